@@ -236,6 +236,22 @@ def pairing_sums(x, y, permutations, out):
 
 
 @compiled()
+def strip_sums(x, first, y, low, permutations, out):
+    """Add to ``out`` (B, 2) what `pairing_sums` has for the rows of x from ``first`` on that meet rows of y from ``low``."""
+    for r in range(permutations.shape[0]):
+        pi = permutations[r]
+        total = diagonal = 0.0
+        for k in range(x.shape[0]):
+            i = np.uint64(first + k)
+            c = np.int64(pi[i]) - low
+            if 0 <= c < y.shape[0]:
+                total += gathered(x[k], y[c], pi, i)
+                diagonal += x[k, i] * y[c, pi[i]]
+        out[r, 0] += 2.0 * total + diagonal
+        out[r, 1] += diagonal
+
+
+@compiled()
 def cross_sums(u, v, permutations, out):
     """As ``pairing_sums`` for K = u u' and L = v v' of few columns: |u' v_pi|^2, and its diagonal part.
 

@@ -20,6 +20,9 @@ from shrinktest.kernels.inner import FeatureMap
 Sums = tuple[Any, Any, int]
 
 
+_ENTRIES = 2**26  # entries of a Gram matrix that are in memory at a time where its sum is all that matters
+
+
 class ScaledMean(MeanEstimator):
     """Base class of estimators s (1/n) sum_i phi_i."""
 
@@ -68,8 +71,12 @@ def _sums(kernel: Kernel, points: np.ndarray) -> Sums:
     if isinstance(kernel, FeatureMap):  # no Gram matrix
         total = kernel.combination(points, np.ones(len(points)))
         return float(total @ total), float(kernel.diagonal(points).sum()), len(points)
-    gram = kernel(points)
-    return gram.sum(), np.trace(gram), len(points)
+    rows = max(1, _ENTRIES // max(1, len(points)))
+    if rows >= len(points):
+        gram = kernel(points)
+        return gram.sum(), np.trace(gram), len(points)
+    total = sum(float(kernel.block(points[i : i + rows], points).sum()) for i in range(0, len(points), rows))
+    return total, float(kernel.diagonal(points).sum()), len(points)
 
 
 def _constant(value: float, sums: tuple[Sums, ...]) -> np.ndarray:

@@ -26,6 +26,7 @@ _SECONDS = 0.05  # work of a piece in a thread: short enough for progress and in
 _WORTH_THREADS = 0.004  # seconds of work from which a pool of threads pays
 _TRIED = 16  # rows of the piece that shows how long a row takes
 _ENTRIES = 2**22  # entries of permutations in a piece
+_WHOLE = 4096  # rows of a piece where there should be few
 _AHEAD = 4  # with a stopping rule, rows evaluated ahead are at most this part of those seen
 _TOO_MANY = 10**8  # permutations that nobody waits for
 
@@ -97,6 +98,7 @@ class CostHint:
 
     seconds: float  # of a row in a large batch, roughly
     rows: int = 512  # batch size from which that holds
+    whole: bool = False  # True if each batch costs as much besides, so that batches are as large as possible
 
 
 def null_distribution(
@@ -153,7 +155,8 @@ class _Runner:
     ) -> None:
         self.statistic, self.draws, self.out, self.workers, self.advance = statistic, draws, out, workers, advance
         self.done = 0
-        self.most = max(1, min(draws.chunk, 4096, _ENTRIES // max(1, draws.permutations.size)))
+        few = min(draws.chunk, _WHOLE, _ENTRIES // max(1, draws.permutations.size))
+        self.most = _WHOLE if cost and cost.whole else max(1, few)
         self.seconds = cost.seconds if cost else 0.0  # of a row; 0 if not known yet
         self.batch = min(cost.rows, self.most) if cost else 0  # rows of a piece; 0 if chosen by time
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from shrinktest.statistics import tiles
 from shrinktest.statistics.gram import Gram
 from shrinktest.statistics.products import along, members_of, times, weighted
 
@@ -19,6 +20,9 @@ _COPIED = 2**23  # bytes up to which coordinates are copied row by row; more are
 
 def sums_of(gram: Gram, sizes: tuple[int, ...], workers: int = 1) -> BlockSums:
     """The sums as a function of partitions into parts of these sizes."""
+    if gram.name == "tiles":
+        made = gram.of or gram
+        return tiles.block_sums(made.kernel, made.points, len(sizes), workers)
     z = gram.coordinates()
     if z is not None:
         return _by_coordinates(z, gram.diagonal(), sizes)

@@ -13,8 +13,9 @@ from shrinktest.kernels.feature_maps import factorized, few_distinct, nystrom, r
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.kernels.rescaled import Rescaled
+from shrinktest.statistics import tiles
 from shrinktest.statistics.centred import Centred, alike
-from shrinktest.statistics.outlook import advised, bytes_of, check_memory, needed, never_fits
+from shrinktest.statistics.outlook import advised, bytes_of, check_memory, duration, needed, never_fits
 
 GRAMS = ("auto", "dense", "factor", "nystrom", "rff")
 
@@ -23,13 +24,14 @@ _LOW = 1000  # coordinates at most where nobody asked for a factor
 _SEVERAL = 16  # observations from which two coordinates take less time than a Gram matrix
 _DENSE = 4000  # observations up to which a Gram matrix takes less time than a thousand coordinates
 _MOST = 3000  # coordinates beyond which a factor is no longer one
+_PATIENCE = 600.0  # seconds up to which "auto" makes the Gram matrix by tiles
 
 
 @dataclass(frozen=True)
 class Gram:
     """A kernel at the observations: as their Gram matrix, or by coordinates whose inner products it is."""
 
-    # "dense": its Gram matrix.  "factor": coordinates that give the same Gram matrix up to rounding.  "nystrom", "rff":
+    # "dense": its Gram matrix.  "tiles": parts of it that are made when needed.  "factor": coordinates that give the same Gram matrix up to rounding.  "nystrom", "rff":
     # coordinates of an approximation.
     name: str
     kernel: Kernel  # for all but "dense" one of finite rank
@@ -86,6 +88,8 @@ class Gram:
         For statistics that do not depend on where the features lie.  Otherwise, and where a second Gram matrix takes
         more than ``memory``, the same as it is.  Coordinates are found once, and kept by what is returned.
         """
+        if self.name == "tiles":
+            return self
         z = self.coordinates()
         if z is not None:
             squares, total = float(np.linalg.norm(z)) ** 2, float(np.square(z.sum(axis=0)).sum())
@@ -104,6 +108,9 @@ class Gram:
 
         For coordinates the least that it may be: their products would take as long as a test.
         """
+        if self.name == "tiles":
+            made = self.of or self
+            return tiles.typical_size(made.kernel, made.points)
         if self.moved is not None:
             return self.moved.size
         z = self.coordinates()
@@ -166,7 +173,7 @@ class Grams:
             if before == asked:
                 return gram
         if isinstance(kernel, PooledKernel) and not self.random:
-            inner = self(kernel.kernel, points, **{**wishes, "kernels": wishes.get("kernels", 1) + 1})
+            inner = self(kernel.kernel, points, **{**wishes, "kernels": wishes.get("kernels", 1) + 1, "tiled": False})
             found = _of_pooled(kernel, inner, options)
         else:
             found = choose_gram(kernel, points, **options)
@@ -196,11 +203,12 @@ def choose_gram(kernel: Kernel, points: np.ndarray, **options: Any) -> Gram:
     choice(options["gram"], GRAMS, "gram")
     if isinstance(kernel, Rescaled):
         inner = choose_gram(kernel.kernel, kernel.moved(points), **options)
-        if inner.name == "dense":
-            return Gram("dense", kernel, points, of=inner)
+        if inner.name in ("dense", "tiles"):
+            return Gram(inner.name, kernel, points, of=inner)
         assert isinstance(inner.kernel, FeatureMap)
         return Gram(inner.name, kernel.of_features(inner.kernel), points, inner.note, inner.found)
     if isinstance(kernel, PooledKernel):
+        options["tiled"] = False  # which needs the whole matrix
         options["kernels"] = options.get("kernels", 1) + 1  # there is a factorisation beside the Gram matrix
         return _of_pooled(kernel, choose_gram(kernel.kernel, points, **options), options)
     return _of_kernel(kernel, points, **options)
@@ -222,6 +230,7 @@ def _of_kernel(
     default_rank: int = 1000,  # coordinates of an approximation
     permutations: float = 0,  # how many there will be,
     work: str = "sums",  # and what each does, one of `WORKS`, for what is said of the time
+    tiled: bool = False,  # whether the statistic can do with tiles of the Gram matrix
 ) -> Gram:
     """The same of a kernel that is not made of another one."""
     if rank is not None:
@@ -230,7 +239,7 @@ def _of_kernel(
             raise ValueError(f"rank={rank} is for gram='factor', 'nystrom' or 'rff'; gram={gram!r} has none")
     size, width = points.shape
     affordable = int(memory / (24.0 * kernels * size))  # coordinates: the factor, and two of its size while it is made
-    fits = needed(size, kernels) <= memory
+    fits, explicit = needed(size, kernels) <= memory, gram == "dense"
     if gram == "auto":
         gram = "dense"
         small = size < large or (width > columns and not few_distinct(points, min(_LOW, size // 4)))
@@ -245,8 +254,12 @@ def _of_kernel(
             "an independence test; use gram='dense'"
         )
     if gram == "dense":
+        time = tiles.seconds(size, permutations, work == "pairs")
+        if tiled and not fits and (explicit or time < _PATIENCE):
+            return Gram("tiles", kernel, points)
         advice = (
             advised(kernel, size, width, min(default_rank, max(1, affordable)), permutations, work)
+            + (f" or gram='dense' (by tiles, about {duration(time)})" if tiled else "")
             if by_coordinates
             else "use estimator='kme', 'skmse' or 'mkme', which do without it, or a random part of the data"
         )

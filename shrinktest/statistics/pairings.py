@@ -14,6 +14,7 @@ from shrinktest.kernels import Kernel
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.inner import centred_product
 from shrinktest.permutations.null import TIE, CostHint, Statistic
+from shrinktest.statistics import tiles
 from shrinktest.statistics.centred import Centred
 from shrinktest.statistics.gram import Gram, Grams
 from shrinktest.statistics.pair_sums import unbiased
@@ -56,10 +57,18 @@ def prepare(
         notes=notes_on(estimator, len(x))
         + tuple(dict.fromkeys(gram.note for gram in both if gram.note))
         + shift_notes(kernels, x, y, series),
-        threads=runs_compiled(estimator) and not plain,
-        cost=CostHint(seconds=4e-9 * len(x) ** 2, rows=4096) if plain else None,
+        threads=runs_compiled(estimator) and not plain and both[0].name != "tiles",
+        cost=_cost(both[0], plain),
         features=(both[0].kernel, both[1].kernel),
     )
+
+
+def _cost(gram: Gram, plain: bool) -> CostHint | None:
+    """Cost of a pairing that is evaluated by tiles, or by numpy."""
+    n = len(gram.points)
+    if gram.name == "tiles":
+        return CostHint(seconds=tiles.seconds(n, 1, pairings=True), whole=True)
+    return CostHint(seconds=4e-9 * n**2, rows=4096) if plain else None
 
 
 def _grams(
@@ -75,6 +84,7 @@ def _grams(
         "by_coordinates": estimators[0].needs == "sums",
         "default_rank": 100,
         "large": 300,
+        "tiled": estimators[0].needs == "sums",
     }
     wishes["work"] = "pairs"
 
@@ -83,6 +93,8 @@ def _grams(
         return left, right
 
     found = both()
+    if "tiles" in (found[0].name, found[1].name):  # pairs of rows meet in both
+        return both(gram="dense") if found[0].name != found[1].name else found
     ranks = [gram.columns for gram in found]
     if grams.options["gram"] != "auto" or ranks == [None, None]:
         return found
@@ -151,6 +163,11 @@ def _centred(grams: tuple[Gram, Gram], workers: int) -> tuple[Centred, Centred]:
 
 def _sums_of(grams: tuple[Gram, Gram], workers: int) -> tuple[Statistic, tuple[float, float], float]:
     """A function from pairings to (B, 2), sum and trace of Kc o Lc; traces of Kc and Lc; size of what cancels."""
+    if grams[0].name == "tiles":
+        left, right = (
+            tiles.CentredStrips(one.kernel, one.points, workers) for one in (gram.of or gram for gram in grams)
+        )
+        return tiles.pairing_sums(left, right, workers), (left.trace, right.trace), left.size * right.size
     x, y = _centred(grams, workers)
     if not (x.by_coordinates and y.by_coordinates):
         x, y = x.dense(), y.dense()

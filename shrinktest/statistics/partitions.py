@@ -14,6 +14,7 @@ from shrinktest.estimators.marginalized import Marginalized
 from shrinktest.estimators.scaled import ScaledMean
 from shrinktest.kernels import Kernel
 from shrinktest.permutations.null import TIE, CostHint, Statistic
+from shrinktest.statistics import tiles
 from shrinktest.statistics.block_sums import PLAIN, BlockSums, sums_of
 from shrinktest.statistics.gram import Gram, Grams
 from shrinktest.statistics.prepared import Prepared, runs_compiled
@@ -112,7 +113,7 @@ def prepare(
         kernel=kernel,
         route=gram.name,
         notes=notes_of(estimator, used, contrast, tuning, form) + ((gram.note,) if gram.note else ()),
-        threads=runs_compiled(used),
+        threads=runs_compiled(used) and gram.name != "tiles",
         cost=_cost(used, gram, len(contrast.sizes)),
         features=(gram.kernel,),
         approximated=gram.note is not None,
@@ -123,7 +124,7 @@ def _wishes(estimator: MeanEstimator, pooled: np.ndarray) -> dict[str, object]:
     """Whether the estimator can do without the Gram matrix, and from when on that is worth trying."""
     wishes: dict[str, object] = {"by_coordinates": estimator.by_coordinates, "unasked": estimator.any_rank}
     if estimator.needs != "filter":
-        return wishes
+        return wishes | {"tiled": estimator.needs == "sums"}
     return wishes | {"large": _DEAR, "columns": pooled.shape[1], "work": "filter"}
 
 
@@ -136,6 +137,8 @@ def _cost(estimator: MeanEstimator, gram: Gram, k: int) -> CostHint | None:
         return CostHint(seconds=(k - 1) * quarter * rank**2 / 2.0 + k / 2.0 * work, rows=rows)
     if estimator.needs != "sums":
         return None
+    if gram.name == "tiles":
+        return CostHint(seconds=tiles.seconds(len(gram.points), 1, pairings=False), whole=True)
     if rank is None and len(gram.points) <= PLAIN:  # whose rows are drawn in step, best all at once
         return CostHint(seconds=1e-7 + (k - 1) * 1e-10 * len(gram.points) ** 2, rows=4096)
     columns = len(gram.points) / 2.0 if rank is None else rank  # half by symmetry

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._progress import preparing
 from shrinktest._threads import each
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
@@ -38,14 +39,16 @@ class Prepared:
 
     def null(self, draws: Draws, *, stopping: Stopping | None = None, workers: int, progress: bool = False) -> Null:
         """The statistic on the data and over the permutations."""
-        return null_distribution(
-            self.statistic,
-            draws,
-            stopping=stopping,
-            workers=workers if self.threads else 1,
-            progress=progress,
-            cost=self.cost,
-        )
+        tiled = self.route == "tiles"  # which show their own progress
+        with preparing(progress and tiled):
+            return null_distribution(
+                self.statistic,
+                draws,
+                stopping=stopping,
+                workers=workers if self.threads else 1,
+                progress=progress and not tiled,
+                cost=self.cost,
+            )
 
     def about(self, notes: tuple[str, ...] = ()) -> dict[str, Any]:
         """What a result says of it, with ``notes`` on the data."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from shrinktest.estimators import MeanEstimator
+from shrinktest.permutations.null import Statistic
 from shrinktest.statistics.products import times
 from shrinktest.statistics.refit import refitted_norm
-from shrinktest.permutations.null import Statistic
 
 _LEFT_OUT = 1e-8  # of the squared norms of all products: those that may be left out, with all signs alike
 _SMALLEST = 1e-300  # chance; smaller ones count as this
