@@ -22,10 +22,10 @@ from shrinktest import independence_test, two_sample_test
 from shrinktest._machine import usable_cores
 from shrinktest.effects.dependence import dependence
 from shrinktest.effects.distance import NORMS, VARIANCE, Sides, distance
-from shrinktest.effects.features import Features, never_negative
+from shrinktest.effects.inner_products import Features, never_negative
 from shrinktest.estimators import as_estimator
 from shrinktest.kernels import as_kernel
-from shrinktest.statistics.partitions import estimates_of
+from shrinktest.statistics.mmd import estimates_of
 
 NAME = "effect_coverage"
 TITLE = "Coverage of the intervals of differences and dependences"

@@ -19,7 +19,7 @@ from shrinktest.permutations.base import Draws
 from shrinktest.permutations.stopping import allowed_rows
 from shrinktest.plots.axes import BLUE, ORANGE
 from shrinktest.power.designs import FromFunction
-from shrinktest.statistics.shift_check import shift_notes
+from shrinktest.statistics.hsic import shift_notes
 
 NAME, TITLE = "restricted_levels", "Level of restricted permutation tests"
 ESTIMATORS = ("kme", "skmse", "fkmse")

@@ -13,7 +13,7 @@ from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.collection import Asked
 from shrinktest.multiple.run import run
 from shrinktest.results.result import TestResult
-from shrinktest.statistics.partitions import COMPARISONS, WEIGHTS
+from shrinktest.statistics.mmd import COMPARISONS, WEIGHTS
 
 
 @hinted

@@ -251,7 +251,7 @@ def test_what_blocks_hide_is_found_where_they_are_named():
         ({"kind": "independence", "paired": True}, "paired= is for kind='two-sample'"),
         (
             {"blocks": np.arange(18)},
-            "permuting within 18 blocks leaves 1 different permutation, so that there is nothing",
+            "permuting within 18 blocks leaves 1 different permutation; use fewer and larger blocks",
         ),
         (
             {"blocks": np.repeat([0, 1], 9)},

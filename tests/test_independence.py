@@ -240,7 +240,7 @@ def test_real_data():
     data = load_eckerle4()
     for estimator in ESTIMATORS:
         result = pair_test(data.wavelength, data.transmittance, estimator, n_resamples=199)
-        assert result.pvalue <= 0.015
+        assert result.pvalue <= 0.03
         assert result.n_observations == (35,)
     shuffled = np.random.default_rng(0).permutation(data.transmittance)
     assert pair_test(data.wavelength, shuffled, n_resamples=99).pvalue > 0.1

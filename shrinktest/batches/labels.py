@@ -63,7 +63,7 @@ class Labelling(KeptReading):
         return Sums(sums, np.zeros(width, dtype=np.int64), np.zeros(width))
 
     def add(self, found: Sums, sample: int, first: int, values: np.ndarray) -> None:
-        from shrinktest._compiled.sums import feature_sums
+        from shrinktest.statistics.sum_loops import feature_sums
 
         values = values[: max(0, self.sizes[sample] - first)]  # what is beyond is an error once all is read
         number = sum(self.sizes[:sample]) + first

@@ -37,10 +37,10 @@ class Shuffles:
     def octets(self, first: int, count: int, sizes: tuple[int, ...]) -> np.ndarray:
         """Which of ``count`` successive rows are in which sample of these sizes, but the last one, as bits.
 
-        They are of uint8, shape (k - 1, octets, B), as :func:`~shrinktest._compiled.sums.feature_sums` takes them.
+        They are of uint8, shape (k - 1, octets, B), as ``feature_sums`` takes them.
         """
         from shrinktest._compiled.bijections import octets_of_rows
-        from shrinktest._compiled.sums import COLUMNS, OCTETS
+        from shrinktest.statistics.sum_loops import COLUMNS, OCTETS
 
         out = np.zeros((len(sizes) - 1, -(-count // COLUMNS) * OCTETS, len(self.keys)), dtype=np.uint8)
         fixed = map(np.uint64, (self.start.n, *self.start.table))

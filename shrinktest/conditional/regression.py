@@ -15,7 +15,7 @@ from shrinktest.conditional._sklearn import is_classifier, learning, needed_for
 from shrinktest.conditional.ridge import Basis, Smoother, bases, inflation, smoother
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.feature_maps import nystrom
-from shrinktest.statistics.gram import Gram
+from shrinktest.statistics.features import Features
 
 FEWEST = 10  # rows
 _FEATURES = 15  # coordinates of a kernel by which its regression is tuned, or which are predicted
@@ -147,7 +147,7 @@ class Regression:
         return left
 
     def left_of_features(
-        self, kernel: Kernel, points: np.ndarray, gram: Gram, workers: int, apart: Sequence[np.ndarray] = ()
+        self, kernel: Kernel, points: np.ndarray, gram: Features, workers: int, apart: Sequence[np.ndarray] = ()
     ) -> Left:
         """What is left of the features of a kernel at points: by coordinates along their axes where there are few.
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest.effects.features import ROUNDING, Features
 from shrinktest.effects.hsic import Groups, hsic
+from shrinktest.effects.inner_products import ROUNDING, InnerProducts
 from shrinktest.effects.interval import Estimate, by_leaving_out
 from shrinktest.statistics.pair_sums import PairSums, centred_sums
 
@@ -17,7 +17,7 @@ OF_DIFFERENT = 4  # groups, without which there is no estimate from pairs of dif
 _IN_GROUPS = 2.0**-12  # as `ROUNDING`, of features that were made whole numbers, with room for larger ones
 
 
-def dependence(x: Features, y: Features, groups: np.ndarray | None = None) -> Estimate:
+def dependence(x: InnerProducts, y: InnerProducts, groups: np.ndarray | None = None) -> Estimate:
     """The kernel correlation HSIC(X, Y) / sqrt(HSIC(X, X) HSIC(Y, Y)), every part of it estimated without bias.
 
     Also known as centred kernel alignment; with kernels of a distance it is the squared distance correlation with its

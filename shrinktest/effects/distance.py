@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest.effects.features import Features
+from shrinktest.effects.inner_products import InnerProducts
 from shrinktest.effects.interval import Estimate, by_leaving_out
 
 #: What a distance is relative to: the squared norms of both means, or the variance of both samples together.
@@ -57,7 +57,7 @@ class _Side:
 
     @classmethod
     def of(
-        cls, features: Features, which: slice, weights: np.ndarray, lengths: np.ndarray, cells: np.ndarray | None
+        cls, features: InnerProducts, which: slice, weights: np.ndarray, lengths: np.ndarray, cells: np.ndarray | None
     ) -> _Side:
         diagonal = features.diagonal(which)
         rows = features.applied(weights, which, which) - diagonal * weights
@@ -75,10 +75,10 @@ class _Side:
         return cls(norm, without, squares, (squares - weights * lengths) / (1.0 - weights))
 
 
-def distance(features: Features, sides: Sides, relative_to: str) -> Estimate:
+def distance(features: InnerProducts, sides: Sides, relative_to: str) -> Estimate:
     """The squared distance of two means as a share, estimated without bias of numerator and denominator.
 
-    Features are of the pooled rows, those of the first sample first.  Relative to "norms" it is
+    InnerProducts are of the pooled rows, those of the first sample first.  Relative to "norms" it is
     ``|mu_X - mu_Y|^2 / (|mu_X|^2 + |mu_Y|^2)``, which is 1 where the means have nothing in common; to "variance",
     ``|mu_X - mu_Y|^2 / 4`` over the variance of an even mixture of both, the share of the variance in feature space
     that is between the samples (for a linear kernel and samples of one size the R^2 of analysis of variance).
@@ -147,7 +147,7 @@ def _ratio(part: Any, whole: Any) -> Any:
         return np.divide(part, whole)
 
 
-def _own(features: Features, first: slice, second: slice) -> np.ndarray:
+def _own(features: InnerProducts, first: slice, second: slice) -> np.ndarray:
     """Inner products of both of every pair."""
     if features.by_coordinates:
         return np.asarray(np.einsum("ij,ij->i", features.values[first], features.values[second]))
@@ -155,16 +155,16 @@ def _own(features: Features, first: slice, second: slice) -> np.ndarray:
 
 
 def _second_order(
-    features: Features, first: slice, second: slice, p: np.ndarray, q: np.ndarray, *, linked: bool
+    features: InnerProducts, first: slice, second: slice, p: np.ndarray, q: np.ndarray, *, linked: bool
 ) -> float:
     """The variance of the squared distance where it is zero."""
     if linked:
         z = features.values
         if features.by_coordinates:
-            apart = Features(z[first] - z[second], True)
+            apart = InnerProducts(z[first] - z[second], True)
         else:
             across = z[first, second]
-            apart = Features(z[first, first] + z[second, second] - across - across.T, False)
+            apart = InnerProducts(z[first, first] + z[second, second] - across - across.T, False)
         return 2.0 * _of_two(p) * apart.spread()
     within = sum(2.0 * _of_two(weights) * features.spread(which) for weights, which in ((p, first), (q, second)))
     return within + 4.0 * float((p @ p) * (q @ q)) * features.common(first, second)

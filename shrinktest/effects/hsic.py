@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shrinktest.effects.features import Features, adding
+from shrinktest.effects.inner_products import InnerProducts, adding
 
 _MOST = 2**25  # numbers in the products of groups at a time: of some groups, evenly spaced, where all have more
 _ENOUGH = 2**11  # groups, two million pairs of which say what all say
 
 
-def hsic(x: Features, y: Features) -> tuple[float, np.ndarray]:
+def hsic(x: InnerProducts, y: InnerProducts) -> tuple[float, np.ndarray]:
     """The unbiased HSIC of [Song12], and the same without each pair in turn."""
     n = len(x)
     dx, dy = x.diagonal(), y.diagonal()
@@ -32,7 +32,7 @@ def _unbiased(sums: np.ndarray, n: float | np.ndarray) -> np.ndarray:
         return np.asarray(whole / (n * (n - 3.0)))
 
 
-def _products(x: Features, y: Features) -> np.ndarray:
+def _products(x: InnerProducts, y: InnerProducts) -> np.ndarray:
     """sum_j K_ij L_ij for every i."""
     if x.by_coordinates:
         return np.asarray(np.einsum("ir,ir->i", x.values @ (x.values.T @ y.values), y.values))
@@ -44,12 +44,12 @@ class Groups:
     """Two variables in groups of pairs, which are independent of each other."""
 
     # both by coordinates, or both by Gram matrices; in the order of groups
-    x: Features
-    y: Features
+    x: InnerProducts
+    y: InnerProducts
     codes: np.ndarray  # (n,): numbers 0, 1, ... of the groups, not decreasing
 
     @classmethod
-    def of(cls, x: Features, y: Features, codes: np.ndarray) -> Groups:
+    def of(cls, x: InnerProducts, y: InnerProducts, codes: np.ndarray) -> Groups:
         """From pairs in any order."""
         order = np.argsort(codes, kind="stable")
         return cls(x.reordered(order), y.reordered(order), codes[order])
@@ -93,7 +93,7 @@ class Groups:
         counts = powers.sum(axis=1)
         return float(_of_four(sums, counts)), _of_four(sums[:, None] - less, counts[:, None] - powers)
 
-    def _by_rows_and_groups(self, of_x: Features, of_y: Features) -> tuple[np.ndarray, np.ndarray]:
+    def _by_rows_and_groups(self, of_x: InnerProducts, of_y: InnerProducts) -> tuple[np.ndarray, np.ndarray]:
         """Products of the sums over a group, for every pair and group: added up for each pair, and for each group."""
         if self.x.by_coordinates:
             z, w = self.x.values, self.y.values
@@ -137,7 +137,7 @@ class Groups:
         else:
             there = np.isin(self.codes, chosen)
             one, other = (variable.taken(np.flatnonzero(there)).dense().values for variable in (self.x, self.y))
-            sums = Features(one * other, False).summed(np.searchsorted(chosen, self.codes[there])).values
+            sums = InnerProducts(one * other, False).summed(np.searchsorted(chosen, self.codes[there])).values
         np.fill_diagonal(sums, 0.0)
         pairs = count * (count - 1.0) / (few * (few - 1.0))
         return float(2.0 * pairs * np.square(sums).sum() / float(n) ** 4 * count / (count - 3.0))

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shrinktest.effects.features import Features
 from shrinktest.effects.hsic import hsic
-from shrinktest.statistics.centred import Centred
-from shrinktest.statistics.gram import Gram
+from shrinktest.effects.inner_products import InnerProducts
+from shrinktest.statistics.features import Centred, Features
 
 _ROUNDING = 1e-12  # of the size of what cancels in an estimate
 
@@ -67,7 +66,7 @@ class Deleted:
 # --- distances ----------------------------------------------------------------------------------------------
 
 
-def distances(gram: Gram, sizes: Sequence[int], units: np.ndarray, workers: int = 1) -> Deleted:
+def distances(gram: Features, sizes: Sequence[int], units: np.ndarray, workers: int = 1) -> Deleted:
     """Unbiased squared distances (MMD^2) of the first sample to each of the others.
 
     ``gram`` is the kernel at the pooled observations, sample after sample; ``units`` (N,) are whole numbers from 0,
@@ -84,7 +83,7 @@ def distances(gram: Gram, sizes: Sequence[int], units: np.ndarray, workers: int 
 class _Sums:
     """Mean kernel values of rows in different units, of all of them and without each unit."""
 
-    def __init__(self, gram: Gram, samples: list[slice], units: np.ndarray, workers: int) -> None:
+    def __init__(self, gram: Features, samples: list[slice], units: np.ndarray, workers: int) -> None:
         self.samples, self.units = samples, units
         self.count = int(units.max()) + 1
         self.alone = self.count == len(units)
@@ -141,14 +140,14 @@ class _Sums:
 # --- dependences --------------------------------------------------------------------------------------------
 
 
-def dependences(grams: Sequence[Gram], *, normalised: bool, workers: int = 1) -> Deleted:
+def dependences(grams: Sequence[Features], *, normalised: bool, workers: int = 1) -> Deleted:
     """Unbiased HSIC of the first variable with each of the others; its correlation, with the bias removed, on request.
 
     The U-statistic of [Song12]; divided, where ``normalised``, by the root of the product of those of both variables
     with themselves.
     """
     variables = centred(grams, workers)
-    first, *others = (Features(one.values, one.by_coordinates) for one in variables)
+    first, *others = (InnerProducts(one.values, one.by_coordinates) for one in variables)
     found = np.stack([_both(first, one) for one in others], axis=1)
     sizes = np.array([variables[0].norm * one.norm for one in variables[1:]])
     if normalised:
@@ -158,13 +157,13 @@ def dependences(grams: Sequence[Gram], *, normalised: bool, workers: int = 1) ->
     return Deleted(found[0], found[1:], everywhere, _ROUNDING * float(sizes.max()))
 
 
-def _both(x: Features, y: Features) -> np.ndarray:
+def _both(x: InnerProducts, y: InnerProducts) -> np.ndarray:
     """HSIC of two variables, and those without each row, shape (1 + n,)."""
     whole, without = hsic(x, y)
     return np.concatenate([[whole], without])
 
 
-def centred(grams: Sequence[Gram], workers: int = 1) -> list[Centred]:
+def centred(grams: Sequence[Features], workers: int = 1) -> list[Centred]:
     """The centred features of every variable, all by coordinates or all by their Gram matrices."""
     found = [one.centred(workers) for one in grams]
     return found if all(one.by_coordinates for one in found) else [one.dense() for one in found]

@@ -10,12 +10,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from shrinktest.effects.features import Features
+from shrinktest.effects.inner_products import InnerProducts
 from shrinktest.estimators import MeanEstimator
 from shrinktest.estimators.scaled import ScaledMean
 from shrinktest.kernels import Kernel
-from shrinktest.statistics.gram import Gram
-from shrinktest.statistics.partitions import estimates_of
+from shrinktest.statistics.features import Features
+from shrinktest.statistics.mmd import estimates_of
 from shrinktest.statistics.refit import part_weights, scales
 
 FEWEST = 5  # units of each sample, and so folds, that leave enough to fit a witness function to
@@ -59,7 +59,7 @@ class Fit:
     estimator: MeanEstimator  # tuned already, where it is tuned on the pooled sample
     kernel: Kernel  # of the observations
     # of all observations, with which the estimator works; not used where it changes them with every sample
-    features: Features
+    features: InnerProducts
     points: np.ndarray  # (N, d)
     tuning: str
 
@@ -135,9 +135,9 @@ class Fit:
         values = self.features.values
         if self.features.by_coordinates:
             known = values[train]
-            gram = Gram("factor", self.kernel, self.points[train], found=known)
+            gram = Features("factor", self.kernel, self.points[train], known=known)
         else:
-            gram = Gram("dense", self.kernel, self.points[train], _evaluated=[values[np.ix_(train, train)]])
+            gram = Features("dense", self.kernel, self.points[train], _matrix=[values[np.ix_(train, train)]])
         sizes = (int((~second).sum()), int(second.sum()))
         weights = part_weights(self.estimator, gram, sizes, self.tuning)(second[None].astype(np.uint16))[0]
         signed = np.where(second, -weights, weights)

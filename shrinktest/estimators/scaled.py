@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -75,8 +76,8 @@ def _sums(kernel: Kernel, points: np.ndarray) -> Sums:
     if rows >= len(points):
         gram = kernel(points)
         return gram.sum(), np.trace(gram), len(points)
-    total = sum(float(kernel.block(points[i : i + rows], points).sum()) for i in range(0, len(points), rows))
-    return total, float(kernel.diagonal(points).sum()), len(points)
+    entries = math.fsum(kernel.block(points[i : i + rows], points).sum() for i in range(0, len(points), rows))
+    return entries, float(kernel.diagonal(points).sum()), len(points)
 
 
 def _constant(value: float, sums: tuple[Sums, ...]) -> np.ndarray:

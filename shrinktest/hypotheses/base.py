@@ -20,8 +20,8 @@ from shrinktest.permutations.base import Draws, Permutations
 from shrinktest.permutations.memory import STRETCHES, Memory, Rows
 from shrinktest.permutations.user import as_permutations
 from shrinktest.results.kinds import Kind
-from shrinktest.statistics.gram import Grams
-from shrinktest.statistics.prepared import Prepared
+from shrinktest.statistics.kernel_cache import KernelCache
+from shrinktest.statistics.statistic import Prepared
 from shrinktest.tables.encoding import Encoding
 from shrinktest.units import Scale, constant_columns, far_apart
 
@@ -142,7 +142,7 @@ class Hypothesis(ABC):
         """What the estimator tunes when; raises ValueError for what makes no sense here."""
 
     @abstractmethod
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
         """The statistic of an estimator and of resolved kernels (one, or a tuple with one for every variable)."""
 
     def notes(self, kernel: Any) -> tuple[str, ...]:
@@ -198,7 +198,7 @@ class Hypothesis(ABC):
         """What results carry; ``permutations`` are those of a single statistic, not drawn yet."""
         return Again(self, members)
 
-    def concluded(self, result: Any, member: Member, grams: Grams, rng: np.random.Generator) -> Any:
+    def concluded(self, result: Any, member: Member, cache: KernelCache, rng: np.random.Generator) -> Any:
         """The result with what there is to say besides, of the statistic that decided; ``rng`` is a source apart."""
         return result
 

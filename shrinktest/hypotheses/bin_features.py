@@ -16,8 +16,8 @@ from shrinktest.kernels import Kernel, Linear, Rescaled
 from shrinktest.kernels.feature_maps import Concatenated, Derived
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import PooledKernel
-from shrinktest.statistics.gram import choose_gram
-from shrinktest.statistics.outlook import bytes_of
+from shrinktest.statistics.kernel_cache import Limits, Request, choose
+from shrinktest.statistics.memory_limits import bytes_of
 
 _ENDLESS = 1e18  # bytes: the features of the sample of rows are fewer than those of bins, whose memory is checked
 _PRODUCTS = 1000  # of features at most, as tests in memory have where nobody asked for more
@@ -143,7 +143,7 @@ class Plan:
         own = isinstance(without_data(kernel), FeatureMap) and not isinstance(without_data(asked), FeatureMap)
         route = "factor" if own else checked_route(asked, self.route)
         rank = None if route == "factor" else self.rank
-        gram = choose_gram(kernel, points, gram=route, rank=rank, memory=_ENDLESS, rng=self.rng(), by_coordinates=True)
+        gram = choose(kernel, points, Limits(route, rank, _ENDLESS, self.rng()), Request())
         assert isinstance(gram.kernel, FeatureMap)
         return _Base(kernel, gram.name, gram.note, gram.kernel, gram.columns or 1, points)
 

@@ -18,7 +18,7 @@ from shrinktest.batches.store import Store
 from shrinktest.batches.strata import representative
 from shrinktest.batches.survey import Survey
 from shrinktest.effects.distance import NORMS, distance
-from shrinktest.effects.features import Features, never_negative
+from shrinktest.effects.inner_products import InnerProducts, never_negative
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.again import Again, EffectAsked, Member
@@ -37,9 +37,9 @@ from shrinktest.permutations.base import Draws
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.results.effect import TwoSampleEffect
 from shrinktest.results.kinds import TWO_SAMPLE
-from shrinktest.statistics.gram import Grams
-from shrinktest.statistics.partitions import prepare
-from shrinktest.statistics.prepared import Prepared
+from shrinktest.statistics.kernel_cache import KernelCache
+from shrinktest.statistics.mmd import prepare
+from shrinktest.statistics.statistic import Prepared
 from shrinktest.tables.encoding import NO_WEIGHT, Encoding
 from shrinktest.tables.pooled import checked_types, is_unasked
 from shrinktest.units import as_scale, far_apart
@@ -188,15 +188,15 @@ class Binned(EqualDistributions):
         """The kernel with what it takes from the sample of rows, which was found before they were read again."""
         return next(one.kernel for one in self.features if one.asked == kernel)
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
         """Fit the estimator to the mean features of bins."""
         kept = next(one for one in self.features if one.kernel is kernel)
         if kept.lacking:
             raise MemoryError(kept.lacking)
-        means, options = kept.of(self.means), grams.options
-        inner = Grams("factor", None, options["memory"], options["rng"], options["permutations"])
+        means = kept.of(self.means)
+        inner = KernelCache(replace(cache.limits, gram="factor", rank=None))
         prepared = prepare(
-            estimator, Linear(), means, self.contrast, form=form, tuning=self.tuning(estimator), grams=inner,
+            estimator, Linear(), means, self.contrast, form=form, tuning=self.tuning(estimator), cache=inner,
             workers=workers,
         )  # fmt: skip
         return BinnedPrepared(
@@ -291,7 +291,7 @@ class Binned(EqualDistributions):
                 + WITHOUT
                 + "use a Gaussian or Laplacian kernel, or the effect of a random part of the data"
             )
-        features, found = Features(again.means, True), []
+        features, found = InnerProducts(again.means, True), []
         told = said_of_members(again.members, again.leading, "The distance is")
         for pair, labels in zip(which, names, strict=True):
             taken = Pair.of(self.sizes, pair, PermutationDesign())

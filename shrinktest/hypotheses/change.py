@@ -21,10 +21,10 @@ from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.results.conclude import NEVER
 from shrinktest.results.kinds import CHANGE, Kind
-from shrinktest.statistics.cuts import CHANGES, SINGLE, Cuts, Within, found_again, prepare
-from shrinktest.statistics.gram import Grams
-from shrinktest.statistics.prepared import Prepared
-from shrinktest.statistics.scans import Calibration, Scans
+from shrinktest.statistics.kernel_cache import KernelCache
+from shrinktest.statistics.scan import CHANGES, SINGLE, Cuts, Within, found_again, prepare
+from shrinktest.statistics.seeded_intervals import Calibration, Scans
+from shrinktest.statistics.statistic import Prepared
 from shrinktest.tables.pooled import is_unasked
 
 _LEAST = 1e-150  # of kernel values that are squared
@@ -161,16 +161,16 @@ class NoChange(Hypothesis):
             )
         return tuning
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
         """The largest standardised distance over all cuts, or intervals, for every order of the rows."""
         require_in_range(kernel, self.points, self.variables[0].name, _LEAST)
-        return prepare(estimator, kernel, self.points, self.cuts, grams=grams, workers=workers, scans_of=self._scans)
+        return prepare(estimator, kernel, self.points, self.cuts, cache=cache, workers=workers, scans_of=self._scans)
 
     def _scans(self, within: Within) -> Scans | None:
         """Return the scans of intervals, if these are looked at."""
         return Scans.of(within, self.cuts, self.restriction, self.intervals) if self.intervals else None
 
-    def concluded(self, result: Any, member: Member, grams: Grams, rng: np.random.Generator) -> Any:
+    def concluded(self, result: Any, member: Member, cache: KernelCache, rng: np.random.Generator) -> Any:
         """The result with the place of the change."""
         if self.noted and self.own is None and result.n_resamples and self.least > result.alpha:
             warn_user(
@@ -178,7 +178,7 @@ class NoChange(Hypothesis):
                 f"and alpha = {result.alpha:g}: the test {NEVER}, but by chance where permutations are random; "
                 "collect more rows"
             )
-        within = Within.of(found_again(member.features[0], self.points, grams, self.change))
+        within = Within.of(found_again(member.features[0], self.points, cache, self.change))
         free = not self.of_interval()
         several = len(getattr(result, "members", ())) > 1
         place = Place.of(within, self.cuts, self.restriction, self.confidence if free else None, rng, chosen=several)

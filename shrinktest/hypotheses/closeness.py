@@ -29,7 +29,8 @@ from shrinktest.permutations.memory import (
     strongest,
 )
 from shrinktest.results.closer import ALTERNATIVES, DEPENDENCE, DISTANCE, MEASURES, CloserResult
-from shrinktest.statistics.gram import Gram, Grams
+from shrinktest.statistics.features import Features
+from shrinktest.statistics.kernel_cache import KernelCache, Limits, Request
 from shrinktest.tables.pooled import is_unasked
 
 POLICIES = ("raise", "omit", "indicator")
@@ -94,17 +95,17 @@ class Closeness:
         generator = as_rng(rng)
         settings: dict[str, Any] = {"workers": n_workers(workers), "kernel": kernel, "bandwidth": bandwidth}
         provenance = rng_provenance(generator)
-        grams = Grams(gram, rank, memory_limit(max_memory), generator)
+        cache = KernelCache(Limits(gram, rank, memory_limit(max_memory), generator))
         if measure == DISTANCE:
             labels = {"paired": paired, "groups": groups}
-            found = _distances(samples, tuple(names), nan_policy, grams, generator, **labels, **settings, **told)
+            found = _distances(samples, tuple(names), nan_policy, cache, generator, **labels, **settings, **told)
         else:
             if paired is not False or groups is not None:
                 raise ValueError(
                     f"paired= and groups= are for measure='distance': with measure={measure!r} row i of every variable "
                     "is one observation, and rows vary independently; leave them out, or give one row for each group"
                 )
-            found = _dependences(samples, tuple(names), nan_policy, grams, generator, measure, **settings, **told)
+            found = _dependences(samples, tuple(names), nan_policy, cache, generator, measure, **settings, **told)
         found.about["rng"] = provenance
         return found
 
@@ -181,7 +182,7 @@ def _distances(
     samples: Sequence[Any],
     names: tuple[str, ...],
     nan_policy: str,
-    grams: Grams,
+    cache: KernelCache,
     generator: np.random.Generator,
     *,
     kernel: Any,
@@ -220,7 +221,7 @@ def _distances(
     chosen = resolve(as_kernel(kernel, by_feature(bandwidth, read.encoding), "kernel"), variable, generator)
     require_in_range(chosen, pooled, variable.name, _LEAST)
     with np.errstate(over="ignore", invalid="ignore"):  # after which what rounding may have made is no number
-        gram = grams(chosen, pooled, by_coordinates=True).seen_from_mean(grams.options["memory"], workers)
+        gram = cache(chosen, pooled).about_mean(cache.limits.memory, workers)
         deleted = distances(gram, sizes, units, workers)
     if not np.isfinite(deleted.rounding):
         raise ValueError(
@@ -260,7 +261,7 @@ def _dependences(
     variables: Sequence[Any],
     names: tuple[str, ...],
     nan_policy: str,
-    grams: Grams,
+    cache: KernelCache,
     generator: np.random.Generator,
     measure: str,
     *,
@@ -284,8 +285,8 @@ def _dependences(
     )
     values = tuple(k(one.points) if one.numbers else one.points for k, one in zip(chosen, found, strict=True))
     _refuse_itself(values, names, "variable depends most on")
-    wishes: dict[str, Any] = {"kernels": len(found), "default_rank": 100, "large": 300, "work": "pairs"}
-    evaluated = [grams(k, one.points, by_coordinates=True, **wishes) for k, one in zip(chosen, found, strict=True)]
+    request = Request(kernels=len(found), large=300, rank=100, work="pairs")
+    evaluated = [cache(k, one.points, request) for k, one in zip(chosen, found, strict=True)]
     with np.errstate(divide="ignore", invalid="ignore"):
         deleted = dependences(evaluated, normalised=measure == DEPENDENCE, workers=workers)
     lost = ~np.isfinite(np.vstack([deleted.estimates, deleted.without])).all(axis=0)
@@ -370,6 +371,6 @@ def _remembered(found: Memory | None, advice: str) -> tuple[str, ...]:
     return () if found is None else (found.note(advice, WRONG_ERRORS),)
 
 
-def _noted(gram: Gram) -> tuple[str, ...]:
+def _noted(gram: Features) -> tuple[str, ...]:
     """What a reader should know of how a kernel was evaluated; the level is not that of a permutation test."""
     return () if gram.note is None else (f"{gram.note.partition(';')[0]}.",)

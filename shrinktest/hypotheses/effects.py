@@ -11,7 +11,7 @@ import numpy as np
 from shrinktest._validate import counted
 from shrinktest.effects.dependence import OF_DIFFERENT, dependence
 from shrinktest.effects.distance import NORMS, VARIANCE, Sides, distance
-from shrinktest.effects.features import Features, never_negative
+from shrinktest.effects.inner_products import InnerProducts, never_negative
 from shrinktest.effects.interval import Estimate
 from shrinktest.effects.separability import FEWEST, Area, Fit, area_of, combined, fold_codes
 from shrinktest.hypotheses.again import Again, Member
@@ -98,7 +98,7 @@ def apart(
     evidence: list[list[np.ndarray]] = [[] for _ in found]
     away: list[Estimate] = []
     for member in again.members:
-        features = Features.of(member.features[0], again.pooled)
+        features = InnerProducts.of(member.features[0], again.pooled)
         if member is leading:
             own = features if relative_to == NORMS else features.centred()
             away = [distance(own.taken(p.rows), side, relative_to) for p, side in zip(found, sides, strict=True)]
@@ -176,7 +176,7 @@ def _few(units: int) -> str:
 def bound(again: Again, restriction: PermutationDesign) -> tuple[Estimate, tuple[str, ...]]:
     """The dependence of two variables, and notes."""
     points = [variable.points for variable in again.hypothesis.variables]
-    x, y = (Features.of(kernel, one).centred() for kernel, one in zip(again.leading.features, points, strict=True))
+    x, y = (InnerProducts.of(kernel, one).centred() for kernel, one in zip(again.leading.features, points, strict=True))
     if x.by_coordinates != y.by_coordinates:
         x, y = x.dense(), y.dense()
     notes = []

@@ -19,9 +19,9 @@ from shrinktest.permutations.base import Draws, Permutations
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.results.kept import FOLDS
 from shrinktest.results.kinds import K_SAMPLE, TWO_SAMPLE, Kind
-from shrinktest.statistics.gram import Grams
-from shrinktest.statistics.partitions import Contrast, prepare
-from shrinktest.statistics.prepared import Prepared
+from shrinktest.statistics.kernel_cache import KernelCache
+from shrinktest.statistics.mmd import Contrast, prepare
+from shrinktest.statistics.statistic import Prepared
 from shrinktest.tables.pooled import is_unasked
 from shrinktest.tables.reading import names_for
 
@@ -200,11 +200,11 @@ class EqualDistributions(Hypothesis):
             )
         ]
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
         """Distances of the estimates, for every partition."""
         tuning = self.tuning(estimator)
         return prepare(
-            estimator, kernel, self.pooled, self.contrast, form=form, tuning=tuning, grams=grams, workers=workers
+            estimator, kernel, self.pooled, self.contrast, form=form, tuning=tuning, cache=cache, workers=workers
         )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from shrinktest._machine import memory_limit, n_workers
 from shrinktest._validate import as_rng, choice, count, counted, rng_provenance
 from shrinktest.effects.distance import NORMS
-from shrinktest.effects.features import never_negative
+from shrinktest.effects.inner_products import never_negative
 from shrinktest.effects.interval import FEWEST, Estimate
 from shrinktest.effects.separability import Area
 from shrinktest.estimators import as_estimator
@@ -28,7 +28,7 @@ from shrinktest.kernels.bandwidths import largest_distance
 from shrinktest.permutations.memory import BY_GROUPS, BY_THINNING, WRONG_ERRORS
 from shrinktest.results.equivalence import AUC, DEPENDENCE, DISTANCE, EquivalenceResult
 from shrinktest.results.kept import FOLDS
-from shrinktest.statistics.gram import Grams
+from shrinktest.statistics.kernel_cache import KernelCache, Limits
 
 POLICIES = ("raise", "omit", "indicator")
 
@@ -101,13 +101,13 @@ class Equivalence:
         fitted = as_estimator("kme" if estimator is None else estimator)
         chosen = _kernels(kernel, bandwidth, hypothesis)
         hypothesis = hypothesis.compared_by(chosen if isinstance(chosen, tuple) else (chosen,))
-        grams = Grams(gram, rank, memory_limit(max_memory), generator)
+        cache = KernelCache(Limits(gram, rank, memory_limit(max_memory), generator))
         form = hypothesis.described(fitted, "auto")["form"]
         resolved = hypothesis.resolved(chosen, generator)
-        prepared = hypothesis.prepare(fitted, resolved, form, grams, n_workers(workers))
+        prepared = hypothesis.prepare(fitted, resolved, form, cache, n_workers(workers))
         again = hypothesis.again((hypothesis.member(fitted, prepared, form),))
         found, notes = _estimated(again, on, folds, generator, tuple(names))
-        value, said = wanted.found(again, on, folds, generator, grams.options["memory"])
+        value, said = wanted.found(again, on, folds, generator, cache.limits.memory)
         if on == DISTANCE:
             _require_reach(again, value)
         remarks = (*_of_gaps(hypothesis, tuple(names)), *_of_memory(hypothesis))

@@ -19,9 +19,9 @@ from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.results.effect import DependenceEffect
 from shrinktest.results.kinds import INDEPENDENCE, Kind
-from shrinktest.statistics.gram import Grams
-from shrinktest.statistics.pairings import prepare, tuning_of
-from shrinktest.statistics.prepared import Prepared
+from shrinktest.statistics.hsic import prepare, tuning_of
+from shrinktest.statistics.kernel_cache import KernelCache
+from shrinktest.statistics.statistic import Prepared
 from shrinktest.tables.pooled import is_unasked
 
 
@@ -123,10 +123,10 @@ class Independence(Hypothesis):
             notes=(*notes, *said_of_members(again.members, again.leading, "The dependence is")),
         )
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
         """Squared norm of the estimated cross-covariance operator, for every pairing."""
         for variable, one in zip(self.variables, kernel, strict=True):
             require_in_range(one, variable.points, variable.name)
         x, y = (variable.points for variable in self.variables)
         series = self.restriction.series(len(x))
-        return prepare(estimator, kernel, x, y, form=form, grams=grams, series=series, workers=workers)
+        return prepare(estimator, kernel, x, y, form=form, cache=cache, series=series, workers=workers)

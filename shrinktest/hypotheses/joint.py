@@ -15,10 +15,10 @@ from shrinktest.permutations import memory
 from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.schemes import Shuffles
 from shrinktest.results.kinds import JOINT, Kind
-from shrinktest.statistics.gram import Grams
-from shrinktest.statistics.pairings import tuning_of
-from shrinktest.statistics.prepared import Prepared
-from shrinktest.statistics.shuffles import prepare
+from shrinktest.statistics.dhsic import prepare
+from shrinktest.statistics.hsic import tuning_of
+from shrinktest.statistics.kernel_cache import KernelCache
+from shrinktest.statistics.statistic import Prepared
 from shrinktest.tables.pooled import is_unasked
 
 
@@ -77,7 +77,7 @@ class JointIndependence(Hypothesis):
         """As the estimator says for one sample of rows."""
         return tuning_of(estimator, self.sizes[0])
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
         """Squared norm of the estimated mean of the features without main effects, for every shuffle."""
         values = [variable.points for variable in self.variables]
-        return prepare(estimator, kernel, values, grams)
+        return prepare(estimator, kernel, values, cache)

@@ -11,7 +11,7 @@ from shrinktest._validate import Array, complete_points, counted
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.hypotheses.again import Again, Member
 from shrinktest.kernels.inner import FeatureMap
-from shrinktest.statistics.prepared import Prepared
+from shrinktest.statistics.statistic import Prepared
 
 WITHOUT = "the samples were read in batches, of which mean features are kept, and no rows: "
 

@@ -19,8 +19,8 @@ from shrinktest.hypotheses.given import ConditionalIndependence, distilled
 from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.models import Copies, WeightedPairings
 from shrinktest.statistics.copies import copies_statistic
-from shrinktest.statistics.gram import Grams
-from shrinktest.statistics.prepared import Prepared, margins
+from shrinktest.statistics.kernel_cache import KernelCache
+from shrinktest.statistics.statistic import Prepared, margins
 from shrinktest.tables.by_column import scale_each
 from shrinktest.tables.reading import columns_at, is_table, names_in
 from shrinktest.tables.rows import taken
@@ -61,7 +61,7 @@ class ModelledCopies(ConditionalIndependence):
     def _allowed(self, n_resamples: float, alpha: float) -> Permutations:
         return Copies(self.sizes[0])
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
         """Squared norm of the estimated cross-covariance operator, for every copy."""
         points = tuple(variable.points for variable in self.variables)
 
@@ -70,7 +70,7 @@ class ModelledCopies(ConditionalIndependence):
 
         tuned = margins(estimator, kernel, points, workers)
         features = tuple(one.features(k, z) for one, k, z in zip(tuned, kernel, points, strict=True))
-        statistic, route, notes = copies_statistic(tuned[0], features, copy, points[0], self.others, points[1], grams)
+        statistic, route, notes = copies_statistic(tuned[0], features, copy, points[0], self.others, points[1], cache)
         return Prepared(
             statistic=statistic,
             estimates=lambda: (),

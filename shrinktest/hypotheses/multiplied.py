@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shrinktest.batches.blocks import Blocks, Products, Whole
-from shrinktest.statistics.pair_sums import PairSums
-from shrinktest.statistics.shifted import ShiftedSums
+from shrinktest.statistics.pair_sums import PairSums, ShiftedSums
 
 
 @dataclass(frozen=True, eq=False)

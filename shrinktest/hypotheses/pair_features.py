@@ -13,8 +13,8 @@ from shrinktest.hypotheses.base import Variable, resolve
 from shrinktest.hypotheses.supported import checked_route
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.inner import FeatureMap
-from shrinktest.statistics.gram import choose_gram
-from shrinktest.statistics.outlook import bytes_of
+from shrinktest.statistics.kernel_cache import Limits, Request, choose
+from shrinktest.statistics.memory_limits import bytes_of
 
 RANK = 50  # features of a variable where nobody says how many: time and memory grow with their square
 _ROOM = 1e18  # bytes: features of the sample of rows are few
@@ -97,10 +97,8 @@ class PairPlan:
         variable = self.variables[side]
         kernel = resolve(asked, variable, self.rng(side))
         route = checked_route(asked, self.route)
-        gram = choose_gram(
-            kernel, variable.points, gram=route, rank=None if route == "factor" else self.rank or RANK, memory=_ROOM,
-            rng=self.rng(side), by_coordinates=True,
-        )  # fmt: skip
+        rank = None if route == "factor" else self.rank or RANK
+        gram = choose(kernel, variable.points, Limits(route, rank, _ROOM, self.rng(side)), Request())
         assert isinstance(gram.kernel, FeatureMap)
         return PairFeatures(asked, kernel, gram.name, gram.note, gram.kernel, gram.columns or 1)
 

@@ -35,11 +35,10 @@ from shrinktest.permutations.base import Draws, Permutations
 from shrinktest.permutations.models import GroupShifts
 from shrinktest.permutations.null import CostHint
 from shrinktest.results.effect import DependenceEffect
-from shrinktest.statistics.gram import Grams
-from shrinktest.statistics.pair_sums import PairSums
-from shrinktest.statistics.pairings import of_sums
-from shrinktest.statistics.prepared import Prepared
-from shrinktest.statistics.shifted import ROWS
+from shrinktest.statistics.hsic import scaled_norm
+from shrinktest.statistics.kernel_cache import KernelCache
+from shrinktest.statistics.pair_sums import ROWS, PairSums
+from shrinktest.statistics.statistic import Prepared
 from shrinktest.tables.encoding import Encoding
 from shrinktest.tables.pooled import checked_types, is_unasked
 from shrinktest.units import as_scale
@@ -156,14 +155,14 @@ class IndependenceInBatches(Independence):
         known = (one.kernels[variable] for one in self.meetings)
         return next(one.kernel for one in known if one.asked == kernel)
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
         """The statistic from sums of products of features for every shift."""
         place, meeting = self._meeting(kernel)
         if meeting.lacking:
             raise MemoryError(meeting.lacking)
         assert self.multiplied is not None
         both, sums = meeting.kernels, self.multiplied.shifted(place)
-        statistic: Any = of_sums(estimator, sums, sums.traces, sums.size, sums.n, form)  # type: ignore[arg-type]
+        statistic: Any = scaled_norm(estimator, sums, sums.traces, sums.size, sums.n, form)  # type: ignore[arg-type]
         notes = (*dict.fromkeys(one.note for one in both if one.note), *self._said([one.route for one in both]))
         return Prepared(
             statistic=statistic,

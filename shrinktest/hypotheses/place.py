@@ -16,7 +16,7 @@ from shrinktest.permutations.memory import stretches
 from shrinktest.permutations.null import TIE, Statistic
 from shrinktest.permutations.stopping import allowed_rows
 from shrinktest.permutations.units import ExchangeableUnits
-from shrinktest.statistics.cuts import SINGLE, Cuts, Within
+from shrinktest.statistics.scan import SINGLE, Cuts, Within
 
 _ORDERS = 99  # orders of the rows within both sides, for every place that is tried, or more:
 _REACHED = 2  # so many statistics, with that of the data, may be as large as it in a place that is rejected

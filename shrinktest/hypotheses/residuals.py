@@ -20,10 +20,9 @@ from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.null import CostHint, Statistic
 from shrinktest.permutations.schemes import Signs
-from shrinktest.statistics.gram import Grams
-from shrinktest.statistics.inflated import inflated
-from shrinktest.statistics.prepared import Prepared, margins
-from shrinktest.statistics.signs import Combined, Part, Products, sign_statistic
+from shrinktest.statistics.kernel_cache import KernelCache, Request
+from shrinktest.statistics.signs import Combined, Part, Products, inflated, sign_statistic
+from shrinktest.statistics.statistic import Prepared, margins
 
 _NEIGHBOURS = 10  # rows of a neighbourhood, or more
 _FEW = 200  # rows from which coordinates of kernels are looked for
@@ -55,20 +54,20 @@ class IndependentResiduals(ConditionalIndependence):
     def _allowed(self, n_resamples: float, alpha: float) -> Permutations:
         return Signs(self._unit)
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
         """Squared norm of the mean of the products, for every choice of signs."""
-        if grams.options["gram"] not in ("auto", "dense"):
+        if cache.limits.gram not in ("auto", "dense"):
             raise ValueError(
-                f"gram={grams.options['gram']!r}: what regressions leave of X and Y is compared by Gram matrices, "
+                f"gram={cache.limits.gram!r}: what regressions leave of X and Y is compared by Gram matrices, "
                 "whatever the estimator; use gram='dense', or leave it out"
             )
         points = tuple(variable.points for variable in self.variables)
         tuned = margins(estimator, kernel, points, workers)
-        wishes: dict[str, Any] = {"by_coordinates": self.combined, "large": _FEW, "kernels": 4}
+        request = Request(by_coordinates=self.combined, large=_FEW, kernels=4)
         features = []
         for one, k, z, left in zip(tuned, kernel, points, self.first, strict=True):
             each = one.features(k, z)
-            gram = grams(each, z, **wishes)
+            gram = cache(each, z, request)
             features.append(self.regression.left_of_features(each, z, gram, workers, left.apart))
         statistic: Statistic
         notes: tuple[str, ...] = ()
@@ -159,9 +158,9 @@ class IndependentNearby(ConditionalIndependence):
 
     first: tuple[Left, Left]  # what is left of x and of y
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
         """Squared norm of the estimated cross-covariance operator, for every permutation among neighbours."""
-        prepared = super().prepare(estimator, kernel, form, grams, workers)
+        prepared = super().prepare(estimator, kernel, form, cache, workers)
         factor = self.first[0].inflation(self.first[1])
         return replace(prepared, statistic=inflated(prepared.statistic, np.arange(self.sizes[0]), factor))
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from shrinktest._machine import memory_limit, n_workers
 from shrinktest._validate import choice, flag, level, resamples
 from shrinktest.batches.recognized import is_crew
 from shrinktest.permutations.stopping import Stopping, as_stopping
-from shrinktest.statistics.gram import GRAMS
-from shrinktest.statistics.prepared import FORMS
+from shrinktest.statistics.kernel_cache import GRAMS, Limits
+from shrinktest.statistics.statistic import FORMS
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,10 @@ class Settings:
     memory: float  # bytes that kernel values may take
     readers: Any  # who reads samples in batches: so many threads, or what runs functions
     store: Any = None  # the file that keeps what was found of these
+
+    def limits(self, rng: np.random.Generator) -> Limits:
+        """Return what kernels may take, with a generator for random coordinates."""
+        return Limits(self.gram, self.rank, self.memory, rng, self.n_resamples)
 
     @classmethod
     def read(

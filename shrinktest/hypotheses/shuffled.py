@@ -19,11 +19,11 @@ from shrinktest.hypotheses.kept_bins import BinnedPrepared
 from shrinktest.kernels import Linear
 from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.models import Numbered
-from shrinktest.statistics.gram import Grams
+from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.label_sums import LabelSums
-from shrinktest.statistics.outlook import bytes_of
-from shrinktest.statistics.partitions import notes_of
-from shrinktest.statistics.prepared import Prepared
+from shrinktest.statistics.memory_limits import bytes_of
+from shrinktest.statistics.mmd import notes_of
+from shrinktest.statistics.statistic import Prepared
 
 _COARSE = 0.02  # of the spread of features, which is the most that may be rounded
 
@@ -37,11 +37,11 @@ class Shuffled(Binned):
     def _allowed(self, n_resamples: float, alpha: float) -> Permutations:
         return Numbered(int(n_resamples))
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
         """Read the samples again, and add up their features by sample for every permutation."""
         kept = next(one for one in self.features if one.kernel is kernel)
         used, tuning = cast(ScaledMean, estimator), self.tuning(estimator)
-        sums = self._sums(kept, grams.options["memory"])
+        sums = self._sums(kept, cache.limits.memory)
         factors, means = sums.factors(used, tuning), sums.means
 
         def estimates() -> tuple[MeanEmbedding, ...]:

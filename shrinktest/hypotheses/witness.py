@@ -18,8 +18,9 @@ from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.rescaled import taken_anew
 from shrinktest.permutations.base import Draws
 from shrinktest.results.band import WitnessBand
-from shrinktest.statistics.gram import Gram, Grams
-from shrinktest.statistics.partitions import estimates_of
+from shrinktest.statistics.features import Features
+from shrinktest.statistics.kernel_cache import KernelCache, Limits
+from shrinktest.statistics.mmd import estimates_of
 from shrinktest.statistics.refit import part_weights
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class Witness(Again):
             used = used.tuned(kernel, self.pooled)
         if used.needs == "noise" or (used.changes_features and not used.smooths):
             return np.stack([self._one(used, kernel, at, row == 0) for row in labels])
-        gram = Gram(
+        gram = Features(
             "factor" if isinstance(kernel, FeatureMap) and used.by_coordinates else "dense", kernel, self.pooled
         )
         weights = part_weights(used, gram, self.hypothesis.sizes, tuning)(labels)
@@ -133,9 +134,9 @@ class Witness(Again):
                 kernel, gram = member.features[0], "factor"
             else:  # coordinates that are exact for these observations need not be so for others
                 gram, memory = "auto", memory_limit(None)
-        grams = Grams(gram, None, memory, np.random.default_rng(self.draws.seed))
+        cache = KernelCache(Limits(gram, None, memory, np.random.default_rng(self.draws.seed)))
         try:
-            prepared = changed.prepare(member.estimator, kernel, member.form, grams, 1)
+            prepared = changed.prepare(member.estimator, kernel, member.form, cache, 1)
         except MemoryError as error:
             raise MemoryError(
                 f"what columns contribute is found on changed observations, whose kernel does not fit: {error}"

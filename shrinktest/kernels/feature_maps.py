@@ -16,7 +16,7 @@ from shrinktest.kernels.distance import DistanceKernel, Gaussian, Laplacian
 from shrinktest.kernels.inner import FeatureMap
 
 TOLERANCE = 1e-10  # of the trace, which is below what counts as a tie
-SPARE = 64  # points more than landmarks that show that the rank is higher
+_SPARE = 64  # points more than landmarks that show that the rank is higher
 _FEW = 2**19  # products of rows and frequencies that plain numpy takes; more are left to compiled loops
 _BLOCK = 2**20  # kernel values computed at a time
 _ROOM = 256  # coordinates for which memory is taken at first
@@ -165,7 +165,6 @@ def factorized(
     limit: int,
     *,
     truncate: bool = False,
-    in_vain: bool = False,
     missing: float = TOLERANCE,
     start: Landmarks | None = None,
 ) -> tuple[Landmarks, Array] | None:
@@ -175,8 +174,7 @@ def factorized(
     formed in an order that does not depend on labels, so the landmarks and the coordinates of the points do not either.
 
     The result is None if ``limit`` landmarks are not enough, unless ``truncate`` is set, or if nearly every point of a
-    pool became one.  With ``in_vain`` failure is likely, so growing parts of the points are tried first.  Landmarks are
-    added to those of ``start``, which come from other points.
+    pool became one.  Landmarks are added to those of ``start``, which come from other points.
     """
     residual = kernel.diagonal(points)
     allowed = missing * float(residual.mean())
@@ -194,10 +192,6 @@ def factorized(
         return None
     order = np.lexsort(points.T[::-1])
     pool = order[spread_rows(len(points), _POOL)] if start is None else _worst(residual, order)
-    part = _POOL
-    while in_vain and (part := 4 * part) <= len(points) // 4:
-        if factorized(kernel, points[order[spread_rows(len(points), part)]], limit) is None:
-            return None
     while True:
         known = len(found.points)
         found, left = _with_pivots(found, points[pool], z[:known, pool].T, residual[pool], allowed, limit)
@@ -271,26 +265,12 @@ def _is_full(kernel: Kernel, points: Array, limit: int, allowed: float) -> bool:
     Any landmarks leave at least the sum of the eigenvalues except the ``limit`` largest of the Gram matrix of any
     points.  It is larger than that if the matrix less a multiple of the identity has a Cholesky factor.
     """
-    size = limit + SPARE
+    size = limit + _SPARE
     if points.shape[1] <= _NARROW or len(points) < _MANY * size:  # it would take longer than it saves
         return False
-    return _has_no_factor(kernel, points[spread_rows(len(points), size)], allowed)
-
-
-def never_few(kernel: Kernel, some: Array, size: int) -> bool:
-    """Tell whether rows spread over a sample show that a kernel has no factor of few coordinates at all of its points.
-
-    ``some`` are the rows of `spread_rows`, 64 more than the limit of coordinates.  The bandwidth comes from them, and
-    is near that of all rows: to be on the safe side, ten times as much may be missing.
-    """
-    allowed = 10.0 * TOLERANCE * float(kernel.diagonal(some).mean())
-    return some.shape[1] > _NARROW and _has_no_factor(kernel, some, allowed * size)
-
-
-def _has_no_factor(kernel: Kernel, some: Array, allowed: float) -> bool:
-    """Tell whether all but 64 landmarks of these rows leave a trace of more than ``allowed``."""
+    some = points[spread_rows(len(points), size)]
     gram = kernel.block(some, some)
-    gram[np.diag_indices(len(some))] -= 2.0 * allowed / SPARE
+    gram[np.diag_indices(size)] -= 2.0 * allowed / _SPARE
     try:
         np.linalg.cholesky(gram)
     except np.linalg.LinAlgError:

@@ -34,7 +34,7 @@ from shrinktest.multiple.collection import (
 )
 from shrinktest.multiple.run import beside, run
 from shrinktest.results.result import TestResult
-from shrinktest.statistics.gram import GRAMS
+from shrinktest.statistics.kernel_cache import GRAMS
 
 RANK = 1000  # features of a kernel where nobody says how many,
 RANK_OF_COLUMN = 100  # and where it is of a single column

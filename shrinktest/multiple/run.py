@@ -17,8 +17,7 @@ from shrinktest.estimators import as_estimator
 from shrinktest.hypotheses.again import Member
 from shrinktest.hypotheses.base import Hypothesis
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.kernels import Kernel, as_kernel
-from shrinktest.kernels.pooled import PooledKernel
+from shrinktest.kernels import as_kernel
 from shrinktest.multiple.aggregation import aggregated, refuse_stopping, together
 from shrinktest.multiple.collection import Asked, Collection, collect, is_several, spares
 from shrinktest.multiple.resolved import Resolved
@@ -27,7 +26,7 @@ from shrinktest.permutations.null import Null
 from shrinktest.results.conclude import conclude, is_shrunk, of_rounding, warn_too_few
 from shrinktest.results.multiple import factor_of
 from shrinktest.results.result import TestResult
-from shrinktest.statistics.gram import Grams
+from shrinktest.statistics.kernel_cache import KernelCache
 
 _NEGATIVE = 1e4  # times what counts as a tie, 1e-10 of the terms that cancel
 _ROUNDING = 1e-12  # of the kernel's values
@@ -69,11 +68,11 @@ def run(
     if hypothesis.missing:
         return conclude(None, kernel=kernel, **described, **common)
     permutations = hypothesis.permutations(settings.n_resamples, settings.alpha)
-    grams = Grams(settings.gram, settings.rank, settings.memory, generator, settings.n_resamples)
+    cache = KernelCache(settings.limits(generator))
     with blas_held(sum(hypothesis.n_observations)):
         with preparing(settings.progress):
             resolved = hypothesis.resolved(kernel, generator)
-            prepared = hypothesis.prepare(one, resolved, described["form"], grams, settings.workers)
+            prepared = hypothesis.prepare(one, resolved, described["form"], cache, settings.workers)
         member = hypothesis.member(one, prepared, described["form"])
         draws = Draws.of(permutations, settings.n_resamples, generator)
         again = hypothesis.again((member,), draws)
@@ -82,7 +81,7 @@ def run(
     _require_kernel(null, described["form"], prepared.kernel, hypothesis)
     told = {**prepared.about(hypothesis.notes(prepared.kernel)), **described, **common, "again": again}
     result = conclude(null, restriction=permutations.restriction, **told)
-    return _concluded(hypothesis, result, member, grams, generator)
+    return _concluded(hypothesis, result, member, cache, generator)
 
 
 def _combined(
@@ -108,10 +107,10 @@ def _combined(
     # kernels draw first, from a source of their own: permutations must not depend on what a statistic was made of
     for_kernels = beside(generator, 1)
     draws = Draws.of(hypothesis.permutations(settings.n_resamples, settings.alpha), settings.n_resamples, generator)
-    grams = Grams(settings.gram, settings.rank, settings.memory, for_kernels, settings.n_resamples)
-    resolved = Resolved(for_kernels, fresh=grams.random)
+    cache = KernelCache(settings.limits(for_kernels))
+    resolved = Resolved(for_kernels, fresh=cache.limits.random)
     common["restriction"] = draws.permutations.restriction
-    found, left_out = _nulls(hypothesis, collection, described, settings, grams, resolved, draws, spare=spare)
+    found, left_out = _nulls(hypothesis, collection, described, settings, cache, resolved, draws, spare=spare)
     used = [i for i, one in enumerate(found) if one is not None]
     there = [one for one in found if one is not None]
     nulls = [one.null for one in there]
@@ -123,14 +122,14 @@ def _combined(
     kept_members = Collection([members[i] for i in used]) if left_out else collection
     common["again"] = hypothesis.again(tuple(one.member for one in there))
     result = aggregated(kept_members, tuple(nulls), tuple(results), notes=left_out, **common)
-    return _concluded(hypothesis, result, there[result.decided].member, grams, generator)
+    return _concluded(hypothesis, result, there[result.decided].member, cache, generator)
 
 
 def _concluded(
-    hypothesis: Hypothesis, result: TestResult, member: Member, grams: Grams, generator: np.random.Generator
+    hypothesis: Hypothesis, result: TestResult, member: Member, cache: KernelCache, generator: np.random.Generator
 ) -> TestResult:
     """The result with what the hypothesis says besides, by random numbers apart from those of the test."""
-    found: TestResult = hypothesis.concluded(result, member, grams, setup_generator(generator))
+    found: TestResult = hypothesis.concluded(result, member, cache, setup_generator(generator))
     more = [note for note in hypothesis.of_memory() if note not in found.notes]
     return replace(found, notes=(*found.notes, *more)) if more else found
 
@@ -149,7 +148,7 @@ def _nulls(
     collection: Collection,
     described: Sequence[dict[str, Any]],
     settings: Settings,
-    grams: Grams,
+    cache: KernelCache,
     resolved: Resolved,
     draws: Draws,
     *,
@@ -159,18 +158,17 @@ def _nulls(
     members = collection.members
     found: list[_Found | None] = [None] * len(members)
     without: list[str] = []
-    order = range(len(members)) if grams.random else _by_kernel([member.kernel for member in members])
+    order = range(len(members)) if cache.limits.random else _by_kernel([member.kernel for member in members])
     for left, i in enumerate(order, start=1):
         estimator, form = members[i].estimator, described[i]["form"]
         try:
             with blas_held(sum(hypothesis.n_observations)):
                 with preparing(settings.progress):
                     kernel = resolved(hypothesis, members[i].kernel)
-                    prepared = hypothesis.prepare(estimator, kernel, form, grams, settings.workers)
+                    prepared = hypothesis.prepare(estimator, kernel, form, cache, settings.workers)
                 null = prepared.null(draws, workers=settings.workers, progress=settings.progress)
         except MemoryError as error:
-            others = [members[j].kernel for j in order[left:]]
-            if not spare or (not any(found) and _none_fits(hypothesis, members[i].kernel, others, grams)):
+            if not spare or (left == len(members) and not any(found)):
                 raise
             without.append(f"{members[i].kernel!r} is left out of the combination: {error}")
             continue
@@ -178,30 +176,6 @@ def _nulls(
         about = prepared.about(hypothesis.notes(prepared.kernel))
         found[i] = _Found(null, about, hypothesis.member(estimator, prepared, form, members[i].weight))
     return found, tuple(without)
-
-
-def _none_fits(hypothesis: Hypothesis, failed: Any, others: Sequence[Any], grams: Grams) -> bool:
-    """Whether it is certain that there is no memory for any kernel, or tuple with one for each variable, of others.
-
-    ``failed`` is one for which there was none.
-    """
-    known = {} if isinstance(failed, tuple) else {(0, _inner(failed)): True}
-
-    def never(v: int, kernel: Kernel) -> bool:
-        if (v, kernel) not in known:
-            variable = hypothesis.variables[v]
-            known[v, kernel] = grams.never(variable.asked(kernel), variable.points)
-        return known[v, kernel]
-
-    return all(
-        any(never(v, _inner(one)) for v, one in enumerate(kernel if isinstance(kernel, tuple) else (kernel,)))
-        for kernel in others
-    )
-
-
-def _inner(kernel: Kernel) -> Kernel:
-    """The kernel whose values take the memory: of one of the pooled sample that of the features that it takes."""
-    return kernel.kernel if isinstance(kernel, PooledKernel) else kernel
 
 
 def _by_kernel(kernels: list[Any]) -> list[int]:
@@ -234,7 +208,7 @@ def run_side_by_side(
     setup = setup_generator(generator)
     first = Draws.of(hypotheses[0].permutations(settings.n_resamples, settings.alpha), settings.n_resamples, generator)
     warn_too_few(first.count, settings.alpha, factor_of(method, len(hypotheses), first.count), exact=first.exact)
-    grams = Grams(settings.gram, settings.rank, settings.memory, setup, settings.n_resamples)
+    cache = KernelCache(settings.limits(setup))
     resolved = Resolved(setup, fresh=False)
     nulls: list[Null | str] = []
     errors: dict[int, ValueError] = {}
@@ -251,9 +225,7 @@ def run_side_by_side(
         if i in errors:
             nulls.append(str(errors[i]))
             continue
-        used = (
-            Grams(settings.gram, settings.rank, settings.memory, setup, settings.n_resamples) if grams.random else grams
-        )
+        used = KernelCache(settings.limits(setup)) if cache.limits.random else cache
         draws = Draws(hypothesis.permutations(settings.n_resamples, settings.alpha), settings.n_resamples, first.seed)
         try:
             found, without = _nulls(

@@ -16,8 +16,8 @@ from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.collection import Asked, is_several
 from shrinktest.multiple.run import run
 from shrinktest.results.changes import ChangesResult, Stretch
-from shrinktest.statistics.cuts import SINGLE
-from shrinktest.statistics.scans import Calibration
+from shrinktest.statistics.scan import SINGLE
+from shrinktest.statistics.seeded_intervals import Calibration
 
 _FEWEST = 8  # rows in which another change is looked for
 _COMPARED = 199  # permutations by which several statistics are compared, where no p-value is asked for

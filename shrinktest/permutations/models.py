@@ -117,7 +117,7 @@ class LabelsByChance(_Sampled):
 class Copies(_Sampled):
     """Seeds (B, 1) of copies of X that a model draws; 0 stands for the data."""
 
-    size: int  # type: ignore[misc]  # observations
+    size: int = 0  # observations
 
     def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
         return np.maximum(seeds(rng, rows), np.uint64(1))[:, None]

@@ -129,9 +129,10 @@ class Shuffles(Permutations):
         return np.stack([self._order(rng, rows, v) for v in range(1, self.variables)], axis=1)
 
     def _order(self, rng: np.random.Generator, rows: int, variable: int) -> np.ndarray:
-        """Orders (rows, n) of one variable, from a stream of its own."""
+        """Orders (rows, n) of one variable from a stream of its own; those of the second are the pairings of a test."""
         seed: Any = rng.bit_generator.seed_seq
-        stream = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, variable))
+        own = () if variable == 1 else (variable,)
+        stream = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, *own))
         return draws.permutations(np.random.default_rng(stream), rows, np.array([0, self.n]))
 
     def all(self) -> Iterator[np.ndarray]:

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
 
 import numpy as np
 
 from shrinktest.estimators import MeanEstimator
-from shrinktest.estimators.scaled import ScaledMean
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.feature_maps import TOLERANCE, Landmarks, factorized
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.kernels.rescaled import Rescaled
 from shrinktest.permutations.null import Statistic
-from shrinktest.statistics.centred import Centred, alike
-from shrinktest.statistics.gram import Gram, Grams
-from shrinktest.statistics.outlook import check_memory
-from shrinktest.statistics.pairings import notes_on, of_sums, refitted
+from shrinktest.statistics.features import Centred, Features, alike
+from shrinktest.statistics.hsic import notes_on, refitted, scaled_norm
+from shrinktest.statistics.kernel_cache import KernelCache, Request
+from shrinktest.statistics.memory_limits import check_memory
 
 _LOW = 8  # observations per coordinate, from which coordinates take less time than a Gram matrix
 _SAFE = 1e-2  # as much of what others may miss is allowed to miss where landmarks are found
@@ -40,12 +38,12 @@ class Drawn:
     name: str = "factor"  # "factor", "nystrom" or "rff": of the coordinates
 
     @classmethod
-    def of(cls, kernel: Kernel, reference: np.ndarray, others: np.ndarray, by_sums: bool, grams: Grams) -> Drawn:
+    def of(cls, kernel: Kernel, reference: np.ndarray, others: np.ndarray, by_sums: bool, cache: KernelCache) -> Drawn:
         """From rows (m, p) of the reference and of other copies, among which those of all lie as a rule."""
-        size, (gram, rank, memory) = len(reference), (grams.options[name] for name in ("gram", "rank", "memory"))
+        size, gram, memory = len(reference), cache.limits.gram, cache.limits.memory
         if gram not in ("auto", "dense"):  # and what cannot be is said
-            found = grams(kernel, reference, by_coordinates=by_sums, kernels=2, default_rank=100, work="pairs")
-            if grams.random or rank is not None:
+            found = cache(kernel, reference, Request(by_coordinates=by_sums, kernels=2, rank=100, work="pairs"))
+            if cache.limits.random or cache.limits.rank is not None:
                 assert isinstance(found.kernel, FeatureMap)
                 return cls(kernel, reference, found.kernel, 0, memory, found.note, found.name)
         low, limit = None, size if gram == "factor" else size // _LOW
@@ -66,7 +64,7 @@ class Drawn:
         if z is not None:
             return Centred.of_coordinates(z)
         check_memory(len(x), 3, self.memory)
-        return Gram("dense", self.kernel, x).centred()
+        return Features("dense", self.kernel, x).centred()
 
     def _coordinates(self, x: np.ndarray) -> np.ndarray | None:
         low, z = self.low, None
@@ -109,22 +107,21 @@ def copies_statistic(
     reference: np.ndarray,
     others: np.ndarray,
     y: np.ndarray,
-    grams: Grams,
+    cache: KernelCache,
 ) -> tuple[Statistic, str, tuple[str, ...]]:
     """The statistic as a function of seeds (B, 1), from which ``copy`` makes x (n, p); its route; and notes on it.
 
     The kernel was resolved on ``reference``, a copy; ``others`` (m, p) are rows of it and of other copies.
     """
     by_sums = estimator.needs in _SUMS
-    drawn = Drawn.of(features[0], reference, others, by_sums, grams)
-    wishes: dict[str, Any] = {"kernels": 2, "by_coordinates": by_sums, "default_rank": 100, "large": 300}
-    still = grams(features[1], y, **wishes, work="pairs")
+    drawn = Drawn.of(features[0], reference, others, by_sums, cache)
+    still = cache(features[1], y, Request(by_coordinates=by_sums, kernels=2, large=300, rank=100, work="pairs"))
     right, as_it_is = still.centred(), np.arange(len(y))[None]
 
     def one(seed: int) -> np.ndarray:
         left = drawn.centred(copy(seed))
         if by_sums:
-            return _matched(cast(ScaledMean, estimator), left, right)
+            return _matched(estimator, left, right)
         return np.asarray(refitted(estimator, left, right)(as_it_is)[0])
 
     def statistic(seeds: np.ndarray) -> np.ndarray:
@@ -134,7 +131,7 @@ def copies_statistic(
     return statistic, drawn.route, tuple(dict.fromkeys(notes))
 
 
-def _matched(estimator: ScaledMean, x: Centred, y: Centred) -> np.ndarray:
+def _matched(estimator: MeanEstimator, x: Centred, y: Centred) -> np.ndarray:
     """The statistic of pairs as they are, from the sum and the trace of Kc o Lc."""
     if y.by_coordinates and not x.by_coordinates:
         x, y = y, x
@@ -146,4 +143,4 @@ def _matched(estimator: ScaledMean, x: Centred, y: Centred) -> np.ndarray:
         total = np.vdot(x.values, y.values @ x.values)
     n, trace = len(x.values), float(x.diagonal() @ y.diagonal())
     sums = np.array([[float(total), trace]])
-    return of_sums(estimator, lambda _: sums, (0.0, 0.0), x.size * y.size, n, "biased")(np.empty((1, n)))[0]
+    return scaled_norm(estimator, lambda _: sums, (0.0, 0.0), x.size * y.size, n, "biased")(np.empty((1, n)))[0]

@@ -9,8 +9,8 @@ import numpy as np
 
 from shrinktest.estimators.scaled import ScaledMean
 from shrinktest.permutations.null import Statistic
-from shrinktest.statistics.centred import LAST_BITS
-from shrinktest.statistics.partitions import Contrast, products_of_sums
+from shrinktest.statistics.features import LAST_BITS
+from shrinktest.statistics.mmd import Contrast, products_of_sums
 from shrinktest.statistics.refit import scales
 
 

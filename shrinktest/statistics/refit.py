@@ -11,9 +11,11 @@ from shrinktest.estimators import MeanEstimator
 from shrinktest.estimators.mean_estimator import Samples
 from shrinktest.estimators.scaled import ScaledMean
 from shrinktest.permutations.null import TIE, Statistic
-from shrinktest.statistics.block_sums import sums_of
-from shrinktest.statistics.gram import Gram
-from shrinktest.statistics.products import left_over, without_specks
+from shrinktest.statistics.features import Features
+from shrinktest.statistics.sums import left_over, sums_of, without_specks
+
+#: Sum and trace (B,) of Gram matrices, and the size of the terms that cancel in the sum, over n^2.
+Moments = tuple[np.ndarray, np.ndarray, np.ndarray | float]
 
 _ROOM = 2**16  # numbers of the samples that are fitted at a time: few enough to stay in the cache
 
@@ -38,7 +40,7 @@ def refit(
 
 
 def part_weights(
-    estimator: MeanEstimator, gram: Gram, sizes: tuple[int, ...], tuning: str, workers: int = 1
+    estimator: MeanEstimator, gram: Features, sizes: tuple[int, ...], tuning: str, workers: int = 1
 ) -> Callable[[np.ndarray], np.ndarray]:
     """Return a function from labels (B, N) to the weights (B, N) of the estimates of all parts of a partition."""
     if estimator.needs == "sums":  # without the samples themselves, which may be large
@@ -73,19 +75,37 @@ def part_weights(
     return weigh
 
 
-def refitted_norm(
+def estimated_norm(
     estimator: MeanEstimator,
-    grams: Callable[[np.ndarray], np.ndarray],
     n: int,
+    moments: Callable[[np.ndarray], Moments] | None,
+    grams: Callable[[np.ndarray], np.ndarray] | None = None,
     nothing: float = 0.0,
     rounding: float = 0.0,
 ) -> Statistic:
-    """Return the squared norm w'Gw of the estimated mean of n features as a function of permutations.
+    """Return the squared norm w'Gw of the estimated mean of n features, as a function of permutations.
 
-    ``grams`` turns permutations (B, ...) into Gram matrices (B, n, n).  The plain mean of features that cancel is zero
-    but for rounding errors, up to ``nothing``, and so are its estimates.  ``rounding`` is what rounding may change in
-    an entry of G, in units of what a tie is relative to.
+    Scaled means need only ``moments``: sum and trace (B,) of the Gram matrices G of permutations (B, ...), and the size
+    of the terms that cancel in the sum, over n^2.  Other estimators are fitted anew to ``grams`` (B, n, n).  The plain
+    mean of features that cancel is zero except for rounding, up to ``nothing``, and so are its estimates.  ``rounding``
+    is what rounding may change in an entry of G, in units of what a tie is relative to.
     """
+    if estimator.needs not in ("sums", "noise"):  # noise was tuned before, on what no permutation changes
+        assert grams is not None
+        return _refitted_norm(estimator, n, grams, nothing, rounding)
+
+    def statistic(permuted: np.ndarray) -> np.ndarray:
+        assert moments is not None
+        total, trace, size = moments(permuted)
+        factor = cast(ScaledMean, estimator).scale((total, trace, n)) ** 2
+        return np.stack([factor * total / n**2, np.maximum(factor, TIE) * size], axis=1)
+
+    return statistic
+
+
+def _refitted_norm(
+    estimator: MeanEstimator, n: int, grams: Callable[[np.ndarray], np.ndarray], nothing: float, rounding: float
+) -> Statistic:
     estimator.check_size(n)
 
     def statistic(permuted: np.ndarray) -> np.ndarray:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from shrinktest.estimators import MeanEstimator
 from shrinktest.permutations.null import Statistic
-from shrinktest.statistics.products import times
-from shrinktest.statistics.refit import refitted_norm
+from shrinktest.statistics.refit import Moments, estimated_norm
+from shrinktest.statistics.sums import times
 
 _LEFT_OUT = 1e-8  # of the squared norms of all products: those that may be left out, with all signs alike
 _SMALLEST = 1e-300  # chance; smaller ones count as this
@@ -50,7 +51,7 @@ class Products:
             return cls(np.sum([part.gram for part in parts], axis=0))
         return cls(np.hstack([part.values for part in parts]), by_gram=False)
 
-    @property
+    @cached_property
     def gram(self) -> np.ndarray:
         """The Gram matrix (n, n)."""
         return self.values if self.by_gram else self.values @ self.values.T
@@ -94,17 +95,14 @@ def sign_statistic(estimator: MeanEstimator, products: Products) -> Statistic:
     n, trace = len(products.values), products.trace
     size = (float(np.abs(products.values).mean()) if products.by_gram else trace / n) or np.finfo(np.float64).tiny
 
-    def of_sums(signs: np.ndarray) -> np.ndarray:
+    def moments(signs: np.ndarray) -> Moments:
         total = products.totals(signs)
-        factor = np.asarray(estimator.scale((total, np.full(len(total), trace), n))) ** 2  # type: ignore[attr-defined]
-        value = factor * total / n**2
-        return np.stack([value, np.full(len(value), size)], axis=1)
+        return total, np.full(len(total), trace), size
 
-    if estimator.needs in ("sums", "noise"):
-        return of_sums
-    gram = products.gram
+    def grams(signs: np.ndarray) -> np.ndarray:
+        return products.gram * signs[:, :, None] * signs[:, None, :]
 
-    return refitted_norm(estimator, lambda signs: gram * signs[:, :, None] * signs[:, None, :], n)
+    return estimated_norm(estimator, n, moments, grams)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,3 +150,14 @@ class Combined:
         least = self.chances(signs).min(axis=1, initial=1.0)
         value = -np.log10(np.maximum(least, _SMALLEST))
         return np.stack([value, 1.0 + value], axis=1)
+
+
+def inflated(statistic: Statistic, first: np.ndarray, factor: float) -> Statistic:
+    """The same statistic, times the factor for all relabellings but ``first`` (N,), the data as they are."""
+
+    def found(relabellings: np.ndarray) -> np.ndarray:
+        out = statistic(relabellings)
+        out[(relabellings != first).any(axis=1), 0] *= factor
+        return out
+
+    return found

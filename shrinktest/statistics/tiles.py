@@ -10,7 +10,7 @@ import numpy as np
 from shrinktest._threads import each
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.bandwidths import spread_rows
-from shrinktest.statistics.centred import LAST_BITS
+from shrinktest.statistics.features import LAST_BITS
 
 _TILE = 2048  # rows and columns of a tile
 _STRIP = 2**27  # bytes of the rows of a Gram matrix that are made at a time for pairings
@@ -49,7 +49,7 @@ def block_sums(
     diagonal = kernel.diagonal(points)
 
     def sums_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        from shrinktest._compiled.sums import feature_sums, octets_of
+        from shrinktest.statistics.sum_loops import feature_sums, octets_of
 
         traces = np.stack([np.einsum("bi,i->b", labels == p, diagonal) for p in range(parts)], axis=1)
         if not len(labels):
@@ -109,7 +109,7 @@ def pairing_sums(x: CentredStrips, y: CentredStrips, workers: int) -> Callable[[
     strips = list(pairwise(x.edges))
 
     def sums_of(pairings: np.ndarray) -> np.ndarray:
-        from shrinktest._compiled.sums import strip_sums
+        from shrinktest.statistics.sum_loops import strip_sums
 
         out = np.zeros((len(pairings), 2))
         if not len(pairings):

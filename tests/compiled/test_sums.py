@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shrinktest._compiled.sums import pairing_sums
+from shrinktest.statistics.sum_loops import pairing_sums
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 256, 257, 300, 400, 700])

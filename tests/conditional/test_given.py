@@ -275,7 +275,10 @@ def test_a_variable_without_a_variance(one):
         ({"given": SITE[np.arange(N) % 10], "given_method": "strata", "regressor": 3}, "leave it out"),
         ({"regressor": 3}, "give these, given=Z"),
         ({"given": Z, "form": "unbiased"}, "form='unbiased'"),
-        ({"given": Z, "x_given_z": lambda z, rng: rng.normal(size=N), "n_resamples": np.inf}, "not equally"),
+        (
+            {"given": Z, "x_given_z": lambda z, rng: rng.normal(size=N), "n_resamples": np.inf},
+            "needs equally likely permutations",
+        ),
         ({"given": Z, "gram": "nystrom"}, "what regressions leave of X and Y is compared by Gram matrices"),
     ],
 )

@@ -7,8 +7,8 @@ import naive_effects as naive
 from shrinktest import Batches, Gaussian, independence_test
 from shrinktest.effects import hsic
 from shrinktest.effects.dependence import dependence, dependence_in_groups
-from shrinktest.effects.features import Features
 from shrinktest.effects.hsic import Groups
+from shrinktest.effects.inner_products import InnerProducts
 from shrinktest.kernels import Energy, Linear
 from shrinktest.statistics.pair_sums import PairSums
 
@@ -16,12 +16,12 @@ RNG = np.random.default_rng(5)
 SIZE = 12
 X = RNG.normal(size=(SIZE, 2))
 Y = X[:, :1] ** 2 + 0.5 * RNG.normal(size=(SIZE, 1))
-LEFT, RIGHT = Features.of(Gaussian(1.5), X), Features.of(Gaussian(0.8), Y)
+LEFT, RIGHT = InnerProducts.of(Gaussian(1.5), X), InnerProducts.of(Gaussian(0.8), Y)
 
 
 def by_coordinates(features):
     values, vectors = np.linalg.eigh(features.values)
-    return Features(vectors * np.sqrt(np.maximum(values, 0.0)), True)
+    return InnerProducts(vectors * np.sqrt(np.maximum(values, 0.0)), True)
 
 
 @pytest.mark.parametrize("change", [lambda one: one, by_coordinates], ids=["dense", "coordinates"])
@@ -40,17 +40,17 @@ GROUPS = np.array([3, 0, 1, 1, 1, 2, 3, 0, 4, 4, 5, 5])
 
 
 def centred(features):
-    """Features less their mean."""
+    """InnerProducts less their mean."""
     if features.by_coordinates:
-        return Features(features.values - features.values.mean(axis=0), True)
-    return Features(features.values - naive.margins(features.values), False)
+        return InnerProducts(features.values - features.values.mean(axis=0), True)
+    return InnerProducts(features.values - naive.margins(features.values), False)
 
 
 @pytest.mark.parametrize("change", [lambda one: one, by_coordinates], ids=["dense", "coordinates"])
 def test_of_groups_pairs_of_different_ones_are_compared(change):
     """Value, jackknife and variance under independence by loops; groups in any order, of any sizes."""
     grams = [centred(one).values for one in (LEFT, RIGHT)]
-    found = dependence(*(change(Features(one, False)) for one in grams), GROUPS)
+    found = dependence(*(change(InnerProducts(one, False)) for one in grams), GROUPS)
     assert found.value == pytest.approx(naive.correlation_of_groups(*grams, GROUPS), rel=1e-9)
     left = []
     for k in range(6):
@@ -60,7 +60,7 @@ def test_of_groups_pairs_of_different_ones_are_compared(change):
     expected = naive.noise_of_groups(*grams, GROUPS)
     assert found.second == pytest.approx(max(expected, 2.0 / (SIZE * (SIZE - 3.0))), rel=1e-9)
     own = [naive.hsic_of_groups(one, one, GROUPS) for one in grams]
-    noise = Groups.of(*(change(Features(one, False)) for one in grams), GROUPS).noise()
+    noise = Groups.of(*(change(InnerProducts(one, False)) for one in grams), GROUPS).noise()
     assert noise / (own[0] * own[1]) == pytest.approx(expected, rel=1e-9)
 
 
@@ -77,7 +77,7 @@ def test_some_groups_stand_for_all(monkeypatch):
     """Every second of 13, where the products of all take too much room; by both routes."""
     rng = np.random.default_rng(3)
     codes = np.repeat(np.arange(13), 3)
-    pair = [centred(Features.of(Linear(), rng.normal(size=(39, 1)))) for _ in range(2)]
+    pair = [centred(InnerProducts.of(Linear(), rng.normal(size=(39, 1)))) for _ in range(2)]
     x, y = (one.dense().values for one in pair)
     some = codes % 2 == 0
     sums = np.add.reduceat(np.add.reduceat((x * y)[np.ix_(some, some)], np.arange(0, 21, 3)), np.arange(0, 21, 3), 1)
@@ -97,7 +97,7 @@ def test_intervals_of_groups_cover(kernel):
             rng = np.random.default_rng(seed)
             x, y = (own**0.5 * rng.normal(size=15)[codes] + (1.0 - own) ** 0.5 * rng.normal(size=60) for _ in range(2))
             made = Gaussian(1.0) if kernel == "gaussian" else Linear()
-            found = dependence(*(centred(Features.of(made, one[:, None])) for one in (x, y)), codes)
+            found = dependence(*(centred(InnerProducts.of(made, one[:, None])) for one in (x, y)), codes)
             low, high = found.interval(0.95)
             hits += low <= 0.0
             length.append(high - low)
@@ -110,7 +110,7 @@ def test_intervals_of_groups_cover(kernel):
 def test_of_linear_kernels_in_one_column_it_is_nearly_the_squared_correlation():
     x = RNG.normal(size=(2000, 1))
     y = 0.6 * x + 0.8 * RNG.normal(size=(2000, 1))
-    found = dependence(Features.of(Linear(), x), Features.of(Linear(), y))
+    found = dependence(InnerProducts.of(Linear(), x), InnerProducts.of(Linear(), y))
     assert found.value == pytest.approx(np.corrcoef(x[:, 0], y[:, 0])[0, 1] ** 2, abs=2e-3)
 
 
@@ -148,16 +148,17 @@ def test_of_distances_it_is_the_distance_correlation_without_bias():
     expected = naive.correlation(a, b)
     effect = independence_test(X, Y, kernel_x="energy", kernel_y="energy", n_resamples=0).effect()
     assert effect.dependence == pytest.approx(expected, rel=1e-9)
-    assert dependence(Features.of(Energy().resolve(X), X), Features.of(Energy().resolve(Y), Y)).value == pytest.approx(
-        expected, rel=1e-9
-    )
+    assert dependence(
+        InnerProducts.of(Energy().resolve(X), X), InnerProducts.of(Energy().resolve(Y), Y)
+    ).value == pytest.approx(expected, rel=1e-9)
 
 
 def test_under_independence_its_variance_is_that_of_second_order():
     rng = np.random.default_rng(8)
     values = [
         dependence(
-            Features.of(Gaussian(1.0), rng.normal(size=(25, 2))), Features.of(Gaussian(1.0), rng.random((25, 1)))
+            InnerProducts.of(Gaussian(1.0), rng.normal(size=(25, 2))),
+            InnerProducts.of(Gaussian(1.0), rng.random((25, 1))),
         )
         for _ in range(400)
     ]

@@ -7,7 +7,7 @@ from scipy import stats
 import naive_effects as naive
 from shrinktest import Gaussian
 from shrinktest.effects.distance import NORMS, VARIANCE, Sides, distance
-from shrinktest.effects.features import Features, never_negative
+from shrinktest.effects.inner_products import InnerProducts, never_negative
 from shrinktest.effects.interval import FEWEST, Estimate, by_leaving_out
 from shrinktest.kernels import Energy, Laplacian, Linear, Rescaled, Whitened
 
@@ -15,14 +15,14 @@ RNG = np.random.default_rng(3)
 M, N = 7, 9
 Z = RNG.normal(size=(M + N, 2)) + np.repeat([0.0, 0.7], [M, N])[:, None]
 KERNEL = Gaussian(1.3)
-DENSE = Features.of(KERNEL, Z)
+DENSE = InnerProducts.of(KERNEL, Z)
 GRAM = DENSE.values
 ROWS = Sides((np.arange(M), np.arange(N)))
 
 
 def by_coordinates(features):
     values, vectors = np.linalg.eigh(features.values)
-    return Features(vectors * np.sqrt(np.maximum(values, 0.0)), True)
+    return InnerProducts(vectors * np.sqrt(np.maximum(values, 0.0)), True)
 
 
 ROUTES = {"dense": DENSE, "coordinates": by_coordinates(DENSE)}
@@ -57,7 +57,7 @@ def test_value_and_variance_are_those_of_loops(route, relative, which):
 def test_pairs_do_not_count_with_themselves_and_leave_together(route):
     size = M
     gram = GRAM[: 2 * size, : 2 * size]
-    features = Features(gram, False) if route == "dense" else by_coordinates(Features(gram, False))
+    features = InnerProducts(gram, False) if route == "dense" else by_coordinates(InnerProducts(gram, False))
     found = distance(features, Sides((np.arange(size), np.arange(size)), linked=True), NORMS)
     ones = np.full(size, 1.0 / size)
     own = {(i, size + i) for i in range(size)}
@@ -112,7 +112,7 @@ def test_rows_of_a_group_do_not_count_with_each_other():
 def test_shares_of_variance_count_the_lengths_of_the_rows_that_are_there(design, route):
     """A kernel whose rows are of unlike lengths, which leave with their unit; those of a group count each by itself."""
     m, n = (M, M) if design == "pairs" else (M, N)
-    lines = Features.of(Linear(), Z[: m + n] * [1.0, 3.0] + 1.0).centred()
+    lines = InnerProducts.of(Linear(), Z[: m + n] * [1.0, 3.0] + 1.0).centred()
     gram = lines.dense().values
     units = (np.array([0, 0, 1, 1, 1, 2, 3]), np.array([0, 1, 1, 2, 2, 3, 3, 4, 4]))
     codes = units if design == "groups" else (np.arange(m), np.arange(n))
@@ -145,7 +145,7 @@ def test_blocks_count_as_if_both_samples_had_them_in_the_same_shares():
     # one block that is far away, and in one sample more often, is no difference
     far = np.repeat([0.0, 50.0, 0.0, 50.0], [30, 10, 10, 30])[:, None] + RNG.normal(size=(80, 1))
     labels = np.repeat([0, 1], [30, 10]), np.repeat([0, 1], [10, 30])
-    features = Features.of(Gaussian(5.0), far)
+    features = InnerProducts.of(Gaussian(5.0), far)
     rows = np.arange(40), np.arange(40)
     assert distance(features, Sides(rows), NORMS).value > 0.2
     found = distance(features, Sides(rows, labels), NORMS)
@@ -170,7 +170,7 @@ def test_blocks_count_as_if_both_samples_had_them_in_the_same_shares():
 def test_the_share_of_variance_of_a_linear_kernel_is_that_of_analysis_of_variance(size):
     """Of samples of one size; of others it is that of as many of each."""
     x, y = RNG.normal(size=400), RNG.normal(0.8, 1.0, size=size)
-    features = Features.of(Linear(), np.concatenate([x, y])[:, None]).centred()
+    features = InnerProducts.of(Linear(), np.concatenate([x, y])[:, None]).centred()
     found = distance(features, Sides((np.arange(400), np.arange(size))), VARIANCE)
     between = (x.mean() - y.mean()) ** 2 / 4.0
     assert found.value == pytest.approx(between / (between + (x.var() + y.var()) / 2.0), abs=3e-3)
@@ -244,7 +244,7 @@ def test_distances_within_blocks_vary_as_their_variance_says(blocks):
     sides = Sides((np.arange(count * m), np.arange(count * n)), cells)
     for _ in range(300):
         x, y = (rng.normal(size=(one.size, 1)) + shift for one, shift in zip(cells, (0.0, 1.5), strict=True))
-        found.append(distance(Features.of(Gaussian(1.0), np.vstack([x, y])), sides, NORMS))
+        found.append(distance(InnerProducts.of(Gaussian(1.0), np.vstack([x, y])), sides, NORMS))
     spread = np.var([one.value for one in found])
     used = np.mean([one.first + one.second for one in found])
     assert 0.75 < used / spread < 1.6

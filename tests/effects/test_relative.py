@@ -8,7 +8,7 @@ import pytest
 import naive_closer as naive
 from shrinktest.effects.relative import dependences, distances
 from shrinktest.kernels import Gaussian, Linear, Polynomial
-from shrinktest.statistics.gram import Grams
+from shrinktest.statistics.kernel_cache import KernelCache, Limits
 
 SIZES = (6, 5, 7)
 ROWS = [list(range(6)), list(range(6, 11)), list(range(11, 18))]
@@ -21,7 +21,7 @@ UNITS = {
 
 
 def gram_of(kernel, points, route):
-    return Grams(route, None, 1e9, np.random.default_rng(0))(kernel, points, by_coordinates=True)
+    return KernelCache(Limits(route, None, 1e9, np.random.default_rng(0)))(kernel, points)
 
 
 @pytest.mark.parametrize("route", ["dense", "factor"])
@@ -95,7 +95,7 @@ def test_variables_by_coordinates_and_by_gram_matrices_go_together():
 
 def test_features_far_from_the_origin_lose_no_digits():
     points = np.random.default_rng(6).normal(size=(18, 1))
-    near, far = (gram_of(Linear(), points + shift, "factor").seen_from_mean(1e9) for shift in (0.0, 1e5))
+    near, far = (gram_of(Linear(), points + shift, "factor").about_mean(1e9) for shift in (0.0, 1e5))
     found, expected = (distances(gram, SIZES, UNITS["rows"]).difference(0, 1) for gram in (far, near))
     assert found == pytest.approx(expected, rel=1e-6)
 

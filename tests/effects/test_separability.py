@@ -5,22 +5,22 @@ import pytest
 
 import naive_effects as naive
 from shrinktest import FKMSE, KME, MKME, SKMSE, TSVD, Gaussian, Landweber, equivalence_test, two_sample_test
-from shrinktest.effects.features import Features
+from shrinktest.effects.inner_products import InnerProducts
 from shrinktest.effects.separability import FEWEST, Area, Fit, _apart, area_of, combined, comparisons, fold_codes
-from shrinktest.statistics.partitions import estimates_of
+from shrinktest.statistics.mmd import estimates_of
 
 RNG = np.random.default_rng(11)
 M, N = 13, 17
 Z = RNG.normal(size=(M + N, 2)) + np.repeat([0.0, 0.6], [M, N])[:, None]
 SECOND = np.repeat([False, True], [M, N])
 KERNEL = Gaussian(1.1)
-DENSE = Features.of(KERNEL, Z)
+DENSE = InnerProducts.of(KERNEL, Z)
 FOLDS = fold_codes(np.arange(M + N), SECOND.astype(int), 4, np.random.default_rng(0))
 
 
 def by_coordinates(features):
     values, vectors = np.linalg.eigh(features.values)
-    return Features(vectors * np.sqrt(np.maximum(values, 0.0)), True)
+    return InnerProducts(vectors * np.sqrt(np.maximum(values, 0.0)), True)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_functions_that_are_rounding_tell_nothing_apart(estimator):
     """Both samples have the same rows: every function of all folds but one is as good as none."""
     points = np.repeat([0.0, 1.0, 3.0], 4)[:, None] + 1e3
     both, second, folds = np.vstack([points, points]), np.repeat([False, True], 12), np.tile(np.arange(4), 6)
-    scores = Fit(estimator, KERNEL, Features.of(KERNEL, both), both, "sample").scores(second, folds)
+    scores = Fit(estimator, KERNEL, InnerProducts.of(KERNEL, both), both, "sample").scores(second, folds)
     assert (scores == 0.0).all()
 
 

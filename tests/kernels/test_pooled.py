@@ -131,7 +131,7 @@ def test_level_is_exact_over_all_splits(kernel, estimator):
 @pytest.mark.parametrize("estimator", WEIGHTED, ids=repr)
 @pytest.mark.parametrize("kernel", [Whitened(), SecondOrder(), Depth()], ids=["whitened", "second-order", "depth"])
 def test_every_estimator_of_weights_in_every_test(estimator, kernel):
-    options = inner(39, estimator=estimator)
+    options = inner(99, estimator=estimator)
     results = [
         two_sample_test(X, Y, kernel=kernel, **options),
         k_sample_test(X, Y, THIRD, kernel=kernel, **options),

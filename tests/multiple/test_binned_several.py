@@ -255,7 +255,7 @@ def test_columns_of_files_by_name(tmp_path):
     pd.DataFrame(X, columns=["a", "b"]).to_parquet(tmp_path / "x.parquet")
     pd.DataFrame(Y[:, ::-1], columns=["b", "a"]).to_parquet(tmp_path / "y.parquet")
     result = two_sample_test_columns(tmp_path / "x.parquet", tmp_path / "y.parquet", bandwidth={"b": 0.5}, **RFF)
-    assert list(result.table["column"]) == ["a", "b"] and result.pvalues[1] == 0.01
+    assert list(result.table["column"]) == ["a", "b"] and result.pvalues[1] <= 0.03
 
 
 def test_columns_with_one_value_only_are_not_tested():

@@ -78,7 +78,7 @@ def test_too_few_groups_that_kept_the_same_rows(test):
     X, Y, groups = X[:24], Y[:24], GROUP[:24]
     message = (
         r"permuting 6 whole groups \(2 stay where they are: no other kept the same rows\) leaves 4 different "
-        "permutations.*rows were left out for missing values.*same rows can be exchanged: leave out whole groups, use "
+        "permutations.*rows with missing values were left out.*same rows are exchangeable: leave out whole groups, use "
         "nan_policy='indicator'"
     )
     with pytest.raises(ValueError, match=message):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shrinktest.statistics import block_sums
+from shrinktest.statistics import sums as block_sums
 
 
 @pytest.mark.parametrize("constant", [True, False])

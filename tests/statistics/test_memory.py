@@ -5,7 +5,7 @@ import pytest
 
 from naive_memory import junction_excess as naive
 from shrinktest import Gaussian, Laplacian, independence_matrix, independence_test
-from shrinktest.statistics.shift_check import junction_excess, shift_notes
+from shrinktest.statistics.hsic import junction_excess, shift_notes
 
 
 def walks(seed, n, columns=1):

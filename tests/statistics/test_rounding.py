@@ -24,8 +24,8 @@ from shrinktest import (
 )
 from shrinktest.kernels import Linear, Polynomial
 from shrinktest.results.conclude import LOST, SAME
-from shrinktest.statistics.centred import Centred, alike
-from shrinktest.statistics.gram import choose_gram
+from shrinktest.statistics.features import Centred, alike
+from shrinktest.statistics.kernel_cache import Limits, Request, choose
 
 START = 1e6  # of a clock, say
 X, Y = np.random.default_rng(1).integers(-40, 40, (2, 12, 2)) / 8.0  # exact at any offset
@@ -175,8 +175,8 @@ def test_ties_are_ties_for_wide_kernels(width):
 
 
 def gram_of(kernel, points, by_coordinates=True, gram="auto"):
-    options = {"rank": None, "memory": 1e9, "rng": np.random.default_rng(0)}
-    return choose_gram(kernel, points, gram=gram, by_coordinates=by_coordinates, **options)
+    limits = Limits(gram, None, 1e9, np.random.default_rng(0))
+    return choose(kernel, points, limits, Request(by_coordinates=by_coordinates))
 
 
 @pytest.mark.parametrize("kernel", [Linear(), Gaussian(1.5), Gaussian(1e5), Laplacian(1e5), Polynomial(2)], ids=repr)
@@ -213,15 +213,15 @@ def test_differences_keep_their_digits():
 
 def test_features_are_seen_from_their_mean_only_where_it_is_long():
     near, far = gram_of(Linear(), X), gram_of(Linear(), X + START)
-    assert near.seen_from_mean(1e9).moved is None
-    moved = far.seen_from_mean(1e9)
+    assert near.about_mean(1e9).moved is None
+    moved = far.about_mean(1e9)
     np.testing.assert_allclose(moved.coordinates(), X - X.mean(axis=0), atol=1e-9)
     np.testing.assert_allclose(moved.diagonal(), np.square(X - X.mean(axis=0)).sum(axis=1), atol=1e-8)
     assert far.size() > 1e11 and 1.0 < moved.size() < 100.0
     dense = gram_of(Linear(), X + START, gram="dense")
     expected = Centred.of_coordinates(X, dense=True).values
-    np.testing.assert_allclose(dense.seen_from_mean(1e9).matrix(), expected, atol=1e-8)
-    assert dense.seen_from_mean(100.0) is dense  # no memory for a second matrix
+    np.testing.assert_allclose(dense.about_mean(1e9).matrix(), expected, atol=1e-8)
+    assert dense.about_mean(100.0) is dense  # no memory for a second matrix
     assert alike(100.0, 1000.0, 10) and not alike(100.0, 900.0, 10) and not alike(0.0, 0.0, 3)
 
 

@@ -11,9 +11,9 @@ from naive_change import gaussian, scans, seeded, smallest_of_lengths
 from shrinktest import change_points
 from shrinktest.kernels import Gaussian
 from shrinktest.permutations.design import PermutationDesign
-from shrinktest.statistics.cuts import Cuts, Within
-from shrinktest.statistics.gram import Gram
-from shrinktest.statistics.scans import Calibration, Intervals, Scans
+from shrinktest.statistics.features import Features
+from shrinktest.statistics.scan import Cuts, Within
+from shrinktest.statistics.seeded_intervals import Calibration, Intervals, Scans
 
 
 @pytest.mark.parametrize(("n", "shortest"), [(16, 8), (33, 8), (100, 8), (301, 20)])
@@ -28,7 +28,7 @@ def test_intervals_are_those_of_the_paper(n, shortest):
 def test_scans_equal_their_slow_twin(fewest):
     rng = np.random.default_rng(0)
     points = rng.normal(size=(32, 3))
-    within = Within.of(Gram("dense", Gaussian(1.5), points))
+    within = Within.of(Features("dense", Gaussian(1.5), points))
     found = Scans.of(within, Cuts(32, "single", fewest), PermutationDesign(), Calibration(0, 19))
     orders = np.array([np.arange(32), *(rng.permutation(32) for _ in range(2))])
     gram, known = gaussian(points, 1.5), {}
@@ -48,7 +48,7 @@ def test_pvalues_are_those_of_the_slow_twin(seed):
     x[6:11] += 1.5
     gram, known = gaussian(x, 1.0), {}
     values = np.array([scans(gram[np.ix_(order, order)], 2, 8, known) for order in orders])
-    drawn = np.random.default_rng(1).integers(len(orders), size=(20, 499))
+    drawn = np.random.default_rng(1).integers(len(orders), size=(200, 499))
     smallest = [smallest_of_lengths(values, values[rows]) for rows in drawn]
     expected = [np.mean(one <= one[0] * (1.0 + 1e-9)) for one in smallest]
     options = {"bandwidth": 1.0, "trim": 0.0, "blocks": np.arange(16) % 8, "n_resamples": np.inf, "alpha": 0.5}

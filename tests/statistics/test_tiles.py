@@ -61,7 +61,7 @@ def test_auto_takes_tiles_if_they_take_minutes(monkeypatch):
     samples = RNG.spawn(1)[0].normal(size=(2, 60, 8))
     assert two_sample_test(*samples, max_memory=LITTLE, n_resamples=19, rng=0).route == "tiles"
     monkeypatch.setattr(tiles, "seconds", lambda *_, **__: 3600.0)
-    with pytest.raises(MemoryError, match=r"gram='dense' \(by tiles, about 1 h\)"):
+    with pytest.raises(MemoryError, match=r"gram='dense' \(by tiles, about 60 min\)"):
         two_sample_test(*samples, max_memory=LITTLE, n_resamples=19, rng=0)
 
 

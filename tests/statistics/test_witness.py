@@ -28,7 +28,7 @@ from shrinktest import (
     two_sample_test,
 )
 from shrinktest.kernels import Linear
-from shrinktest.statistics.gram import Gram
+from shrinktest.statistics.features import Features
 from small import samples
 
 AT = np.array([[0.0, 0.0], [1.0, -0.5], [-1.0, 0.3], [2.0, 2.0]])
@@ -63,7 +63,7 @@ def run(m=6, n=5, estimator="kme", **options):
 
 def functions(result, x, y, estimator, at):
     """The witness functions of the data and all relabellings, by tests of relabelled data that relabel nothing."""
-    masks = result.again.again().rows()(10**4 if result.exact else 1 + result.n_resamples) == 0
+    masks = result.again.draws.rows() == 0
     pooled, rows = np.vstack([x, y]), []
     for mask in masks:
         one = two_sample_test(pooled[mask], pooled[~mask], estimator=estimator, kernel=Gaussian(0.9), n_resamples=0)
@@ -86,12 +86,12 @@ def test_band_is_that_of_estimates_fitted_again_in_every_relabelling(estimator, 
 
 def test_relabellings_are_those_of_the_test():
     result = run(8, 4, kernel=Linear(), form="biased")
-    masks = result.again.again().rows()(40) == 0
+    masks = result.again.draws.rows() == 0
     pooled = np.vstack(samples(8, 4))
     gaps = np.array([pooled[mask].mean(axis=0) - pooled[~mask].mean(axis=0) for mask in masks[1:]])
     assert np.allclose(np.square(gaps).sum(axis=1), result.null_distribution)
     restricted = run(5, 5, paired=True, n_resamples=np.inf, alpha=0.5)
-    masks = restricted.again.again().rows()(10**4) == 0
+    masks = restricted.again.draws.rows() == 0
     assert restricted.exact and (masks[:, :5] != masks[:, 5:]).all()
 
 
@@ -307,13 +307,13 @@ def test_contributions_take_changed_observations_for_the_pooled_sample(kind, sca
 @pytest.fixture
 def without_gram_matrix(monkeypatch):
     """Kernels of more than a thousand observations cannot be evaluated at all pairs."""
-    evaluated = Gram.matrix
+    evaluated = Features.matrix
 
     def matrix(self, workers=1):
         assert len(self.points) <= 1000, "a Gram matrix was made"
         return evaluated(self, workers)
 
-    monkeypatch.setattr(Gram, "matrix", matrix)
+    monkeypatch.setattr(Features, "matrix", matrix)
 
 
 @pytest.mark.parametrize("estimator", ["kme", "skmse"])
@@ -353,7 +353,7 @@ def test_contributions_that_do_not_fit_say_so(monkeypatch):
     x, y = rng.integers(0, 2, (300, 12)).astype(float), rng.integers(0, 2, (300, 12)).astype(float)
     x[:, 1:], y[:, 1:] = x[:, :1], y[:, :1]  # two different rows, which exchanges turn into many
     x[:90], y[:120] = 0.0, 0.0
-    result = two_sample_test(x, y, gram="factor", n_resamples=19, rng=0)
+    result = two_sample_test(x, y, estimator="fkmse", gram="factor", n_resamples=19, rng=0)
     monkeypatch.setattr("shrinktest.hypotheses.witness.memory_limit", lambda given: 1e4)
     with pytest.raises(
         MemoryError, match=r"what columns contribute is found on changed .* more than max_memory=.*use "

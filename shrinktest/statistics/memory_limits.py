@@ -1,24 +1,19 @@
-"""Outlook: the memory that a test takes, what it could do instead, and how long that would take."""
+"""Memory and time that a test takes, and the advice of the error if a Gram matrix does not fit."""
 
 from __future__ import annotations
 
-import numpy as np
-
-from shrinktest.kernels import FeatureMap, Kernel
-from shrinktest.kernels.bandwidths import spread_rows
-from shrinktest.kernels.feature_maps import SPARE, has_spectrum, never_few
+from shrinktest.kernels import Kernel
+from shrinktest.kernels.feature_maps import has_spectrum
 from shrinktest.kernels.pooled import PooledKernel
 
-# Seconds on one core, as measured on one machine; what a time says of another is its order of magnitude.  Features are
-# computed in the cache, so that they take as long as their functions and products; what permutations do is bound by
-# products, and beside them every permutation touches every observation: its label, its row of features.  The
-# benchmarks of samples in batches compare them with tests ("foretold").
+# Seconds on one core, measured on one machine: good for an order of magnitude elsewhere.  The benchmarks of samples in
+# batches compare them with tests ("foretold").
 _ROW = 4e-7  # for an observation that is read, checked and scaled
 _FEATURE = 8e-9  # for a random Fourier feature of an observation: half a cosine and half a sine
 _LANDMARK = 2.4e-8  # for a landmark: a kernel value,
 _SOLVED = 2.8e-11  # and a product for every other landmark
 _COLUMN = 2e-10  # a product for a column of the data in either
-#: What a permutation does, by name: sums of weights; products of two variables; filters that are fitted again.
+#: Work of a permutation, by name: sums of weights; products of two variables; filters that are fitted again.
 #: It takes (first) x observations x coordinates x (coordinates + second), or for sums only
 #: (first) x observations x (coordinates + second).
 WORKS = {"sums": (2.4e-11, 100.0), "pairs": (8e-11, 30.0), "filter": (1.6e-10, 86.0)}
@@ -29,7 +24,7 @@ _UNITS = ((3600.0, "h"), (60.0, "min"), (1.0, "s"))
 
 
 def advised(kernel: Kernel, size: int, columns: int, rank: int, permutations: float, work: str) -> str:
-    """The approximations of a kernel with their times, the faster first, as the advice of an error."""
+    """Return the approximations of a kernel with their times, the faster first, as advice."""
     inner = kernel.kernel if isinstance(kernel, PooledKernel) else kernel
     names = ("rff", "nystrom") if has_spectrum(inner) else ("nystrom",)
     times = {name: seconds(name, size, columns, rank, permutations, work) for name in names}
@@ -39,23 +34,23 @@ def advised(kernel: Kernel, size: int, columns: int, rank: int, permutations: fl
 
 
 def seconds(name: str, size: int, columns: int, rank: int, permutations: float, work: str) -> float:
-    """About how long a test by so many random coordinates takes on one core; ``work`` is one of `WORKS`."""
+    """Return the approximate time on one core of a test by random coordinates; ``work`` is one of `WORKS`."""
     permutations = min(permutations, _MOST)
     each = _FEATURE if name == "rff" else _LANDMARK + _SOLVED * rank
     made = (2.0 if work == "pairs" else 1.0) * size * (_ROW + rank * (each + _COLUMN * columns))
-    slope, beside = WORKS[work]
-    permuted = slope * size * (rank + beside) * (1.0 if work == "sums" else rank)
+    slope, extra = WORKS[work]
+    permuted = slope * size * (rank + extra) * (1.0 if work == "sums" else rank)
     return made + permutations * (permuted + (_SPECTRUM * rank**3 if work == "filter" else 0.0))
 
 
 def duration(time: float) -> str:
-    """A time that is roughly known, with one digit or two."""
+    """Return a rough time in words, with one digit or two."""
     unit, name = next((unit, name) for unit, name in _UNITS if time >= 2.0 * unit or unit == 1.0)
     return f"{max(1.0, float(f'{time / unit:.1g}')):g} {name}"
 
 
 def check_memory(size: int, kernels: int, memory: float, advice: str = "use a random part of the data") -> None:
-    """Raise MemoryError if the Gram matrices of so many observations do not fit; ``advice`` says what does."""
+    """Raise MemoryError if the Gram matrices of so many observations do not fit."""
     taken = needed(size, kernels)
     if taken > memory:
         matrices = "Gram matrix takes" if kernels == 1 else "Gram matrices take"
@@ -63,24 +58,6 @@ def check_memory(size: int, kernels: int, memory: float, advice: str = "use a ra
             f"{size} observations: the {matrices} {bytes_of(taken)} while being made, more than "
             f"max_memory={bytes_of(memory)}; {advice}, or raise max_memory"
         )
-
-
-def never_fits(kernel: Kernel, points: np.ndarray, memory: float, limit: int) -> bool:
-    """Whether a kernel, not resolved yet, takes more than the memory at so many points, whichever way.
-
-    By its Gram matrix, and, as a look at some rows shows, by coordinates, of which ``limit`` is the most however much
-    memory there is: before bandwidths, ranks and the like are found on all of them.
-    """
-    size = len(points)
-    limit = min(limit, size // 4, int(memory / (24.0 * size)))
-    if needed(size, 1) <= memory or size < 2 * (limit + SPARE):
-        return False
-    some = np.ascontiguousarray(points[spread_rows(size, limit + SPARE)])
-    try:
-        resolved = kernel.resolve(some, 0)
-    except ValueError:  # of these rows, not of all
-        return False
-    return not isinstance(resolved, FeatureMap) and never_few(resolved, some, size)
 
 
 def needed(size: int, kernels: int) -> float:

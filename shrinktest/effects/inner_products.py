@@ -1,4 +1,4 @@
-"""Features: inner products of the observations in feature space, by a Gram matrix or by coordinates."""
+"""Inner products of the observations in feature space, by a Gram matrix or by coordinates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from shrinktest.kernels import Gaussian, Kernel, Laplacian
 from shrinktest.kernels.base import Product, Scaled, Sum
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.rescaled import Rescaled
-from shrinktest.statistics.gram import Gram, Grams
+from shrinktest.statistics.features import Features
+from shrinktest.statistics.kernel_cache import Limits, Request, choose
 
 _ALL = slice(None)
 _ROOM = 1e18  # bytes: the test has made the same matrix, and looked whether it fits
@@ -33,54 +34,56 @@ def adding(codes: np.ndarray) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Features:
+class InnerProducts:
     """Points in feature space (observations, or means of some), known by their inner products."""
 
     values: np.ndarray  # (N, N) or (N, rank): their Gram matrix, or coordinates
     by_coordinates: bool
-    gram: Gram | None = None  # where they come from
+    gram: Features | None = None  # where they come from
 
     @classmethod
-    def of(cls, kernel: Kernel, points: np.ndarray) -> Features:
+    def of(cls, kernel: Kernel, points: np.ndarray) -> InnerProducts:
         """The features of a resolved kernel at points (N, d)."""
         if isinstance(kernel, FeatureMap):
-            return cls(kernel.coordinates(points), True, Gram("factor", kernel, points))
-        gram = Grams("dense", None, _ROOM, np.random.default_rng(0))(kernel, points, by_coordinates=False)
+            return cls(kernel.coordinates(points), True, Features("factor", kernel, points))
+        gram = choose(
+            kernel, points, Limits("dense", None, _ROOM, np.random.default_rng(0)), Request(by_coordinates=False)
+        )
         return cls(gram.matrix(n_workers(None)), False, gram)
 
-    def centred(self) -> Features:
+    def centred(self) -> InnerProducts:
         """The features less their mean, without what rounding takes from them."""
         assert self.gram is not None
         moved = self.gram.evaluated(self.values).centred() if self.by_coordinates else self.gram.centred()
-        return Features(moved.values, moved.by_coordinates)
+        return InnerProducts(moved.values, moved.by_coordinates)
 
     def __len__(self) -> int:
         return len(self.values)
 
-    def averaged(self, codes: np.ndarray) -> Features:
+    def averaged(self, codes: np.ndarray) -> InnerProducts:
         """The means of the observations with the same code 0, 1, ..., in the order of codes."""
         counts, sums = np.bincount(codes)[:, None], self.summed(codes).values
-        return Features(sums / counts if self.by_coordinates else sums / counts / counts.T, self.by_coordinates)
+        return InnerProducts(sums / counts if self.by_coordinates else sums / counts / counts.T, self.by_coordinates)
 
-    def summed(self, codes: np.ndarray) -> Features:
+    def summed(self, codes: np.ndarray) -> InnerProducts:
         """The sums of the observations with the same code 0, 1, ..., in the order of codes."""
         over = adding(codes)
         sums = over @ self.values
-        return Features(sums if self.by_coordinates else (over @ sums.T).T, self.by_coordinates)
+        return InnerProducts(sums if self.by_coordinates else (over @ sums.T).T, self.by_coordinates)
 
-    def reordered(self, order: np.ndarray) -> Features:
+    def reordered(self, order: np.ndarray) -> InnerProducts:
         """The points in another order, or some of them."""
-        return Features(
+        return InnerProducts(
             self.values[order] if self.by_coordinates else self.values[np.ix_(order, order)], self.by_coordinates
         )
 
-    def taken(self, rows: np.ndarray) -> Features:
+    def taken(self, rows: np.ndarray) -> InnerProducts:
         """Some of the points."""
         return self if len(rows) == len(self.values) else self.reordered(rows)  # in any order that is asked for here
 
-    def dense(self) -> Features:
+    def dense(self) -> InnerProducts:
         """The same by a Gram matrix."""
-        return Features(self.values @ self.values.T, False) if self.by_coordinates else self
+        return InnerProducts(self.values @ self.values.T, False) if self.by_coordinates else self
 
     def applied(self, weights: np.ndarray, first: slice = _ALL, second: slice = _ALL) -> np.ndarray:
         """Inner products of the first points with weighted sums of the second, weights (n,) or (n, k)."""
@@ -162,17 +165,17 @@ class Features:
         found = squares - n * float(rows @ rows) - m * float(columns @ columns) + m * n * float(rows.mean()) ** 2
         return found, squares, n * float(rows.sum())
 
-    def _less_shared(self, first: slice, second: slice, mean: float) -> Features:
+    def _less_shared(self, first: slice, second: slice, mean: float) -> InnerProducts:
         """The same less what inner products of these points share, which covariance operators do not see.
 
         For those that share nearly all, which would take their digits.
         """
         if not self.by_coordinates:
-            return Features(self.values - mean, False)
+            return InnerProducts(self.values - mean, False)
         moved = self.values.copy()
         for which in (first, second):
             moved[which] -= moved[which].mean(axis=0)
-        return Features(moved, True)
+        return InnerProducts(moved, True)
 
 
 def never_negative(kernel: Kernel) -> bool:

@@ -23,12 +23,13 @@ from shrinktest.kernels import Kernel
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.permutations.null import TIE, CostHint, Statistic
 from shrinktest.permutations.units import ExchangeableUnits
-from shrinktest.statistics.gram import Gram, Grams
-from shrinktest.statistics.partitions import estimates_of
-from shrinktest.statistics.prepared import Prepared
+from shrinktest.statistics.features import Features
+from shrinktest.statistics.kernel_cache import KernelCache, Request
+from shrinktest.statistics.mmd import estimates_of
+from shrinktest.statistics.statistic import Prepared
 
 if TYPE_CHECKING:
-    from shrinktest.statistics.scans import Scans
+    from shrinktest.statistics.seeded_intervals import Scans
 
 SINGLE, EPIDEMIC = "single", "epidemic"
 CHANGES = (SINGLE, EPIDEMIC)
@@ -91,7 +92,7 @@ class Within:
     spread: float  # the root of the sum of the squared values
 
     @classmethod
-    def of(cls, gram: Gram, workers: int = 1) -> Within:
+    def of(cls, gram: Features, workers: int = 1) -> Within:
         """Of a kernel at the rows."""
         moved = gram.centred(workers)
         if moved.by_coordinates:
@@ -131,7 +132,7 @@ class Within:
 
     def statistic(self, cuts: Cuts) -> Statistic:
         """The largest value as a function of orders (B, n), and the size of the terms that cancel, (B, 2)."""
-        from shrinktest._compiled import cuts as loops
+        from shrinktest.statistics import scan_loops as loops
 
         low, high = cuts.lengths
         limits = (self.units, low, high)
@@ -186,7 +187,7 @@ class Within:
         """The sums (n + 1,) within the first rows."""
         if self.by_coordinates:
             return self._between()(0, np.arange(self.n + 1))
-        from shrinktest._compiled.cuts import before
+        from shrinktest.statistics.scan_loops import before
 
         sums = np.empty((1, self.n))
         before(self.values, np.arange(self.n, dtype=np.int32)[None], sums)
@@ -261,16 +262,16 @@ def _units(n: int, spread: float, size: float) -> tuple[np.ndarray, float, float
     return units, n * size / spread, spread
 
 
-def gram_of(kernel: Kernel, points: np.ndarray, grams: Grams, change: str) -> Gram:
+def gram_of(kernel: Kernel, points: np.ndarray, cache: KernelCache, change: str) -> Features:
     """The kernel at the rows: by coordinates where few will do, for intervals only where these are asked for."""
-    return grams(kernel, points, by_coordinates=True, unasked=change == SINGLE, large=_FACTOR)
+    return cache(kernel, points, Request(any_rank=change == SINGLE, large=_FACTOR))
 
 
-def found_again(features: Kernel, points: np.ndarray, grams: Grams, change: str) -> Gram:
+def found_again(features: Kernel, points: np.ndarray, cache: KernelCache, change: str) -> Features:
     """The same from the kernel of the features that were used, whose coordinates are not drawn again."""
     if isinstance(features, FeatureMap):
-        return Gram("factor", features, points)
-    return gram_of(features, points, grams, change)
+        return Features("factor", features, points)
+    return gram_of(features, points, cache, change)
 
 
 def prepare(
@@ -279,7 +280,7 @@ def prepare(
     points: np.ndarray,
     cuts: Cuts,
     *,
-    grams: Grams,
+    cache: KernelCache,
     workers: int = 1,
     scans_of: Callable[[Within], Scans | None] | None = None,
 ) -> Prepared:
@@ -288,9 +289,9 @@ def prepare(
     ``scans_of`` adds scans of intervals.
     """
     used = estimator.tuned(kernel, points) if estimator.smooths else estimator
-    gram = gram_of(used.features(kernel, points), points, grams, cuts.change)
+    gram = gram_of(used.features(kernel, points), points, cache, cuts.change)
     within = Within.of(gram, workers)
-    low = kernel if used.changes_features else gram.embedded or kernel
+    low = kernel if used.changes_features else gram.feature_map or kernel
     scans = scans_of(within) if scans_of else None
     _, first, end = within.curve(cuts)
     inside = np.zeros(len(points), dtype=bool)

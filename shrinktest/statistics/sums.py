@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
+from shrinktest.permutations.null import TIE
 from shrinktest.statistics import tiles
-from shrinktest.statistics.gram import Gram
-from shrinktest.statistics.products import along, members_of, times, weighted
+from shrinktest.statistics.features import LAST_BITS, Features
 
 #: Labels (B, N) to the sums (B, k, k) of K over pairs of parts, and its trace (B, k) over each.
 BlockSums = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -18,11 +19,10 @@ PLAIN = 256  # observations up to which plain matrix products take less time tha
 _COPIED = 2**23  # bytes up to which coordinates are copied row by row; more are read as they lie, which is faster there
 
 
-def sums_of(gram: Gram, sizes: tuple[int, ...], workers: int = 1) -> BlockSums:
+def sums_of(gram: Features, sizes: tuple[int, ...], workers: int = 1) -> BlockSums:
     """The sums as a function of partitions into parts of these sizes."""
     if gram.name == "tiles":
-        made = gram.of or gram
-        return tiles.block_sums(made.kernel, made.points, len(sizes), workers)
+        return tiles.block_sums(gram.plain.kernel, gram.plain.points, len(sizes), workers)
     z = gram.coordinates()
     if z is not None:
         return _by_coordinates(z, gram.diagonal(), sizes)
@@ -44,7 +44,7 @@ def _by_coordinates(z: np.ndarray, diagonal: np.ndarray, sizes: tuple[int, ...])
         if features.size <= PLAIN**2:
             out[:] = times(members_of(labels, part), features)
             return
-        from shrinktest._compiled.sums import feature_sums, octets_of
+        from shrinktest.statistics.sum_loops import feature_sums, octets_of
 
         feature_sums(features, octets_of(labels == part), out)
 
@@ -82,7 +82,7 @@ def _plain(matrix: np.ndarray, parts: int) -> BlockSums:
 
 def _of_two(matrix: np.ndarray) -> BlockSums:
     """Two parts: the sum over one and its sum with everything tell the rest."""
-    from shrinktest._compiled.sums import octets_of, split_sums
+    from shrinktest.statistics.sum_loops import octets_of, split_sums
 
     rows = matrix.sum(axis=1)
     everything, trace = float(rows.sum()), float(np.trace(matrix))
@@ -99,8 +99,7 @@ def _of_two(matrix: np.ndarray) -> BlockSums:
 
 
 def _compiled(matrix: np.ndarray, parts: int) -> BlockSums:
-    from shrinktest._compiled.partitions import block_sums
-    from shrinktest._compiled.sums import octets_of
+    from shrinktest.statistics.sum_loops import block_sums, octets_of
 
     def blocks_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         members = np.stack([octets_of(labels == p) for p in range(parts - 1)])
@@ -109,3 +108,52 @@ def _compiled(matrix: np.ndarray, parts: int) -> BlockSums:
         return out, traces
 
     return blocks_of
+
+
+def times(rows: np.ndarray, matrix: np.ndarray, block: int = 128) -> np.ndarray:
+    """``rows @ matrix``, (B, N) times (N, r), a row of which does not depend on the others.
+
+    A matrix product rounds differently for blocks of different shapes, so that all blocks here have one: the bits of
+    a statistic must not depend on how relabellings are shared out among threads.  A ``block`` has few rows where few
+    come at a time.
+    """
+    out = np.empty((len(rows), matrix.shape[1]))
+    if rows.shape[1] == 0:
+        out[:] = 0.0
+        return out
+    for start in range(0, len(rows), block):
+        some = rows[start : start + block]
+        if len(some) < block:
+            some = np.vstack([some, np.zeros((block - len(some), rows.shape[1]))])
+        out[start : start + block] = (some @ matrix)[: len(out) - start]
+    return out
+
+
+def left_over(plain: Any, nothing: float) -> Any:
+    """How much more than other numbers one is rounded that is made of a mean whose terms cancel, from 1 to 1e5.
+
+    ``plain`` is the squared norm of the mean, of which ``nothing`` is zero: 1e-10 of the size of its terms, of which
+    1e-15 is rounded.
+    """
+    return 1.0 + LAST_BITS * nothing / TIE / np.maximum(plain, max(nothing, np.finfo(np.float64).tiny))
+
+
+def without_specks(out: np.ndarray, size: float) -> np.ndarray:
+    """Statistics (B, 2) of projections: squared norms of rounding errors, though not of the mean's, become zero."""
+    out[np.abs(out[:, 0]) <= TIE**2 * size, 0] = 0.0
+    return out
+
+
+def along(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """The inner product (B,) of every row of one matrix with that row of another."""
+    return np.einsum("bi,bi->b", first, second)
+
+
+def weighted(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The inner product (B,) of every row with one vector; ``rows @ weights`` would round by the number of rows."""
+    return np.einsum("bi,i->b", rows, weights)
+
+
+def members_of(labels: np.ndarray, part: int) -> np.ndarray:
+    """1.0 for the observations that a relabelling (a row of labels) puts into a part, else 0.0."""
+    return (labels == part).astype(np.float64)

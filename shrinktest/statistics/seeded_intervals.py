@@ -22,7 +22,7 @@ import numpy as np
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.multiplicity import GammaTails
 from shrinktest.permutations.null import TIE, CostHint, Statistic
-from shrinktest.statistics.cuts import SINGLE, Cuts, Within
+from shrinktest.statistics.scan import SINGLE, Cuts, Within
 
 _SHORTEST = 8  # rows of an interval
 _CUTS = 16  # steps between the cuts of an interval at most; the place is looked for among all cuts
@@ -137,7 +137,7 @@ class Scans:
 
     def of_intervals(self, orders: np.ndarray) -> np.ndarray:
         """Return the largest value (B, k) of every interval, in orders (B, n) of the rows."""
-        from shrinktest._compiled.cuts import largest_in_intervals
+        from shrinktest.statistics.scan_loops import largest_in_intervals
 
         found = np.empty((len(orders), len(self.intervals.ends)))
         z, own, orders = self.low.values, self.low.own, np.ascontiguousarray(orders, dtype=np.int64)

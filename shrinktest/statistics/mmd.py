@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
@@ -15,11 +15,11 @@ from shrinktest.estimators.scaled import ScaledMean
 from shrinktest.kernels import Kernel
 from shrinktest.permutations.null import TIE, CostHint, Statistic
 from shrinktest.statistics import tiles
-from shrinktest.statistics.block_sums import PLAIN, BlockSums, sums_of
-from shrinktest.statistics.gram import Gram, Grams
-from shrinktest.statistics.prepared import Prepared, runs_compiled
-from shrinktest.statistics.products import along, left_over, members_of, times, weighted
+from shrinktest.statistics.features import Features
+from shrinktest.statistics.kernel_cache import KernelCache, Request
 from shrinktest.statistics.refit import part_weights, scales
+from shrinktest.statistics.statistic import Prepared, runs_compiled
+from shrinktest.statistics.sums import PLAIN, BlockSums, along, left_over, members_of, sums_of, times, weighted
 
 COMPARISONS = ("pairs", "pooled")
 WEIGHTS = ("sizes", "equal")
@@ -87,7 +87,7 @@ def prepare(
     *,
     form: str,
     tuning: str,
-    grams: Grams,
+    cache: KernelCache,
     workers: int = 1,
 ) -> Prepared:
     """The statistic of an estimator and a kernel on pooled observations (N, d), one sample after the other.
@@ -98,13 +98,13 @@ def prepare(
     if tuning == "pooled" and not filters:
         used = estimator.tuned(kernel, pooled)
     features = kernel if used.needs == "noise" else used.features(kernel, pooled)
-    gram = grams(features, pooled, **_wishes(used, pooled))
-    low = kernel if used.changes_features else gram.embedded or kernel
+    gram = cache(features, pooled, _request(used, pooled))
+    low = kernel if used.changes_features else gram.feature_map or kernel
     if tuning == "pooled" and filters:
         used = estimator.tuned(low, pooled)
     edges = np.cumsum(contrast.sizes)[:-1]
     if used.needs == "sums" and used.weighs_all_alike(contrast.estimated):
-        gram = gram.seen_from_mean(grams.options["memory"], workers)
+        gram = gram.about_mean(cache.limits.memory, workers)
     else:
         gram = gram.evaluated()
     return Prepared(
@@ -120,15 +120,15 @@ def prepare(
     )
 
 
-def _wishes(estimator: MeanEstimator, pooled: np.ndarray) -> dict[str, object]:
-    """Whether the estimator can do without the Gram matrix, and from when on that is worth trying."""
-    wishes: dict[str, object] = {"by_coordinates": estimator.by_coordinates, "unasked": estimator.any_rank}
+def _request(estimator: MeanEstimator, pooled: np.ndarray) -> Request:
+    """What the estimator can do with a kernel, and from which size on coordinates are worth a search."""
+    request = Request(by_coordinates=estimator.by_coordinates, any_rank=estimator.any_rank)
     if estimator.needs != "filter":
-        return wishes | {"tiled": estimator.needs == "sums"}
-    return wishes | {"large": _DEAR, "columns": pooled.shape[1], "work": "filter"}
+        return replace(request, tiled=estimator.needs == "sums")
+    return replace(request, large=_DEAR, columns=pooled.shape[1], work="filter")
 
 
-def _cost(estimator: MeanEstimator, gram: Gram, k: int) -> CostHint | None:
+def _cost(estimator: MeanEstimator, gram: Features, k: int) -> CostHint | None:
     """What a relabelling costs in a large batch: an addition for every four observations and column of each part."""
     quarter, rank = len(gram.points) / 4.0 * 6e-11, gram.columns
     if estimator.needs == "filter" and rank is not None:
@@ -148,7 +148,7 @@ def _cost(estimator: MeanEstimator, gram: Gram, k: int) -> CostHint | None:
 def partition_statistic(
     estimator: MeanEstimator,
     kernel: Kernel,
-    gram: Gram,
+    gram: Features,
     contrast: Contrast,
     tuning: str,
     form: str,
@@ -165,7 +165,7 @@ def partition_statistic(
 
 
 def _of_sums(
-    estimator: ScaledMean, gram: Gram, contrast: Contrast, tuning: str, form: str, workers: int
+    estimator: ScaledMean, gram: Features, contrast: Contrast, tuning: str, form: str, workers: int
 ) -> tuple[Products, float]:
     """Products of scaled means, for which sums of blocks of the Gram matrix are enough."""
     own = np.repeat(np.arange(len(contrast.sizes), dtype=np.uint16), contrast.sizes)[None]
@@ -211,7 +211,7 @@ def products_of_sums(
 
 
 def _of_weights(
-    estimator: MeanEstimator, gram: Gram, contrast: Contrast, tuning: str, form: str, workers: int
+    estimator: MeanEstimator, gram: Features, contrast: Contrast, tuning: str, form: str, workers: int
 ) -> tuple[Products, float]:
     """Products of the estimates of filters and of users' functions, which are weights of the observations."""
     sizes, z = contrast.sizes, gram.few_coordinates() if estimator.by_coordinates else None

@@ -1,0 +1,193 @@
+"""Features: one kernel at N points, as a Gram matrix, coordinates, or tiles that are made when needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from shrinktest.kernels import Kernel
+from shrinktest.kernels.bandwidths import spread_rows
+from shrinktest.kernels.inner import FeatureMap
+from shrinktest.kernels.pooled import PooledKernel
+from shrinktest.statistics.memory_limits import needed
+
+LAST_BITS = 1e-5  # of what was rounded; of that, 1e-10 is a tie
+
+_FAR = 1e-2  # of the squared norms of features: if they differ by less, rounding needs care
+_SAMPLE = 1000  # rows whose kernel values stand for all of a matrix by tiles
+
+
+@dataclass(frozen=True)
+class Features:
+    """One kernel at N points.
+
+    ``name`` is the representation.  "dense": the Gram matrix.  "tiles": parts of the Gram matrix, made when needed.
+    "factor": coordinates that give the same Gram matrix up to rounding.  "nystrom", "rff": coordinates of an
+    approximation.
+    """
+
+    name: str
+    kernel: Kernel  # a FeatureMap for coordinates
+    points: np.ndarray  # (N, d)
+    note: str | None = None  # on an approximation
+    known: np.ndarray | None = None  # (N, r): coordinates, if they were computed on the way
+    inner: Features | None = None  # of the kernel that a pooled or rescaled kernel is made of
+    moved: Centred | None = None  # the features about their mean, if these replace them
+    _matrix: list[np.ndarray] = field(default_factory=list, repr=False, compare=False)
+
+    def matrix(self, workers: int = 1) -> np.ndarray:
+        """Gram matrix (N, N), computed once."""
+        if not self._matrix:
+            if self.inner is None:
+                matrix = self.kernel.gram_matrix(self.points, workers)
+            else:
+                matrix = self.inner.matrix(workers)
+                if isinstance(self.kernel, PooledKernel):
+                    matrix = self.kernel.of_gram(matrix)
+            self._matrix.append(np.ascontiguousarray(matrix))
+        return self._matrix[0]
+
+    @property
+    def in_memory(self) -> bool:
+        """True if the Gram matrix was computed."""
+        return bool(self._matrix)
+
+    @property
+    def plain(self) -> Features:
+        """The features without a change of units, which is done on the points beforehand."""
+        return self.inner or self
+
+    def coordinates(self) -> np.ndarray | None:
+        """Coordinates (N, r); None for a Gram matrix."""
+        if self.known is not None:
+            return self.known
+        if not isinstance(self.kernel, FeatureMap) or self.name == "dense":
+            return None
+        return self.kernel.checked_coordinates(self.points)
+
+    def few_coordinates(self) -> np.ndarray | None:
+        """Coordinates, if there are no more than points: else a filter has less work with the Gram matrix."""
+        z = self.coordinates()
+        return None if z is None or z.shape[1] > len(z) else z
+
+    @property
+    def columns(self) -> int | None:
+        """Number of coordinates; None for a Gram matrix."""
+        if self.known is not None:
+            return int(self.known.shape[1])
+        if not isinstance(self.kernel, FeatureMap) or self.name == "dense":
+            return None
+        return int(self.kernel.checked_coordinates(self.points[:1]).shape[1])
+
+    @property
+    def feature_map(self) -> FeatureMap | None:
+        """The kernel of finite rank that stands for the requested one, if there are coordinates."""
+        return self.kernel if isinstance(self.kernel, FeatureMap) else None
+
+    def evaluated(self, coordinates: np.ndarray | None = None) -> Features:
+        """Return the same with its coordinates computed."""
+        z = self.coordinates() if coordinates is None else coordinates
+        return self if z is None else replace(self, known=z)
+
+    def diagonal(self) -> np.ndarray:
+        """Squared norms (N,) of the features."""
+        if self.moved is not None:
+            return self.moved.diagonal()
+        if self.name == "nystrom" and self.known is not None:
+            return np.square(self.known).sum(axis=1)
+        return self.kernel.diagonal(self.points)
+
+    def size(self, workers: int = 1) -> float:
+        """Root mean square of the kernel values, with what rounding may have changed in them.
+
+        For coordinates a lower bound, because their products would take as long as a test; for tiles an estimate.
+        """
+        if self.moved is not None:
+            return self.moved.size
+        if self.name == "tiles":
+            some = np.ascontiguousarray(self.plain.points[spread_rows(len(self.points), _SAMPLE)])
+            return float(np.linalg.norm(self.plain.kernel.block(some, some))) / len(some)
+        z = self.coordinates()
+        if z is None:
+            return float(np.linalg.norm(self.matrix(workers))) / len(self.points)
+        return float(np.linalg.norm(z)) ** 2 / (len(z) * max(1, z.shape[1]) ** 0.5)
+
+    def centred(self, workers: int = 1) -> Centred:
+        """Features about their mean over all points, which no labels change."""
+        z = self.coordinates()
+        if z is not None:
+            return Centred.of_coordinates(z)
+        if isinstance(self.kernel, FeatureMap):
+            return Centred.of_coordinates(self.kernel.coordinates(self.points), dense=True)
+        return Centred.of_kernel(self.kernel, self.points, self.matrix(workers), workers)
+
+    def about_mean(self, memory: float, workers: int = 1) -> Features:
+        """Return the features about their mean, if the mean is so long that rounding would hide how they differ.
+
+        For statistics that do not depend on where the features lie.  Without enough ``memory`` for a second Gram
+        matrix, the features stay as they are.
+        """
+        if self.name == "tiles":
+            return self
+        z = self.coordinates()
+        if z is not None:
+            squares, total = float(np.linalg.norm(z)) ** 2, float(np.square(z.sum(axis=0)).sum())
+        else:
+            squares, total = np.trace(self.matrix(workers)), self.matrix(workers).sum()
+        fits = z is not None or needed(len(self.points), 2) <= memory
+        if not (fits and alike(squares, total, len(self.points))):
+            return self.evaluated(z)
+        moved = self.centred(workers)
+        if moved.by_coordinates:
+            return replace(self, moved=moved, known=moved.values, _matrix=[])
+        return replace(self, moved=moved, _matrix=[moved.values])
+
+
+@dataclass(frozen=True, eq=False)
+class Centred:
+    """Features about their mean over all points, without what rounding takes from them."""
+
+    values: np.ndarray  # (N, r) or (N, N): coordinates, or the Gram matrix
+    norm: float  # root mean square of the inner products
+    rounding: float  # what rounding may have changed in ``norm``, times 1e5, so that 1e-10 of the size is a tie
+    by_coordinates: bool
+
+    @classmethod
+    def of_coordinates(cls, z: np.ndarray, *, dense: bool = False) -> Centred:
+        """Center coordinates (N, r); ``dense`` gives their Gram matrix, of products that were not rounded before."""
+        less = np.ascontiguousarray(z - z.mean(axis=0))
+        before, after = (float(np.linalg.norm(w.T @ w)) / len(z) for w in (z, less))
+        return cls(less @ less.T if dense else less, after, LAST_BITS * (before * after) ** 0.5, not dense)
+
+    @classmethod
+    def of_kernel(cls, kernel: Kernel, points: np.ndarray, matrix: np.ndarray, workers: int = 1) -> Centred:
+        """Center the Gram matrix (N, N) of a kernel."""
+        rows = matrix.mean(axis=0)
+        if alike(np.trace(matrix), rows.sum() * len(rows), len(rows)):  # what all values share takes their digits
+            differences = kernel.differences(points, workers)
+            matrix = matrix if differences is None else differences
+            rows = matrix.mean(axis=0)
+        out = matrix - rows[:, None]
+        out -= rows
+        out += rows.mean()
+        before, after = (float(np.linalg.norm(gram)) / len(out) for gram in (matrix, out))
+        return cls(out, after, LAST_BITS * before, by_coordinates=False)
+
+    @property
+    def size(self) -> float:
+        """Size of the terms that cancel."""
+        return self.norm + self.rounding
+
+    def dense(self) -> Centred:
+        """Return the same by its Gram matrix."""
+        return replace(self, values=self.values @ self.values.T, by_coordinates=False) if self.by_coordinates else self
+
+    def diagonal(self) -> np.ndarray:
+        """Squared norms (N,) of the features."""
+        return np.square(self.values).sum(axis=1) if self.by_coordinates else np.diagonal(self.values)
+
+
+def alike(squares: float, total: float, count: int) -> bool:
+    """Tell if features differ little compared with their lengths, from the sum of squared norms and that of the sum."""
+    return abs(squares - total / count) < _FAR * squares
