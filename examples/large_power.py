@@ -34,14 +34,11 @@ DESIGNS = {
 NAMES = ("kme", "whitened")
 PAIR = Collection([Member("kme", Gaussian()), Member("kme", Whitened())])
 COMMON = {"n_resamples": RESAMPLES, "workers": 1}
-MEMORY, SHUFFLES = "rows in memory", "rows by keys"  # what is permuted in place of bins
+MEMORY = "rows in memory"  # what is permuted in place of bins
 
 
-def in_batches(x, y, estimator, rank: int, bins: int | None, seed: int):
-    """A test in batches; bins are of one size, so that 2000 of them are the rows of these samples themselves.
-
-    None is for rows in place of bins.
-    """
+def in_batches(x, y, estimator, rank: int, bins: int, seed: int):
+    """A test in batches; bins are of one size, so that 2000 of them are the rows of these samples themselves."""
     given = (Batches(one, bins=bins) for one in (x, y))
     return two_sample_test(*given, estimator=estimator, gram="rff", rank=rank, rng=seed, **COMMON)
 
@@ -64,8 +61,6 @@ def compared(design: str, trial: int) -> list[dict]:
         for rank in ranks:
             for bins in several:
                 add(in_batches(x, y, estimator, rank, bins, trial), names, "bins", rank, bins)
-    for rank in FEWER[0]:
-        add(in_batches(x, y, "kme", rank, None, trial), NAMES[:1], SHUFFLES, rank, 0)
     return found
 
 
@@ -102,12 +97,11 @@ def cases() -> list[tuple]:
         "skmse, nystrom": {"gram": "nystrom", "estimator": "skmse"},
         "whitened, rff": {"gram": "rff", "kernel": "whitened"},
     }
-    cells = [(sizes, bins) for sizes in ((203, 203), (103, 511)) for bins in (20, 200, None)]
+    cells = [(sizes, bins) for sizes in ((203, 203), (103, 511)) for bins in (20, 200)]
     work = [
         (f"{' + '.join(map(str, sizes))} rows, bins={bins}", name, null, {"sizes": sizes, "bins": bins, **given})
         for name, given in tests.items()
         for sizes, bins in cells
-        if bins or "kernel" not in given  # of the rows' own sums there are none for kernels of the pooled sample
     ]
     auto = {"sizes": (103, 511), "bins": 20, "gram": "rff", "estimator": "auto"}
     return [*work, ("103 + 511 rows, bins=20", "auto, rff", null, auto)]
@@ -189,7 +183,6 @@ def page(tables) -> list[str]:
             f"## {estimator}: points of power lost, mean of {len(DESIGNS)} designs, {trials} data sets each",
             markdown(pd.DataFrame(cells)),
         ]
-    shuffled = table[table["permuted"] == SHUFFLES]
     memory = table[table["permuted"] == MEMORY].pivot(index="data", columns="estimator", values="power")
     memory = memory.loc[list(DESIGNS), list(dict.fromkeys(table["estimator"]))].reset_index()
     shown = said.assign(cell=[f"{r.lost:+.3f} ± {r.lost_error:.3f}" for r in said.itertuples()])
@@ -208,20 +201,6 @@ def page(tables) -> list[str]:
         + "; ".join(f"{n} bins are of {-(-2 * ROWS // n)} rows" for n in bins if n < 2 * ROWS)
         + f". Most is lost in this design: {hard}.",
         *parts,
-        "## Rows in place of bins",
-        f"`bins=None` permutes rows by keyed shuffles of their numbers. Points of power that `kme` loses, mean of "
-        f"{len(DESIGNS)} designs, {int(shuffled['trials'].max())} data sets each, beside the test in memory and beside "
-        f"`bins={max(BINS)}`, where every row is a bin:",
-        markdown(
-            pd.DataFrame(
-                {
-                    "rank": rank,
-                    "beside memory": mean_lost(shuffled, "lost", rank=rank),
-                    f"beside bins={max(BINS)}": mean_lost(shuffled, "lost_to_bins", rank=rank),
-                }
-                for rank in sorted(set(shuffled["rank"]))
-            )
-        ),
         "## Power in memory",
         markdown(memory),
         "## Every design",
@@ -230,7 +209,7 @@ def page(tables) -> list[str]:
         f"{trials} null data sets a cell, half Gaussian and half Cauchy, 99 permutations, features of rank 20. An "
         f"exact test is inside [{low:.4f}, {high:.4f}] with probability 99.9 %; {int(levels['inside'].sum())} of "
         f"{len(levels)} cells are. `bins=20` makes bins of 10 rows (203 + 203) or of 5 (103 + 511), `bins=200` of 3 or "
-        "of 4; `bins=None` permutes rows.",
+        "of 4.",
         markdown(wide.where(wide.notna(), "")),
     ]
 

@@ -24,7 +24,7 @@ PATIENCE = 2.0
 # Reordered sums become vector instructions.  NaN and infinity keep their meaning: NaN is how a loop reports failure.
 _RELAXED = {"reassoc", "contract", "arcp", "nsz"}
 _HERE = Path(__file__).parent
-_LOOPS = sorted([*_HERE.glob("_jit.py"), *_HERE.glob("_compiled/*.py"), *_HERE.rglob("*_loops.py")])
+_LOOPS = sorted([_HERE / "_jit.py", *_HERE.rglob("*_loops.py")])
 # Machine code contains the code of the functions that it calls, so a change in any file of loops changes the stamp.
 _STAMP = sha256(b"".join(path.name.encode() + path.read_bytes() for path in _LOOPS)).hexdigest()
 

@@ -237,10 +237,6 @@ def _in_batches(
 
     check(estimator, [replace(asked, bandwidth="median")], settings, TwoBinned.kind.name, checked_estimator)
     samples = as_batches(samples, XY)
-    if samples[0].bins is None:
-        raise ValueError(
-            "bins=None is for one test, of all columns; tests of every column share their bins: leave it out"
-        )
     generator = as_rng(rng)
     with preparing(settings.progress):
         who, types = by_whom(settings, rng), options.pop("column_types")

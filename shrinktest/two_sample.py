@@ -224,7 +224,7 @@ def two_sample_test(
     or a kernel of finite rank, they are of any size, and take estimators that work on features, lists of them, of
     kernels and of bandwidths, and "auto", all from one reading; one ``scale`` for all columns, or numbers, and for
     tables with other columns than numbers also a dict; ``nan_policy`` "raise", "omit" or "indicator"; and no
-    restrictions. Bins of their rows are permuted, or rows with ``Batches(..., bins=None)``. What kernels and units take
+    restrictions. Bins of their rows are permuted. What kernels and units take
     from the data is computed from a random sample of the rows, except for standard deviations.  If more than a tenth of
     the pairs of rows in that sample are equal, another reading gives every value its share, rare values included.
 

@@ -37,7 +37,6 @@ LAYERS = [
         "_labels",
         "_machine",
         "_jit",
-        "_compiled",
         "_threads",
         "plots",
     ),
@@ -152,7 +151,7 @@ def test_permutations_know_nothing_else():
 
 
 def has_loops(module):
-    return module == "shrinktest._jit" or module.startswith("shrinktest._compiled.") or module.endswith("_loops")
+    return module == "shrinktest._jit" or module.endswith("_loops")
 
 
 def test_only_loops_import_numba():

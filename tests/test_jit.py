@@ -41,7 +41,7 @@ def test_machine_code_is_found_by_other_environments_and_not_after_a_change(tmp_
     for name in ("one", "two", "changed"):
         shutil.copytree(Path(shrinktest.__file__).parent, tmp_path / name / "shrinktest")
         if name == "changed":
-            with open(tmp_path / name / "shrinktest" / "_compiled" / "draws.py", "a") as file:
+            with open(tmp_path / name / "shrinktest" / "permutations" / "draw_loops.py", "a") as file:
                 file.write("# changed\n")
         answers.append(run(tmp_path / name, tmp_path / "cache"))
     line = _jit._Waiting.message

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-ROUNDS = 6
+_ROUNDS = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,23 +31,13 @@ class Bijection:
     @classmethod
     def drawn(cls, n: int, rng: np.random.Generator) -> Bijection:
         """One with random keys."""
-        return cls(n, drawn_keys(rng, ()))
-
-    @property
-    def table(self) -> tuple[int, int]:
-        """Rows and columns of a table with a cell for each number, and hardly more."""
-        high = math.isqrt(self.n - 1) + 1
-        return high, -(-self.n // high)
+        return cls(n, rng.integers(2**32, size=_ROUNDS, dtype=np.uint64))
 
     def __call__(self, numbers: np.ndarray) -> np.ndarray:
         """Where these numbers go, as int64 of the same shape (k,)."""
-        from shrinktest._compiled.bijections import images
+        from shrinktest.batches.bijection_loops import images
 
-        out = np.empty(len(numbers), dtype=np.uint64)
-        images(numbers.astype(np.uint64), *map(np.uint64, (self.n, *self.table)), self.keys, out)
+        high = math.isqrt(self.n - 1) + 1  # rows of a table with a cell for each number, and hardly more
+        low, out = -(-self.n // high), np.empty(len(numbers), dtype=np.uint64)
+        images(numbers.astype(np.uint64), *map(np.uint64, (self.n, high, low)), self.keys, out)
         return out.astype(np.int64)
-
-
-def drawn_keys(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-    """Random keys of networks, an array of this shape with one more axis, of the rounds."""
-    return rng.integers(2**32, size=(*shape, ROUNDS), dtype=np.uint64)

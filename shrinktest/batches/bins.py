@@ -42,12 +42,9 @@ class Binning:
     store: Store | None = None  # what has been read before
 
     @classmethod
-    def drawn(cls, rows: tuple[int, ...], bins: int | None, rng: np.random.Generator, **options: Any) -> Binning:
-        """About so many bins in all; more where a sample would have fewer than 20.  ``options`` are the others.
-
-        None for bins of a single row.
-        """
-        size = 1 if bins is None else max(1, min(-(-sum(rows) // bins), min(rows) // _FEWEST))
+    def drawn(cls, rows: tuple[int, ...], bins: int, rng: np.random.Generator, **options: Any) -> Binning:
+        """About so many bins in all; more where a sample would have fewer than 20.  ``options`` are the others."""
+        size = max(1, min(-(-sum(rows) // bins), min(rows) // _FEWEST))
         return cls(rows, size, tuple(Bijection.drawn(n, rng) for n in rows), **options)
 
     @property

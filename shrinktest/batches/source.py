@@ -44,10 +44,9 @@ class Batches:
     columns : sequence, optional
         Which columns to read: their names in CSV and Parquet files and in tables, else their numbers; default all, also
         those that only number the rows, unless they have no name of their own, which is an error.
-    bins : int or None, default 2000
+    bins : int, default 2000
         About how many bins there are of the rows of all samples of a test, and the same for all of these; more where a
-        sample of 20 rows or more would have fewer than 20.  None: rows are permuted one by one, which takes time for
-        every permutation of every row.  See the notes.
+        sample of 20 rows or more would have fewer than 20.
     size : int, default 65536
         Rows to read at a time from arrays, files and lazy tables; batches that are given are as large as they are.
 
@@ -62,10 +61,6 @@ class Batches:
     every sample are dropped. Then bins are permuted in place of rows, with exact level: where rows are exchangeable,
     bins of rows are exchangeable, too. The statistic is the squared distance of the means of the same rows; its
     unbiased form leaves out the products of bins with themselves, as that of rows does those of rows.
-
-    With ``bins=None`` a key says for any row in which sample it is in each permutation, and features are added up for
-    all of them in the second reading, so that 999 permutations take ten to twenty times as long as bins.  That is for
-    one estimator, "kme" or "skmse", with one kernel and one bandwidth, and a number ``n_resamples`` of permutations.
 
     As in tables, columns that have names are compared in units of their standard deviations over all rows unless
     ``scale`` says otherwise; those of arrays as they are.  Tables with categories, dates and text are encoded as in
@@ -93,14 +88,13 @@ class Batches:
 
     data: Any
     columns: Sequence[Any] | None = None
-    bins: int | None = BINS
+    bins: int = BINS
     size: int = 2**16
 
     _cells: ClassVar[Cells] = AS_PANDAS
 
     def __post_init__(self) -> None:
-        if self.bins is not None:
-            count(self.bins, "bins", minimum=20)
+        count(self.bins, "bins", minimum=20)
         count(self.size, "size", minimum=1)
         if self.columns is not None:
             if isinstance(self.columns, str) or not isinstance(self.columns, Sized) or not len(self.columns):
@@ -264,8 +258,7 @@ def as_batches(samples: Sequence[Any], names: Sequence[str]) -> tuple[Batches, .
     """All samples in batches, with as many bins; arrays in memory may stand beside others."""
     bins = list(dict.fromkeys(one.bins for one in samples if isinstance(one, Batches)))
     if len(bins) > 1:
-        found = f"[{', '.join(sorted(map(str, bins)))}]"
-        raise ValueError(f"bins= is the same for all samples of a test, whose bins change places; found {found}")
+        raise ValueError(f"bins= is the same for all samples of a test, whose bins change places; found {sorted(bins)}")
     out = []
     for given, name in zip(samples, names, strict=True):
         known = isinstance(given, Batches | np.ndarray | str | Path | list | tuple)
@@ -286,6 +279,6 @@ def _may_identify(first: np.ndarray, name: str, whole: bool) -> bool:
     )
 
 
-def _wrapped(given: Any, name: str, bins: int | None) -> Batches:
+def _wrapped(given: Any, name: str, bins: int) -> Batches:
     plain = is_paths(given) or is_dask(given) or is_lazy(given) or isinstance(given, np.ndarray)
     return Batches(given if plain else as_points(given, name).values, bins=bins)

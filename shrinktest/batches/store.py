@@ -18,10 +18,9 @@ import numpy as np
 from shrinktest._validate import path_to_write
 
 #: What a reading is of, as messages call it.
-DATA, SEED, RESAMPLES, FEATURES = (
+DATA, SEED, FEATURES = (
     "data (or size= of batches)",
     "random numbers (rng=)",
-    "numbers of permutations (n_resamples=)",
     "features or bins (kernel, bandwidth, gram=, rank=, bins=)",
 )
 

@@ -77,7 +77,7 @@ _PHRASES: tuple[tuple[str, Any], ...] = (
     (r", turn the text into numbers \(transform=\)", ""),
     (r"gram='(\w+)', rank=(\d+)", r"--gram \1 --rank \2"),
     (r"\bscale=(?='(?:distance|auc|dependence)')", "on="),  # of an equivalence test, which calls the other units
-    (r"(scale|units|bins)=None\b", r"\1='none'"),
+    (r"(scale|units)=None\b", r"\1='none'"),
     (r"^X: (.*?)\bbandwidth(?==| has| must)", r"X: \1bandwidth_x"),  # each variable has an option
     (r"^Y: (.*?)\bbandwidth(?==| has| must)", r"Y: \1bandwidth_y"),
     (r"\b(kernels|bandwidths)\[\d+\]", r"\1"),  # one option for all variables

@@ -14,7 +14,7 @@ from shrinktest.batches.files import columns_in, found_paths, names_in
 from shrinktest.batches.source import BINS
 from shrinktest.cli.input import READING, different, told_apart
 from shrinktest.cli.table import TextTable
-from shrinktest.cli.values import whole_or_none
+from shrinktest.cli.values import whole
 from shrinktest.tables.column import DROP
 
 _ARRAY = ".npy"
@@ -47,8 +47,8 @@ def add_store(command: argparse.ArgumentParser) -> None:
 def add_bins(command: argparse.ArgumentParser) -> None:
     """Add the options of samples that are read in batches."""
     add_store(command)
-    what = f"of files read in batches, about how many bins of rows are permuted ({BINS}); none: rows, one by one"
-    command.add_argument("--bins", metavar="N", type=whole_or_none, help=what)
+    what = f"of files read in batches, about how many bins of rows are permuted ({BINS})"
+    command.add_argument("--bins", metavar="N", type=whole, help=what)
 
 
 def refuse_batched(args: argparse.Namespace, paths: Sequence[str]) -> None:
@@ -65,7 +65,7 @@ def batches_of(paths: Sequence[str], args: argparse.Namespace) -> dict[str, Batc
     """The samples in batches, by what they are called; raises ValueError for options that they do not take."""
     _refuse(paths, args)
     names = told_apart(paths, str)
-    bins = BINS if args.bins is None else None if args.bins == "none" else args.bins
+    bins = BINS if args.bins is None else args.bins
     if args.columns is None:
         return {name: TypedBatches(path, bins=bins) for name, path in zip(names, paths, strict=True)}
     if any(Path(path).suffix.lower() == _ARRAY for path in paths):

@@ -31,7 +31,6 @@ def _reader(read: Callable[[str], Value], what: str) -> Callable[[str], Value]:
 
 number = _reader(float, "a number")
 whole = _reader(int, "a whole number")
-whole_or_none = _reader(lambda text: "none" if text.lower() == "none" else int(text), "a whole number, or none")
 #: A number of permutations; ``inf`` is all of them.
 resamples = _reader(lambda text: float("inf") if text == "inf" else int(text), "a whole number or inf")
 

@@ -49,14 +49,9 @@ def checked_estimator(estimator: MeanEstimator) -> MeanEstimator:
     return estimator
 
 
-def takes_sums(estimator: MeanEstimator) -> bool:
-    """Whether sums of features, or of their products, are all that an estimator takes."""
-    return not (estimator.changes_features or estimator.smooths) and estimator.needs == "sums"
-
-
 def checked_scaled(estimator: MeanEstimator) -> MeanEstimator:
     """The estimator; raises ValueError for one that takes more than sums of products of features of pairs."""
-    if not takes_sums(estimator):
+    if estimator.changes_features or estimator.smooths or estimator.needs != "sums":
         raise ValueError(
             f"{estimator!r} takes rows, or the Gram matrix of all pairs in every permutation, and of pairs in batches "
             "there are sums only; use estimator='kme' or 'skmse'"

@@ -12,7 +12,6 @@ import numpy as np
 from shrinktest._progress import preparing
 from shrinktest._validate import as_rng, choice, count
 from shrinktest.batches.crew import Crew
-from shrinktest.batches.shuffles import Shuffles
 from shrinktest.batches.source import as_batches
 from shrinktest.batches.store import Store
 from shrinktest.estimators import as_estimator
@@ -20,8 +19,7 @@ from shrinktest.hypotheses.base import Variable
 from shrinktest.hypotheses.bin_features import Plan
 from shrinktest.hypotheses.binned import Binned, TwoBinned
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.hypotheses.shuffled import Shuffled, TwoShuffled
-from shrinktest.hypotheses.supported import checked_estimator, checked_route, takes_sums
+from shrinktest.hypotheses.supported import checked_estimator, checked_route
 from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.multiple.collection import (
     Asked,
@@ -64,9 +62,6 @@ def run_binned(
     refuse(refused)
     check(estimator, [asked], settings, kind.kind.name, checked_estimator)
     samples = as_batches(samples, names)
-    if samples[0].bins is None:
-        check_free(estimator, asked, settings)
-        kind = TwoShuffled if two else Shuffled
     generator = as_rng(rng)
     with preparing(settings.progress):
         how = {"drawn": settings.rank or RANK, "rng": beside(generator, 2), **by_whom(settings, rng)}
@@ -75,9 +70,6 @@ def run_binned(
     plan = planned(hypothesis, settings, generator, RANK)
     estimator, kernels, spare = collected(estimator, asked, hypothesis, plan)
     hypothesis = hypothesis.reading(kernels, plan, spare=spare)
-    if isinstance(hypothesis, Shuffled):  # which are read once the permutations are known, in the test
-        shuffles = Shuffles.drawn(sum(hypothesis.sizes), int(settings.n_resamples), beside(generator, 4))
-        return run(replace(hypothesis, shuffles=shuffles), estimator, [asked], settings, generator)
     with preparing(settings.progress):
         hypothesis = replace(hypothesis, means=hypothesis.bin_means(plan))
     asked = Asked("gaussian", "median") if is_several(estimator) else asked  # a collection has the kernels
@@ -164,38 +156,11 @@ def _each(kernel: Any) -> Sequence[Any]:
     return kernel if isinstance(kernel, list | tuple) else [kernel]
 
 
-def check_free(estimator: Any, asked: Asked, settings: Settings) -> None:
-    """Raise ValueError for what takes more than sums of features by sample in permutations that are known before."""
-    if is_several(estimator, [asked]):
-        raise ValueError(
-            "bins=None adds up features for every permutation of the rows, which is for one estimator, one kernel and "
-            "one bandwidth; leave bins out for several, or 'auto', of which all are made of the same bins"
-        )
-    one = as_estimator(estimator)
-    if not takes_sums(one):
-        raise ValueError(
-            f"{one!r} takes more than the sum of the features of each permuted sample, and with bins=None nothing else "
-            "is added up; use estimator='kme' or 'skmse', or leave bins out"
-        )
-    if getattr(one, "tuning", None) == "pooled":
-        raise ValueError(
-            "tuning='pooled' takes rows, and with bins=None there are sums of features only; use tuning='joint', or "
-            "leave bins out"
-        )
-    if settings.stopping is not None:
-        raise ValueError(
-            "stopping= ends the drawing of permutations early, and with bins=None all are added up in one reading; "
-            "leave out stopping=, or bins=None"
-        )
-    if not np.isfinite(settings.n_resamples):
-        raise ValueError("n_resamples=inf asks for all permutations; with bins=None give a number of them, such as 999")
-
-
 def planned(hypothesis: Binned, settings: Settings, generator: np.random.Generator, rank: int) -> Plan:
     """What will be read, nothing yet; ``rank`` is that of features where nobody says how many."""
     kept = copy.deepcopy(generator)
-    bins = (0, 0) if isinstance(hypothesis, Shuffled) else (sum(hypothesis.sizes), max(hypothesis.sizes))
-    return Plan(settings.gram, settings.rank or rank, *bins, settings.memory, lambda: beside(kept, 3))
+    bins = hypothesis.sizes
+    return Plan(settings.gram, settings.rank or rank, sum(bins), max(bins), settings.memory, lambda: beside(kept, 3))
 
 
 def collected(estimator: Any, asked: Asked, hypothesis: Binned, plan: Plan) -> tuple[Any, list[Kernel], bool]:

@@ -1,4 +1,4 @@
-"""Permutations drawn from a model, and numbers that stand for permutations made elsewhere."""
+"""Permutations drawn from a model, and shifts within blocks of successive pairs."""
 
 from __future__ import annotations
 
@@ -124,21 +124,6 @@ class Copies(_Sampled):
 
     def all(self) -> Iterator[np.ndarray]:
         yield np.zeros(1, dtype=np.uint64)
-
-
-@dataclass(frozen=True)
-class Numbered(Permutations):
-    """Numbers (B, 1), in order, of permutations whose keys were drawn before the data were read; 0 is the data."""
-
-    count: int  # of random ones
-    size = 1
-    distinct = math.inf
-
-    def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
-        return np.arange(1, rows + 1)[:, None]  # they fit in one chunk
-
-    def all(self) -> Iterator[np.ndarray]:
-        return iter([np.array([0])])
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from shrinktest.statistics.features import Features
 from shrinktest.statistics.kernel_cache import KernelCache, Request
 from shrinktest.statistics.refit import part_weights, scales
 from shrinktest.statistics.statistic import Prepared, runs_compiled
-from shrinktest.statistics.sums import PLAIN, BlockSums, along, left_over, members_of, sums_of, times, weighted
+from shrinktest.statistics.sums import PLAIN, along, left_over, members_of, sums_of, times, weighted
 
 COMPARISONS = ("pairs", "pooled")
 WEIGHTS = ("sizes", "equal")
@@ -168,29 +168,11 @@ def _of_sums(
     estimator: ScaledMean, gram: Features, contrast: Contrast, tuning: str, form: str, workers: int
 ) -> tuple[Products, float]:
     """Products of scaled means, for which sums of blocks of the Gram matrix are enough."""
-    own = np.repeat(np.arange(len(contrast.sizes), dtype=np.uint16), contrast.sizes)[None]
-    blocks_of = sums_of(gram, contrast.sizes, workers)
-    return products_of_sums(estimator, blocks_of, gram.size(workers), own, contrast, tuning, form)
-
-
-def products_of_sums(
-    estimator: ScaledMean,
-    blocks_of: BlockSums,
-    size: float,
-    own: np.ndarray,
-    contrast: Contrast,
-    tuning: str,
-    form: str,
-) -> tuple[Products, float]:
-    """Products of scaled means, and the squared norm of that of the pooled sample.
-
-    ``size`` is that of the terms that cancel, and ``own`` (1, ...) the relabelling that leaves all as it is.
-    """
-    sizes = contrast.sizes
+    sizes, blocks_of, size = contrast.sizes, sums_of(gram, contrast.sizes, workers), gram.size(workers)
     n, total = np.asarray(sizes, dtype=np.float64), sum(sizes)
     reference = norm2 = 0.0
     if contrast.comparison == "pooled":
-        blocks, diagonals = blocks_of(own)
+        blocks, diagonals = blocks_of(np.repeat(np.arange(len(sizes), dtype=np.uint16), sizes)[None])
         whole = float(blocks.sum())
         reference = float(estimator.scale((whole, float(diagonals.sum()), total))) / total
         norm2 = float(reference**2 * whole)

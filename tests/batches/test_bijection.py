@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import naive_shuffles
+import naive_bijection
 from shrinktest.batches.bijection import Bijection
 
 
@@ -18,7 +18,7 @@ def test_every_number_comes_once(n):
 def test_numbers_go_where_the_slow_twin_takes_them(n):
     shuffled = Bijection.drawn(n, np.random.default_rng(n))
     numbers = np.arange(0, n, -(-n // 70))
-    assert shuffled(numbers).tolist() == [naive_shuffles.place(int(i), n, shuffled.keys) for i in numbers]
+    assert shuffled(numbers).tolist() == [naive_bijection.place(int(i), n, shuffled.keys) for i in numbers]
 
 
 def test_large_numbers_stay_below_n_and_apart():

@@ -70,15 +70,15 @@ def test_what_is_no_store_says_so(tmp_path, what):
 
 def test_a_store_says_what_else_was_asked_for(tmp_path):
     run = {"store": tmp_path / "s.npz", **HOW}
-    one, two = Batches(X, bins=None), Batches(X + 1.0, bins=None)
+    one, two = Batches(X), Batches(X + 1.0)
     two_sample_test(one, two, **run)
-    with pytest.raises(ValueError, match=r"begun with other numbers of permutations \(n_resamples=\)"):
-        two_sample_test(one, two, **{**run, "n_resamples": 29})
+    with pytest.raises(ValueError, match=r"begun with other features or bins \(kernel, bandwidth, gram=, rank="):
+        two_sample_test(one, two, **{**run, "rank": 7})
     with pytest.raises(TypeError, match="store must be a path"):
         two_sample_test(one, two, **{**run, "store": 5})
 
 
-@pytest.mark.parametrize("source", ["memory", "a file beside memory", "pairs", "whole"])
+@pytest.mark.parametrize("source", ["memory", "a file beside memory", "pairs"])
 def test_a_store_of_other_data_is_an_error(tmp_path, source):
     """One number of 6000 rows that are in no file, or beside rows that are in none, is not the same."""
     many = np.random.default_rng(1).normal(size=(6000, 1))
@@ -91,8 +91,7 @@ def test_a_store_of_other_data_is_an_error(tmp_path, source):
         if source == "a file beside memory":
             np.save(tmp_path / "x.npy", values)
             return two_sample_test(tmp_path / "x.npy", Batches([many[::-1]]), store=store, **HOW)
-        bins = {"bins": None} if source == "whole" else {}
-        return two_sample_test(Batches([values], **bins), Batches([many[::-1]], **bins), store=store, **HOW)
+        return two_sample_test(Batches([values]), Batches([many[::-1]]), store=store, **HOW)
 
     first = run(many)
     assert run(many).pvalue == first.pvalue

@@ -205,6 +205,8 @@ def test_an_index_with_a_name_is_no_column(folder):
 def test_bins_and_size_are_checked():
     with pytest.raises(ValueError, match="bins must be an integer >= 20, got 3"):
         Batches(VALUES, bins=3)
+    with pytest.raises(TypeError, match="bins must be an integer >= 20, got None"):
+        Batches(VALUES, bins=None)
     with pytest.raises(ValueError, match="size must be an integer >= 1, got 0"):
         Batches(VALUES, size=0)
 

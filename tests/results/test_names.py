@@ -28,7 +28,6 @@ ROUTES = {
     "left out": (HOLES, B, {"nan_policy": "omit"}),
     "unknown": (HOLES, B, {"nan_policy": "propagate"}),
     "batches": (Batches([A]), Batches([B]), {"gram": "rff", "rank": 20}),
-    "batches of rows": (Batches([A], bins=None), Batches([B], bins=None), {"gram": "rff", "rank": 20}),
     "batches in memory": (Batches([A]), Batches([B]), {}),
 }
 
