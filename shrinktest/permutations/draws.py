@@ -8,6 +8,7 @@ import numpy as np
 
 # Number of observations up to which numpy's own shuffle is fast enough; beyond it, a compiled loop pays for its start.
 _SMALL = 120
+_CACHED = 2**13  # random numbers that are compared at a time, in the cache
 _ROUNDS = 16  # random words by which a subset comes close to its size
 
 
@@ -38,13 +39,22 @@ def permutations(rng: np.random.Generator, rows: int, starts: np.ndarray) -> np.
 def subsets(rng: np.random.Generator, rows: int, size: int, members: int) -> np.ndarray:
     """Draw uniform subsets of ``members`` of ``size`` observations, as a mask of bool (rows, size).
 
-    In large samples every observation first joins with probability near members / size, 64 at a time: random words
-    are combined by AND and OR along the binary expansion of that probability.  Random members then leave, or others
-    join, until the size is right.  No step depends on which observation is which, so all subsets are equally likely.
+    In small samples the members have the smallest of random numbers.  In large ones every observation first joins with
+    probability near members / size, 64 at a time: random words are combined by AND and OR along the binary expansion of
+    that probability.  Random members then leave, or others join, until the size is right.  No step depends on which
+    observation is which, so all subsets are equally likely.
     """
     if size <= _SMALL:
-        mask = np.tile(np.arange(size) < members, (rows, 1))
-        return rng.permuted(mask, axis=1)
+        mask = np.empty((rows, size), dtype=bool)
+        for start in range(0, rows, step := max(1, _CACHED // size)):
+            keys = rng.random((min(step, rows - start), size))
+            np.less_equal(
+                keys, np.partition(keys, members - 1, axis=1)[:, members - 1 : members], mask[start : start + step]
+            )
+        tied = np.flatnonzero(mask.sum(axis=1) != members)  # hardly ever
+        if tied.size:
+            mask[tied] = subsets(rng, tied.size, size, members)
+        return mask
     chance = min(max(round(2**_ROUNDS * members / size), 1), 2**_ROUNDS - 1)
     words = np.zeros((rows, -(-size // 64)), dtype=np.uint64)
     for b in range((chance & -chance).bit_length() - 1, _ROUNDS):

@@ -142,7 +142,9 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("call", "arguments", "error", "message"), BAD, ids=[f"{c.__name__}{a}" for c, a, *_ in BAD])
+@pytest.mark.parametrize(
+    ("call", "arguments", "error", "message"), BAD, ids=[f"{c.__name__}-{i}" for i, (c, *_) in enumerate(BAD)]
+)
 def test_bad_parameters(call, arguments, error, message):
     with pytest.raises(error, match=message):
         call(**arguments)
