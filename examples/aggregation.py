@@ -14,7 +14,7 @@ from scipy.stats import binomtest
 from which_estimator import INDEPENDENCE_CELLS, TWO_SAMPLE_CELLS
 
 from shrinktest import FKMSE, Collection, Gaussian, power_study, two_sample_test
-from shrinktest._machine import usable_cores
+from shrinktest._parallel import usable_cores
 from shrinktest.multiple.collection import _FEW, _MANY, Member, recommended
 from shrinktest.permutations.multiplicity import tail_ranks
 from shrinktest.power import designs as d

@@ -17,7 +17,7 @@ from scipy.stats import binom
 from statsmodels.stats.proportion import proportion_confint
 
 from shrinktest import closer_test
-from shrinktest._machine import usable_cores
+from shrinktest._parallel import usable_cores
 
 NAME = "closer_levels"
 TITLE = "Level and power of the test of which is nearer"

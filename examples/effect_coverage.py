@@ -19,7 +19,7 @@ from scipy.stats import binom
 from scipy.stats.qmc import Sobol
 
 from shrinktest import independence_test, two_sample_test
-from shrinktest._machine import usable_cores
+from shrinktest._parallel import usable_cores
 from shrinktest.effects.dependence import dependence
 from shrinktest.effects.distance import NORMS, VARIANCE, Sides, distance
 from shrinktest.effects.inner_products import Features, never_negative

@@ -16,7 +16,7 @@ from joblib import Parallel, delayed
 from scipy import stats
 from scipy.stats import binom
 
-from shrinktest._machine import usable_cores
+from shrinktest._parallel import usable_cores
 from shrinktest.effects.columns import Middle, larger, ratio_of_widths
 from shrinktest.tables.intervals import Units, difference_of_shares
 

@@ -20,7 +20,7 @@ from scipy.stats.qmc import Sobol
 from statsmodels.stats.proportion import proportion_confint
 
 from shrinktest import equivalence_test
-from shrinktest._machine import usable_cores
+from shrinktest._parallel import usable_cores
 from shrinktest.effects.separability import comparisons
 
 NAME = "equivalence_levels"

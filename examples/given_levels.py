@@ -22,8 +22,8 @@ from sklearn.linear_model import LinearRegression
 from statsmodels.stats.proportion import proportion_confint
 
 from shrinktest import XGivenZ, independence_test
-from shrinktest._machine import usable_cores
-from shrinktest._validate import counted
+from shrinktest._check import counted
+from shrinktest._parallel import usable_cores
 from shrinktest.conditional.ridge import bases, smoother
 from shrinktest.power.designs import Confounded
 

@@ -24,7 +24,7 @@ from _charts import figure, rows
 from _study import ROOT, claim, file, markdown, read, write
 
 from shrinktest import Batches, two_sample_test
-from shrinktest._machine import usable_cores
+from shrinktest._parallel import usable_cores
 from shrinktest.plots.axes import BLUE
 
 NAME = "large_demo"

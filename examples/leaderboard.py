@@ -17,7 +17,7 @@ from scipy.stats import binom, binomtest
 from which_estimator import TWO_SAMPLE_CELLS
 
 from shrinktest import Whitened, independence_test, power_study, two_sample_test
-from shrinktest._machine import usable_cores
+from shrinktest._parallel import usable_cores
 from shrinktest.power import designs as d
 
 NAME, TITLE = "leaderboard", "Power beside other tests"

@@ -23,7 +23,7 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
 from shrinktest import independence_test, two_sample_test, two_sample_test_columns
-from shrinktest._machine import usable_cores
+from shrinktest._parallel import usable_cores
 
 NAME = "mixed_tables"
 TITLE = "Mixed tables: level, and power beside tests of single columns"

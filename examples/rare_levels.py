@@ -21,7 +21,7 @@ from scipy.stats import multinomial
 from statsmodels.stats.proportion import proportion_confint
 
 from shrinktest import equivalence_test
-from shrinktest._machine import usable_cores
+from shrinktest._parallel import usable_cores
 
 NAME = "rare_levels"
 TITLE = "Equivalence of rare values"

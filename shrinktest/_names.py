@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shrinktest._validate import listed
+from shrinktest._check import listed
 from shrinktest.tables.column import DROP
 from shrinktest.tables.pooled import checked_types
 from shrinktest.tables.reading import columns_at, names_in

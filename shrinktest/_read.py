@@ -9,13 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shrinktest._labels import codes, kept_places, pooled_labels, same_order, vector
-from shrinktest._validate import NAN_POLICIES, Array, Columns, choice, counted, flag
+from shrinktest._check import NAN_POLICIES, Array, Columns, choice, counted, flag
 from shrinktest.permutations.design import PermutationDesign, check_shift, design_of
 from shrinktest.tables.aligned import at_least_two_rows, check_pairs, check_same_index
 from shrinktest.tables.column import DROP
 from shrinktest.tables.encoding import Encoding
-from shrinktest.tables.labels import columns_of_labels, note_on_labels
+from shrinktest.tables.labels import (
+    as_labels,
+    columns_of_labels,
+    label_codes,
+    note_on_labels,
+    patterns_kept,
+    pooled_labels,
+)
 from shrinktest.tables.matched import matched
 from shrinktest.tables.observed import Observed, ObservedTables, observed, omitted_together
 from shrinktest.tables.pooled import checked_types, require_columns
@@ -163,7 +169,7 @@ def read_samples(
         block, group = (
             None
             if given is None
-            else codes(
+            else label_codes(
                 pooled_labels(given, name, samples, names, data.sizes, _together(names, name)),
                 name,
                 np.concatenate(keep),
@@ -265,10 +271,10 @@ def read_variables(
     read_labels, places = [], None
     for given, name in ((blocks, "blocks"), (groups, "groups")):
         if given is not None:
-            same_order(given, name, variables[0], names[0])
-            whole = vector(given, name, size, every)
-            given = codes(whole, name, keep)
-            places = kept_places(whole, keep) if name == "groups" else None
+            check_same_index(variables[0], given, names[0], name)
+            whole = as_labels(given, name, size, every)
+            given = label_codes(whole, name, keep)
+            places = patterns_kept(whole, keep) if name == "groups" else None
         read_labels.append(given)
     restriction = design_of(*read_labels, shift=shift is not None)
     return replace(found, restriction=restriction if places is None else replace(restriction, places=places))

@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shrinktest._labels import codes, same_order, vector
+from shrinktest._check import Array, counted, listed, loaded_pandas
 from shrinktest._read import check_column_types, check_nan_policy
-from shrinktest._validate import Array, counted, listed, loaded_pandas
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.memory import Rows, clocks_in, restricted
-from shrinktest.tables.aligned import at_least_two_rows
+from shrinktest.tables.aligned import at_least_two_rows, check_same_index
 from shrinktest.tables.column import Column, in_longest_unit
 from shrinktest.tables.encoding import Encoding
 from shrinktest.tables.identifiers import are_whole, known
-from shrinktest.tables.labels import columns_of_labels
+from shrinktest.tables.labels import as_labels, columns_of_labels, label_codes
 from shrinktest.tables.observed import Observed, ObservedTables, Taken, as_they_are
 from shrinktest.tables.reading import Table, names_for
 from shrinktest.tables.transform import transformed
@@ -74,8 +73,8 @@ def read_series(
     complete, keep, taken = _taken(data, nan_policy, scale)
     restriction = PermutationDesign()
     if blocks is not None:
-        same_order(blocks, "blocks", X, name)
-        restriction = PermutationDesign(codes(vector(blocks, "blocks", data.sizes[0], name), "blocks", keep))
+        check_same_index(X, blocks, name, "blocks")
+        restriction = PermutationDesign(label_codes(as_labels(blocks, "blocks", data.sizes[0], name), "blocks", keep))
     values = np.ascontiguousarray(taken.values)
     if shift is not None:
         restriction = restricted(shift, Rows.of([values], taken.encoding), restriction, keep)
@@ -200,12 +199,12 @@ def as_times(times: Any, X: Any) -> list[Any]:
     >>> as_times(["1871", "1872", "1873"], [1120.0, 1160.0, 963.0])
     ['1871', '1872', '1873']
     """
-    same_order(times, "times", X, "X")
+    check_same_index(X, times, "X", "times")
     times, rows = _with_all_digits(times), len(X)
     kind = getattr(times, "dtype", None)
     alone = getattr(times, "ndim", 1) != 1  # a date is no vector of dates, and is refused as one
     plain = alone or (getattr(kind, "kind", "") not in ("M", "m") and not hasattr(times, "freq"))
-    found = vector(times, "times", rows, "X") if plain else list(times)
+    found = as_labels(times, "times", rows, "X") if plain else list(times)
     if len(found) != rows:
         raise ValueError(f"times has {len(found)} entries, and X has {counted(rows, 'row')}; give one for each")
     for row, time in enumerate(found):

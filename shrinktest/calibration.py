@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._check import MAX_SIZE, as_rng, check_signature, choice, count, flag, level, listed
 from shrinktest._hints import hinted
-from shrinktest._machine import n_workers
+from shrinktest._parallel import n_workers
 from shrinktest._read import XY, Samples, Variables, read_samples, read_variables
-from shrinktest._validate import MOST, as_rng, choice, count, flag, level, listed, takes
 from shrinktest.conditional.null import null_given
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.power.any_test import AnyTest, pvalue_of
@@ -150,8 +150,8 @@ def calibrate(
         if not callable(test):
             names = listed(known_tests(kind))
             raise TypeError(f"test must be a function (X, Y) -> p-value, or one of {names}; found {test!r}")
-        takes(test, ("X", "Y"), "test must be a function (X, Y) -> p-value")
-    trials = count(n_trials, "n_trials", minimum=1, maximum=MOST)
+        check_signature(test, ("X", "Y"), "test must be a function (X, Y) -> p-value")
+    trials = count(n_trials, "n_trials", minimum=1, maximum=MAX_SIZE)
     require_room(range(trials))
     levels = tuple(sorted({level(alpha, "alphas") for alpha in several(alphas, Real, "alphas")}))
     confidence = level(confidence, "confidence")

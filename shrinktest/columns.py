@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._check import as_rng, choice, counted, n_dimensions, rng_provenance
 from shrinktest._hints import hinted
-from shrinktest._progress import preparing
+from shrinktest._parallel import kernel_progress
 from shrinktest._read import XY
-from shrinktest._validate import as_rng, choice, counted, dimensions, rng_provenance
 from shrinktest.batches.recognized import in_batches
 from shrinktest.hypotheses.base import Variable
 from shrinktest.hypotheses.equality import TwoEqualDistributions
@@ -238,7 +238,7 @@ def _in_batches(
     check(estimator, [replace(asked, bandwidth="median")], settings, TwoBinned.kind.name, checked_estimator)
     samples = as_batches(samples, XY)
     generator = as_rng(rng)
-    with preparing(settings.progress):
+    with kernel_progress(settings.progress):
         who, types = by_whom(settings, rng), options.pop("column_types")
 
         def read(reasons: Reasons) -> TwoBinned:
@@ -256,7 +256,7 @@ def _in_batches(
     widths = compress(one_width_each(asked.bandwidth, labels, "bandwidth"), varied)
     each = [replace(asked, bandwidth=width) for width in widths]
     groups = list(compress(whole.groups, varied))
-    with preparing(settings.progress):
+    with kernel_progress(settings.progress):
         points = whole.representative(groups)
     parts = zip(points, (_unit_of(variable.scale, group) for group in groups), strict=True)
     kept = dict(zip(compress(labels, varied), parts, strict=True))
@@ -346,7 +346,7 @@ def one_width_each(bandwidth: Any, labels: Sequence[str], name: str) -> list[Any
     """A bandwidth for every column: one for all, or one each, in their order or by name."""
     if hasattr(bandwidth, "keys"):
         return by_name(bandwidth, labels, name, rest="median")
-    if isinstance(bandwidth, str) or dimensions(bandwidth, name) == 0:
+    if isinstance(bandwidth, str) or n_dimensions(bandwidth, name) == 0:
         return [bandwidth] * len(labels)
     if len(bandwidth) != len(labels):
         raise ValueError(

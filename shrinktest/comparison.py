@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._check import as_points, as_rng, choice, flag, level, listed
 from shrinktest._hints import hinted
-from shrinktest._labels import pooled_labels
 from shrinktest._names import two_names
-from shrinktest._validate import as_points, as_rng, choice, flag, level, listed
 from shrinktest._warn import each_once
 from shrinktest.batches.recognized import in_batches
 from shrinktest.columns import column_tests, labelled, one_by_one
@@ -30,7 +29,7 @@ from shrinktest.tables.aligned import check_same_index
 from shrinktest.tables.changes import MISSING, SHARE
 from shrinktest.tables.column import DROP
 from shrinktest.tables.intervals import Units
-from shrinktest.tables.labels import columns_of_labels
+from shrinktest.tables.labels import columns_of_labels, pooled_labels
 from shrinktest.tables.observed import Rows
 from shrinktest.tables.pooled import ALONE, PooledTable, checked_types
 from shrinktest.tables.reading import Table, is_table, names_in, read_table, series_label, table_of

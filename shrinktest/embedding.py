@@ -127,7 +127,7 @@ class MeanEmbedding:
 
     def read(self, x: object, name: str) -> np.ndarray:
         """Rows (m, d) at which the estimate can be evaluated; ``name`` is what messages call them."""
-        from shrinktest._validate import complete_points, counted
+        from shrinktest._check import complete_points, counted
 
         at = complete_points(x, name).values
         if at.shape[1] != self.points.shape[1]:

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from shrinktest._check import level
 from shrinktest._hints import hinted
 from shrinktest._names import two_names
-from shrinktest._validate import level
 from shrinktest.hypotheses.equivalence import Equivalence
 from shrinktest.results.equivalence import EquivalenceResult
 

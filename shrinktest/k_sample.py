@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from shrinktest._check import choice
 from shrinktest._hints import hinted
 from shrinktest._names import named_samples, numbered
-from shrinktest._validate import choice
 from shrinktest.batches.recognized import in_batches
 from shrinktest.hypotheses.equality import EqualDistributions
 from shrinktest.hypotheses.settings import Settings

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shrinktest._check import as_rng, choice, rng_provenance
 from shrinktest._hints import hinted
 from shrinktest._read import XY, Variables, read_variables
-from shrinktest._validate import as_rng, choice, rng_provenance
 from shrinktest.columns import (
     labelled,
     noted,

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._check import choice
 from shrinktest._hints import hinted
-from shrinktest._validate import choice
 from shrinktest.hypotheses.closeness import Closeness
 from shrinktest.results.closer_matrix import CloserMatrixResult
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG

@@ -8,9 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._check import (
+    MAX_SIZE,
+    as_rng,
+    check_signature,
+    count,
+    flag,
+    level,
+    real_values,
+    resample_count,
+    rng_provenance,
+)
 from shrinktest._hints import hinted
-from shrinktest._machine import free_memory, n_workers
-from shrinktest._validate import MOST, as_rng, count, flag, level, real_values, resamples, rng_provenance, takes
+from shrinktest._parallel import free_memory, n_workers
 from shrinktest.permutations.base import Draws, Permutations
 from shrinktest.permutations.null import TIE, null_distribution
 from shrinktest.permutations.schemes import Labels, Pairings
@@ -117,9 +127,9 @@ def permutation_test(
     if name in KINDS:
         raise ValueError(f"name={name!r} is a test of this package, of another statistic; call yours something else")
     what = "permutations (B, n) -> numbers (B,)" if vectorized else "permutation (n,) -> number"
-    takes(statistic, ("rows" if vectorized else "row",), f"statistic must be a function {what}")
+    check_signature(statistic, ("rows" if vectorized else "row",), f"statistic must be a function {what}")
     alpha = level(alpha)
-    threads, number, progress = n_workers(workers), resamples(n_resamples), flag(progress, "progress")
+    threads, number, progress = n_workers(workers), resample_count(n_resamples), flag(progress, "progress")
     rule = as_stopping(stopping, alpha)
     generator = as_rng(rng)
     provenance = rng_provenance(generator)
@@ -164,10 +174,10 @@ def _permutations(given: Any) -> Permutations:
     if isinstance(given, Permutations):
         return as_permutations(given, None)
     if isinstance(given, int | np.integer) and not isinstance(given, bool) and given >= 2:
-        return Pairings(count(given, "permutations", minimum=2, maximum=MOST))
+        return Pairings(count(given, "permutations", minimum=2, maximum=MAX_SIZE))
     sizes = tuple(given) if isinstance(given, tuple | list) else ()
     if len(sizes) >= 2 and all(isinstance(n, int | np.integer) and n >= 1 and n is not True for n in sizes):
-        count(sum(map(int, sizes)), "the sum of the sizes in permutations", minimum=2, maximum=MOST)
+        count(sum(map(int, sizes)), "the sum of the sizes in permutations", minimum=2, maximum=MAX_SIZE)
         return Labels(tuple(map(int, sizes)), symmetric=False)
     raise TypeError(
         "permutations must be a number of observations (at least 2), the sizes of samples such as (30, 25), or a "

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from shrinktest._check import count
 from shrinktest._hints import hinted
-from shrinktest._validate import count
 from shrinktest.hypotheses.base import require_values
 from shrinktest.hypotheses.change import NoChange
 from shrinktest.hypotheses.place import of_place

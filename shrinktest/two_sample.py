@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from shrinktest._check import NAN_POLICIES, choice
 from shrinktest._hints import hinted
 from shrinktest._names import two_names
 from shrinktest._read import XY
-from shrinktest._validate import NAN_POLICIES, choice
 from shrinktest.batches.recognized import in_batches
 from shrinktest.hypotheses.base import require_values
 from shrinktest.hypotheses.equality import TwoEqualDistributions

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._check import Array, choice, counted, listed, n_dimensions, positive
 from shrinktest._rounding import rounding_of
-from shrinktest._validate import Array, choice, counted, dimensions, listed, positive
 from shrinktest.tables.untestable import Untestable
 
 #: Units by name: standard deviation (over n), median absolute deviation from the median, mid-ranks, and distances from
@@ -94,7 +94,7 @@ def as_scale(scale: Any, columns: int | None = None, name: str = "scale") -> Sca
         return None
     if isinstance(scale, str):
         return choice(scale, SCALES, name)
-    if dimensions(scale, name) != 1:
+    if n_dimensions(scale, name) != 1:
         raise TypeError(f"{name} must be None, one of {listed(SCALES)}, or one number per column; got {scale!r}")
     entries = [as_unit(value, f"{name}[{j}]") for j, value in enumerate(scale)]
     if columns is not None and len(entries) != columns:

@@ -33,7 +33,7 @@ def no_word_of_compiling():
 
 def pytest_xdist_auto_num_workers(config):
     """``-n auto``: one process a core, up to eight, because each imports everything before its first test."""
-    from shrinktest._machine import usable_cores
+    from shrinktest._parallel import usable_cores
 
     return min(usable_cores(), 8) if config.option.numprocesses == "auto" else None
 

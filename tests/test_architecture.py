@@ -28,16 +28,11 @@ LAYERS = [
     (
         "_version",
         "_warn",
-        "_progress",
         "_hints",
-        "_digits",
-        "_tensors",
         "_rounding",
-        "_validate",
-        "_labels",
-        "_machine",
+        "_check",
+        "_parallel",
         "_jit",
-        "_threads",
         "plots",
     ),
     ("units", "tables"),
@@ -147,7 +142,7 @@ def test_imports_make_no_circle():
 def test_permutations_know_nothing_else():
     ours = {"shrinktest.permutations.base", "shrinktest.permutations.stopping", "shrinktest.permutations.null"}
     known = {found.imported for found in imports()[0] if found.module in ours}
-    assert known - ours == {"shrinktest._validate"}
+    assert known - ours == {"shrinktest._check"}
 
 
 def has_loops(module):

@@ -24,7 +24,7 @@ from shrinktest import (
     two_sample_test,
     two_sample_test_columns,
 )
-from shrinktest._validate import count
+from shrinktest._check import count
 from shrinktest.power.designs import MeanShift
 from shrinktest.risk import risk_study
 
@@ -168,7 +168,7 @@ def test_one_date_is_no_vector_of_times(times):
 )
 def test_text_and_dates_in_lists_and_arrays_are_read_from_series(values, words):
     for test in (two_sample_test, compare):
-        with pytest.raises(TypeError, match=f"give a pandas Series or DataFrame, of which {words}"):
+        with pytest.raises(TypeError, match=f"give a pandas Series or DataFrame: {words}"):
             test(values, values, **FEW)
     assert two_sample_test(pd.Series(values), pd.Series(values[::-1]), **FEW).pvalue > 0.0
     with pytest.raises(TypeError) as of_function:  # which the advice is not for: what it returns is no table

@@ -21,8 +21,8 @@ from shrinktest import (
     two_sample_test,
     two_sample_test_columns,
 )
-from shrinktest._progress import advancing, preparing
-from shrinktest._validate import takes
+from shrinktest._check import check_signature
+from shrinktest._parallel import kernel_progress, progress_steps
 from shrinktest.risk import loss_path, risk_study
 
 X, Y = np.random.default_rng(0).normal(size=(2, 12, 2))
@@ -102,7 +102,7 @@ def test_functions_with_other_arguments(call, said):
 
 def test_functions_that_can_be_called():
     for function in (max, np.add, lambda x, y=1, *more: 0, partial(lambda a, x, y: 0, 1)):
-        takes(function, ("X", "Y"), "it")
+        check_signature(function, ("X", "Y"), "it")
 
 
 def test_kernels_move_a_bar(capsys):
@@ -117,19 +117,19 @@ def test_kernels_move_a_bar(capsys):
 
 
 def test_a_bar_is_there_only_where_something_is_to_be_shown(capsys):
-    with preparing(True):
+    with kernel_progress(True):
         pass
-    with preparing(False):
-        advancing(3)()
-    advancing(3)()
+    with kernel_progress(False):
+        progress_steps(3)()
+    progress_steps(3)()
     assert capsys.readouterr().err == ""
-    with preparing(True):
-        advance = advancing(2)
+    with kernel_progress(True):
+        advance = progress_steps(2)
         advance(), advance()
     assert "2/2" in capsys.readouterr().err
 
 
 def test_no_bar_where_there_is_nothing_to_write_to(monkeypatch):
     monkeypatch.setattr(sys, "stderr", None)
-    with preparing(True):
-        advancing(2)()
+    with kernel_progress(True):
+        progress_steps(2)()

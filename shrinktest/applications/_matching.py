@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shrinktest._validate import Array
+from shrinktest._check import Array
 from shrinktest.applications._mixtures import Mixture, mixture_means
 from shrinktest.embedding import MeanEmbedding
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shrinktest._validate import Array
+from shrinktest._check import Array
 from shrinktest.kernels import Gaussian, Kernel, Linear, Polynomial
 
 

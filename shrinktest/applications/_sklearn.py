@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import Array, complete_points
+from shrinktest._check import Array, complete_points
 
 try:
     from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, DensityMixin, TransformerMixin

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shrinktest._validate import Array, choice, count, counted, positive, real_values
+from shrinktest._check import Array, choice, count, counted, positive, real_values
 from shrinktest._warn import warn_user
 from shrinktest.applications._matching import Matching, kmeans_start
 from shrinktest.applications._mixtures import Mixture, mixture_means

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import Array, Columns, choice, complete_points, counted, positive
+from shrinktest._check import Array, Columns, choice, complete_points, counted, positive
 from shrinktest.applications._sklearn import BaseEstimator, TransformerMixin, check_is_fitted, generator
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import as_estimator

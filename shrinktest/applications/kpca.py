@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import Array, choice, count
+from shrinktest._check import Array, choice, count
 from shrinktest.applications._sklearn import ClassNamePrefixFeaturesOutMixin, OnPoints, TransformerMixin
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import KME, SKMSE, MeanEstimator, as_estimator

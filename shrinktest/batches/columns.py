@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import choice
+from shrinktest._check import choice
 from shrinktest.batches.crew import Crew
 from shrinktest.batches.rows import Coding, Rows
 from shrinktest.batches.sights import MOST_LEVELS, Sight, fewest, looked, shared

@@ -11,7 +11,7 @@ from itertools import islice
 from queue import SimpleQueue
 from typing import Any
 
-from shrinktest._progress import advancing
+from shrinktest._parallel import progress_steps
 from shrinktest.batches.clusters import computed, to_client
 from shrinktest.batches.rows import Rows
 from shrinktest.batches.tasks import Done, Reading, Task, require_columns, run, tasks_of
@@ -75,7 +75,7 @@ class Crew:
                 if done.columns is not None:
                     known = columns.setdefault(done.sample, done.columns)
                     require_columns(done.where, done.columns, samples[done.sample].name, known)
-                advancing(len(done.kept))(len(done.kept))
+                progress_steps(len(done.kept))(len(done.kept))
                 yield done
 
     def _tasks(

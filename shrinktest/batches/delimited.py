@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._digits import EXACT, require_apart
+from shrinktest._check import EXACT, check_digits
 from shrinktest.batches.lines import NOT_UTF_8, called_cell, first_line, require_closed, uneven
 from shrinktest.tables.text import (
     CALLED,
@@ -93,7 +93,7 @@ def open_csv(
                         written.setdefault(name, islice(_opened(path, block, cells, others, **as_text), i, None))
                     text = next(written[name]).column(0) if name in written else None
                     if large and (whole := _whole_numbers(text)) is not None:
-                        require_apart(whole, name, f"{where.rstrip(',')}, column {name!r},")
+                        check_digits(whole, f"{where.rstrip(',')}, column {name!r},", name)
                 yield batch if kinds is None else _table(batch, kinds, cells, path)
     except arrow.ArrowInvalid as error:
         raise ValueError(_odd(path, str(error), cells)) from None

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._digits import are_large, require_apart
-from shrinktest._validate import listed
+from shrinktest._check import check_digits, listed
 from shrinktest.batches.delimited import AS_PANDAS, Cells, block_of, kinds_in, open_csv, require_plain, schema_of
 from shrinktest.batches.pieces import Piece
 from shrinktest.batches.recognized import KINDS
@@ -259,9 +258,7 @@ def _numbers(column: Any, name: str, where: str) -> np.ndarray:
     import pyarrow
 
     if pyarrow.types.is_integer(column.type) and column.type.bit_width == 64:
-        there = np.asarray(column.drop_null())
-        if are_large(there):
-            require_apart(there, name, f"{where}, column {name!r},")
+        check_digits(np.asarray(column.drop_null()), f"{where}, column {name!r},", name)
     return np.asarray(column.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False))
 
 

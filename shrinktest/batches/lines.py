@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from shrinktest._validate import counted
+from shrinktest._check import counted
 from shrinktest.tables.text import delimiter_in
 
 #: What messages say of files in other encodings.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shrinktest._validate import counted
+from shrinktest._check import counted
 from shrinktest.batches.columns import holes
 from shrinktest.batches.crew import Crew
 from shrinktest.batches.pairs import Pairs

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import listed
+from shrinktest._check import listed
 from shrinktest.batches.columns import Found, Part
 from shrinktest.batches.crew import Crew
 from shrinktest.batches.pieces import Piece

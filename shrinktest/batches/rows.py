@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._digits import require_columns_apart
+from shrinktest._check import Points, as_points, check_digits, counted, listed
 from shrinktest._rounding import precision_of
-from shrinktest._validate import Points, as_points, counted, listed
 from shrinktest.batches.files import orders_in
 from shrinktest.batches.pieces import Piece
 from shrinktest.batches.source import Batches
@@ -57,8 +56,10 @@ class Reader:
         else:
             values = as_points(given, where).values
         values = values if self.columns is None else self._selected(values, where)
-        if plain:
-            require_columns_apart(np.asarray(given), where, self.columns)
+        if plain and values.size and np.asarray(given).dtype.kind in "iu":
+            whole = np.asarray(given).reshape(len(given), -1)
+            for j in range(whole.shape[1]) if self.columns is None else self.columns:
+                check_digits(whole[:, j], f"{where.rstrip(',')}, column {j} (counting from 0),")
         return values
 
     def _selected(self, values: np.ndarray, where: str) -> np.ndarray:

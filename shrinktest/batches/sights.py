@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import counted
+from shrinktest._check import counted
 from shrinktest.batches.crew import Crew
 from shrinktest.batches.hashes import hashed
 from shrinktest.batches.rows import Rows

@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shrinktest._tensors import refuse_sparse
-from shrinktest._validate import as_points, count, listed
+from shrinktest._check import as_points, count, listed, refuse_sparse
 from shrinktest.batches.delimited import AS_PANDAS, Cells
 from shrinktest.batches.files import found_paths, indices_in, kinds_of, names_in, pieces_in
 from shrinktest.batches.files import whole_numbers as whole_of_file

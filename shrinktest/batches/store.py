@@ -15,7 +15,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from shrinktest._validate import path_to_write
+from shrinktest._check import output_path
 
 #: What a reading is of, as messages call it.
 DATA, SEED, FEATURES = (
@@ -68,7 +68,7 @@ class Store:
         Raises ValueError for a file that is something else, and FileNotFoundError or PermissionError where there is no
         folder for it, or none that can be written to.
         """
-        found = cls(path_to_write(path, "store"))
+        found = cls(output_path(path, "store"))
         if not os.access(found.path.absolute().parent, os.W_OK):
             raise PermissionError(
                 f"store={str(path)!r}: nothing can be written to its folder; allow it, or give another path"

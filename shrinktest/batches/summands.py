@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from shrinktest._validate import Array
+from shrinktest._check import Array
 from shrinktest.kernels.distance import Gaussian
 from shrinktest.kernels.feature_maps import Concatenated, Landmarks, RandomFourier, bells, step_of, tiles, waves
 from shrinktest.kernels.inner import FeatureMap

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from shrinktest._validate import counted
+from shrinktest._check import counted
 from shrinktest.batches.crew import Crew
 from shrinktest.batches.gather import Gathered, gathered
 from shrinktest.batches.hashes import checksum, hashed

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shrinktest._validate import counted
+from shrinktest._check import counted
 from shrinktest.batches.pieces import Piece
 from shrinktest.batches.rows import Reader, Rows
 

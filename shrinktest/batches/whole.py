@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import path_of
+from shrinktest._check import as_path
 from shrinktest.batches.partitions import Partition
 from shrinktest.batches.recognized import ends_as_files, is_paths
 from shrinktest.batches.rows import Rows
@@ -75,9 +75,9 @@ def read_if_file(data: Any, name: str, column_types: Mapping[str, Any] | None, m
     Raises MemoryError if they take more than ``most`` bytes, and FileNotFoundError or ValueError for other paths.
     """
     if isinstance(data, str | os.PathLike):
-        data = Batches(path_of(data, name))
+        data = Batches(as_path(data, name))
     elif ends_as_files(data):
-        data = Batches([path_of(path, name) for path in data])
+        data = Batches([as_path(path, name) for path in data])
     if not isinstance(data, Batches):
         return data
     known = data.names(name)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest import calibrate, independence_test, two_sample_test
-from shrinktest._validate import level
+from shrinktest._check import level
 from shrinktest.cli.input import (
     Data,
     apart,

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from shrinktest import CloserMatrixResult, CloserResult, closer_matrix, closer_test
-from shrinktest._validate import choice
+from shrinktest._check import choice
 from shrinktest.cli.input import (
     labels_of,
     names_without_endings,

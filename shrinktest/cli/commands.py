@@ -8,7 +8,7 @@ from collections.abc import Collection
 from importlib import import_module
 from typing import Any, NoReturn
 
-from shrinktest._validate import choice
+from shrinktest._check import choice
 from shrinktest._version import __version__
 from shrinktest.cli.exits import EXIT_CODES, WRONG
 

@@ -15,7 +15,7 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
-from shrinktest._validate import choice, counted
+from shrinktest._check import choice, counted
 from shrinktest.batches.recognized import KINDS
 from shrinktest.cli.streams import named
 from shrinktest.cli.table import TextTable, matched_columns, parse_table

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
-from shrinktest._validate import choice
+from shrinktest._check import choice
 from shrinktest.cli.arguments import OfParameter
 from shrinktest.cli.values import bandwidth, setting
 from shrinktest.estimators import as_estimator

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import choice, counted
+from shrinktest._check import choice, counted
 from shrinktest.cli.values import typed_type
 from shrinktest.tables.column import Column
 from shrinktest.tables.reading import Table

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from shrinktest._validate import listed
+from shrinktest._check import listed
 from shrinktest.kernels.bandwidths import RULES
 
 Value = TypeVar("Value")

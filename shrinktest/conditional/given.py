@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._check import counted, tensors_to_numpy
 from shrinktest._read import Variables
-from shrinktest._tensors import without_tensors
-from shrinktest._validate import counted
 from shrinktest.tables.encoding import Encoding
 from shrinktest.tables.objects import from_objects
 from shrinktest.tables.observed import Observed
@@ -25,7 +24,7 @@ def with_labels(given: Any, name: str) -> Any:
     if is_table(given):
         return given
     try:
-        values = np.asarray(without_tensors(given, name))
+        values = np.asarray(tensors_to_numpy(given, name))
     except ValueError:  # lists of different lengths, which are refused where numbers are read
         return given
     if values.dtype.kind not in _TEXT or values.ndim not in (1, 2) or not values.size:
@@ -125,7 +124,7 @@ def raw_of(given: Any, read: Variables, place: int) -> Any:
     rows = np.flatnonzero(read.kept[place])
     if is_table(given):
         return taken(given, rows)
-    values = np.asarray(without_tensors(given, "given"))
+    values = np.asarray(tensors_to_numpy(given, "given"))
     if values.dtype.kind not in _TEXT:
         return read.values[place]
     return (values[:, None] if values.ndim == 1 else values)[rows]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import Array, real_values, takes
+from shrinktest._check import Array, check_signature, real_values
 from shrinktest.conditional._sklearn import is_classifier
 
 
@@ -59,7 +59,9 @@ class XGivenZ:
                 raise TypeError(f"{name} must be a function; got {found!r}")
             if found is not None:
                 arguments = ("Z", "rng") if name == "draw" else ("X", "Z")
-                takes(found, arguments, f"{name} of a model of X given Z is a function ({', '.join(arguments)})")
+                check_signature(
+                    found, arguments, f"{name} of a model of X given Z is a function ({', '.join(arguments)})"
+                )
         if self.draw is None and self.log_density is None:
             raise ValueError("XGivenZ needs a function that draws, draw=, or one that says how likely, log_density=")
 

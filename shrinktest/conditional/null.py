@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._check import Array, complete_points, counted
 from shrinktest._read import read_variables
-from shrinktest._validate import Array, complete_points, counted
 from shrinktest.conditional.given import all_labels, refuse_tested, values_of, with_labels
 from shrinktest.conditional.neighbours import neighbourhoods
 from shrinktest.conditional.regression import Regression

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._labels import is_vector
-from shrinktest._validate import complete_points, counted
+from shrinktest._check import complete_points, counted
 from shrinktest.conditional._sklearn import learning, needed_for
 from shrinktest.units import near_one
 
@@ -21,7 +20,7 @@ def known_odds(chances: Any, sizes: tuple[int, ...]) -> np.ndarray:
 
     Raises ValueError for another number of them, or such that are not between 0 and 1.
     """
-    pair = isinstance(chances, tuple | list) and len(chances) == 2 and all(map(is_vector, chances))
+    pair = isinstance(chances, tuple | list) and len(chances) == 2 and all(map(np.ndim, chances))
     parts: Sequence[Any] = chances if pair else [chances]
     values = [complete_points(part, "propensity").values for part in parts]
     p = np.concatenate([part.ravel() for part in values])

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._threads import blas_held
-from shrinktest._validate import counted, real_values
+from shrinktest._check import counted, real_values
+from shrinktest._parallel import single_blas_thread
 from shrinktest.conditional._sklearn import is_classifier, learning, needed_for
 from shrinktest.conditional.ridge import Basis, Smoother, bases, inflation, smoother
 from shrinktest.kernels import Kernel
@@ -105,7 +105,7 @@ class Regression:
                 "variable of few values use given_method='strata', which needs no regression"
             )
         if regressor is None:
-            with blas_held(len(given)):
+            with single_blas_thread(len(given)):
                 return cls(given, None, bases(given))
         if isinstance(regressor, type) or not all(callable(getattr(regressor, name, None)) for name in _FITS):
             raise TypeError(
@@ -128,7 +128,7 @@ class Regression:
 
     def left_of(self, targets: np.ndarray, name: str) -> Left:
         """Residuals of a variable (n, p); raises ValueError where nothing is left of it."""
-        with blas_held(len(targets)):
+        with single_blas_thread(len(targets)):
             left = self.left_of_lines(targets)
             if self.regressor is not None:
                 apart = self._apart(targets, left.values)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shrinktest._validate import Array, as_rng, count, positive, real_values
+from shrinktest._check import Array, as_rng, count, positive, real_values
 
 #: NIST's certified parameters of the model, and its residual standard deviation.
 B1, B2, B3 = 1.5543827178, 4.0888321754, 451.54121844

@@ -8,7 +8,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from shrinktest._validate import Array
+from shrinktest._check import Array
 from shrinktest.effects.separability import area_of
 from shrinktest.tables.changes import MEDIAN, MISSING, POSITION, SHARE, SPREAD, Change, shares
 from shrinktest.tables.column import Column

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._machine import n_workers
+from shrinktest._parallel import n_workers
 from shrinktest.kernels import Gaussian, Kernel, Laplacian
 from shrinktest.kernels.base import Product, Scaled, Sum
 from shrinktest.kernels.inner import FeatureMap

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from shrinktest._validate import choice
+from shrinktest._check import choice
 from shrinktest.estimators.check import check_estimator
 from shrinktest.estimators.filters import TSVD
 from shrinktest.estimators.gradient import Landweber, NuMethod

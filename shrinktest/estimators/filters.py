@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from shrinktest._validate import choice, count, positive
+from shrinktest._check import choice, count, positive
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators.mean_estimator import MeanEstimator, Samples, Tuned, as_gram
 from shrinktest.estimators.spectrum import Spectra, least_shrinkage

@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from shrinktest._validate import choice, count, positive
+from shrinktest._check import choice, count, positive
 from shrinktest.estimators.filters import MOST_STEPS, Filter
 from shrinktest.estimators.mean_estimator import Samples
 from shrinktest.estimators.spectrum import Spectra, Tridiagonal

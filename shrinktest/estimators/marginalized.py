@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from shrinktest._validate import complete_points, numbers, positive
+from shrinktest._check import complete_points, numbers_or_nan, positive
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators.mean_estimator import Needs, Tuned
 from shrinktest.estimators.scaled import ScaledMean, Sums
@@ -105,7 +105,7 @@ class Marginalized(Tuned, ScaledMean):
         """
         from shrinktest.estimators.noise_loops import loocv
 
-        points, noise = complete_points(X, "X").values, numbers(variances)
+        points, noise = complete_points(X, "X").values, numbers_or_nan(variances)
         columns = points.shape[1]
         if len(points) < 2:
             raise ValueError("X has 1 row; leaving one out takes 2 at least")
@@ -220,7 +220,7 @@ class MMKME(Marginalized):
 
     def _check(self) -> None:
         if self.variances is not None:
-            values = np.atleast_1d(numbers(self.variances))
+            values = np.atleast_1d(numbers_or_nan(self.variances))
             wrong = values.ndim > 1 or not values.size or not ((values >= 0.0) & np.isfinite(values)).all()
             if wrong or isinstance(self.variances, bool):
                 raise ValueError(f"variances must be finite numbers >= 0, one for each column; got {self.variances!r}")

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from shrinktest._validate import as_points, choice, real_values
+from shrinktest._check import as_points, choice, real_values
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.kernels import Kernel, as_kernel
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from shrinktest._validate import as_points, choice, counted, numbers
+from shrinktest._check import as_points, choice, counted, numbers_or_nan
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators.mean_estimator import MeanEstimator, Samples, Tuned, as_gram
 from shrinktest.kernels import Kernel
@@ -174,13 +174,13 @@ class SKMSE(Tuned, ScaledMean):
         if self.fixed and self.rule != "loocv":
             raise ValueError(f"rule={self.rule!r} is not used when alpha or decay fixes the amount; drop one of them")
         if self.decay is not None:
-            pair = numbers(self.decay)
+            pair = numbers_or_nan(self.decay)
             if pair.shape != (2,) or not (np.isfinite(pair).all() and (pair >= 0.0).all()):
                 raise ValueError(f"decay must be a pair (c, beta) of finite numbers >= 0; found {self.decay!r}")
         if self.target is not None:
             if not isinstance(self.target, tuple | list) or len(self.target) != 2:
                 raise ValueError(f"target must be a pair (points, weights); found {self.target!r}")
-            z, w = as_points(self.target[0], "target points").values, np.atleast_1d(numbers(self.target[1]))
+            z, w = as_points(self.target[0], "target points").values, np.atleast_1d(numbers_or_nan(self.target[1]))
             if w.shape != (len(z),) or not (np.isfinite(w).all() and np.isfinite(z).all()):
                 raise ValueError(f"target needs one finite weight for each of {counted(len(z), 'point')}; found {w!r}")
             # hashable, so that equal targets make equal estimators

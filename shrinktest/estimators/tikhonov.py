@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from shrinktest._validate import choice, count
+from shrinktest._check import choice, count
 from shrinktest.estimators.filters import MOST_STEPS, SMALLEST, Filter, check_amount
 from shrinktest.estimators.spectrum import Spectra
 

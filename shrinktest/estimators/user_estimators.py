@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shrinktest._validate import numbers, takes
+from shrinktest._check import check_signature, numbers_or_nan
 from shrinktest.estimators.mean_estimator import MeanEstimator, Samples, as_gram, as_weights, weights_of
 
 
@@ -35,7 +35,7 @@ class FromFunction(MeanEstimator):
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise TypeError(f"function must be callable, gram -> weights; found {self.function!r}")
-        takes(self.function, ("gram",), "an estimator is a function gram (n, n) -> weights (n,)")
+        check_signature(self.function, ("gram",), "an estimator is a function gram (n, n) -> weights (n,)")
 
     def __repr__(self) -> str:
         return f"FromFunction({getattr(self.function, '__qualname__', repr(self.function))})"
@@ -81,8 +81,8 @@ class Compiled(MeanEstimator):
 
         if not callable(self.weigh) or not is_compiled(self.weigh):
             raise TypeError(f"weigh must be a function (gram, theta, out) compiled with numba.njit; got {self.weigh!r}")
-        takes(self.weigh, ("gram", "theta", "out"), "weigh must be a function (gram, theta, out)")
-        theta = numbers(self.parameters)
+        check_signature(self.weigh, ("gram", "theta", "out"), "weigh must be a function (gram, theta, out)")
+        theta = numbers_or_nan(self.parameters)
         if theta.ndim != 1 or np.isnan(theta).any():
             raise ValueError(f"parameters must be a tuple of numbers, such as (0.5,); got {self.parameters!r}")
         object.__setattr__(self, "parameters", tuple(theta.tolist()))

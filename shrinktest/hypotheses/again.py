@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shrinktest._threads import blas_held
+from shrinktest._parallel import single_blas_thread
 from shrinktest.estimators import MeanEstimator
 from shrinktest.kernels import Kernel
 
@@ -64,7 +64,7 @@ class Again:
 
     def effect(self, **asked: Any) -> Any:
         """How large the effect is that the hypothesis denies; the arguments are those of :class:`EffectAsked`."""
-        with blas_held(sum(self.hypothesis.n_observations)):
+        with single_blas_thread(sum(self.hypothesis.n_observations)):
             return self.hypothesis.effect(self, EffectAsked(**asked))
 
     def shares(self, rng: np.random.Generator) -> dict[str, float]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import Array, counted
+from shrinktest._check import Array, counted
 from shrinktest.hypotheses.base import Variable, resolve
 from shrinktest.hypotheses.supported import checked_route, without_data
 from shrinktest.kernels import Kernel, Linear, Rescaled

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from shrinktest._validate import counted
+from shrinktest._check import counted
 from shrinktest.batches.bins import Binning
 from shrinktest.batches.columns import Found, holes, of_numbers
 from shrinktest.batches.crew import Crew

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from shrinktest._check import choice, counted
 from shrinktest._series import read_series
-from shrinktest._validate import choice, counted
 from shrinktest._warn import warn_user
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.again import Member

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._labels import codes, pooled_labels
-from shrinktest._machine import memory_limit, n_workers
+from shrinktest._check import as_rng, choice, counted, flag, level, rng_provenance
+from shrinktest._parallel import memory_limit, n_workers
 from shrinktest._read import read_samples, read_variables
-from shrinktest._validate import as_rng, choice, counted, flag, level, rng_provenance
 from shrinktest.effects.relative import FEWEST, FEWEST_ROWS, Deleted, dependences, distances
 from shrinktest.hypotheses.base import Variable, places_of, resolve, variables_of
 from shrinktest.kernels import as_kernel
@@ -31,6 +30,7 @@ from shrinktest.permutations.memory import (
 from shrinktest.results.closer import ALTERNATIVES, DEPENDENCE, DISTANCE, MEASURES, CloserResult
 from shrinktest.statistics.features import Features
 from shrinktest.statistics.kernel_cache import KernelCache, Limits, Request
+from shrinktest.tables.labels import label_codes, pooled_labels
 from shrinktest.tables.pooled import is_unasked
 
 POLICIES = ("raise", "omit", "indicator")
@@ -210,7 +210,7 @@ def _distances(
         given = tuple(map(len, read.kept))
         together = f"{_all(names)} together (or give a list, a vector for each)"
         labels = pooled_labels(groups, "groups", samples, names, given, together)
-        units, called = codes(labels, "groups", kept), "groups"
+        units, called = label_codes(labels, "groups", kept), "groups"
     counts = tuple(np.unique(one).size for one in np.split(units, np.cumsum(sizes)[:-1]))
     for name, many in zip(names, counts, strict=True):
         _enough(name, many, called, FEWEST)

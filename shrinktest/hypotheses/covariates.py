@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shrinktest._labels import same_order
+from shrinktest._check import choice, counted
 from shrinktest._read import XY, read_samples
-from shrinktest._validate import choice, counted
 from shrinktest.conditional.given import (
     all_labels,
     crossed,
@@ -30,7 +29,7 @@ from shrinktest.permutations.memory import BY_COVARIATES
 from shrinktest.permutations.models import LabelsByChance
 from shrinktest.results.effect import TwoSampleEffect
 from shrinktest.results.kinds import BY_PROPENSITY, NO_EFFECT_BY_PROPENSITY
-from shrinktest.tables.aligned import at_least_two_rows
+from shrinktest.tables.aligned import at_least_two_rows, check_same_index
 from shrinktest.tables.column import DROP
 from shrinktest.tables.pooled import UNASKED, checked_types, is_unasked
 from shrinktest.tables.reading import names_for, names_in
@@ -94,7 +93,7 @@ def read_with_covariates(
         told_by_row["propensity"] = propensity
     for argument, pair in told_by_row.items():
         for i, (one, sample) in enumerate(zip(pair, (X, Y), strict=True)):
-            same_order(one, f"{argument}[{i}]", sample, names[i])
+            check_same_index(sample, one, names[i], f"{argument}[{i}]")
     known_or_labels = [with_labels(one, name) for one, name in zip(covariates, names_of_z, strict=True)]
     types, told["column_types"] = _types_of(known_or_labels, (X, Y), told.get("column_types"))
     given = read_samples(known_or_labels, names_of_z, nan_policy, scale=UNASKED, labels=True, column_types=types)

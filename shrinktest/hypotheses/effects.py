@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shrinktest._validate import counted
+from shrinktest._check import counted
 from shrinktest.effects.dependence import OF_DIFFERENT, dependence
 from shrinktest.effects.distance import NORMS, VARIANCE, Sides, distance
 from shrinktest.effects.inner_products import InnerProducts, never_negative

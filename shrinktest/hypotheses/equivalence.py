@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._machine import memory_limit, n_workers
-from shrinktest._validate import as_rng, choice, count, counted, rng_provenance
+from shrinktest._check import as_rng, choice, count, counted, rng_provenance
+from shrinktest._parallel import memory_limit, n_workers
 from shrinktest.effects.distance import NORMS
 from shrinktest.effects.inner_products import never_negative
 from shrinktest.effects.interval import FEWEST, Estimate

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import Array, complete_points, counted
+from shrinktest._check import Array, complete_points, counted
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.hypotheses.again import Again, Member
 from shrinktest.kernels.inner import FeatureMap

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import choice, real, real_values, takes
+from shrinktest._check import check_signature, choice, real, real_values
 from shrinktest.hypotheses.again import Again
 from shrinktest.hypotheses.base import Variable
 from shrinktest.hypotheses.effects import apart
@@ -65,7 +65,7 @@ class Margin:
                 raise ValueError(f"margin must be a number where variables are observed together: {meaning}")
             if callable(given):
                 said = "margin as a function takes the pooled rows and returns changed ones"
-                takes(given, ("rows",), said)
+                check_signature(given, ("rows",), said)
                 return cls(change=given, words=getattr(given, "__name__", type(given).__name__))
             return cls(shift=_shift_in(given), words=given)
         if not isinstance(given, Real) or isinstance(given, bool | np.bool_):

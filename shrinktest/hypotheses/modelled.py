@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._check import complete_points, real_values
 from shrinktest._read import Variables
-from shrinktest._validate import complete_points, real_values
 from shrinktest.conditional.given import raw_of
 from shrinktest.conditional.models import XGivenZ
 from shrinktest.estimators import MeanEstimator

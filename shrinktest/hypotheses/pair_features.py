@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from shrinktest._validate import counted
+from shrinktest._check import counted
 from shrinktest.batches.blocks import LENGTH
 from shrinktest.hypotheses.base import Variable, resolve
 from shrinktest.hypotheses.supported import checked_route

@@ -8,8 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from shrinktest._check import counted
 from shrinktest._read import XY, scales_of
-from shrinktest._validate import counted
 from shrinktest.batches.blocks import LENGTH, Blocks, Whole, products_of
 from shrinktest.batches.columns import holes, of_numbers
 from shrinktest.batches.crew import Crew

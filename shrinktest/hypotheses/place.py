@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import level
+from shrinktest._check import level
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.draws import permutations
 from shrinktest.permutations.memory import stretches

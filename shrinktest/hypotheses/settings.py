@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._machine import memory_limit, n_workers
-from shrinktest._validate import choice, flag, level, resamples
+from shrinktest._check import choice, flag, level, resample_count
+from shrinktest._parallel import memory_limit, n_workers
 from shrinktest.batches.recognized import is_crew
 from shrinktest.permutations.stopping import Stopping, as_stopping
 from shrinktest.statistics.kernel_cache import GRAMS, Limits
@@ -64,7 +64,7 @@ class Settings:
         threads = n_workers(None if others else workers)
         return cls(
             form=choice(form, FORMS, "form"),
-            n_resamples=resamples(n_resamples),
+            n_resamples=resample_count(n_resamples),
             alpha=alpha,
             stopping=as_stopping(stopping, alpha),
             workers=threads,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import choice
+from shrinktest._check import choice
 from shrinktest.estimators import MeanEstimator
 from shrinktest.kernels import Kernel, Rescaled
 from shrinktest.kernels.feature_maps import has_spectrum, no_spectrum

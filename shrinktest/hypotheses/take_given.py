@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._check import choice
 from shrinktest._read import Variables, read_variables
-from shrinktest._validate import choice
 from shrinktest.conditional.given import (
     all_labels,
     crossed,

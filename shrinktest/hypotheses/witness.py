@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shrinktest._machine import memory_limit
-from shrinktest._validate import as_rng, complete_points, count, counted, flag, level
+from shrinktest._check import as_rng, complete_points, count, counted, flag, level
+from shrinktest._parallel import memory_limit
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.again import Again

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import choice
+from shrinktest._check import choice
 from shrinktest.kernels.bandwidths import bandwidth_grid, median_bandwidth, neighbour_bandwidth
 from shrinktest.kernels.base import Kernel, Product, Scaled, Sum
 from shrinktest.kernels.distance import DistanceKernel, Energy, Gaussian, Laplacian

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shrinktest._validate import Array, as_rng, choice, complete_points, count, positive
+from shrinktest._check import Array, as_rng, choice, complete_points, count, positive
 from shrinktest._warn import warn_user
 from shrinktest.kernels.base import Kernel
 

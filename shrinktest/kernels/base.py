@@ -12,8 +12,8 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shrinktest._machine import n_workers
-from shrinktest._validate import Array, as_rng, complete_points, counted, positive, real_values
+from shrinktest._check import Array, as_rng, complete_points, counted, positive, real_values
+from shrinktest._parallel import n_workers
 
 #: The remedy for a matrix of distances, which is not a kernel.
 INSTEAD_OF_DISTANCES = "turn distances D into exp(-D**2 / (2 * s**2))"

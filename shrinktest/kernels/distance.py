@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shrinktest._threads import each
-from shrinktest._validate import Array, as_points, complete_points, count, counted, dimensions, numbers, positive
+from shrinktest._check import Array, as_points, complete_points, count, counted, n_dimensions, numbers_or_nan, positive
+from shrinktest._parallel import parallel_for
 from shrinktest.kernels.bandwidths import RULES, Metric, distance_function, magnitude, parsed
 from shrinktest.kernels.base import Kernel, Scaled
 
@@ -111,7 +111,7 @@ class DistanceKernel(Kernel):
 
         size = max(_FEWEST, _BLOCK // max(1, len(Y)))
         seconds = 1e-9 * (values.size // 2 if same else values.size) * (X.shape[1] + 5)
-        each(fill, range(0, len(X), size), threads if seconds > _WORTH_THREADS else 1)
+        parallel_for(fill, range(0, len(X), size), threads if seconds > _WORTH_THREADS else 1)
         return values
 
 
@@ -154,7 +154,7 @@ class Gaussian(DistanceKernel):
         0.6 * Gaussian(bandwidth=5.0)
         """
         widths = self._widths(count(dimension, "dimension", minimum=1))
-        noise = numbers(variance)
+        noise = numbers_or_nan(variance)
         if noise.shape not in ((), (dimension,)):
             raise ValueError(f"variance must be a number or have shape ({dimension},), got shape {noise.shape}")
         for entry in np.atleast_1d(noise):
@@ -219,7 +219,7 @@ class Energy(Kernel):
 
     def __post_init__(self) -> None:
         if self.origin is not None:
-            point = numbers(self.origin)
+            point = numbers_or_nan(self.origin)
             if point.ndim != 1 or not len(point) or not np.isfinite(point).all():
                 raise ValueError(f"origin must be one finite number for every column; got {self.origin!r}")
             object.__setattr__(self, "origin", tuple(point.tolist()))
@@ -261,7 +261,7 @@ def _checked_bandwidth(bandwidth: Any) -> str | float | tuple[float, ...]:
     if isinstance(bandwidth, str):
         factor, rule = parsed(bandwidth)
         return rule if factor == 1.0 else f"{factor!r} * {rule}"
-    if dimensions(bandwidth, "bandwidth") > 1 or np.size(bandwidth) == 0:
+    if n_dimensions(bandwidth, "bandwidth") > 1 or np.size(bandwidth) == 0:
         raise ValueError(f"bandwidth must be a number or one number per column, got shape {np.shape(bandwidth)}")
     if np.ndim(bandwidth):
         return tuple(positive(entry, f"bandwidth of column {j}") for j, entry in enumerate(bandwidth))

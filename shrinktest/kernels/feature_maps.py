@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._progress import advancing
-from shrinktest._validate import Array, as_rng
+from shrinktest._check import Array, as_rng
+from shrinktest._parallel import progress_steps
 from shrinktest.kernels.bandwidths import spread_rows
 from shrinktest.kernels.base import Kernel, Scaled
 from shrinktest.kernels.distance import DistanceKernel, Gaussian, Laplacian
@@ -365,7 +365,7 @@ def products(rows: Array, weights: Array, out: Array) -> None:
 def _steps(rows: int, step: int) -> Any:
     """Yield slices of so many rows, and advance the progress bar after each."""
     step = max(1, step)
-    advance = advancing(-(-rows // step))
+    advance = progress_steps(-(-rows // step))
     for start in range(0, rows, step):
         yield slice(start, start + step)
         advance()

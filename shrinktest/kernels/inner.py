@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import Array, count, positive, real_values
+from shrinktest._check import Array, count, positive, real_values
 from shrinktest.kernels.base import Kernel, read_only
 
 

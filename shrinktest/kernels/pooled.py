@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shrinktest._validate import Array, complete_points
+from shrinktest._check import Array, complete_points
 from shrinktest.kernels.base import Kernel, require_kernels
 from shrinktest.kernels.distance import Gaussian
 from shrinktest.kernels.feature_maps import AffineFeatures

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shrinktest._validate import Array, complete_points, listed
+from shrinktest._check import Array, complete_points, listed
 from shrinktest.kernels.base import Kernel, require_kernels
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.inner import FeatureMap, Linear

@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shrinktest._validate import Array, complete_points, takes
+from shrinktest._check import Array, check_signature, complete_points
 from shrinktest.kernels.base import Kernel, require_products, symmetric
 
 
@@ -107,7 +107,7 @@ class Custom(Kernel):
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise TypeError(f"a kernel function (X, Y) -> Gram matrix must be callable, got {self.function!r}")
-        takes(self.function, ("X", "Y"), "a kernel is a function (X, Y) -> Gram matrix")
+        check_signature(self.function, ("X", "Y"), "a kernel is a function (X, Y) -> Gram matrix")
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         return cast(Array, self.function(X, Y))

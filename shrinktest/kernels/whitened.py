@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from shrinktest._validate import Array, positive
+from shrinktest._check import Array, positive
 from shrinktest.kernels.base import Kernel
 from shrinktest.kernels.distance import Gaussian
 from shrinktest.kernels.feature_maps import AffineFeatures

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._progress import preparing
-from shrinktest._validate import as_rng, choice, count
+from shrinktest._check import as_rng, choice, count
+from shrinktest._parallel import kernel_progress
 from shrinktest.batches.crew import Crew
 from shrinktest.batches.source import as_batches
 from shrinktest.batches.store import Store
@@ -63,14 +63,14 @@ def run_binned(
     check(estimator, [asked], settings, kind.kind.name, checked_estimator)
     samples = as_batches(samples, names)
     generator = as_rng(rng)
-    with preparing(settings.progress):
+    with kernel_progress(settings.progress):
         how = {"drawn": settings.rank or RANK, "rng": beside(generator, 2), **by_whom(settings, rng)}
         hypothesis = kind.in_batches(samples, names, **how, **options).with_rare_rows()
     asked = asked.by_feature(hypothesis.encoding, hypothesis.columns)
     plan = planned(hypothesis, settings, generator, RANK)
     estimator, kernels, spare = collected(estimator, asked, hypothesis, plan)
     hypothesis = hypothesis.reading(kernels, plan, spare=spare)
-    with preparing(settings.progress):
+    with kernel_progress(settings.progress):
         hypothesis = replace(hypothesis, means=hypothesis.bin_means(plan))
     asked = Asked("gaussian", "median") if is_several(estimator) else asked  # a collection has the kernels
     return run(hypothesis, estimator, [asked], settings, generator)
@@ -103,7 +103,7 @@ def columns_in_bins(
             found.append(error)
     if all(isinstance(one, ValueError) for one in found):
         raise found[0]  # type: ignore[misc]
-    with preparing(settings.progress):
+    with kernel_progress(settings.progress):
         means = whole.bin_means(plan)
     return [one if isinstance(one, ValueError) else replace(one, means=means) for one in found]
 

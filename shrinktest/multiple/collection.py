@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import counted, flag, positive
+from shrinktest._check import counted, flag, positive
 from shrinktest.estimators import KME, MeanEstimator, as_estimator
 from shrinktest.hypotheses.base import Variable
 from shrinktest.kernels import Depth, Energy, Gaussian, Kernel, Laplacian, Rescaled, SecondOrder, Whitened, as_kernel

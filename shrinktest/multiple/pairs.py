@@ -6,8 +6,8 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shrinktest._progress import preparing
-from shrinktest._validate import as_rng
+from shrinktest._check import as_rng
+from shrinktest._parallel import kernel_progress
 from shrinktest.hypotheses.pair_features import RANK, PairPlan
 from shrinktest.hypotheses.pairs import IndependenceInBatches
 from shrinktest.hypotheses.settings import Settings
@@ -46,7 +46,7 @@ def run_pairs(
     check(estimator, asked, settings, INDEPENDENCE.name, checked_scaled)
     drawn = settings.rank or RANK
     generator = as_rng(rng)
-    with preparing(settings.progress):
+    with kernel_progress(settings.progress):
         hypothesis = IndependenceInBatches.in_batches(
             X, Y, scale=scale, nan_policy=nan_policy, column_types=column_types, drawn=drawn,
             rng=beside(generator, 2), **by_whom(settings, rng),
@@ -67,6 +67,6 @@ def run_pairs(
         plan.add([member.kernel for member in collection.members], spare=spares(estimator, test))
         if not spares(estimator, test):  # those that are recommended are told by their name
             estimator, asked = collection, [Asked("gaussian", "median", one.name) for one in asked]
-    with preparing(settings.progress):
+    with kernel_progress(settings.progress):
         hypothesis = hypothesis.reading(plan)
     return run(hypothesis, estimator, asked, settings, generator)

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._progress import preparing
-from shrinktest._threads import blas_held
-from shrinktest._validate import as_rng, rng_provenance
+from shrinktest._check import as_rng, rng_provenance
+from shrinktest._parallel import kernel_progress, single_blas_thread
 from shrinktest.estimators import as_estimator
 from shrinktest.hypotheses.again import Member
 from shrinktest.hypotheses.base import Hypothesis
@@ -69,8 +68,8 @@ def run(
         return conclude(None, kernel=kernel, **described, **common)
     permutations = hypothesis.permutations(settings.n_resamples, settings.alpha)
     cache = KernelCache(settings.limits(generator))
-    with blas_held(sum(hypothesis.n_observations)):
-        with preparing(settings.progress):
+    with single_blas_thread(sum(hypothesis.n_observations)):
+        with kernel_progress(settings.progress):
             resolved = hypothesis.resolved(kernel, generator)
             prepared = hypothesis.prepare(one, resolved, described["form"], cache, settings.workers)
         member = hypothesis.member(one, prepared, described["form"])
@@ -162,8 +161,8 @@ def _nulls(
     for left, i in enumerate(order, start=1):
         estimator, form = members[i].estimator, described[i]["form"]
         try:
-            with blas_held(sum(hypothesis.n_observations)):
-                with preparing(settings.progress):
+            with single_blas_thread(sum(hypothesis.n_observations)):
+                with kernel_progress(settings.progress):
                     kernel = resolved(hypothesis, members[i].kernel)
                     prepared = hypothesis.prepare(estimator, kernel, form, cache, settings.workers)
                 null = prepared.null(draws, workers=settings.workers, progress=settings.progress)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import as_rng, rng_provenance
+from shrinktest._check import as_rng, rng_provenance
 from shrinktest.hypotheses.change import NoChange
 from shrinktest.hypotheses.place import CHOSEN
 from shrinktest.hypotheses.settings import Settings

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shrinktest._validate import listed
+from shrinktest._check import listed
 from shrinktest.hypotheses.base import Variable
 from shrinktest.tables.column import DROP
 from shrinktest.tables.pooled import checked_types

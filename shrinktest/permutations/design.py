@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shrinktest._validate import choice, counted
+from shrinktest._check import choice, counted
 from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.schemes import Labels, Pairings
 from shrinktest.permutations.units import CircularShifts, ExchangeableUnits, ShiftedLabels, UnitLabels, UnitPairings

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shrinktest._validate import choice, counted
+from shrinktest._check import choice, counted
 from shrinktest.permutations.design import PermutationDesign, refuse_gaps
 from shrinktest.permutations.gaps import absent_in, as_read, of_those_there
 

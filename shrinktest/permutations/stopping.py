@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import choice, count, level
+from shrinktest._check import choice, count, level
 
 
 class Stopping(ABC):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import count
+from shrinktest._check import count
 from shrinktest.permutations.base import Permutations
 
 

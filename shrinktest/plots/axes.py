@@ -10,7 +10,7 @@ from textwrap import fill
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from shrinktest._validate import counted
+from shrinktest._check import counted
 from shrinktest._warn import warn_user
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shrinktest._validate import counted, percent
+from shrinktest._check import counted, percent
 from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes, title
 
 if TYPE_CHECKING:

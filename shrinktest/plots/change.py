@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shrinktest._validate import counted, percent
+from shrinktest._check import counted, percent
 from shrinktest.plots.along import ticks
 from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes, fitted, legend_below, title
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shrinktest._validate import choice
+from shrinktest._check import choice
 from shrinktest.plots.along import UNITS, below_offset, short, ticks
 from shrinktest.plots.axes import BLUE, GREY, ORANGE, SETTINGS, title
 

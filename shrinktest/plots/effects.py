@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shrinktest._validate import choice, percent
+from shrinktest._check import choice, percent
 from shrinktest.plots.along import short
 from shrinktest.plots.axes import BLUE, GREY, axes, ink, title
 

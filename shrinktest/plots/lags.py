@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shrinktest._validate import counted
+from shrinktest._check import counted
 from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes, legend_below, title
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shrinktest._validate import choice, count, counted, percent
+from shrinktest._check import choice, count, counted, percent
 from shrinktest.plots.along import Along, below_offset, short
 from shrinktest.plots.axes import GREY, OF_X, OF_Y, axes, fitted, ink, legend, title
 

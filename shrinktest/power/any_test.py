@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import takes
+from shrinktest._check import check_signature
 
 #: Parameters by which a function asks for random numbers.
 RANDOM = ("rng", "random_state")
@@ -99,7 +99,7 @@ class AnyTest:
         given = {name: rng for name in [name for name in RANDOM if name in asked][:1]}
         names = "XY" if len(data) == 2 else [f"sample {i}" for i in range(len(data))]
         said = f"{who} is a function of the data, with its random numbers as rng= or random_state= if it takes any"
-        takes(self.function, tuple(names), said, tuple(given))
+        check_signature(self.function, tuple(names), said, tuple(given))
         return max(pvalue_of(self.function(*copy.deepcopy(data), **given), who), _LEAST)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from numbers import Integral
 from typing import Any
 
-from shrinktest._machine import free_memory
-from shrinktest._validate import MOST, as_rng, choice, count, listed, nearest
+from shrinktest._check import MAX_SIZE, as_rng, choice, count, did_you_mean, listed
+from shrinktest._parallel import free_memory
 from shrinktest.estimators import ALIASES, ESTIMATORS, MeanEstimator, as_estimator
 from shrinktest.multiple.collection import AUTO, Collection, estimators_of, is_auto, recommended
 from shrinktest.power.any_test import AnyTest, is_test
@@ -65,7 +65,7 @@ def _by_name(name: str, test: str) -> Compared:
             else ""
         )
         raise ValueError(
-            f"{name!r} is no estimator: {listed(estimators)}{others}{nearest(name, (*estimators, *KNOWN_TESTS))}"
+            f"{name!r} is no estimator: {listed(estimators)}{others}{did_you_mean(name, (*estimators, *KNOWN_TESTS))}"
         )
     return known or as_estimator(name)
 
@@ -140,7 +140,9 @@ def several(values: Any, lone: Any, name: str) -> list[Any]:
 
 def trial_numbers(n_trials: Any) -> range:
     """The numbers of the trials: those below a count, or the range that was given."""
-    trials = n_trials if isinstance(n_trials, range) else range(count(n_trials, "n_trials", minimum=1, maximum=MOST))
+    trials = (
+        n_trials if isinstance(n_trials, range) else range(count(n_trials, "n_trials", minimum=1, maximum=MAX_SIZE))
+    )
     if not trials or trials[0] < 0 or trials[-1] < 0:
         raise ValueError(f"n_trials={n_trials!r} must hold numbers of trials from 0 on")
     return trials

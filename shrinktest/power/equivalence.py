@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shrinktest._validate import Array, choice
+from shrinktest._check import Array, choice
 from shrinktest.effects.interval import FEWEST
 from shrinktest.equivalence import below_half, equivalence_test
 from shrinktest.hypotheses.margins import Margin, scale_of

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._check import Array, complete_points, listed
 from shrinktest._names import numbered
 from shrinktest._read import XY
-from shrinktest._validate import Array, complete_points, listed
 from shrinktest.power.any_test import AnyTest
 from shrinktest.results.kinds import INDEPENDENCE, K_SAMPLE, KINDS, TWO_SAMPLE
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shrinktest._validate import level, percent
+from shrinktest._check import level, percent
 from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes, ink, legend, legend_beside, title
 from shrinktest.results.kinds import kind_of
 

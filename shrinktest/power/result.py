@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from shrinktest._validate import choice, level, path_to_write
+from shrinktest._check import choice, level, output_path
 from shrinktest.permutations.stopping import Curtailed, Stopping
 from shrinktest.power.any_test import AnyTest
 from shrinktest.power.arguments import permutes
@@ -208,7 +208,7 @@ class PowerStudyResult(Result):
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """``frame`` as CSV: the text, or None when it goes to a file."""
-        where = path if path is None or hasattr(path, "write") else path_to_write(path, "path")
+        where = path if path is None or hasattr(path, "write") else output_path(path, "path")
         return self.frame().to_csv(where, index=False, lineterminator="\n")
 
     def to_markdown(self) -> str:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shrinktest._check import MAX_SIZE, choice, count, flag, level, positive, resample_count
 from shrinktest._hints import hinted
-from shrinktest._validate import MOST, choice, count, flag, level, positive, resamples
 from shrinktest.permutations.stopping import as_stopping
 from shrinktest.power.any_test import AnyTest
 from shrinktest.power.arguments import as_compared, label_of, mapping_of, options_of, require_room, seed_of
@@ -151,7 +151,7 @@ def solve_sample_size(
     """
     d = as_design(design)
     alpha, power, confidence = level(alpha), level(power, "power"), level(confidence, "confidence")
-    n_trials, n_resamples = count(n_trials, "n_trials", minimum=100, maximum=MOST), resamples(n_resamples)
+    n_trials, n_resamples = count(n_trials, "n_trials", minimum=100, maximum=MAX_SIZE), resample_count(n_resamples)
     require_room(range(n_trials))
     largest, progress = count(largest, "largest", d.smallest()), flag(progress, "progress")
     seed = None if rng is None else seed_of(rng, None)  # once, for all studies of the search

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shrinktest._validate import percent
+from shrinktest._check import percent
 from shrinktest.power.curve import PowerCurve
 from shrinktest.power.designs import Design
 from shrinktest.results.base import Result

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
-from shrinktest._validate import path_of
+from shrinktest._check import as_path
 from shrinktest._version import __version__
 from shrinktest._warn import warn_user
 from shrinktest.power.store_file import POWER, Kind, Row, check_file, kind_of
@@ -34,7 +34,7 @@ class Store:
     def __init__(
         self, path: str | os.PathLike[str] | None = None, kind: Kind = POWER, *, read_only: bool = False
     ) -> None:
-        self.path = None if path is None else path_of(path, "store")
+        self.path = None if path is None else as_path(path, "store")
         self.kind = kind
         self._pending: list[Row] = []
         self._committed = time.monotonic()
@@ -181,8 +181,8 @@ def merge(target: str | os.PathLike[str], *sources: str | os.PathLike[str]) -> N
     """
     if not sources:
         raise ValueError("merge needs at least one store to join: merge(target, source, ...)")
-    paths = [path_of(path, "every store to join") for path in sources]
-    into = path_of(target, "target")
+    paths = [as_path(path, "every store to join") for path in sources]
+    into = as_path(target, "target")
     if into.exists() and into.stat().st_size:
         paths.insert(0, into)
     study: dict[str, Any] = {}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shrinktest._validate import path_of
+from shrinktest._check import as_path
 
 #: What the number belongs to (for a power study n, null, trial, label of the estimator), the number, seconds
 Row = tuple[Any, ...]
@@ -73,7 +73,7 @@ def check_store(path: str | os.PathLike[str] | None, kind: Kind = POWER) -> None
     So that a study says it before anything else takes time.
     """
     if path is not None:
-        check_file(path_of(path, "store"), kind, read_only=False)
+        check_file(as_path(path, "store"), kind, read_only=False)
 
 
 def check_file(path: Path, kind: Kind, read_only: bool) -> None:

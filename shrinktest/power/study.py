@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._check import as_rng, choice, count, flag, level, listed, resample_count, to_plain
 from shrinktest._hints import hinted
-from shrinktest._machine import n_workers
-from shrinktest._validate import _plain, as_rng, choice, count, flag, level, listed, resamples
+from shrinktest._parallel import n_workers
 from shrinktest._warn import warn_user
 from shrinktest.hypotheses.registry import READERS
 from shrinktest.permutations.base import Permutations
@@ -188,7 +188,7 @@ def power_study(
     trials = trial_numbers(n_trials)
     rule = _stopping(stopping, alphas)
     ours = [one for one in named.values() if not isinstance(one, AnyTest)]
-    n_resamples = resamples(n_resamples)
+    n_resamples = resample_count(n_resamples)
     _check_resamples(n_resamples, alphas[0], named.values())
     options = options_of(test_options, design.test, "test_options")
     for name, given in (("test_options", options), ("stopping", rule)):
@@ -207,7 +207,7 @@ def power_study(
     _rehearse(design, nulls, sizes, alphas, n_resamples, named, options, stops)
     with Store(store) as kept:
         seed = seed_of(rng, kept.arguments().get("seed"))
-        shown = {key: repr(_plain(value)) for key, value in {**design.options(), **options, **stops}.items()}
+        shown = {key: repr(to_plain(value)) for key, value in {**design.options(), **options, **stops}.items()}
         about = {"design": repr(design), "test": design.test, **shown, "n_resamples": n_resamples, "seed": seed}
         kept.claim(about, {label: repr(_member(one)) for label, one in named.items()})
         done = {row[:4] for row in kept.rows()}
@@ -232,7 +232,7 @@ def power_study(
 
 def _member(compared: Compared) -> Any:
     """What is compared, with whole arrays, of which a repr shows the first and the last numbers only."""
-    return _plain(compared) if isinstance(compared, dict) else compared
+    return to_plain(compared) if isinstance(compared, dict) else compared
 
 
 def _stopping(stopping: Any, alphas: tuple[float, ...]) -> Stopping | None:

@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from shrinktest._machine import n_workers
+from shrinktest._parallel import n_workers
 from shrinktest.power.store_file import Row
 
 _AT_ONCE = 8  # tasks per process, where their rows come back together

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from shrinktest._validate import path_to_write
+from shrinktest._check import output_path
 from shrinktest.results.base import label_of
 from shrinktest.results.reading import SCHEMA, fields_of, read_json
 
@@ -62,7 +62,7 @@ def written(values: Any, path: str | Path | None, **options: Any) -> str:
     """Plain Python values as JSON; written to ``path`` if one is given."""
     text = json.dumps(plain_json(values), **options)
     if path is not None:
-        path_to_write(path, "path").write_text(text, encoding="utf-8")
+        output_path(path, "path").write_text(text, encoding="utf-8")
     return text
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shrinktest._validate import percent
+from shrinktest._check import percent
 from shrinktest.permutations.stopping import allowed_rows
 from shrinktest.results.base import Result
 from shrinktest.results.text import Report, Table

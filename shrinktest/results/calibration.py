@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shrinktest._validate import percent
+from shrinktest._check import percent
 from shrinktest.results.as_json import written
 from shrinktest.results.base import Result
 from shrinktest.results.kinds import kind_of

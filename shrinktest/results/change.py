@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shrinktest._validate import percent
+from shrinktest._check import percent
 from shrinktest.results.aggregate import AggregateResult
 from shrinktest.results.as_json import as_lists, time_entry
 from shrinktest.results.kinds import OUTSIDE_INSIDE

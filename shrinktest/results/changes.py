@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from shrinktest._validate import counted, percent
+from shrinktest._check import counted, percent
 from shrinktest.results.as_json import AsJson, time_entry
 from shrinktest.results.base import Result, label_of
 from shrinktest.results.kinds import CHANGE

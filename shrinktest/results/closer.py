@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Self
 
-from shrinktest._validate import level, percent
+from shrinktest._check import level, percent
 from shrinktest.results.as_json import AsJson, kernel_entries
 from shrinktest.results.base import Result
 from shrinktest.results.effects import shown_pvalue

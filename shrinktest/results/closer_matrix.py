@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from shrinktest._validate import level, percent
+from shrinktest._check import level, percent
 from shrinktest.results.as_json import AsJson
 from shrinktest.results.base import Result
 from shrinktest.results.closer import DISTANCE, ESTIMATES, CloserResult, interval_in_words

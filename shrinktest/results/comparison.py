@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shrinktest._validate import choice, counted, path_to_write, percent
+from shrinktest._check import choice, counted, output_path, percent
 from shrinktest.results.as_json import written
 from shrinktest.results.base import Result
 from shrinktest.results.conclude import NEVER
@@ -316,7 +316,7 @@ class ComparisonResult(Result):
         """
         from shrinktest.results.report import page
 
-        where = None if path is None else path_to_write(path, "path")
+        where = None if path is None else output_path(path, "path")
         text = page(self)
         if where is not None:
             where.write_text(text, encoding="utf-8")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from shrinktest._validate import percent
+from shrinktest._check import percent
 from shrinktest.results.as_json import AsJson, entries_of
 from shrinktest.results.base import Result
 from shrinktest.results.reading import fields_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Self
 
-from shrinktest._validate import level
+from shrinktest._check import level
 from shrinktest.results.as_json import AsJson, kernel_entries, text_of
 from shrinktest.results.base import Result
 from shrinktest.results.closer import kernel_in_words

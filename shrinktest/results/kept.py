@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from shrinktest._validate import as_rng, count, level
+from shrinktest._check import as_rng, count, level
 from shrinktest._warn import tiny_is_zero
 from shrinktest.results.kinds import BY_PROPENSITY, NO_EFFECT_BY_PROPENSITY, kind_of
 

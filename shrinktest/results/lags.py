@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shrinktest._validate import counted
+from shrinktest._check import counted
 from shrinktest.permutations.stopping import allowed_rows
 from shrinktest.results.multiple import MultipleTestsResult
 

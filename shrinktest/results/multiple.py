@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from shrinktest._validate import choice, counted, level
+from shrinktest._check import choice, counted, level
 from shrinktest.permutations.multiplicity import scores, step_down
 from shrinktest.results.as_json import AsJson
 from shrinktest.results.base import Result, label_of

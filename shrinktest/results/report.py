@@ -9,7 +9,7 @@ from html import escape
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from shrinktest._validate import counted, percent
+from shrinktest._check import counted, percent
 from shrinktest.results.effects import Effects, shown_pvalue
 
 if TYPE_CHECKING:

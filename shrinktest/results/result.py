@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from shrinktest._validate import level
+from shrinktest._check import level
 from shrinktest._version import __version__
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.permutations.stopping import Stopping, allowed_rows

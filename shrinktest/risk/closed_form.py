@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import Array
+from shrinktest._check import Array
 from shrinktest.kernels import Gaussian, Kernel, Laplacian, Linear, Polynomial, Scaled, Sum
 from shrinktest.risk.mixture import NormalMixture
 

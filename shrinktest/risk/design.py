@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shrinktest._validate import choice, count, flag, positive, takes
+from shrinktest._check import check_signature, choice, count, flag, positive
 from shrinktest.power.designs.mixture import GaussianMixture
 from shrinktest.risk.mixture import NormalMixture, as_mixture
 
@@ -142,7 +142,7 @@ class FromFunction(MixtureDesign):
         said = "function must be (rng, d) -> (weights, means, covariances)"
         if not callable(self.function):
             raise TypeError(f"{said}; found {self.function!r}")
-        takes(self.function, ("rng", "d"), said)
+        check_signature(self.function, ("rng", "d"), said)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({getattr(self.function, '__qualname__', repr(self.function))})"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from shrinktest._validate import count, positive
+from shrinktest._check import count, positive
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.risk.truth import TrueEmbedding
 

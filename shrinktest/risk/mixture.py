@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import Array, as_rng, count, counted, real_values
+from shrinktest._check import Array, as_rng, count, counted, real_values
 
 _ROUNDING = 1e-8  # by which weights may miss 1, and covariances symmetry
 _SINGULAR = 1e-12  # smallest over largest eigenvalue of a covariance matrix

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
+from shrinktest._check import choice, positive, to_plain
 from shrinktest._hints import hinted
-from shrinktest._validate import _plain, choice, positive
 from shrinktest.estimators import (
     FKMSE,
     MKME,
@@ -209,7 +209,7 @@ def loss_path(
     base: Any = as_estimator(estimator)
     known = _parameters(base)
     parameter = known[0] if parameter is None else choice(parameter, known, "parameter")
-    values = tuple(_plain(amount) for amount in several(amounts, Real, "amounts"))
+    values = tuple(to_plain(amount) for amount in several(amounts, Real, "amounts"))
     if len(set(values)) < len(values):
         raise ValueError("amounts has a value more than once; every amount makes one point of the path")
     at = {_label(parameter, amount): _at(base, parameter, amount) for amount in values}

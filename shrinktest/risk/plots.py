@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shrinktest._validate import choice, counted
+from shrinktest._check import choice, counted
 from shrinktest.plots.axes import GREY, axes, legend, title
 from shrinktest.power.plots import COLOURS, MARKERS, look
 

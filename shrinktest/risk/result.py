@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from shrinktest._validate import Array, choice, path_to_write
+from shrinktest._check import Array, choice, output_path
 from shrinktest.kernels import Kernel
 from shrinktest.power.store_file import RISK, Row
 from shrinktest.results.base import Result
@@ -196,7 +196,7 @@ class RiskStudyResult(Result):
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """``frame`` as CSV: the text, or None when it goes to a file."""
-        where = path if path is None or hasattr(path, "write") else path_to_write(path, "path")
+        where = path if path is None or hasattr(path, "write") else output_path(path, "path")
         return self.frame().to_csv(where, index=False, lineterminator="\n")
 
     def to_markdown(self) -> str:

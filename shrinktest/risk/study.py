@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from numbers import Integral
 from typing import Any
 
+from shrinktest._check import as_rng, count, flag
 from shrinktest._hints import hinted
-from shrinktest._machine import n_workers
-from shrinktest._validate import as_rng, count, flag
+from shrinktest._parallel import n_workers
 from shrinktest.estimators import KME
 from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.power.arguments import named_estimators, require_room, seed_of, several, trial_numbers

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import Array, complete_points, counted
+from shrinktest._check import Array, complete_points, counted
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.risk.closed_form import closed_form

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shrinktest._validate import choice, count, counted
+from shrinktest._check import choice, count, counted
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.feature_maps import factorized, few_distinct, nystrom, random_fourier
 from shrinktest.kernels.inner import FeatureMap

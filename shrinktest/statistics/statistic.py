@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._progress import preparing
-from shrinktest._threads import each
+from shrinktest._parallel import kernel_progress, parallel_for
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
 from shrinktest.kernels import Kernel
@@ -40,7 +39,7 @@ class Prepared:
     def null(self, draws: Draws, *, stopping: Stopping | None = None, workers: int, progress: bool = False) -> Null:
         """The statistic on the data and over the permutations."""
         tiled = self.route == "tiles"  # which show their own progress
-        with preparing(progress and tiled):
+        with kernel_progress(progress and tiled):
             return null_distribution(
                 self.statistic,
                 draws,
@@ -68,7 +67,7 @@ def margins(
         def tune(v: int) -> None:
             found[v] = estimator.tuned(kernels[v], variables[v])
 
-        each(tune, range(len(kernels)), workers if len(variables[0]) >= WORTH_THREADS else 1)
+        parallel_for(tune, range(len(kernels)), workers if len(variables[0]) >= WORTH_THREADS else 1)
     return tuple(found)
 
 

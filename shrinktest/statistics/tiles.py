@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from shrinktest._threads import each
+from shrinktest._parallel import parallel_for
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.bandwidths import spread_rows
 from shrinktest.statistics.features import LAST_BITS
@@ -72,7 +72,7 @@ def block_sums(
             if a != b:
                 found[index] += found[index].transpose(0, 2, 1).copy()
 
-        each(add, range(len(tiles)), workers)
+        parallel_for(add, range(len(tiles)), workers)
         return found.sum(axis=0), traces
 
     return sums_of
@@ -124,7 +124,7 @@ def pairing_sums(x: CentredStrips, y: CentredStrips, workers: int) -> Callable[[
                 def gather(some: slice, left: np.ndarray = left, right: np.ndarray = right) -> None:
                     strip_sums(left, first, right, low, rows[some], out[some])  # noqa: B023
 
-                each(gather, groups, workers)
+                parallel_for(gather, groups, workers)
         return out
 
     return sums_of

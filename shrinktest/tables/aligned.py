@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shrinktest._validate import counted, loaded_pandas
+from shrinktest._check import counted, loaded_pandas
 from shrinktest.tables.untestable import refuse_empty
 
 
@@ -63,17 +63,17 @@ def check_pairs(
         at_least_two_rows(int(every.sum()), " and ".join(names), every, missing=missing)
 
 
-def check_same_index(X: Any, Y: Any, x: str, y: str) -> None:
-    """Two tables whose labels differ were cut or sorted differently: their rows are not pairs."""
+def check_same_index(first: Any, second: Any, first_name: str, second_name: str) -> None:
+    """Raise ValueError if two pandas objects of equal length, whose rows belong together, have different row labels."""
     pandas = loaded_pandas()
-    if pandas is None or not all(isinstance(z, (pandas.DataFrame, pandas.Series)) for z in (X, Y)):
+    if pandas is None or not all(isinstance(x, pandas.DataFrame | pandas.Series) for x in (first, second)):
         return
-    if not X.index.equals(Y.index):
-        row = next((i for i, (a, b) in enumerate(zip(X.index, Y.index, strict=True)) if a != b), 0)
-        same = X.index.is_unique and set(X.index) == set(Y.index)
-        align = f"align them (such as {y}.loc[{x}.index]), or " if same else ""
+    a, b = first.index, second.index
+    if len(a) == len(b) and not a.equals(b):
+        row = next((i for i, (label, other) in enumerate(zip(a, b, strict=True)) if label != other), 0)
+        same = a.is_unique and set(a) == set(b)
+        align = f"reorder: {second_name}.loc[" if same else f"to match them by position: {second_name}.set_axis("
         raise ValueError(
-            f"{x} and {y} have different row labels (row {row} is {X.index[row]} in {x}, {Y.index[row]} in {y}), "
-            f"so their rows would be mispaired; {align}give both without them, .reset_index(drop=True), to pair them "
-            "by position"
+            f"{first_name} and {second_name} have different row labels (row {row}: {a[row]} and {b[row]}); "
+            f"{align}{first_name}.index{']' if same else ')'}"
         )

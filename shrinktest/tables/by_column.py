@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import choice, listed
+from shrinktest._check import choice, listed
 from shrinktest.units import Scale, as_scale, as_unit, beside_others
 
 

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._digits import whole_number
+from shrinktest._check import as_integer, choice, listed
 from shrinktest._rounding import DOUBLE, coarsest, rounded
-from shrinktest._validate import choice, listed
 
 #: Kinds that have an order and distances; the others have levels that are equal or different.
 NUMERIC = ("number", "ordered", "date", "duration", "time")
@@ -221,7 +220,7 @@ def real_numbers() -> tuple[type, ...]:
 def level_of_object(entry: Any) -> str:
     """What a value of Python is called as a category: 1.0 is 1, whatever its type."""
     if isinstance(entry, real_numbers()) and not isinstance(entry, bool | np.bool_):
-        if (whole := whole_number(entry)) is not None:
+        if (whole := as_integer(entry)) is not None:
             return str(whole)
         number = float(entry)  # type: ignore[arg-type]  # of the numbers, all have this
         return number_level(number) if math.isfinite(number) else str(entry)

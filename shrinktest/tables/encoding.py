@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import Array, as_points, counted, listed
+from shrinktest._check import Array, as_points, counted, listed
 from shrinktest.plots.along import UNITS, Along
 from shrinktest.tables.by_column import beside_gaps, by_name, numbers_at, scale_each
 from shrinktest.tables.column import WORDS, Column

@@ -1,14 +1,19 @@
-"""Labels of rows, and samples that look like labels."""
+"""Labels of rows, such as blocks and groups, and samples and columns that look like labels."""
 
 from __future__ import annotations
 
+import datetime
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from shrinktest._validate import Array
+from shrinktest._check import Array, loaded_pandas
+from shrinktest.tables.aligned import check_same_index
 from shrinktest.tables.column import DROP, Column, number_level
 from shrinktest.tables.identifiers import FEW, are_whole, known
 from shrinktest.tables.pooled import checked_types
@@ -16,6 +21,86 @@ from shrinktest.tables.reading import Table, is_table
 
 _MANY = 5  # times as many different values as labels have
 _VARIABLE = re.compile(r"[A-Za-z_]\w*(\[\d+\])?")
+
+
+def as_labels(labels: Any, name: str, size: int, table: str) -> list[Any]:
+    """Return a vector of labels, one for each of the ``size`` rows of what messages call ``table``."""
+    needed = f"{name} must be a vector of labels, one for each observation; got"
+    if isinstance(labels, str):
+        raise TypeError(f"{needed} str (give the column itself, such as table[{labels!r}])")
+    if not (isinstance(labels, Sequence) or hasattr(labels, "__array__")):
+        raise TypeError(f"{needed} {type(labels).__name__}")
+    if getattr(labels, "ndim", 1) != 1:
+        raise ValueError(f"{needed} shape {labels.shape}")
+    if len(labels) != size:
+        raise ValueError(f"{name} has {len(labels)} labels, and there are {size} rows in {table}")
+    if isinstance(labels, np.ndarray) and labels.dtype.kind == "M":  # dates of all units are compared
+        labels = labels.astype("datetime64[us]")
+    to_list = getattr(labels, "tolist", None) or getattr(labels, "to_pylist", None)  # of pyarrow
+    entries = to_list() if to_list else labels
+    midnight = datetime.time()
+    return [datetime.datetime.combine(x, midnight) if type(x) is datetime.date else x for x in entries]
+
+
+def pooled_labels(
+    labels: Any, name: str, samples: Sequence[Any], names: Sequence[str], sizes: tuple[int, ...], together: str
+) -> list[Any]:
+    """Return the labels of all rows of several samples, given as one vector or as a list with one for each sample.
+
+    Messages call the samples ``names``, and all of them ``together``.
+    """
+    parts = labels if isinstance(labels, tuple | list) and len(labels) == len(sizes) else [None]
+    if all(hasattr(part, "__len__") and not isinstance(part, str | bytes) for part in parts):
+        pooled: list[Any] = []
+        for part, sample, sample_name, size in zip(parts, samples, names, sizes, strict=True):
+            check_same_index(sample, part, sample_name, name)
+            pooled += as_labels(part, name, size, sample_name)
+        return pooled
+    pandas = loaded_pandas()
+    if pandas and all(isinstance(x, pandas.DataFrame | pandas.Series) for x in (labels, *samples)):
+        index = samples[0].index.append([sample.index for sample in samples[1:]])
+        if Counter(labels.index) == Counter(index) and not labels.index.equals(index):
+            every = " and ".join(names)
+            raise ValueError(f"{name} has the row labels of {every} in another order; put it in the order of {every}")
+    return as_labels(labels, name, sum(sizes), together)
+
+
+def label_codes(labels: list[Any], name: str, keep: NDArray[np.bool_]) -> np.ndarray:
+    """Return integers from 0 for the labels of kept rows, in order of appearance."""
+    pandas = loaded_pandas()
+    codes: dict[Any, int] = {}
+    out = np.empty(int(keep.sum()), dtype=np.int64)
+    for place, row in enumerate(np.flatnonzero(keep)):
+        label = labels[row]
+        try:
+            hash(label)
+        except TypeError:
+            raise TypeError(f"{name} must hold labels such as numbers or text; row {row} has {label!r}") from None
+        if label is None or (pandas is not None and label is pandas.NA) or label != label:
+            raise ValueError(f"{name} has no label for row {row} (counting from 0); every observation needs one")
+        out[place] = codes.setdefault(label, len(codes))
+    return out
+
+
+def patterns_kept(labels: list[Any], keep: NDArray[np.bool_]) -> np.ndarray | None:
+    """Return an integer for each kept row, equal for groups that kept the same places; None if no group lost a row.
+
+    Groups without a kept row are ignored, and their labels may be anything.
+
+    Examples
+    --------
+    >>> patterns_kept(["a", "a", "b", "b", "c", "c"], np.array([True, True, True, False, False, True]))
+    array([0, 0, 1, 2])
+    """
+    rows = np.flatnonzero(keep).tolist()
+    places: dict[Any, list[bool]] = {labels[row]: [] for row in rows}
+    for label, kept in zip(labels, keep.tolist(), strict=True):
+        with suppress(KeyError, TypeError):  # a group without a kept row
+            places[label].append(kept)
+    if all(map(all, places.values())):
+        return None
+    numbers: dict[tuple[bool, ...], int] = {}
+    return np.array([numbers.setdefault(tuple(places[labels[row]]), len(numbers)) for row in rows])
 
 
 def note_on_labels(columns: Sequence[Column], sizes: Sequence[int], names: Sequence[str]) -> tuple[str, ...]:

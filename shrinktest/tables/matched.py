@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from shrinktest._validate import Array
+from shrinktest._check import Array
 from shrinktest.tables.encoding import Encoding
 
 _LEAST = 0.001  # smallest indicator in pairs, as a share of its usual size: a smaller one would drown in rounding

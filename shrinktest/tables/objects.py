@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._digits import require_apart, whole_numbers
+from shrinktest._check import check_digits
 from shrinktest.tables.column import (
     WORDS,
     Column,
@@ -41,7 +41,7 @@ def from_objects(name: str, entries: Sequence[Any], where: str, wanted: Any = No
             if kind == "number" and wanted == "category":
                 return from_text(name, [None if _is_none(entry) else entry for entry in entries])
             if kind == "number":
-                require_apart(whole_numbers(present), name, where)
+                check_digits(present, where, name)
             return column
     if wanted == "category" or isinstance(wanted, list | tuple):
         return from_text(name, [None if _is_none(entry) else level_of_object(entry) for entry in entries])

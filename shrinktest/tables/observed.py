@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shrinktest._check import Array, Columns, Points, as_points, counted, describe_missing
 from shrinktest._rounding import coarsest, merged
-from shrinktest._validate import Array, Columns, Points, as_points, counted, missing_values
 from shrinktest.tables.column import Column
 from shrinktest.tables.encoding import Encoding
 from shrinktest.tables.pooled import PooledTable, checked_types, is_unasked
@@ -82,7 +82,7 @@ class Observed(ABC):
             start += size
             if nan_policy == "raise" and missing.any():
                 raise ValueError(
-                    f"{name} has {missing_values(missing, self.shown_in(i))}; remove or impute them, or pass "
+                    f"{name} has {describe_missing(missing, self.shown_in(i))}; remove or impute them, or pass "
                     f"nan_policy='omit' to drop their rows{indicator}"
                 )
             found.append(np.ones(size, dtype=bool) if nan_policy == "indicator" else np.asarray(~missing.any(axis=1)))

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shrinktest._check import Array, as_points, choice, counted, listed
 from shrinktest._rounding import merged
-from shrinktest._validate import Array, as_points, choice, counted, listed
 from shrinktest.tables.column import Column, pooled
 from shrinktest.tables.encoding import Encoding
 from shrinktest.tables.identifiers import (

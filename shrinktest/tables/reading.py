@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._digits import EXACT, require_apart, whole_numbers
+from shrinktest._check import EXACT, Points, check_digits, counted, listed, loaded_pandas
 from shrinktest._rounding import precision_of
-from shrinktest._validate import Points, counted, listed, loaded_pandas
 from shrinktest.tables.column import (
     DROP,
     Column,
@@ -237,7 +236,7 @@ def _of_many_digits(series: Any, label: str, where: str, wanted: Any) -> Column:
     if wanted == "category":
         return from_text(label, series.to_list())
     whole = series.dtype.is_integer()
-    require_apart(series.drop_nulls().to_numpy() if whole else whole_numbers(series.to_list()), label, where)
+    check_digits(series.drop_nulls().to_numpy() if whole else series.to_list(), where, label)
     values = [np.nan if code is None else float(code) for code in series.to_list()] if series.is_null().any() else None
     floats = series.to_numpy().astype(np.float64) if values is None else np.array(values)
     return from_numbers(label, floats, whole=whole)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import loaded_pandas
+from shrinktest._check import loaded_pandas
 from shrinktest.tables.column import pooled
 from shrinktest.tables.reading import Table, columns_at, is_table, read_names
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._digits import EXACT, require_apart
+from shrinktest._check import EXACT, check_digits
 from shrinktest.tables.column import (
     Column,
     as_date,
@@ -150,7 +150,7 @@ def _numbers(name: str, cells: Sequence[str], numbers: Sequence[Any], where: str
     if (infinite := np.isinf(values)).any():
         raise OddCell(int(np.flatnonzero(infinite)[0]), "is an infinite value")
     if (np.abs(values) > EXACT).any() and (whole := whole_numbers(cells)) is not None:
-        require_apart(np.array(whole, dtype=object), name, where)
+        check_digits(whole, where, name)
     return from_numbers(name, values, whole=all(map(_WHOLE.fullmatch, cells)))
 
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._tensors import refuse_sparse, without_tensors
-from shrinktest._validate import counted, loaded_pandas, takes
+from shrinktest._check import check_signature, counted, loaded_pandas, refuse_sparse, tensors_to_numpy
 from shrinktest.tables.rows import stacked
 
 _LARGEST = 2**31  # bytes of a sparse matrix that is made dense
@@ -37,13 +36,13 @@ def transformed(tables: Sequence[Any], transform: Any, names: Sequence[str]) -> 
             f"transform must be a scikit-learn transformer{made} or a function of the pooled rows; got {transform!r}"
         )
     said = "transform must be a scikit-learn transformer or a function of the pooled rows (N, d)"
-    takes(function, ("rows",), said)
-    tables = [without_tensors(table, name) for table, name in zip(tables, names, strict=True)]
+    check_signature(function, ("rows",), said)
+    tables = [tensors_to_numpy(table, name) for table, name in zip(tables, names, strict=True)]
     for table, name in zip(tables, names, strict=True):
         refuse_sparse(table, name)
     sizes = [len(table) for table in tables]
     rows = _copied(tables[0]) if len(tables) == 1 else stacked(tables, names)  # the user's own are not written into
-    found = without_tensors(function(rows), "what transform returns")
+    found = tensors_to_numpy(function(rows), "what transform returns")
     if hasattr(found, "toarray"):
         size = 8.0 * np.prod(found.shape)
         if size > _LARGEST:

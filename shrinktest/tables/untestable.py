@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from shrinktest._validate import counted
+from shrinktest._check import counted
 
 T = TypeVar("T")
 

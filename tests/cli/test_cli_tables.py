@@ -250,9 +250,9 @@ def test_a_picture_along_a_column_with_an_axis(run, tmp_path):
         (
             f"u,v\n1,{10**18}\n2,{10**18 + 1}\n3,{10**18 + 2}\n",
             "",
-            "a.csv, column 'v', holds whole numbers with too many digits to be told apart as floating-point numbers",
+            "a.csv, column 'v', holds whole numbers with too many digits for floats",
         ),
-        (f"u,v\n1,{10**18}\n2,{10**18 + 1}\n", "", "(--types v=category), or leave the column out (--types v=drop)"),
+        (f"u,v\n1,{10**18}\n2,{10**18 + 1}\n", "", "leave it out: --types v=drop"),
         ("# made by hand\nu,v\n1,2\n", "", "line 1 begins with #: skip such lines with --comment '#'"),
         ("u,v\n1,2\n3,4\n# end,\n", "", "'# end' is not a number; correct it, choose other columns, or say"),
         ("u,v\n1,2\n3,4\n# end,\n", "", "or skip such lines with --comment '#'"),

@@ -25,7 +25,7 @@ from shrinktest import (
     independence_test,
     two_sample_test,
 )
-from shrinktest._machine import usable_cores
+from shrinktest._parallel import usable_cores
 from shrinktest.estimators import ESTIMATORS
 
 RESAMPLES = 99  # (B + 1) alpha is a whole number for both levels, so that these are attained exactly

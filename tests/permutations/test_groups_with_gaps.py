@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from shrinktest import independence_matrix, independence_test
-from shrinktest._labels import kept_places
 from shrinktest._read import XY, read_variables
 from shrinktest.hypotheses.take_given import read_given
+from shrinktest.tables.labels import patterns_kept
 
 GROUPS, PLACES = 12, 4
 GROUP, PLACE = np.repeat(np.arange(GROUPS), PLACES), np.tile(np.arange(PLACES), GROUPS)
@@ -89,5 +89,5 @@ def test_too_few_groups_that_kept_the_same_rows(test):
 def test_numbers_of_places():
     keep = np.array([True, True, False, True, True, False, True, False])
     labels = ["a", "b", "a", "b", "c", None, "c", ["no label"]]
-    assert kept_places(labels, keep).tolist() == [0, 1, 1, 1, 1]
-    assert kept_places(labels[:5], np.array([False, True, False, True, True])) is None
+    assert patterns_kept(labels, keep).tolist() == [0, 1, 1, 1, 1]
+    assert patterns_kept(labels[:5], np.array([False, True, False, True, True])) is None

@@ -22,7 +22,7 @@ from shrinktest import (
     independence_test,
     two_sample_test,
 )
-from shrinktest._machine import free_memory, memory_limit
+from shrinktest._parallel import free_memory, memory_limit
 from shrinktest.kernels import Polynomial, Precomputed
 from shrinktest.kernels.feature_maps import TOLERANCE, factorized, few_distinct, nystrom, random_fourier
 from shrinktest.statistics.features import Features

@@ -75,10 +75,10 @@ def test_decimals_of_many_digits_stay_apart(held):
 
 @pytest.mark.parametrize("odd", [Decimal("NaN"), Decimal("Infinity"), Decimal("1e999999"), Decimal("0.1")], ids=str)
 def test_decimals_that_are_no_whole_numbers_are_none(odd):
-    from shrinktest._digits import whole_number
+    from shrinktest._check import as_integer
 
-    assert whole_number(odd) is None
-    assert whole_number(Decimal("1e20")) == 10**20
+    assert as_integer(odd) is None
+    assert as_integer(Decimal("1e20")) == 10**20
 
 
 def test_labels_and_times_may_be_columns_of_tables_of_pyarrow():

@@ -46,7 +46,7 @@ def test_whole_numbers_of_many_digits_stay_apart():
         two_sample_test(frame, frame, **FEW)
     assert two_sample_test(frame, frame, column_types={"k": "category"}, **FEW).pvalue == 1.0
     objects = frame.assign(k=pd.Series([10**25 + int(k) for k in K], dtype=object))
-    with pytest.raises(ValueError, match=r"such as 10+1 and 10+2; .* out \(column_types=\{'k': 'drop'\}\)"):
+    with pytest.raises(ValueError, match=r"such as 10+1 and 10+2; leave it out: column_types=\{'k': 'drop'\}"):
         two_sample_test(objects, objects, **FEW)
     even = frame.assign(k=2**56 + 16 * K)  # which floating-point numbers hold
     assert two_sample_test(even, even, **FEW).pvalue == 1.0
@@ -115,9 +115,9 @@ def test_rows_are_not_matched_by_position_against_their_labels():
     names = [f"p{i}" for i in range(N)]
     X = pd.DataFrame({"x": NOISE}, index=names)
     shuffled = X.sample(frac=1.0, random_state=1)
-    with pytest.raises(ValueError, match=r"different row labels.*align them \(such as B.loc\[A.index\]\)"):
+    with pytest.raises(ValueError, match=r"different row labels.*reorder: B.loc\[A.index\]"):
         compare(X, shuffled, paired=True)
-    with pytest.raises(ValueError, match="would be mispaired; give both without them"):
+    with pytest.raises(ValueError, match=r"to match them by position: \w+\.set_axis\("):
         compare(X, X.set_axis(range(N)), paired=True)
     assert compare(X, shuffled.loc[X.index], paired=True, estimator="kme", **FEW).pvalue == 1.0
     Y = X.set_axis([f"q{i}" for i in range(N)])
@@ -128,10 +128,10 @@ def test_rows_are_not_matched_by_position_against_their_labels():
     with pytest.raises(ValueError, match="blocks has the row labels of X and Y in another order"):
         two_sample_test(X, Y, blocks=together.sample(frac=1.0, random_state=2), **FEW)
     for options in ({}, {"propensity": None}):
-        with pytest.raises(ValueError, match=r"covariates\[1\] and Y have different row labels"):
+        with pytest.raises(ValueError, match=r"Y and covariates\[1\] have different row labels"):
             two_sample_test(X, Y, covariates=(block[0], block[1][::-1]), **options)
     chances = pd.Series(0.5, index=X.index), pd.Series(0.5, index=Y.index[::-1])
-    with pytest.raises(ValueError, match=r"propensity\[1\] and Y have different row labels"):
+    with pytest.raises(ValueError, match=r"Y and propensity\[1\] have different row labels"):
         two_sample_test(X, Y, covariates=(NOISE, NOISE), propensity=chances)
 
 
@@ -170,5 +170,5 @@ def test_levels_may_be_given_as_numbers():
 def test_indices_of_other_kinds_are_other_labels():
     X = pd.DataFrame({"x": NOISE})
     Y = X.set_axis(pd.MultiIndex.from_product([range(N // 2), list("ab")]))
-    with pytest.raises(ValueError, match=r"would be mispaired; give both without them"):
+    with pytest.raises(ValueError, match=r"to match them by position: \w+\.set_axis\("):
         two_sample_test(X, Y, paired=True)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shrinktest._validate import choice
+from shrinktest._check import choice
 from shrinktest._warn import warn_user
 from shrinktest.power.designs.base import Design, Independent, Relabelled
 from shrinktest.power.designs.change import Changed

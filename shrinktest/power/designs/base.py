@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from shrinktest._check import Array, as_rng, choice, count, flag, positive
 from shrinktest._names import numbered
 from shrinktest._read import XY, read_samples, read_variables
 from shrinktest._series import read_series
-from shrinktest._validate import Array, as_rng, choice, count, flag, positive
 from shrinktest.results.base import same
 from shrinktest.results.kinds import CHANGE, CONDITIONAL, INDEPENDENCE, K_SAMPLE, TWO_SAMPLE
 from shrinktest.tables.rows import stacked, taken

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shrinktest._validate import Array
+from shrinktest._check import Array
 from shrinktest.power.designs.base import Design, TwoSampleDesign, parameter, up_to
 from shrinktest.power.designs.two_sample import MeanShift
 from shrinktest.results.kinds import CHANGE

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shrinktest._validate import Array, choice, count, positive
+from shrinktest._check import Array, choice, count, positive
 from shrinktest.power.designs.base import Design, parameter
 from shrinktest.results.kinds import CONDITIONAL
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from shrinktest._validate import Array, positive
+from shrinktest._check import Array, positive
 from shrinktest.power.designs.base import IndependenceDesign, parameter
 
 

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from shrinktest._check import Array, as_rng, check_signature, choice, counted, flag, positive
 from shrinktest._read import XY, read_samples, read_variables
-from shrinktest._validate import Array, as_rng, choice, counted, flag, positive, takes
 from shrinktest.power.designs.base import TESTS, Design, Independent, Relabelled, parameter
 from shrinktest.results.kinds import INDEPENDENCE, KINDS, TWO_SAMPLE
 from shrinktest.tables.reading import is_table
@@ -196,13 +196,15 @@ class FromFunction(Design):
         if not callable(self.function):
             raise TypeError(f"function must be callable, (rng, n) -> (X, Y); found {self.function!r}")
         if self.ratio != 1.0 and self.test == TWO_SAMPLE.name:
-            takes(self.function, ("rng", "n", "m"), "function must be (rng, n, m) -> (X, Y) where ratio is not 1")
+            check_signature(
+                self.function, ("rng", "n", "m"), "function must be (rng, n, m) -> (X, Y) where ratio is not 1"
+            )
         else:
-            takes(self.function, ("rng", "n"), "function must be (rng, n) -> (X, Y)")
+            check_signature(self.function, ("rng", "n"), "function must be (rng, n) -> (X, Y)")
         if self.restriction is not None:
             if not callable(self.restriction):
                 raise TypeError(f"restriction must be callable, (n, m) -> dict; found {self.restriction!r}")
-            takes(self.restriction, ("n", "m"), "restriction must be (n, m) -> dict")
+            check_signature(self.restriction, ("n", "m"), "restriction must be (n, m) -> dict")
         _no_ratio_of_pairs(self)
 
     def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, ...]:

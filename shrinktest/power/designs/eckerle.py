@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shrinktest._validate import Array, choice, positive
+from shrinktest._check import Array, choice, positive
 from shrinktest.datasets import RESIDUAL_SD, load_eckerle4, simulate_eckerle
 from shrinktest.kernels import median_bandwidth
 from shrinktest.power.designs.base import IndependenceDesign, parameter

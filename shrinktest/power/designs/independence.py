@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from shrinktest._validate import Array, count, positive
+from shrinktest._check import Array, count, positive
 from shrinktest.power.designs.base import IndependenceDesign, parameter, up_to
 
 

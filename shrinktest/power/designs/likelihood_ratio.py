@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shrinktest._validate import Array, count, positive
+from shrinktest._check import Array, count, positive
 from shrinktest.power.designs.base import TwoSampleDesign, parameter, up_to
 
 

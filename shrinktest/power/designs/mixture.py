@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from shrinktest._validate import Array, choice, count, positive
+from shrinktest._check import Array, choice, count, positive
 from shrinktest.power.designs.base import TwoSampleDesign, parameter, up_to
 
 WEIGHTS = (0.05, 0.3, 0.4, 0.25)

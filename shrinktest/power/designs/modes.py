@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shrinktest._validate import Array, count, positive
+from shrinktest._check import Array, count, positive
 from shrinktest.power.designs.base import TwoSampleDesign, parameter, up_to
 
 #: The off-diagonal of the covariance of every blob of [L20], row after row of the grid; the diagonal is 0.03.

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from shrinktest._validate import Array, count
+from shrinktest._check import Array, count
 from shrinktest.power.designs.base import IndependenceDesign, parameter, up_to
 from shrinktest.power.designs.two_sample import MOST_CELLS, PerturbedUniform
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shrinktest._validate import Array, count, positive
+from shrinktest._check import Array, count, positive
 from shrinktest.power.designs.base import Design, parameter, up_to
 from shrinktest.results.kinds import JOINT, K_SAMPLE
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from shrinktest._validate import Array, choice, count, positive
+from shrinktest._check import Array, choice, count, positive
 from shrinktest.power.designs.base import IndependenceDesign, parameter
 
 #: Draws (x, y) from a source of random numbers, n, the dimension p, and what all noise is multiplied by.

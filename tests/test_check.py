@@ -1,4 +1,4 @@
-"""Input: what is accepted, what is refused, and what the refusal says."""
+"""Arguments: what is accepted, what is refused, and what the error says."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from scipy.sparse import csr_array
 
 import shrinktest
 from shrinktest import two_sample_test
-from shrinktest._machine import n_workers, usable_cores
-from shrinktest._names import numbered
-from shrinktest._read import XY, read_samples, read_variables
-from shrinktest._validate import (
+from shrinktest._check import (
     as_points,
     as_rng,
     choice,
     complete_points,
     count,
     level,
-    numbers,
+    numbers_or_nan,
     percent,
     positive,
     real_values,
-    resamples,
+    resample_count,
     rng_provenance,
 )
+from shrinktest._names import numbered
+from shrinktest._parallel import n_workers, usable_cores
+from shrinktest._read import XY, read_samples, read_variables
 
 NAN = float("nan")
 
@@ -116,15 +116,15 @@ FRAME = pd.DataFrame({"good": [1.0, 2.0], "bad": [1.0, 2.0]})
         (["1.5", "n/a"], ("X must hold real numbers", "'n/a' in row 1", "convert it")),
         ([[1, None], [2, 3]], ("X", "object", "'None' in row 0, column 1")),
         (np.array([1, 2], dtype=object), ("X", "dtype object", "astype(float)")),
-        (csr_array([[0.0, 1.0]]), ("X is a sparse matrix of shape (1, 2); give an array, which .toarray() makes",)),
+        (csr_array([[0.0, 1.0]]), ("X is a sparse matrix of shape (1, 2); pass a dense array (.toarray())",)),
         (np.array([b"a"]), ("X must hold real numbers",)),
         ([1 + 2j, 3], ("complex128", "one column per real-valued part")),
         (np.array(["2020-01-01"], dtype="M8[D]"), ("datetime64", "turn times into numbers")),
         (np.array([3], dtype="m8[D]"), ("timedelta64", "turn times into numbers")),
-        (np.zeros(2, [("a", int), ("b", float)]), ("structured array with the fields 'a', 'b'; give a plain array",)),
+        (np.zeros(2, [("a", int), ("b", float)]), ("'a'", "give a plain array")),
         (FRAME.assign(bad=["u", "v"]), ("X, column 'bad',", "'u' in row 0")),
         (FRAME.assign(bad=np.array([1.0, "v"], dtype=object)), ("column 'bad'", "object", "'v' in row 1")),
-        (FRAME.assign(bad=pd.Categorical([1, 2])), ("column 'bad'", "category", "encode categories")),
+        (FRAME.assign(bad=pd.Categorical([1, 2])), ("column 'bad'", "category", "convert it")),
         (FRAME.assign(bad=pd.to_datetime(["2020", "2021"], utc=True)), ("'bad'", "datetime64", "times")),
         (FRAME.assign(bad=pd.to_timedelta([1, 2])), ("column 'bad'", "timedelta64", "turn times")),
         (FRAME.assign(bad=pd.period_range("2020", periods=2)), ("column 'bad'", "period")),
@@ -169,22 +169,21 @@ MANY = 2**60 + np.random.default_rng(1).integers(0, 20, size=(40, 2))
     ("x", "where"),
     [
         (MANY, "X, column 0 (counting from 0),"),
-        (-MANY[:, 0], "X, column 0 (counting from 0),"),
+        (-MANY[:, 0], "X"),
         (MANY.astype(np.uint64) + np.uint64(2**63), "X, column 0 (counting from 0),"),
         (MANY % [[9, 2**62]], "X, column 1 (counting from 0),"),
         (np.ma.array(MANY, mask=MANY % 7 == 0), "X, column 0 (counting from 0),"),
         (MANY.astype(object), "X, column 0 (counting from 0),"),
         (MANY.tolist(), "X, column 0 (counting from 0),"),
-        ([[NAN, 1.5], *MANY.tolist()], "X, column 0 (counting from 0),"),
-        ([-1, *(2**10 * MANY[:, 0].astype(object) + MANY[:, 1] % 20)], "X, column 0 (counting from 0),"),
+        ([-1, *(2**10 * MANY[:, 0].astype(object) + MANY[:, 1] % 20)], "X"),
         (pd.Series(MANY[:, 0]), "X"),
         (pd.DataFrame({"a": MANY[:, 0]}, dtype="Int64").replace(MANY[0, 0], pd.NA), "X, column 'a',"),
     ],
     ids=lambda x: x[:2] if isinstance(x, str) else type(x).__name__,
 )
-def test_whole_numbers_that_floats_do_not_tell_apart_are_no_points(x, where):
-    words = " holds whole numbers with too many digits to be told apart as floating-point numbers, such as "
-    with pytest.raises(ValueError, match=f"^{re.escape(where + words)}.*; subtract the same number from all"):
+def test_integers_that_are_equal_as_floats_are_refused(x, where):
+    words = " holds whole numbers with too many digits for floats, such as "
+    with pytest.raises(ValueError, match=f"^{re.escape(where + words)}.*; subtract a constant"):
         as_points(x, "X")
 
 
@@ -204,7 +203,7 @@ def test_whole_numbers_that_floats_do_not_tell_apart_are_no_points(x, where):
     ],
     ids=range(10),
 )
-def test_large_numbers_that_floats_tell_apart_are_points(x):
+def test_large_integers_that_floats_hold_are_points(x):
     assert np.array_equal(
         as_points(x, "X").values.reshape(np.shape(x)), np.ma.filled(np.ma.array(x, dtype=float), NAN), equal_nan=True
     )
@@ -227,7 +226,7 @@ def test_large_numbers_that_floats_tell_apart_are_points(x):
         lambda x, z: shrinktest.calibrate("ks_2samp", x, z, workers=1),
     ],
 )
-def test_no_test_takes_whole_numbers_that_floats_do_not_tell_apart(call):
+def test_every_test_refuses_integers_that_are_equal_as_floats(call):
     with pytest.raises(ValueError, match="holds whole numbers with too many digits"):
         call(MANY, MANY % 9)
 
@@ -325,7 +324,7 @@ def test_pairs_need_equal_length():
 
 def test_mispaired_row_labels_are_refused():
     X, Y = pd.DataFrame({"a": [1, 2, 3]}), pd.Series([1, 2, 3], index=[0, 2, 1])
-    with pytest.raises(ValueError, match=says("row 1 is 1 in X, 2 in Y", "mispaired", "Y.loc[X.index]", "reset_index")):
+    with pytest.raises(ValueError, match=says("different row labels (row 1: 1 and 2); reorder: Y.loc[X.index]")):
         paired_samples(X, Y, "raise")
     paired_samples(X, Y.loc[X.index], "raise")
     paired_samples(X, Y.to_numpy(), "raise")
@@ -393,7 +392,7 @@ def test_a_generator_is_used_as_it_is_and_none_is_fresh():
         (-1, ValueError, ("rng must be a seed >= 0", "-1")),
     ],
 )
-def test_what_is_no_seed(rng, error, words):
+def test_other_values_are_not_seeds(rng, error, words):
     with pytest.raises(error, match=says(*words)):
         as_rng(rng)
 
@@ -487,7 +486,7 @@ def test_real_values():
     ):
         assert real_values(values).dtype == np.float64
         np.testing.assert_array_equal(real_values(values), given)
-        np.testing.assert_array_equal(numbers(values), given)
+        np.testing.assert_array_equal(numbers_or_nan(values), given)
     assert real_values(Fraction(1, 2)) == real_values(0.5) == 0.5
     for values, words in (
         (None, "found NoneType"),
@@ -501,13 +500,13 @@ def test_real_values():
     ):
         with pytest.raises(TypeError, match=says(words)):
             real_values(values)
-        assert np.isnan(numbers(values)).all()
+        assert np.isnan(numbers_or_nan(values)).all()
 
 
 def test_resamples():
-    assert resamples(0) == 0
-    assert resamples(np.int64(999)) == 999
-    assert resamples(np.inf) == resamples(np.float64("inf")) == float("inf")
+    assert resample_count(0) == 0
+    assert resample_count(np.int64(999)) == 999
+    assert resample_count(np.inf) == resample_count(np.float64("inf")) == float("inf")
     for value, error in (
         (-1, ValueError),
         (99.0, TypeError),
@@ -516,7 +515,7 @@ def test_resamples():
         (True, TypeError),
     ):
         with pytest.raises(error, match=says("n_resamples must be an integer >= 0", "numpy.inf")):
-            resamples(value)
+            resample_count(value)
 
 
 def test_percent_has_all_digits():

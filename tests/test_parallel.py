@@ -28,7 +28,7 @@ from shrinktest import (
     two_sample_test,
     two_sample_test_columns,
 )
-from shrinktest._threads import blas_held, each
+from shrinktest._parallel import parallel_for, single_blas_thread
 from shrinktest.estimators import ESTIMATORS
 from shrinktest.kernels import distance
 
@@ -175,7 +175,7 @@ def test_the_first_of_several_holds_matrices_and_puts_back_their_threads():
         from threading import Barrier, Event
         import numpy
         from threadpoolctl import threadpool_info
-        from shrinktest._threads import blas_held
+        from shrinktest._parallel import single_blas_thread
 
         both, ended = Barrier(2), Event()
 
@@ -183,13 +183,13 @@ def test_the_first_of_several_holds_matrices_and_puts_back_their_threads():
             return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
 
         def first():
-            with blas_held(100):
+            with single_blas_thread(100):
                 both.wait(60)
                 both.wait(60)
 
         def second():
             both.wait(60)
-            with blas_held(100):
+            with single_blas_thread(100):
                 print(threads())
                 both.wait(60)
                 ended.wait(60)
@@ -209,7 +209,7 @@ def test_the_first_of_several_holds_matrices_and_puts_back_their_threads():
 
 def test_matrices_have_their_threads_again_after_an_error():
     with threadpool_limits(3, user_api="blas"):
-        with pytest.raises(ZeroDivisionError), blas_held(100):
+        with pytest.raises(ZeroDivisionError), single_blas_thread(100):
             raise ZeroDivisionError
         assert set(blas_threads()) == {3}
 
@@ -393,9 +393,9 @@ def test_a_failing_part_is_reported_by_every_number_of_threads():
     for workers in (1, 2, 4):
         done = []
         with pytest.raises(ValueError, match="part 3"):
-            each(work, range(5), workers)
+            parallel_for(work, range(5), workers)
         assert 3 in done
         for parts in (range(3), range(1), range(0)):
             done = []
-            each(work, parts, workers)
+            parallel_for(work, parts, workers)
             assert sorted(done) == list(parts)
