@@ -147,9 +147,9 @@ def two_sample_test(
     progress : bool, default False
         Show a progress bar.
     gram : {"auto", "dense", "factor", "nystrom", "rff"}
-        How the kernel is evaluated.  "dense": the Gram matrix.  "factor": a pivoted Cholesky factor that reproduces it
-        up to rounding; time and memory are then linear in the sizes.  "auto": one of these two, which give the same
-        p-value.  "nystrom", "rff": ``rank`` coordinates from random landmarks or random Fourier features; the
+        How the kernel is evaluated.  "dense": the Gram matrix, or tiles of it that are never stored if it does not fit
+        ``max_memory``.  "factor": a pivoted Cholesky factor that reproduces it up to rounding; time and memory are then
+        linear in the sizes.  "auto": one of these, which give the same p-value.  "nystrom", "rff": ``rank`` coordinates from random landmarks or random Fourier features; the
         permutation test of that approximate statistic is still exact.  All but "dense" need an estimator that works
         without the Gram matrix: not your own, nor a marginalised one that tunes its noise in every permutation.
     rank : int, optional

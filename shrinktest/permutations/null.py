@@ -98,7 +98,7 @@ class CostHint:
 
     seconds: float  # of a row in a large batch, roughly
     rows: int = 512  # batch size from which that holds
-    whole: bool = False  # True if each batch costs as much besides, so that batches are as large as possible
+    whole: bool = False  # True if every batch has the same additional cost, so that batches should be large
 
 
 def null_distribution(
