@@ -184,9 +184,9 @@ def independence_matrix(
     >>> result = independence_matrix(Z, rng=0)
     >>> result.table[["x", "y", "pvalue", "adjusted", "reject"]]
         x   y  pvalue  adjusted  reject
-    0  x0  x1   0.059     0.108   False
+    0  x0  x1   0.066     0.126   False
     1  x0  x2   0.001     0.001    True
-    2  x1  x2   0.201     0.201   False
+    2  x1  x2   0.207     0.207   False
     """
     for kernel, bandwidth in ((kernel_x, bandwidth_x), (kernel_y, bandwidth_y)):
         refuse_candidates("independence_matrix", kernel, bandwidth if isinstance(bandwidth, str) else "median")

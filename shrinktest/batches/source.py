@@ -82,7 +82,7 @@ class Batches:
     >>> X, Y = Batches(Simulated(1, 1.0), bins=400), Batches(Simulated(2, 1.02), bins=400)
     >>> result = two_sample_test(X, Y, gram="rff", rank=60, rng=0)
     >>> result.pvalue, result.n_observations
-    (0.003, (20000, 20000))
+    (0.004, (20000, 20000))
     """
 
     data: Any

@@ -68,7 +68,7 @@ class Kernel(ABC):
 
     @property
     def points_are(self) -> str | None:
-        """What the points are: "values", "row numbers" of a matrix, or None if either is possible."""
+        """Kind of the points: "values", "row numbers" of a matrix, or None if either is possible."""
         return None if self._from_user else "values"
 
     @abstractmethod

@@ -180,7 +180,7 @@ class Depth(PooledKernel):
     >>> rng = np.random.default_rng(0)
     >>> X, Y = rng.normal(size=(40, 20)), 1.2 * rng.normal(size=(40, 20))
     >>> two_sample_test(X, Y, rng=0).pvalue, two_sample_test(X, Y, kernel=Depth(), rng=0).pvalue
-    (0.112, 0.001)
+    (0.128, 0.001)
     """
 
     affine: ClassVar[bool] = True
@@ -259,7 +259,7 @@ class SecondOrder(PooledKernel):
     >>> X, Y = rng.normal(size=(50, 100)), rng.normal(size=(50, 100))
     >>> Y[:, 0] += rng.choice([-4, 4], size=50)
     >>> two_sample_test(X, Y, rng=0).pvalue, two_sample_test(X, Y, kernel=SecondOrder(), rng=0).pvalue
-    (0.531, 0.001)
+    (0.538, 0.001)
     """
 
     kernel: Kernel = field(default_factory=Gaussian)

@@ -80,7 +80,7 @@ class PermutationDesign:
         return replace(self, blocks=blocks, groups=groups, places=places)
 
     def words(self, size: int) -> str:
-        """What is permuted, in words; empty if all permutations are allowed."""
+        """Describe what is permuted; empty if all permutations are allowed."""
         return self._words(self.units(size)) if self else ""
 
     def random_order(self, rng: np.random.Generator, size: int) -> np.ndarray:

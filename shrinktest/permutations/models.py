@@ -139,7 +139,7 @@ class GroupShifts(Permutations):
 
     @property
     def restriction(self) -> str:  # type: ignore[override]
-        """What is permuted."""
+        """Describe what is permuted."""
         return f"within {self.length} successive pairs"
 
     @property

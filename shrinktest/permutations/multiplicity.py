@@ -17,7 +17,7 @@ _LEAST_SKEWNESS = 0.05  # with less than that a gamma distribution is as good as
 
 
 def tail_ranks(statistics: Any, tolerance: Any = 0.0) -> np.ndarray:
-    """How many rows reach every statistic, itself included: divided by their number, the p-value of the row.
+    """Count the rows that reach every statistic, itself included: divided by their number, the p-value of the row.
 
     Examples
     --------

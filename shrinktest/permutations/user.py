@@ -23,7 +23,7 @@ class UserPermutations(Permutations):
 
     @property
     def restriction(self) -> str:  # type: ignore[override]
-        """What is permuted, in words."""
+        """Describe what is permuted."""
         return self.source.restriction
 
     @property

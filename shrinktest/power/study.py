@@ -158,12 +158,12 @@ def power_study(
     >>> result = power_study(wider, estimators, [10, 20, 30], n_trials=40, n_resamples=99, workers=1, progress=False)
     >>> result.table[["estimator", "n", "alpha", "power", "trials"]]
       estimator   n  alpha  power  trials
-    0       kme  10   0.05  0.200      40
-    1       kme  20   0.05  0.250      40
-    2       kme  30   0.05  0.425      40
+    0       kme  10   0.05  0.175      40
+    1       kme  20   0.05  0.225      40
+    2       kme  30   0.05  0.375      40
     3  shrunken  10   0.05  0.375      40
     4  shrunken  20   0.05  0.600      40
-    5  shrunken  30   0.05  0.900      40
+    5  shrunken  30   0.05  0.850      40
 
     Beside a test of scipy, by name, and a test of one's own:
 
@@ -177,9 +177,9 @@ def power_study(
     >>> result = power_study(wider, tests, 25, n_trials=40, n_resamples=99, workers=1, progress=False)
     >>> result.table[["estimator", "n", "alpha", "power", "trials"]]
       estimator   n  alpha  power  trials
-    0       kme  25   0.05  0.375      40
-    1   columns  25   0.05  0.050      40
-    2    spread  25   0.05  1.000      40
+    0       kme  25   0.05   0.40      40
+    1   columns  25   0.05   0.05      40
+    2    spread  25   0.05   1.00      40
     """
     design = as_design(design)
     named = named_tests(estimators, design.test)

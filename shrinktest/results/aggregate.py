@@ -63,8 +63,8 @@ class AggregateResult(TestResult):
     >>> result = two_sample_test(X, Y, estimator=["kme", "fkmse"], bandwidth=["median", "0.5 * median"], rng=0)
     >>> result.table[["estimator", "bandwidth", "pvalue", "adjusted"]].round(3)
       estimator  bandwidth  pvalue  adjusted
-    0     KME()      3.339   0.015     0.015
-    1   FKMSE()      3.339   0.009     0.009
+    0     KME()      3.339   0.007     0.007
+    1   FKMSE()      3.339   0.006     0.006
     2     KME()      1.670   0.001     0.001
     3   FKMSE()      1.670   0.001     0.001
     >>> result.reject()

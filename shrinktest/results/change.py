@@ -141,7 +141,7 @@ class ChangeResult(Placed, TestResult):
     >>> rng = np.random.default_rng(1)
     >>> result = change_point_test(np.concatenate([rng.normal(size=60), rng.normal(1.5, 1.0, size=40)]), rng=0)
     >>> result.pvalue, result.location, result.interval
-    (0.001, 60, (59, 64))
+    (0.001, 60, (59, 62))
     """
 
 
@@ -170,5 +170,5 @@ class AggregateChangeResult(Placed, AggregateResult):
     >>> X = np.concatenate([rng.normal(size=(60, 2)), 3.0 * rng.normal(size=(40, 2))])
     >>> result = change_point_test(X, estimator="auto", rng=0)
     >>> result.pvalue, result.location, result.best.kernel.label
-    (0.001, 60, 'Gaussian of deviations')
+    (0.001, 60, 'Depth(Gaussian)')
     """

@@ -135,7 +135,7 @@ class TwoSampleResult(TestResult):
         >>> band.outside
         array([ True,  True, False,  True,  True])
         >>> result.witness_band()  # at all observations
-        WitnessBand(120 points, 87 outside the 95% band)
+        WitnessBand(120 points, 86 outside the 95% band)
         """
         again = self._recomputed()
         given = points is None or len(getattr(points, "shape", ())) == 3

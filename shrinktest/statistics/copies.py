@@ -55,7 +55,7 @@ class Drawn:
 
     @property
     def route(self) -> str:
-        """What stands for the kernel."""
+        """Representation of the kernel."""
         return "dense" if self.low is None else self.name
 
     def centred(self, x: np.ndarray) -> Centred:

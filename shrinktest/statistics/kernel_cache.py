@@ -27,7 +27,7 @@ _PATIENCE = 600.0  # seconds up to which "auto" makes a Gram matrix by tiles
 
 @dataclass(frozen=True)
 class Request:
-    """What a statistic can do with a kernel."""
+    """Representations of a kernel that a statistic takes."""
 
     by_coordinates: bool = True  # True if it can do without the Gram matrix
     any_rank: bool = True  # False if "auto" must not choose coordinates
@@ -41,7 +41,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Limits:
-    """How the user wants kernels to be evaluated, and what it may take."""
+    """The user's choice of a representation, and the memory it may take."""
 
     gram: str  # one of `GRAMS`
     rank: int | None

@@ -35,7 +35,7 @@ Products = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray, np.n
 
 @dataclass(frozen=True, eq=False)
 class Contrast:
-    """How the distances of k estimates add up to one number."""
+    """Weighted mean of the squared distances of k estimates."""
 
     sizes: tuple[int, ...]
     # "pairs" or "pooled": distances of every two estimates, or of each to the estimate of the pooled sample
@@ -90,7 +90,7 @@ def prepare(
     cache: KernelCache,
     workers: int = 1,
 ) -> Prepared:
-    """The statistic of an estimator and a kernel on pooled observations (N, d), one sample after the other.
+    """Prepare the statistic of an estimator and a kernel on pooled observations (N, d), one sample after the other.
 
     ``workers`` threads may make the Gram matrix.
     """
@@ -121,7 +121,7 @@ def prepare(
 
 
 def _request(estimator: MeanEstimator, pooled: np.ndarray) -> Request:
-    """What the estimator can do with a kernel, and from which size on coordinates are worth a search."""
+    """Return the representations that an estimator takes, and the size from which a search for coordinates pays."""
     request = Request(by_coordinates=estimator.by_coordinates, any_rank=estimator.any_rank)
     if estimator.needs != "filter":
         return replace(request, tiled=estimator.needs == "sums")
@@ -129,7 +129,7 @@ def _request(estimator: MeanEstimator, pooled: np.ndarray) -> Request:
 
 
 def _cost(estimator: MeanEstimator, gram: Features, k: int) -> CostHint | None:
-    """What a relabelling costs in a large batch: an addition for every four observations and column of each part."""
+    """Return the cost of a permutation: an addition for every four observations and column of each part."""
     quarter, rank = len(gram.points) / 4.0 * 6e-11, gram.columns
     if estimator.needs == "filter" and rank is not None:
         work = 3e-9 * rank**3 + 2e-7 * rank  # reductions to tridiagonal form, and the least that a score takes
@@ -154,7 +154,7 @@ def partition_statistic(
     form: str,
     workers: int = 1,
 ) -> Statistic:
-    """The statistic as a function of partitions, (B, N) labels to (B, 2); closes over nothing that depends on labels.
+    """Return the statistic as a function of labels (B, N); it closes over nothing that depends on labels.
 
     ``kernel`` is that of the observations, ``gram`` that of the features that the estimator works with.
     """
@@ -283,7 +283,7 @@ def _of_noise(estimator: Marginalized, kernel: Kernel, points: np.ndarray, joint
 
 
 def notes_of(given: MeanEstimator, used: MeanEstimator, contrast: Contrast, tuning: str, form: str) -> tuple[str, ...]:
-    """What is provably the same as another test, or easily misread."""
+    """Return notes on tests that are provably the same as others, or easily misread."""
     notes, two = [], len(contrast.sizes) == 2
     equal, pairs = len(set(contrast.sizes)) == 1, contrast.comparison == "pairs"
     if used.scales_all_alike(contrast.sizes) and pairs:

@@ -13,7 +13,7 @@ from shrinktest.statistics.sums import times
 
 
 def norms(sums: np.ndarray, n: Any) -> tuple[np.ndarray, np.ndarray]:
-    """What features and squared norms (..., r) are multiplied by, and what is added, for squared norms about the mean.
+    """Return weights (..., r) of features and squared norms, and a constant, that give squared norms about the mean.
 
     ``sums`` are over n rows.
     """
@@ -63,12 +63,12 @@ class PairSums:
 
     @property
     def whole(self) -> PairSums:
-        """Those of all groups together, as one."""
+        """Sums over all groups together."""
         return PairSums(*(one.sum(axis=0, keepdims=True) for one in vars(self).values()))
 
     @property
     def without(self) -> PairSums:
-        """Those without each group in turn."""
+        """Sums without each group in turn."""
         return PairSums(*(one.sum(axis=0) - one for one in vars(self).values()))
 
     def unbiased(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -127,7 +127,7 @@ class ShiftedSums:
 
     @cached_property
     def _parts(self) -> tuple[np.ndarray, np.ndarray]:
-        """What every relabelling shares, (k,), and what a shift adds to it, (G m, k): cross-covariance, then trace."""
+        """Part (k,) that all shifts share and parts (G m, k) that each adds: cross-covariance, then trace."""
         mean = self.xy.mean(axis=2)  # over shifts, which is that of all
         moving = (self.xy - mean[:, :, None, :]).transpose(0, 2, 1, 3).reshape(-1, len(self.x), len(self.y))
         shared = mean.sum(axis=0)

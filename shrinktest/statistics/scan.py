@@ -126,7 +126,7 @@ class Within:
 
     @property
     def _fixed(self) -> tuple[np.ndarray, np.ndarray]:
-        """What is taken off the squared norms of sums of coordinates: times the norms of the rows, and besides."""
+        """Factor of the norms of the rows, and constant, that squared norms of sums of coordinates are reduced by."""
         t, n = np.arange(self.n + 1, dtype=np.float64), self.n
         return 1.0 - 2.0 * (t - 1.0) / (n - 2.0), t * (t - 1.0) * self.own.sum() / ((n - 1.0) * (n - 2.0))
 
@@ -215,7 +215,7 @@ class Within:
         return of_gram
 
     def part(self, first: int, end: int) -> Within:
-        """The same of the rows from ``first`` to before ``end``."""
+        """Return the sums within the rows from ``first`` to before ``end``."""
         if (first, end) == (0, self.n):
             return self
         rows, size = slice(first, end), self.terms * self.spread / self.n
@@ -224,7 +224,7 @@ class Within:
         return Within.of_values(self.values[rows, rows], size)
 
     def reduced(self, rng: np.random.Generator) -> Within:
-        """The same of a few directions in feature space, those in which many rows vary most; small ones as they are.
+        """Return the sums in a few directions in feature space, those in which many rows vary most; few rows stay.
 
         Found by subspace iteration from random vectors, which the order of the rows has nothing to do with.
         """
@@ -268,7 +268,7 @@ def gram_of(kernel: Kernel, points: np.ndarray, cache: KernelCache, change: str)
 
 
 def found_again(features: Kernel, points: np.ndarray, cache: KernelCache, change: str) -> Features:
-    """The same from the kernel of the features that were used, whose coordinates are not drawn again."""
+    """Return the features of a kernel that was used before, without drawing its coordinates again."""
     if isinstance(features, FeatureMap):
         return Features("factor", features, points)
     return gram_of(features, points, cache, change)
@@ -310,7 +310,7 @@ def prepare(
 
 
 def _cost(within: Within, cuts: Cuts) -> CostHint | None:
-    """What a permutation costs in a large batch."""
+    """Return the cost of a permutation in a large batch."""
     n = within.n
     if cuts.change == EPIDEMIC:
         return None

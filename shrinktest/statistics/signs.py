@@ -153,7 +153,7 @@ class Combined:
 
 
 def inflated(statistic: Statistic, first: np.ndarray, factor: float) -> Statistic:
-    """The same statistic, times the factor for all relabellings but ``first`` (N,), the data as they are."""
+    """Return the statistic times a factor for all permutations except ``first`` (N,), the data as they are."""
 
     def found(relabellings: np.ndarray) -> np.ndarray:
         out = statistic(relabellings)

@@ -50,7 +50,7 @@ class Prepared:
             )
 
     def about(self, notes: tuple[str, ...] = ()) -> dict[str, Any]:
-        """What a result says of it, with ``notes`` on the data."""
+        """Return the fields of a result, with ``notes`` on the data."""
         return {"kernel": self.kernel, "estimates": self.estimates(), "notes": notes + self.notes, "route": self.route}
 
 
@@ -72,5 +72,5 @@ def margins(
 
 
 def runs_compiled(estimator: MeanEstimator) -> bool:
-    """Whether threads pay: users' Python functions hold the interpreter lock and need not be thread-safe."""
+    """Tell if threads pay: Python functions of the user hold the interpreter lock and need not be thread-safe."""
     return estimator.needs != "function"

@@ -253,7 +253,7 @@ def strip_sums(x, first, y, low, permutations, out):
 
 @compiled()
 def cross_sums(u, v, permutations, out):
-    """As ``pairing_sums`` for K = u u' and L = v v' of few columns: |u' v_pi|^2, and its diagonal part.
+    """Do the same as ``pairing_sums`` for K = u u' and L = v v' of few columns: |u' v_pi|^2, and its diagonal part.
 
     Four pairs at a time, so that the product stays in registers for four multiplications.
     """

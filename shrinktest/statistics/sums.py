@@ -130,7 +130,7 @@ def times(rows: np.ndarray, matrix: np.ndarray, block: int = 128) -> np.ndarray:
 
 
 def left_over(plain: Any, nothing: float) -> Any:
-    """How much more than other numbers one is rounded that is made of a mean whose terms cancel, from 1 to 1e5.
+    """Return the factor, from 1 to 1e5, by which rounding grows in a number made of a mean whose terms cancel.
 
     ``plain`` is the squared norm of the mean, of which ``nothing`` is zero: 1e-10 of the size of its terms, of which
     1e-15 is rounded.

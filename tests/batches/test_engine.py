@@ -158,7 +158,10 @@ def test_several_samples(folder):
 
 
 def test_executors_and_stores_are_for_batches():
-    with ThreadPoolExecutor(1) as pool, pytest.raises(TypeError, match=r"read samples in batches.*give these paths"):
+    with (
+        ThreadPoolExecutor(1) as pool,
+        pytest.raises(TypeError, match=r"workers=.* reads batches only; for data in memory"),
+    ):
         two_sample_test(X[:9], Y[:9], workers=pool)
     with pytest.raises(ValueError, match="store='a' keeps the sums of samples in batches; these are in memory"):
         two_sample_test(X[:9], Y[:9], store="a")

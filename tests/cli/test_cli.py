@@ -202,7 +202,7 @@ def test_wrong_usage_exits_with_2(run, argv):
         ("--resamples -1", "--resamples must be"),
         ("--workers 0", "--workers must be"),
         ("--gram full", "--gram must be one of"),
-        ("--max-memory 1000", "while being made, more than --max-memory 1000 bytes"),
+        ("--max-memory 1000 --estimator fkmse", "while being made, more than --max-memory 1000 bytes"),
         ("--seed -1", "seed"),
         ("--plot null.xyz", "must end in one of"),
         ("--plot nowhere/null.png", "no directory nowhere"),

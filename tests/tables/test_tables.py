@@ -635,7 +635,7 @@ def test_pairs_of_different_units_are_an_error():
         with pytest.raises(ValueError, match=r"paired=True needs as many rows in . as in ., .*; found 30, 28"):
             test(before, after.iloc[:28], paired=True)
     others = after.assign(patient=[f"q{i}" for i in range(30)])  # of another naming, which says nothing of pairs
-    assert two_sample_test(before, others, paired=True, n_resamples=19, rng=0).pvalue > 0.05
+    assert two_sample_test(before, others, paired=True, n_resamples=199, rng=0).pvalue > 0.05
     for last, said in ((24, False), (25, True)):  # less than half of the smaller table, and half of it
         found = two_sample_test(patients(30).iloc[20:], after.iloc[:last], n_resamples=19, rng=0)
         assert any("are in both" in note for note in found.notes) == said
