@@ -22,7 +22,7 @@ from shrinktest import independence_test, two_sample_test
 from shrinktest._parallel import usable_cores
 from shrinktest.effects.dependence import dependence
 from shrinktest.effects.distance import NORMS, VARIANCE, Sides, distance
-from shrinktest.effects.inner_products import Features, never_negative
+from shrinktest.effects.inner_products import InnerProducts, never_negative
 from shrinktest.estimators import as_estimator
 from shrinktest.kernels import as_kernel
 from shrinktest.statistics.mmd import estimates_of
@@ -146,11 +146,11 @@ def true_effect(design: str, level: int, kernel: str, times: int) -> float:
     for _ in range(times):
         if design in PAIRS:
             variables = pairs_of(design, level, source, _LARGE)
-            x, y = (Features.of(one, points) for one, points in zip(known, variables, strict=True))
+            x, y = (InnerProducts.of(one, points) for one, points in zip(known, variables, strict=True))
             values.append(dependence(x, y).value)
         else:
             wide = Sides((np.arange(_LARGE), np.arange(_LARGE)))
-            features = Features.of(known, np.vstack(samples_of(design, level, source, (_LARGE, _LARGE))))
+            features = InnerProducts.of(known, np.vstack(samples_of(design, level, source, (_LARGE, _LARGE))))
             values.append(distance(features, wide, NORMS if never_negative(known) else VARIANCE).value)
     return float(np.mean(values))
 
