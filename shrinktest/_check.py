@@ -135,6 +135,8 @@ def _array_values(x: Any, name: str, tables: bool) -> NDArray[Any]:
         if isinstance(x, str | os.PathLike) and os.path.splitext(x)[1]:
             got += f" (read a file first, such as pandas.read_csv({str(x)!r}))"
         raise TypeError(f"{name} must be a list, an array, or a pandas Series or DataFrame; got {got}")
+    if isinstance(x, list | tuple) and values.dtype.kind == "f" and (np.abs(values) > EXACT).any():
+        check_digits(np.array(x, dtype=object), name)  # integers that numpy has made floats, beside a float
     check_digits(values if masked is None else np.where(masked, 0, values), name)
     if values.dtype.kind not in "biuf":
         raise _not_numbers(values, values.dtype, name, _advice(values.dtype.kind, tables))

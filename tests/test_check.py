@@ -571,3 +571,11 @@ class Named(np.ndarray):
 def test_names_of_attributes_do_not_matter():
     x = np.random.default_rng(0).normal(size=(9, 2))
     assert two_sample_test(x.view(Named), x + 1.0, rng=0).pvalue == two_sample_test(x, x + 1.0, rng=0).pvalue
+
+
+def test_long_integers_beside_a_float_are_an_error():
+    ids = [2**60 + i for i in range(9)]
+    for sample in ([*ids, 0.5], [[number, 0.5] for number in ids]):
+        with pytest.raises(ValueError, match="too many digits"):
+            shrinktest.two_sample_test(sample, sample)
+    shrinktest.two_sample_test([1e17, 2.0, 3.5], [1.0, 2.0, 1e18], n_resamples=0)
