@@ -102,8 +102,7 @@ def as_points(x: Any, name: str, *, tables: bool = False) -> Points:
     if values.ndim == 1:
         values = values[:, np.newaxis]
     if values.size == 0:
-        rows, width = map(counted, values.shape, ("row", "column"))
-        raise ValueError(f"{name} is empty: it has {rows} and {width}")
+        raise ValueError(f"{name} is empty: it has {' and '.join(map(counted, values.shape, ('row', 'column')))}")
     points = Points(np.array(values, dtype=np.float64, order="C"), columns, precision_of(values.dtype))
     if values.dtype.kind == "f" and (infinite := np.isinf(points.values)).any():
         raise ValueError(f"{name} has an infinite value in {_first_cell(infinite, columns)}; remove or replace it")
@@ -152,8 +151,7 @@ def _series_values(series: Any, name: str) -> NDArray[Any]:
         raise _not_numbers(series.to_numpy(dtype=object), series.dtype, name, _advice(kind))
     if kind in "iu":
         check_digits(series.dropna().to_numpy(dtype=f"{kind}8"), name)
-    values: NDArray[Any] = series.to_numpy(dtype=np.float64, na_value=np.nan)
-    return values
+    return np.asarray(series.to_numpy(dtype=np.float64, na_value=np.nan))
 
 
 def _not_numbers(values: NDArray[Any], dtype: object, name: str, advice: str) -> TypeError:
