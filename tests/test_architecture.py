@@ -56,7 +56,7 @@ LAYERS = [
     ("cli", "__main__"),
 ]
 #: The one module that looks up, when it is called: it runs the tests themselves on a user's estimator.
-LOOKS_UP = "shrinktest.estimators.check"
+LOOKS_UP = "shrinktest.estimators.user_estimators"
 #: The one module that imports another package on top: base classes cannot come later.
 BASE_CLASSES = "shrinktest.applications._sklearn"
 HEAVY = ("numba", "narwhals", "scipy", "sklearn", "statsmodels", "pandas", "matplotlib", "joblib", "tqdm")

@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from shrinktest._check import choice
-from shrinktest.estimators.check import check_estimator
-from shrinktest.estimators.filters import TSVD
-from shrinktest.estimators.gradient import Landweber, NuMethod
 from shrinktest.estimators.marginalized import MKME, MMKME
 from shrinktest.estimators.mean_estimator import MeanEstimator
 from shrinktest.estimators.scaled import KME, SKMSE
-from shrinktest.estimators.tikhonov import FKMSE, IteratedTikhonov
-from shrinktest.estimators.user_estimators import Compiled, FromFunction
+from shrinktest.estimators.spectral import FKMSE, TSVD, IteratedTikhonov, Landweber, NuMethod
+from shrinktest.estimators.user_estimators import Compiled, FromFunction, check_estimator
 
 #: Every built-in estimator by name.
 ESTIMATORS: dict[str, type[MeanEstimator]] = {
@@ -37,18 +34,7 @@ def as_estimator(estimator: Any) -> MeanEstimator:
     Parameters
     ----------
     estimator : str, MeanEstimator or callable
-        A name may be in capitals and have hyphens; an estimator is returned as it is.
-
-    Returns
-    -------
-    MeanEstimator
-
-    Raises
-    ------
-    ValueError
-        For an unknown name; the message lists the known ones.
-    TypeError
-        For anything else.
+        A name may be in capitals and have hyphens.
 
     Examples
     --------

@@ -1,9 +1,13 @@
-"""Compiled loops of the filters: eigendecompositions of many samples, and what leaving out each point changes."""
+"""Compiled loops over many samples: decompositions, scores of filters with each point left out, users' functions."""
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import scipy.linalg.cython_lapack  # noqa: F401 - numba calls it for eigh
+from numba import config, njit
+from numba.core.dispatcher import Dispatcher
 
 from shrinktest._jit import compiled, scipy_lapack
 
@@ -15,19 +19,12 @@ _reduce, _multiply = scipy_lapack("dsytrd", 10), scipy_lapack("dorgtr", 8)
 
 
 @compiled()
-def decompose(matrices, values, off, vectors):
-    """Eigenvalues (B, r), ascending, and eigenvectors (B, r, r), one per row; NaN if not finite; no ``off``."""
+def decompose(matrices, values, vectors):
+    """Write eigenvalues (B, r), ascending, and eigenvectors (B, r, r), one per row; NaN if a matrix is not finite."""
     for b in range(matrices.shape[0]):
-        matrix, total = matrices[b], 0.0
-        for i in range(matrix.shape[0]):
-            for j in range(matrix.shape[1]):
-                total += abs(matrix[i, j])
-        if np.isfinite(total):
-            some, columns = np.linalg.eigh(matrix)
-            for k in range(some.size):
-                values[b, k] = some[k]
-                for i in range(some.size):
-                    vectors[b, k, i] = columns[i, k]
+        if np.isfinite(np.sum(np.abs(matrices[b]))):
+            some, columns = np.linalg.eigh(matrices[b])
+            values[b], vectors[b] = some, columns.T
         else:
             values[b], vectors[b] = np.nan, np.nan
 
@@ -47,68 +44,54 @@ def tridiagonalize(matrices, values, off, vectors):
 
 
 @compiled(fused=True)
-def tikhonov_deletion(values, points, along, by_coordinates, lams, t, out):
-    """Add up over the points what lam (B, g) changes in the scores of t steps of Tikhonov: ``out`` (B, g).
+def tikhonov_deletion(values, points, along, outside, lams, t):
+    """Return what lam (B, g) changes in the scores of t steps of Tikhonov, summed over the points, (B, g).
 
     Point i is really left out.  With R = lam (K + lam I)^-1 the residual of the deleted problem is
     x = R^t e + sum_k beta_k R^k e_i, which vanishes at i after every step, and K x = lam (R^-1 - 1) x.  All that is
     needed are m_j = e_i'R^j e_i and s_j = e_i'R^j e, j = 0..2t: products of squares of eigenvectors with powers of
-    lam / (D + lam).  By coordinates, R^j = R^(j-1) - Z S^j Z' / lam with S = lam (Z'Z + lam I)^-1.
+    lam / (D + lam), and ``outside`` (B, 2, n), what e_i and e have there, where R is the identity.
     """
-    (r, n), g, lanes = points.shape[1:], lams.shape[1], min(points.shape[2], _LANES)
+    (r, n), g = points.shape[1:], lams.shape[1]
     scale = 1.0 / (n - 1.0)
     once, twice = 2.0 * (scale + scale * scale), scale * scale
-    table, left, products = np.empty((r, 2 * t * g)), np.empty((r, 2 * lanes)), np.empty((2 * lanes, 2 * t * g))
-    m, s, beta, mean = np.ones((2 * t + 1, g)), np.ones((2 * t + 1, g)), np.empty((t + 1, g)), np.empty((2 * t + 1, g))
+    table, left, products = np.empty((r, 2 * t * g)), np.empty((r, 2 * n)), np.empty((2 * n, 2 * t * g))
+    m, s, beta, out = np.ones((2 * t + 1, g)), np.ones((2 * t + 1, g)), np.empty((t + 1, g)), np.zeros(lams.shape)
     for b in range(points.shape[0]):
         lam, total = lams[b], out[b]
-        mean[:], mean[0] = 0.0, n
         for k in range(r):
             for a in range(g):
                 table[k, a] = lam[a] / (values[b, k] + lam[a])
             for a in range(g, 2 * t * g):
                 table[k, a] = table[k, a - g] * table[k, a % g]
+            for i in range(n):
+                left[k, i], left[k, n + i] = points[b, k, i] ** 2, points[b, k, i] * along[b, k]
+        np.dot(left.T, table, products)
+        for i in range(n):
             for j in range(2 * t):
                 for a in range(g):
-                    mean[j + 1, a] += along[b, k] ** 2 * table[k, j * g + a]
-        for j in range(1, 2 * t + 1):
-            for a in range(g):
-                if by_coordinates:
-                    mean[j, a] = mean[j - 1, a] - mean[j, a] / lam[a]
-        for a in range(g):
-            moved = mean[2 * t - 1, a] - mean[2 * t, a] - 2.0 * (mean[t - 1, a] - mean[t, a])
-            total[a] = n * scale * scale * moved
-        for first in range(0, n, lanes):
-            count = min(lanes, n - first)
-            for k in range(r):
-                for i in range(count):
-                    left[k, i] = points[b, k, first + i] ** 2
-                    left[k, lanes + i] = points[b, k, first + i] * along[b, k]
-            np.dot(left.T, table, products)
-            for i in range(count):
-                for j in range(2 * t):
+                    m[j + 1, a] = products[i, j * g + a] + outside[b, 0, i]
+                    s[j + 1, a] = products[n + i, j * g + a] + outside[b, 1, i]
+            for j in range(1, t + 1):
+                for k in range(j, 1, -1):
+                    beta[k] = beta[k - 1]
+                beta[0] = s[j]
+                for k in range(2, j + 1):
                     for a in range(g):
-                        own, crossed = products[i, j * g + a], products[lanes + i, j * g + a]
-                        m[j + 1, a] = m[j, a] - own / lam[a] if by_coordinates else own
-                        s[j + 1, a] = s[j, a] - crossed / lam[a] if by_coordinates else crossed
-                for j in range(1, t + 1):
-                    for k in range(j, 1, -1):
-                        beta[k] = beta[k - 1]
-                    beta[0] = s[j]
-                    for k in range(2, j + 1):
-                        for a in range(g):
-                            beta[0, a] += beta[k, a] * m[k, a]
-                    for a in range(g):
-                        beta[1, a] = -beta[0, a] / m[1, a]
+                        beta[0, a] += beta[k, a] * m[k, a]
                 for a in range(g):
-                    total[a] += once * s[t - 1, a]
-                for k in range(1, t + 1):
+                    beta[1, a] = -beta[0, a] / m[1, a]
+            for a in range(g):
+                moved = s[2 * t - 1, a] - s[2 * t, a] - 2.0 * (s[t - 1, a] - s[t, a])
+                total[a] += once * s[t - 1, a] + n * twice * moved
+            for k in range(1, t + 1):
+                for a in range(g):
+                    moved = s[t + k - 1, a] - s[t + k, a] - s[k - 1, a] + s[k, a]
+                    total[a] += beta[k, a] * (once * m[k - 1, a] + 2.0 * twice * moved)
+                for p in range(1, t + 1):
                     for a in range(g):
-                        moved = s[t + k - 1, a] - s[t + k, a] - s[k - 1, a] + s[k, a]
-                        total[a] += beta[k, a] * (once * m[k - 1, a] + 2.0 * twice * moved)
-                    for p in range(1, t + 1):
-                        for a in range(g):
-                            total[a] += twice * beta[k, a] * beta[p, a] * (m[k + p - 1, a] - m[k + p, a])
+                        total[a] += twice * beta[k, a] * beta[p, a] * (m[k + p - 1, a] - m[k + p, a])
+    return out
 
 
 @compiled(fused=True, inner=True)
@@ -125,8 +108,8 @@ def _step(buffer, r, lanes, momentum, size, at):
 
 
 @compiled(fused=True, inner=True)
-def _sums(values, off, start, by_coordinates, buffer, lanes, at, square, product):
-    """Images T x of every lane, their products with q and x (by coordinates those of x), and x times ``start``."""
+def _sums(values, off, start, scaled, buffer, lanes, at, square, product):
+    """Images T x of every lane, their products with q and x (those of x if ``scaled``), and x times ``start``."""
     at[:], square[:], product[:] = 0.0, 0.0, 0.0
     o, left = _ROW, 0.0
     for k in range(start.size):
@@ -135,7 +118,7 @@ def _sums(values, off, start, by_coordinates, buffer, lanes, at, square, product
             x = buffer[o + _X + a]
             image = middle * x + left * buffer[o - _ROW + _X + a] + right * buffer[o + _ROW + _X + a]
             buffer[o + _IMAGE + a] = image
-            other = x if by_coordinates else image
+            other = x if scaled else image
             at[a] += buffer[o + a] * other
             square[a] += x * other
             product[a] += along * x
@@ -144,19 +127,19 @@ def _sums(values, off, start, by_coordinates, buffer, lanes, at, square, product
 
 
 @compiled(fused=True)
-def gradient_deletion(values, off, points, along, start, diagonal, rows, by_coordinates, momenta, steps, out):
-    """Leave-one-out scores ``out`` (B, T) of gradient iterations, of which each point is really left out.
+def gradient_deletion(values, off, points, along, start, scaled, diagonal, rows, momenta, steps):
+    """Return leave-one-out scores (B, T) of gradient iterations, of which each point is really left out.
 
     In a basis in which K is tridiagonal, T, the deletion of a point is a change of rank one: with the residual x of the
     deleted problem, started at e - e_i, one iteration is x <- x + momentum (x - before) - step (T x - q_i (q_i'T x)).
-    ``steps`` (B, T) refer to K, ``start`` is T e.  By coordinates x is (n - 1) times the residual in the feature space,
-    q_i'x stands for q_i'T x, and ``start`` is e.  ``diagonal`` and ``rows`` (B, n) are K_ii and the row sums of K.
+    ``steps`` (B, T) refer to K, ``start`` is T e, ``diagonal`` and ``rows`` (B, n) are K_ii and the row sums of K.
+    ``scaled``: axes in the metric of K; then x is (n - 1) times the residual in the feature space, and ``start`` e.
     """
     r, n = points.shape[1:]
-    scale = 1.0 / (n - 1.0)
+    scale, out = 1.0 / (n - 1.0), np.zeros(steps.shape)
     buffer, at, square, product = np.zeros((r + 2) * 4 * _LANES), np.empty(_LANES), np.empty(_LANES), np.empty(_LANES)
     for b in range(points.shape[0]):
-        total, out[b] = rows[b].sum(), 0.0
+        total = rows[b].sum()
         for first in range(0, n, _LANES):
             lanes = np.uint64(min(_LANES, n - first))
             for k in range(r):
@@ -164,22 +147,23 @@ def gradient_deletion(values, off, points, along, start, diagonal, rows, by_coor
                     o = 4 * _LANES * (k + 1) + a
                     buffer[o] = points[b, k, first + a]
                     buffer[o + _LANES] = buffer[o + 2 * _LANES] = along[b, k] - buffer[o]
-            _sums(values[b], off[b], start[b], by_coordinates, buffer, lanes, at, square, product)
+            _sums(values[b], off[b], start[b], scaled, buffer, lanes, at, square, product)
             for t in range(out.shape[1]):
                 _step(buffer, r, lanes, momenta[t], steps[b, t], at)
-                _sums(values[b], off[b], start[b], by_coordinates, buffer, lanes, at, square, product)
+                _sums(values[b], off[b], start[b], scaled, buffer, lanes, at, square, product)
                 for a in range(min(_LANES, n - first)):
                     own, row = diagonal[b, first + a], rows[b, first + a]
                     predicted = (row - own - at[a]) * scale
                     moved = total - 2.0 * row + own - 2.0 * (product[a] - at[a]) + square[a]
                     out[b, t] += (own - 2.0 * predicted + moved * scale * scale) / n
+    return out
 
 
 @compiled(fused=True)
-def gradient_path(values, off, start, momenta, steps, counts, out):
-    """Iterates (B, c, r) of T b = start, begun at zero, after ``counts`` (B, c), ascending."""
+def gradient_path(values, off, start, momenta, steps, counts):
+    """Return the iterates (B, c, r) of T b = start, begun at zero, after ``counts`` (B, c), ascending."""
     r = values.shape[1]
-    now, image, before = np.empty(r), np.empty(r), np.empty(r)
+    now, image, before, out = np.empty(r), np.empty(r), np.empty(r), np.empty((*counts.shape, r))
     for b in range(values.shape[0]):
         now[:], before[:], c = 0.0, 0.0, 0
         for t in range(counts[b, -1]):
@@ -192,3 +176,21 @@ def gradient_path(values, off, start, momenta, steps, counts, out):
             if t + 1 == counts[b, c]:
                 out[b, c] = now
                 c += 1
+    return out
+
+
+def is_compiled(function):
+    """Return whether ``function`` may be called from a compiled loop."""
+    return isinstance(function, Dispatcher) or bool(config.DISABLE_JIT)
+
+
+@lru_cache(maxsize=64)
+def over_samples(weigh):
+    """Return a loop ``(grams, theta, out)`` around a user's ``weigh``, compiled once in a process."""
+
+    @njit(nogil=True)
+    def loop(grams, theta, out):
+        for b in range(grams.shape[0]):
+            weigh(grams[b], theta, out[b])
+
+    return loop

@@ -1,126 +1,216 @@
-"""Filter the spectrum of a sample: the base class of filters, and truncated SVD."""
+"""Filter the spectra of many samples: decompositions, leave-one-out scores, and the base class of filters."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from shrinktest._check import choice, count, positive
 from shrinktest.embedding import MeanEmbedding
-from shrinktest.estimators.mean_estimator import MeanEstimator, Samples, Tuned, as_gram
-from shrinktest.estimators.spectrum import Spectra, least_shrinkage
+from shrinktest.estimators.mean_estimator import Samples, Tuned, as_gram
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.inner import FeatureMap
 
-#: Relative amounts below which an estimate sees directions that a low-rank factor may omit.
-SMALLEST = 1e-7
-#: Steps of an iteration at most.
-MOST_STEPS = 10**7
-
+_SMALLEST = 1e-7  # relative amounts below which an estimate sees directions that a low-rank factor may omit
 _TIE = 1e-9  # scores that differ by less, in units of the mean of K_ii, are equal
 _TINY = 1e-150  # kernel values whose products do not fit
-
-# Amounts that tuning compares, relative to the mean of K_ii; the endpoints keep everything and nothing.
-THRESHOLD_GRID = np.concatenate([[0.0], np.logspace(-6.0, 0.0, 64), [np.inf]])
-
-
-def check_amount(value: float | None, name: str) -> None:
-    """Raise an error unless the amount is None, a number >= 0, or infinity."""
-    if value is not None and not (isinstance(value, float) and value == np.inf):
-        positive(value, name, allow_zero=True)
+_ROUNDING = 1e-10  # of the largest eigenvalue: negative ones up to this are zero
+_NULL = 1e-14  # of the largest eigenvalue of Z'Z: the coordinates along smaller ones are rounding errors
+_ROOM = 2**18  # powers of the residuals at a time
 
 
-class Filter(Tuned, MeanEstimator):
+@dataclass(frozen=True, eq=False)
+class Spectra:
+    """B samples of n points in orthonormal bases of the weights, in which their Gram matrices T are (tri)diagonal.
+
+    A filter turns the mean into sum_k q_k <mu_hat, v_k> v_k.  Coordinates span r directions only; all that lies outside
+    of them is in the null space of the Gram matrix.
+    """
+
+    samples: Samples
+    values: np.ndarray  # (B, r): the diagonal of T, or the eigenvalues D, ascending
+    off: np.ndarray  # (B, r): the entries beside it, and a zero
+    points: np.ndarray  # (B, r, n): the axes e_i
+    scaled: bool = False  # coordinates instead of axes, so that products with T are those of the coordinates
+
+    @classmethod
+    def of(cls, samples: Samples, *, tridiagonal: bool = False) -> Self:
+        """Decompose each sample."""
+        from shrinktest.estimators.filter_loops import decompose, tridiagonalize
+
+        matrices = samples.matrices
+        values, off, points = np.empty(matrices.shape[:2]), np.zeros(matrices.shape[:2]), np.empty(matrices.shape)
+        if tridiagonal:
+            tridiagonalize(matrices, values, off, points)
+            axes = (
+                np.ascontiguousarray(points @ samples.values.transpose(0, 2, 1)) if samples.by_coordinates else points
+            )
+            return cls(samples, values, off, axes, samples.by_coordinates)
+        decompose(matrices, values, points)
+        largest = values[:, -1:]
+        values[(values < 0.0) & (values >= -_ROUNDING * largest)] = 0.0
+        if samples.by_coordinates:
+            lengths = np.sqrt(np.where(values > _NULL * largest, values, np.inf))
+            points = np.ascontiguousarray(points @ samples.values.transpose(0, 2, 1) / lengths[:, :, None])
+        return cls(samples, values, off, points)
+
+    @property
+    def n(self) -> int:
+        """Number of points of a sample."""
+        return self.samples.n
+
+    @cached_property
+    def along(self) -> np.ndarray:
+        """Sum e (B, r) of the axes."""
+        return self.points.sum(axis=2)
+
+    @cached_property
+    def trace(self) -> np.ndarray:
+        """Trace (B, 1) of K."""
+        return self.values.sum(axis=1, keepdims=True)
+
+    @cached_property
+    def norm(self) -> np.ndarray:
+        """Sum (B, 1) of the entries of K."""
+        return (self.values * self.along**2).sum(axis=1, keepdims=True)
+
+    @cached_property
+    def outside(self) -> np.ndarray:
+        """Products (B, 2, n) of e_i with itself and with e outside of the axes."""
+        axes, along = self.points, self.along[:, None, :]
+        inside = np.concatenate([np.square(axes).sum(axis=1, keepdims=True), along @ axes], axis=1)
+        return 1.0 - inside if self.samples.by_coordinates else np.zeros_like(inside)
+
+    def times(self, vectors: np.ndarray) -> np.ndarray:
+        """Return the products (B, r) of T with vectors."""
+        if self.scaled:
+            return vectors
+        out, side = self.values * vectors, self.off[:, :-1]
+        out[:, 1:] += side * vectors[:, :-1]
+        out[:, :-1] += side * vectors[:, 1:]
+        return np.asarray(out)
+
+    def weights(self, solutions: np.ndarray) -> np.ndarray:
+        """Return the weights (B, n) of filters g(T) e, (B, r); infinite ones stand for the plain mean."""
+        weights = (self.times(solutions)[:, None, :] @ self.points)[:, 0] / self.n
+        weights[np.isinf(solutions).all(axis=1)] = 1.0 / self.n
+        return np.asarray(weights)
+
+    def filter_scores(self, factors: np.ndarray) -> np.ndarray:
+        """Return mean |phi_i - A mu^(-i)|^2 (B, g) for factors q (B, g, r), the smoother A not refitted."""
+        n, a = self.n, factors / (self.n - 1.0)
+        values, shares = (part[:, None, :] for part in (self.values, self.values * self.along**2))
+        return (values * (1.0 + a) ** 2 + shares * a * (n * a - 2.0 * (1.0 + a))).sum(axis=2) / n
+
+    def residuals(self, lams: np.ndarray) -> np.ndarray:
+        """Return lam / (D + lam), (B, g, r), for lams (B, g)."""
+        return lams[:, :, None] / (self.values[:, None, :] + lams[:, :, None])
+
+    def deletion_scores(self, lams: np.ndarray, t: int, averaged: bool) -> np.ndarray:
+        """Return the scores (B, g) of t steps of Tikhonov, each point left out exactly or with the mean leverage."""
+        from shrinktest.estimators.filter_loops import tikhonov_deletion
+
+        n, scale, step = self.n, 1.0 / (self.n - 1.0), max(1, _ROOM // (self.n * t))
+        if averaged:
+            moved = self._averaged(lams)
+        else:
+            parts = [np.ascontiguousarray(lams[:, k : k + step]) for k in range(0, lams.shape[1], step)]
+            arrays = self.values, self.points, self.along, self.outside
+            moved = np.hstack([tikhonov_deletion(*arrays, part, t) for part in parts])
+        fixed = self.trace - 2.0 * scale * (self.norm - self.trace)
+        return (fixed + scale**2 * ((n - 2.0) * self.norm + self.trace) + lams * moved) / n
+
+    def _averaged(self, lams: np.ndarray) -> np.ndarray:
+        """Return what one step of Tikhonov changes, from e'R^j e and the means of e_i'R^j e_i, R the residual."""
+        n, scale, r, beyond = self.n, 1.0 / (self.n - 1.0), self.residuals(lams), self.outside[:, 1].sum(axis=1)
+        m1, m2 = ((power.sum(axis=2) + n - r.shape[2]) / n for power in (r, r**2))
+        e1, e2, e3 = (r**j @ self.along[:, :, None] ** 2 for j in (1, 2, 3))
+        e1, e2, e3 = (e[:, :, 0] + beyond[:, None] for e in (e1, e2, e3))
+        exact = n * (3.0 * e1 - e2 - 2.0 * n) + e2 * (m1 - m2) / m1**2 + 2.0 * (e1 - 2.0 * e2 + e3) / m1
+        return 2.0 * scale * (1.0 + scale) * (n - e1 / m1) + scale**2 * exact
+
+
+class Filter(Tuned):
     """Base class of filters q(K/n) of the plain mean, fitted again in every permutation.
 
-    A subclass gives the amounts that tuning compares, their scores, and the gains q / D at one amount.
+    A subclass gives the amounts that tuning compares, their scores, and the filtered mean at one amount.
     """
 
     needs = "filter"
+    by_coordinates = True
+    _kind: ClassVar[type] = float  # of the amount that tuning gives
 
     @abstractmethod
-    def amounts(self, n: int) -> np.ndarray:
-        """Amounts to compare for a sample of n points, least shrinkage first; a single one if the amount is fixed."""
+    def _grid(self, n: int) -> np.ndarray:
+        """Return the amounts that tuning compares for n points, least shrinkage first."""
 
     @abstractmethod
-    def _scores(self, spectra: Any, amounts: np.ndarray) -> np.ndarray:
+    def _scores(self, spectra: Spectra, amounts: np.ndarray) -> np.ndarray:
         """Return the leave-one-out score (B, g) of every amount (g,)."""
 
     @abstractmethod
-    def _gains(self, spectra: Any, amounts: np.ndarray) -> np.ndarray:
-        """Return q / D (B, r) at the amounts (B, 1): infinite for the plain mean, NaN if there is no estimate."""
+    def _filtered(self, spectra: Spectra, amounts: np.ndarray) -> np.ndarray:
+        """Return g(T) e (B, r) with g = q / D, at amounts (B, 1): infinite for the plain mean, NaN for no estimate."""
 
-    @abstractmethod
     def _unit(self, amount: float, matrix: np.ndarray) -> Any:
         """Return an amount in the unit of the estimator's own parameter; ``matrix`` is K or Z'Z."""
-
-    @abstractmethod
-    def _at(self, amount: float) -> Self:
-        """Return the estimator with this amount fixed, for samples of any size."""
+        return self._kind(amount)
 
     def _directly(self, grams: np.ndarray) -> np.ndarray | None:
         """Return the weights (B, n) at a fixed amount, if they need no eigenvectors."""
         return None
 
-    def _decompose(self, stack: Samples) -> Any:
-        """Return the samples in bases that suit the filter, such as their eigenvectors."""
+    def _decompose(self, stack: Samples) -> Spectra:
         return Spectra.of(stack)
 
     def _check_step(self, matrix: np.ndarray, n: int) -> None:
         """Raise ValueError if the estimate diverges."""
 
     @property
-    def by_coordinates(self) -> bool:
-        return True
+    def any_rank(self) -> bool:  # type: ignore[override]
+        """True if next to no variance does not matter: a relative amount that is not tiny."""
+        relative, *others = (getattr(self, name) for name in self._amounts)
+        return (relative is None or relative > _SMALLEST) and all(other is None for other in others)
+
+    def amounts(self, n: int) -> np.ndarray:
+        """Amounts to compare for a sample of n points, least shrinkage first; a single one if the amount is fixed."""
+        given = [value for name in self._amounts if (value := getattr(self, name)) is not None]
+        return np.array(given, dtype=np.float64) if given else self._grid(n)
 
     def fit_samples(self, samples: Sequence[Samples], joint: bool = False) -> list[np.ndarray]:
         return [weights for weights, _ in self._fit(samples, joint)]
 
     def _fit(self, samples: Sequence[Samples], joint: bool = False) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return weights (B, n) and amounts (B,) of every stack; the amount is NaN if there was nothing to tune."""
+        groups = [samples] if joint and not self.fixed else [[stack] for stack in samples]
         with np.errstate(all="ignore"):  # NaN is how a failure is reported
-            if joint:
-                return list(self._fit_group([self._decompose(stack) for stack in samples]))
-            return [self._fit_stack(stack) for stack in samples]
+            return [fit for group in groups for fit in self._fit_group(group)]
 
-    def _fit_stack(self, stack: Samples) -> tuple[np.ndarray, np.ndarray]:
-        direct = self._directly(stack.values) if self.fixed and not stack.by_coordinates else None
-        if direct is not None:
-            return direct, np.repeat(self.amounts(direct.shape[1]), len(direct))
-        return next(self._fit_group([self._decompose(stack)]))
-
-    def _fit_group(self, group: Sequence[Any]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def _fit_group(self, group: Sequence[Samples]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Fit stacks that share the amount of their b-th samples."""
-        amounts = self.amounts(max(one.n for one in group))
-        best = plain = np.zeros(len(group[0].values), dtype=np.intp)
-        if amounts.size > 1:
-            plain = np.any([(one.trace[:, 0] == 0.0) | (one.n == 1) for one in group], axis=0)
-            best = best if plain.all() else np.where(plain, 0, self._best(group, amounts))
+        amounts = self.amounts(max(stack.n for stack in group))
+        if self.fixed and not group[0].by_coordinates and (weights := self._directly(group[0].values)) is not None:
+            yield weights, np.repeat(amounts, len(weights))
+            return
+        spectra, size = [self._decompose(stack) for stack in group], len(group[0].values)
+        best, plain = np.zeros(size, dtype=np.intp), np.zeros(size, dtype=bool)
+        if amounts.size > 1:  # of ties the least shrinkage; if a point cannot be left out, the plain mean
+            plain = np.any([(one.trace[:, 0] == 0.0) | (one.n == 1) for one in spectra], axis=0)
+        if amounts.size > 1 and not plain.all():
+            scores = np.sum([self._scores(one, amounts) for one in spectra], axis=0)
+            least = scores.min(axis=1, keepdims=True)
+            ties = scores <= least + _TIE * np.sum([one.trace / one.n for one in spectra], axis=0)
+            best = np.where(plain, 0, np.where(np.isnan(least[:, 0]), -1, ties.argmax(axis=1)))
         chosen = amounts[best]
-        for one in group:
-            weights = one.weights(self._gains(one, chosen[:, None]))
+        for one in spectra:
+            weights = one.weights(self._filtered(one, chosen[:, None]))
             weights[best < 0] = np.nan
-            weights[plain > 0] = 1.0 / one.n
-            yield weights, np.where((best < 0) | (plain > 0), np.nan, chosen)
-
-    def _best(self, group: Sequence[Any], amounts: np.ndarray) -> np.ndarray:
-        """Return the position (B,) of the amount with the least sum of scores, and of ties the first; -1 if NaN."""
-        scores = np.sum([self._scores(one, amounts) for one in group], axis=0)
-        return least_shrinkage(scores, _TIE * np.sum([one.trace[:, 0] / one.n for one in group], axis=0))
-
-    def weights(self, gram: Any) -> np.ndarray:
-        """Weights (n,) of the estimate, for a positive semi-definite Gram matrix (n, n).
-
-        Raises
-        ------
-        ValueError
-            If the matrix is not square, symmetric and finite, or too indefinite for the filter.
-        """
-        return self._solve(as_gram(gram))[0]
+            weights[plain] = 1.0 / one.n
+            yield weights, np.where((best < 0) | plain, np.nan, chosen)
 
     def embed(self, points: np.ndarray, kernel: Kernel) -> MeanEmbedding:
         weights, amount = self._fit_one(self._sample(points, kernel))
@@ -131,165 +221,44 @@ class Filter(Tuned, MeanEstimator):
             z = np.ascontiguousarray(kernel.checked_coordinates(points))
             if z.shape[1] < len(z):
                 return Samples(z[None], by_coordinates=True)
-        return Samples(self.features(kernel, points)(points)[None])
+        return Samples(kernel(points)[None])
 
     def _solve(self, gram: np.ndarray) -> tuple[np.ndarray, Any]:
         return self._fit_one(Samples(gram[None]))
 
     def _fit_one(self, sample: Samples) -> tuple[np.ndarray, Any]:
-        values = sample.values[0]
-        n, matrix = len(values), values.T @ values if sample.by_coordinates else values
-        self.check_size(n)
-        self._check_step(matrix, n)
+        self.check_size(sample.n)
+        self._check_step(sample.matrices[0], sample.n)
         ((weights, amount),) = self._fit([sample])
-        self._check_result(weights, matrix)
-        return weights[0], None if np.isnan(amount[0]) else self._unit(float(amount[0]), matrix)
+        self._check_result(weights, sample)
+        return weights[0], None if np.isnan(amount[0]) else self._unit(float(amount[0]), sample.matrices[0])
 
-    def _check_result(self, result: np.ndarray, matrix: np.ndarray) -> None:
+    def _check_result(self, weights: np.ndarray, sample: Samples) -> None:
+        matrix = sample.matrices[0]
         scale = float(np.abs(matrix).max())
         if scale > 0.0 and not _TINY < scale < 1.0 / _TINY:
             raise ValueError(
-                f"{self!r}: kernel values up to {scale:.3g} are near the end of the range of numbers; multiply the "
-                "data by a constant"
+                f"{self!r}: kernel values up to {scale:.3g} are out of range; multiply the data by a constant"
             )
-        if not np.isfinite(result).all():
-            raise ValueError(
-                f"{self!r}: the smallest eigenvalue of the Gram matrix is {np.linalg.eigvalsh(matrix)[0]:.3g}; use a "
-                "positive semi-definite kernel or more shrinkage"
-            )
+        if not np.isfinite(weights).all():
+            least = np.linalg.eigvalsh(matrix)[0]
+            raise ValueError(f"{self!r}: the Gram matrix has an eigenvalue {least:.3g}; use a positive definite kernel")
 
     def scores(self, gram: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Leave-one-out score of every amount that tuning compares.
-
-        Returns
-        -------
-        amounts, scores : ndarray, shape (g,)
-            Amounts as the tuning grid has them (see the class) and their scores.
-        """
+        """Return the amounts (g,) that tuning compares, and their leave-one-out scores (g,)."""
         if self.fixed:
-            raise ValueError(f"{self!r} has a fixed amount, and nothing to compare; scores are of what is tuned")
-        matrix = as_gram(gram)
-        amounts = self.amounts(len(matrix))
+            raise ValueError(f"{self!r} has a fixed amount and no scores; leave the amount out")
+        sample = Samples(as_gram(gram)[None])
+        amounts = self.amounts(sample.n)
         with np.errstate(all="ignore"):
-            return amounts, self._scores(self._decompose(Samples(matrix[None])), amounts)[0]
+            return amounts, self._scores(self._decompose(sample), amounts)[0]
 
     def tuned(self, kernel: Kernel, *samples: np.ndarray) -> Self:
         if self.fixed:
             return self
         stacks = [self._sample(x, kernel) for x in samples]
-        with np.errstate(all="ignore"):
-            spectra = [self._decompose(stack) for stack in stacks]
-            if any(one.n == 1 or one.trace[0, 0] == 0.0 for one in spectra):
-                return self
-            amounts = self.amounts(max(one.n for one in spectra))
-            best = self._best(spectra, amounts)[0]
-        z = stacks[0].values[0]
-        self._check_result(np.array(best if best >= 0 else np.nan), z.T @ z if stacks[0].by_coordinates else z)
-        return self._at(float(amounts[best]))
-
-
-@dataclass(frozen=True, repr=False)
-class TSVD(Filter):
-    """Kernel mean projected on the leading eigenvectors of the Gram matrix (truncated SVD, the kernel-PCA basis).
-
-    Parameters
-    ----------
-    m : int, optional
-        Number of components kept (those in the null space of K carry nothing and are not counted).
-    threshold : float, optional
-        Keep the eigenvalues of K/n that are at least threshold * mean(K_ii).
-    rule : {"loo", "gcv"}
-        How the threshold is tuned if neither is given: the leave-one-out score of the filter, or generalized
-        cross-validation, which is for replication only: without noise to trade off it hardly ever truncates
-        (erratum E24).
-    tuning : {"auto", "sample", "joint", "pooled"}
-        "sample" chooses an amount for each sample and "joint" one for all, again in every permutation; "pooled"
-        chooses once, on all observations.  "auto" is "sample", or "joint" for samples of unequal sizes.
-
-    Notes
-    -----
-    [S14] Table 1.  Tuning compares thresholds rather than numbers of components, so that equal eigenvalues stay
-    together and samples of different sizes can share one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> TSVD(m=1).weights(np.array([[1.0, 0.5], [0.5, 1.0]]))
-    array([0.5, 0.5])
-    """
-
-    projects: ClassVar[bool] = True
-    summary: ClassVar[str] = "truncated SVD (projection on leading eigenvectors)"
-    amount: ClassVar[str] = "components"
-
-    m: int | None = None
-    threshold: float | None = None
-    rule: str = "loo"
-
-    def _check(self) -> None:
-        choice(self.rule, ("loo", "gcv"), "rule")
-        if self.m is not None and self.threshold is not None:
-            raise ValueError("m and threshold both fix what is kept; give one of them")
-        if self.m is not None:
-            count(self.m, "m", 1)
-        check_amount(self.threshold, "threshold")
-        if self.fixed and self.rule != "loo":
-            raise ValueError(f"rule={self.rule!r} is not used when m or threshold is given; drop one of them")
-
-    @property
-    def fixed(self) -> bool:
-        return self.m is not None or self.threshold is not None
-
-    @property
-    def any_rank(self) -> bool:
-        return self.m is None and (self.threshold is None or self.threshold > SMALLEST)
-
-    def check_size(self, n: int) -> None:
-        if self.m is not None and self.m > n:
-            raise ValueError(f"m={self.m} components cannot be kept from a sample of {n} points; use m <= {n}")
-
-    def amounts(self, n: int) -> np.ndarray:
-        if self.fixed:
-            return np.array([self.threshold if self.m is None else self.m], dtype=np.float64)
-        return THRESHOLD_GRID
-
-    def _cutoff(self, amounts: np.ndarray, trace: Any) -> np.ndarray:
-        """Return the least eigenvalue kept; the slack keeps those that equal the threshold up to rounding."""
-        with np.errstate(invalid="ignore"):
-            return np.asarray(amounts * trace * (1.0 - 1e-9))
-
-    def _scores(self, spectra: Spectra, amounts: np.ndarray) -> np.ndarray:
-        n, values = spectra.n, spectra.values[:, ::-1]
-        number = (values[:, None, :] >= self._cutoff(amounts, spectra.trace)[:, :, None]).sum(axis=2)
-        shares, a = (spectra.metric * spectra.along**2)[:, ::-1] / n, 1.0 / (n - 1.0)
-
-        def kept(parts: np.ndarray) -> np.ndarray:
-            """Sum (B, g) of the parts (B, r) of the components that an amount keeps."""
-            sums = np.hstack([np.zeros((len(parts), 1)), parts.cumsum(axis=1)])
-            return np.take_along_axis(sums, number, axis=1)
-
-        if self.rule == "loo":  # LOO_filter of factors 0 and 1
-            return (spectra.trace + kept(values * a * (2.0 + a) + n * a * shares * (n * a - 2.0 * (1.0 + a)))) / n
-        residual = (values * shares).sum(axis=1, keepdims=True) - kept(values * shares)
-        scores = residual / (n - number) ** 2 / spectra.trace  # in the unit of K, like the other scores
-        return np.where((number == 0) | (number == n) | (amounts == 0.0), np.inf, scores)
-
-    def _gains(self, spectra: Spectra, amounts: np.ndarray) -> np.ndarray:
-        values = spectra.values
-        if self.m is None:
-            kept = values >= self._cutoff(amounts, spectra.trace)
-        else:
-            kept = (values >= 1e-12 * values[:, -1:]) & (np.arange(values.shape[1]) >= values.shape[1] - self.m)
-        gains = np.where(kept & (values > 0.0), 1.0 / values, 0.0)
-        gains[amounts[:, 0] == 0.0] = np.inf
-        return gains
-
-    def _unit(self, amount: float, matrix: np.ndarray) -> int:
-        if self.m is not None:
-            return self.m
-        values = np.linalg.eigvalsh(matrix)
-        floor = np.maximum(self._cutoff(np.array(amount), np.trace(matrix)), 1e-12 * values[-1])
-        return int((values >= floor).sum())
-
-    def _at(self, amount: float) -> Self:
-        return self.at(threshold=amount, rule="loo")
+        fits = self._fit(stacks, joint=True)
+        for stack, (weights, _) in zip(stacks, fits, strict=True):
+            self._check_result(weights, stack)
+        amount = fits[0][1][0]
+        return self if np.isnan(amount) else self.at(**{self._amounts[0]: self._kind(amount)})

@@ -9,16 +9,16 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from shrinktest._check import as_points, choice, real_values
+from shrinktest._check import choice, complete_points, numbers_or_nan, positive, real_values
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.kernels import Kernel, as_kernel
-
-#: How a test chooses the amount of shrinkage; see :class:`Tuned`.
-TUNINGS = ("auto", "sample", "joint", "pooled")
 
 #: What a fit uses of a sample: sum and trace of its Gram matrix ("sums"), a compiled loop over Gram matrix or
 #: coordinates ("filter"), the points themselves ("noise"), or the Gram matrix, handed to ``weights`` ("function").
 Needs = Literal["sums", "filter", "noise", "function"]
+
+#: Check of a parameter by its value and name: returns the plain value, or raises an error.
+Check = Callable[[Any, str], Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,9 +28,26 @@ class Samples:
     values: np.ndarray
     by_coordinates: bool = False
 
+    @property
+    def n(self) -> int:
+        """Number of points of a sample."""
+        return self.values.shape[1]
+
+    @property
+    def matrices(self) -> np.ndarray:
+        """Gram matrices K, or Z'Z for coordinates Z."""
+        z = self.values
+        return np.asarray(z.transpose(0, 2, 1) @ z) if self.by_coordinates else z
+
+    @property
+    def diagonal(self) -> np.ndarray:
+        """Diagonals (B, n) of the Gram matrices."""
+        z = self.values
+        return np.square(z).sum(axis=2) if self.by_coordinates else np.diagonal(z, axis1=1, axis2=2).copy()
+
 
 def as_gram(gram: object) -> np.ndarray:
-    """Return a Gram matrix (n, n) as float64 in C order; raise ValueError unless it is finite and symmetric."""
+    """Return a Gram matrix (n, n) as float64 in C order; raise an error unless it is finite and symmetric."""
     try:
         g = np.require(real_values(gram), requirements=["C", "W"])
     except TypeError as error:
@@ -59,20 +76,6 @@ def as_weights(values: object, estimator: MeanEstimator, n: int) -> np.ndarray:
     return weights.copy()
 
 
-def weights_of(function: Callable[[np.ndarray], Any], gram: np.ndarray, estimator: MeanEstimator) -> np.ndarray:
-    """Return the checked weights that a function gives a Gram matrix, which it cannot write into."""
-    view = gram.view()
-    view.setflags(write=False)
-    try:
-        return as_weights(function(view), estimator, len(gram))
-    except ValueError as error:
-        if "read-only" not in str(error):
-            raise
-        raise ValueError(
-            f"{estimator!r} modified its Gram matrix, which is read-only; copy it first, gram.copy()"
-        ) from None
-
-
 class MeanEstimator(ABC):
     """An estimator of the kernel mean mu_P = E k(X, .), the base class of every estimator and of your own.
 
@@ -97,28 +100,36 @@ class MeanEstimator(ABC):
     0.0286
     """
 
-    #: One line for lists and tables.
-    summary: ClassVar[str] = "user-defined estimator"
-    #: What the amount in ``MeanEmbedding.shrinkage`` is.
-    amount: ClassVar[str] = "shrinkage"
-    #: What a fit uses of a sample: "function" (its Gram matrix) for every estimator of your own.
-    needs: ClassVar[Needs] = "function"
-    #: True if an independence test has an unbiased form, which requires equal weights 1/n that are never shrunk.
-    unbiased_pairs: ClassVar[bool] = False
-    #: True if the features are averages over noise, as for marginalized means.
-    smooths: ClassVar[bool] = False
-    #: True if that noise has one variance for all columns.
-    one_noise: ClassVar[bool] = False
-    #: True if it projects, so that the estimate may be zero although the mean is not.
-    projects: ClassVar[bool] = False
+    summary: ClassVar[str] = "user-defined estimator"  #: One line for lists and tables.
+    amount: ClassVar[str] = "shrinkage"  #: What the amount in ``MeanEmbedding.shrinkage`` is.
+    needs: ClassVar[Needs] = "function"  #: What a fit uses of a sample.
+    by_coordinates: ClassVar[bool] = False  #: True if a fit can use coordinates in place of the Gram matrix.
+    any_rank: ClassVar[bool] = True  #: True if gram='auto' may omit directions of next to no variance.
+    fixed: ClassVar[bool] = True  #: True if nothing is tuned on the data.
+    unbiased_pairs: ClassVar[bool] = False  #: True if all weights are 1/n, as the unbiased form of HSIC requires.
+    smooths: ClassVar[bool] = False  #: True if the features are averages over noise, as for marginalized means.
+    one_noise: ClassVar[bool] = False  #: True if that noise has one variance for all columns.
+    projects: ClassVar[bool] = False  #: True if it projects: the estimate may be zero although the mean is not.
 
     @abstractmethod
     def weights(self, gram: Any) -> np.ndarray:
         """Weights (n,) on the points, from their Gram matrix (n, n)."""
 
     def checked_weights(self, gram: np.ndarray) -> np.ndarray:
-        """Return the weights for a Gram matrix (n, n); raise an error unless they are n finite numbers."""
-        return weights_of(self.weights, gram, self)
+        """Return the weights for a Gram matrix (n, n), read-only; raise an error unless they are n finite numbers."""
+        view = gram.view()
+        view.setflags(write=False)
+        try:
+            return as_weights(self._weigh(view), self, len(gram))
+        except ValueError as error:
+            if "read-only" not in str(error):
+                raise
+            raise ValueError(
+                f"{self!r} modified its Gram matrix, which is read-only; copy it first, gram.copy()"
+            ) from None
+
+    def _weigh(self, gram: np.ndarray) -> Any:
+        return self.weights(gram)
 
     def fit_samples(self, samples: Sequence[Samples], joint: bool = False) -> list[np.ndarray]:
         """Return the weights (B, n) of every stack of samples; ``joint``: one amount for the b-th of all stacks."""
@@ -133,11 +144,6 @@ class MeanEstimator(ABC):
         """True if ``features`` returns another kernel than the one it is given."""
         return type(self).features is not MeanEstimator.features
 
-    @property
-    def fixed(self) -> bool:
-        """True if nothing is tuned on the data."""
-        return True
-
     def tuned(self, kernel: Kernel, *samples: np.ndarray) -> Self:
         """Return the estimator with its amount fixed at the best one for these samples (n_i, d)."""
         return self
@@ -145,16 +151,6 @@ class MeanEstimator(ABC):
     def tuning_for(self, sizes: tuple[int, ...]) -> str:
         """Return how the amount is chosen for samples of these sizes: "fixed", "sample", "joint" or "pooled"."""
         return "fixed"
-
-    @property
-    def by_coordinates(self) -> bool:
-        """True if a fit can use coordinates of the features in place of the Gram matrix."""
-        return False
-
-    @property
-    def any_rank(self) -> bool:
-        """True if gram='auto' may use a low-rank factor, which omits directions of next to no variance."""
-        return True
 
     def check_size(self, n: int) -> None:  # noqa: B027 - most estimators take samples of any size
         """Raise ValueError if the estimator makes no sense for n points."""
@@ -187,11 +183,6 @@ class MeanEstimator(ABC):
         kernel : str, Kernel or callable, default "gaussian"
             A bandwidth of ``"median"`` is resolved on ``X``.
 
-        Returns
-        -------
-        MeanEmbedding
-            Points, weights, the resolved kernel and the tuned amount.
-
         Examples
         --------
         >>> from shrinktest import SKMSE
@@ -199,9 +190,7 @@ class MeanEstimator(ABC):
         >>> mean.weights.round(4)
         array([0.2512, 0.2512, 0.2512])
         """
-        points = as_points(X, "X").values
-        if np.isnan(points).any():
-            raise ValueError("X contains missing values (NaN); drop or impute them before fitting an embedding")
+        points = complete_points(X, "X").values
         return self.embed(points, as_kernel(kernel).resolve(points, 0))
 
     def embed(self, points: np.ndarray, kernel: Kernel) -> MeanEmbedding:
@@ -214,38 +203,47 @@ class MeanEstimator(ABC):
         return self.checked_weights(gram), None
 
 
+class BuiltIn(MeanEstimator):
+    """Base class of estimators that solve for the weights of a Gram matrix once it is checked."""
+
+    def weights(self, gram: Any) -> np.ndarray:
+        """Weights (n,) of the estimate, for a Gram matrix (n, n).
+
+        Raises ValueError if the matrix is not square, symmetric and finite, or has no estimate.
+        """
+        return self._solve(as_gram(gram))[0]
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Tuned(ABC):
+class Tuned(BuiltIn):
     """Add the option ``tuning`` to an estimator that chooses its amount of shrinkage from the data.
 
-    ``tuning="sample"``: each sample by itself, again in every permutation; ``"joint"``: one amount for all samples,
-    again in every permutation; ``"pooled"``: once, on the pooled sample.  ``"auto"`` is ``"sample"``, or ``"joint"``
-    for samples of unequal sizes, of which the smaller one would be shrunk more and make the test one-sided.
+    ``tuning="auto"`` is "sample", or "joint" for samples of unequal sizes, of which the smaller one would be shrunk
+    more and make the test one-sided.
     """
 
     tuning: str = "auto"
 
-    def __post_init__(self) -> None:
-        choice(self.tuning, TUNINGS, "tuning")
-        for f in fields(self):
-            value = getattr(self, f.name)
-            if isinstance(value, np.generic):  # shown as a plain number in reprs and JSON
-                object.__setattr__(self, f.name, float(value) if isinstance(value, np.floating) else value.item())
-        if self.fixed and self.tuning != "auto":
-            raise ValueError(f"tuning={self.tuning!r} has nothing to tune: the amount of {self!r} is fixed")
-        self._check()
+    _checks: ClassVar[dict[str, Check]] = {}  # of every parameter that is given, not None
+    _amounts: ClassVar[tuple[str, ...]]  # parameters that fix the amount, one at most; tuning gives the first
+    _options: ClassVar[tuple[str, ...]] = ("tuning",)  # parameters that say how the amount is chosen
 
-    def _check(self) -> None:  # noqa: B027 - not every estimator has parameters to check
-        """Raise an error for parameters out of range."""
+    def __post_init__(self) -> None:
+        for name, check in {"tuning": one_of("auto", "sample", "joint", "pooled"), **self._checks}.items():
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, check(value, name))
+        given = [name for name in self._amounts if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise ValueError(f"{' and '.join(given)} both fix the amount of shrinkage; give one of them")
+        options = {f.name: (getattr(self, f.name), f.default) for f in fields(self) if f.name in self._options}
+        unused = [f"{name}={value!r}" for name, (value, default) in options.items() if value != default]
+        if given and unused:
+            raise ValueError(f"{unused[0]} has nothing to tune: {given[0]}= fixes the amount; drop one of them")
 
     @property
-    @abstractmethod
-    def fixed(self) -> bool:
+    def fixed(self) -> bool:  # type: ignore[override]
         """True if the amount was given, so that nothing is tuned."""
-
-    @abstractmethod
-    def tuned(self, kernel: Kernel, *samples: np.ndarray) -> Self:
-        """Return the estimator with the amount that minimizes the summed score of these samples."""
+        return any(getattr(self, name) is not None for name in self._amounts)
 
     def tuning_for(self, sizes: tuple[int, ...]) -> str:
         """Return how the amount is chosen for samples of these sizes."""
@@ -257,4 +255,24 @@ class Tuned(ABC):
 
     def at(self, **amount: Any) -> Self:
         """Return the same estimator with its amount fixed."""
-        return replace(self, **{"tuning": "auto", **amount})
+        defaults = {f.name: f.default for f in fields(self) if f.name in self._options}
+        return replace(self, **{**defaults, **amount})
+
+
+def one_of(*known: str) -> Check:
+    """Return a check that a parameter is one of these names."""
+    return lambda value, name: choice(value, known, name)
+
+
+def penalty(value: Any, name: str) -> float:
+    """Return an amount of shrinkage, a number >= 0 or infinity."""
+    return value if isinstance(value, float) and value == np.inf else positive(value, name, allow_zero=True)
+
+
+def non_negative(values: Any, name: str) -> tuple[float, ...]:
+    """Return finite numbers >= 0, in a sequence or alone, as a tuple."""
+    array = np.atleast_1d(numbers_or_nan(values))
+    wrong = array.ndim > 1 or not array.size or not ((array >= 0.0) & np.isfinite(array)).all()
+    if wrong or isinstance(values, bool):
+        raise ValueError(f"{name} must be finite numbers >= 0; got {values!r}")
+    return tuple(array.tolist())

@@ -134,28 +134,19 @@ def tune_common(x, y, th2):
     other = best - 1 if slopes[best] > 0.0 else best + 1
     if other < 0 or other >= points or slopes[best] * slopes[other] >= 0.0:
         return centre + LOWEST + best
-    low, high = centre + LOWEST + min(best, other), centre + LOWEST + max(best, other)
-    slope_low, slope_high = slopes[min(best, other)], slopes[max(best, other)]
-    middle, side = low, 0
+    first = min(best, other)
+    ends, slopes, middle, side = centre + LOWEST + np.arange(first, first + 2), slopes[first : first + 2], 0.0, -1
     for _ in range(100):  # regula falsi, Illinois variant: bracketed, and superlinear
         previous = middle
-        middle = (low * slope_high - high * slope_low) / (slope_high - slope_low)
+        middle = (ends[0] * slopes[1] - ends[1] * slopes[0]) / (slopes[1] - slopes[0])
         if abs(middle - previous) < 1e-13 * max(1.0, abs(middle)):
             break
         objective(x, y, th2, np.full(th2.size, middle), gradient)
-        slope = np.sum(gradient)
-        if slope == 0.0:
-            break
-        if slope * slope_high > 0.0:
-            high, slope_high = middle, slope
-            if side == 1:
-                slope_low *= 0.5
-            side = 1
-        else:
-            low, slope_low = middle, slope
-            if side == -1:
-                slope_high *= 0.5
-            side = -1
+        slope, moved = np.sum(gradient), side
+        side = 1 if slope * slopes[1] > 0.0 else 0
+        ends[side], slopes[side] = middle, slope
+        if side == moved:
+            slopes[1 - side] *= 0.5
     return middle
 
 
@@ -222,31 +213,28 @@ def descend(x, y, th2, logs):
 @compiled()
 def tune(x, y, th2, tied, noise):
     """Write variances (d,) into ``noise``: one for all coordinates if ``tied``, else one each, from several starts."""
-    common, best, logs = tune_common(x, y, th2), np.inf, np.empty(th2.size)
-    for start in range(-1, 0 if tied or th2.size == 1 else 3):
-        for j in range(th2.size):  # the isotropic optimum, next to no noise, and much noise
-            logs[j] = common if start <= 0 else np.log(th2[j]) + (-6.0 if start == 1 else 1.0)
-        value = descend(x, y, th2, logs) if start >= 0 else np.inf
-        if start < 0 or value < best - 1e-12:
+    common, best = tune_common(x, y, th2), np.inf
+    noise[:] = np.exp(common)
+    for start in range(0 if tied or th2.size == 1 else 3):  # the common optimum, next to no noise, and much noise
+        logs = np.full(th2.size, common) if start == 0 else np.log(th2) + (-6.0 if start == 1 else 1.0)
+        value = descend(x, y, th2, logs)
+        if value < best - 1e-12:
             best = value
-            for j in range(th2.size):
-                noise[j] = np.exp(logs[j])
+            noise[:] = np.exp(logs)
 
 
 @compiled()
-def smoothed_sum(x, y, th2, noise_x, noise_y, same):
-    """Sum over pairs of <E phi(x + N), E phi(y + N')> with noise of these variances: (all pairs, own pairs)."""
-    widths, log_factor, total = np.empty(th2.size), 0.0, 0.0
+def smoothed_sum(x, y, th2, noise, same):
+    """Sum over pairs of <E phi(x + N), E phi(y + N')> with the summed variances ``noise``: (all pairs, own pairs)."""
+    widths, log_factor, total = 1.0 / (th2 + noise), 0.0, 0.0
     for j in range(th2.size):
-        widths[j] = 1.0 / (th2[j] + noise_x[j] + noise_y[j])
         log_factor += 0.5 * np.log(th2[j] * widths[j])
-    squares, space = np.empty((th2.size, y.shape[1])), np.empty(y.shape[1])
+    squares, space, slopes = np.empty((th2.size, y.shape[1])), np.empty(y.shape[1]), np.empty(0)
     for i in range(x.shape[1]):
         values = space[: i if same else y.shape[1]]
         differences(x, i, y, squares, values.size)
         smoothed(squares, widths, log_factor, values)
-        for k in range(values.size):
-            total += values[k]
+        total += sums(squares, values, slopes)
     own = x.shape[1] * np.exp(log_factor)
     return (2.0 * total + own, own) if same else (total, 0.0)
 
@@ -257,27 +245,18 @@ def smoothed_splits(pooled, masks, th2, tied, joint, unbiased, out):
 
     ``pooled`` (d, m + n) are the coordinates of all points, and ``masks`` (B, m + n) say which are of the first sample.
     """
-    d, m, empty = pooled.shape[0], 0, np.empty((pooled.shape[0], 0))
-    for i in range(masks.shape[1]):
-        m += masks[0, i]
+    m, empty, noise_x, noise_y = masks[0].sum(), np.empty((th2.size, 0)), np.empty(th2.size), np.empty(th2.size)
     n = masks.shape[1] - m
-    x, y, noise_x = np.empty((d, m)), np.empty((d, n)), np.empty(d)
-    noise_y = noise_x if joint else np.empty(d)
     for r in range(masks.shape[0]):
-        i = 0
-        for k in range(masks.shape[1]):
-            for c in range(d):
-                if masks[r, k]:
-                    x[c, i] = pooled[c, k]
-                else:
-                    y[c, k - i] = pooled[c, k]
-            i += masks[r, k]
+        x, y = np.ascontiguousarray(pooled[:, masks[r]]), np.ascontiguousarray(pooled[:, ~masks[r]])
         tune(x, y if joint else empty, th2, tied, noise_x)
-        if not joint:
+        if joint:
+            noise_y[:] = noise_x
+        else:
             tune(y, empty, th2, tied, noise_y)
-        sum_x, own_x = smoothed_sum(x, x, th2, noise_x, noise_x, True)
-        sum_y, own_y = smoothed_sum(y, y, th2, noise_y, noise_y, True)
-        cross = 2.0 * smoothed_sum(x, y, th2, noise_x, noise_y, False)[0] / (m * n)
+        sum_x, own_x = smoothed_sum(x, x, th2, 2.0 * noise_x, True)
+        sum_y, own_y = smoothed_sum(y, y, th2, 2.0 * noise_y, True)
+        cross = 2.0 * smoothed_sum(x, y, th2, noise_x + noise_y, False)[0] / (m * n)
         if unbiased:
             within = (sum_x - own_x) / (m * (m - 1.0)) + (sum_y - own_y) / (n * (n - 1.0))
         else:

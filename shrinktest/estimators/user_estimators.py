@@ -1,20 +1,23 @@
-"""Turn functions of your own into estimators: Python functions, and functions compiled by numba."""
+"""Estimators made of functions of your own, in Python or compiled by numba, and the check of an estimator."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from shrinktest._check import check_signature, numbers_or_nan
-from shrinktest.estimators.mean_estimator import MeanEstimator, Samples, as_gram, as_weights, weights_of
+from shrinktest.estimators.mean_estimator import BuiltIn, MeanEstimator, Samples, as_weights
+from shrinktest.kernels import Gaussian, Linear
 
 
 @dataclass(frozen=True, repr=False)
-class FromFunction(MeanEstimator):
-    """An estimator made of a function ``gram (n, n) -> weights (n,)``; what callables become in tests.
+class FromFunction(BuiltIn):
+    """Estimator made of a function ``gram (n, n) -> weights (n,)``; callables become this in tests.
 
     Parameters
     ----------
@@ -40,17 +43,13 @@ class FromFunction(MeanEstimator):
     def __repr__(self) -> str:
         return f"FromFunction({getattr(self.function, '__qualname__', repr(self.function))})"
 
-    def weights(self, gram: Any) -> np.ndarray:
-        """Weights (n,); raises an error unless the function returns n finite numbers."""
-        return self.checked_weights(as_gram(gram))
-
-    def checked_weights(self, gram: np.ndarray) -> np.ndarray:
-        return weights_of(self.function, gram, self)
+    def _weigh(self, gram: np.ndarray) -> Any:
+        return self.function(gram)
 
 
 @dataclass(frozen=True, repr=False)
-class Compiled(MeanEstimator):
-    """An estimator made of a numba-compiled ``weigh(gram, theta, out)``, which tests run in compiled loops and threads.
+class Compiled(BuiltIn):
+    """Estimator made of a numba-compiled ``weigh(gram, theta, out)``, which tests run in compiled loops and threads.
 
     Parameters
     ----------
@@ -77,7 +76,7 @@ class Compiled(MeanEstimator):
     parameters: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        from shrinktest.estimators.user_loops import is_compiled
+        from shrinktest.estimators.filter_loops import is_compiled
 
         if not callable(self.weigh) or not is_compiled(self.weigh):
             raise TypeError(f"weigh must be a function (gram, theta, out) compiled with numba.njit; got {self.weigh!r}")
@@ -91,18 +90,90 @@ class Compiled(MeanEstimator):
         shown = f", {self.parameters!r}" if self.parameters else ""
         return f"Compiled({getattr(self.weigh, '__name__', repr(self.weigh))}{shown})"
 
-    def weights(self, gram: Any) -> np.ndarray:
-        """Weights (n,) that the function writes; raises ValueError unless they are finite."""
-        return self.checked_weights(as_gram(gram))
-
-    def checked_weights(self, gram: np.ndarray) -> np.ndarray:
-        return as_weights(self.fit_samples([Samples(gram[None].copy())])[0][0], self, len(gram))
+    def _weigh(self, gram: np.ndarray) -> Any:
+        return self.fit_samples([Samples(gram[None].copy())])[0][0]
 
     def fit_samples(self, samples: Sequence[Samples], joint: bool = False) -> list[np.ndarray]:
-        from shrinktest.estimators.user_loops import over_samples
+        from shrinktest.estimators.filter_loops import over_samples
 
         loop, theta = over_samples(self.weigh), np.array(self.parameters, dtype=np.float64)
         weights = [np.empty(stack.values.shape[:2]) for stack in samples]
         for stack, out in zip(samples, weights, strict=True):
             loop(stack.values, theta, out)
         return weights
+
+
+def check_estimator(estimator: Any) -> None:
+    """Check that an estimator of your own has the properties on which the tests rely; else raise AssertionError.
+
+    On ordinary, singular, duplicated, constant and zero Gram matrices: one finite weight per point; the Gram matrix is
+    left unchanged; the same weights again, also after other data and in a fresh copy; the weights travel with the
+    points when these are reordered; and both tests run with it.
+
+    Parameters
+    ----------
+    estimator : str, MeanEstimator or callable
+        An estimator by name, as an object, or as a function gram -> weights.
+
+    Examples
+    --------
+    >>> from shrinktest import check_estimator
+    >>> check_estimator(lambda gram: gram.mean(axis=1) / len(gram))
+    """
+    from shrinktest import independence_test, two_sample_test
+    from shrinktest.estimators import as_estimator
+
+    est, rng = as_estimator(estimator), np.random.default_rng(0)
+    points = rng.normal(size=(12, 3))
+    grams = {
+        "a Gaussian Gram matrix of 12 points": Gaussian(1.5)(points),
+        "a singular Gram matrix (linear kernel, negative entries)": Linear()(points),
+        "a Gram matrix with duplicated points": Gaussian(1.5)(np.repeat(points[:4], 3, axis=0)),
+        "two points": Gaussian(1.0)(points[:2]),
+        "points that all coincide": np.ones((5, 5)),
+        "a zero Gram matrix": np.zeros((4, 4)),
+    }
+    cases = []
+    for name, gram in grams.items():
+        with suppress(ValueError):  # too few points for it
+            est.check_size(len(gram))
+            cases.append((f"{est!r} on {name}", gram, copy.deepcopy(est)))
+    weights = [_weights(est, gram, place) for place, gram, _ in cases]
+    for (place, gram, fresh), before in zip(reversed(cases), reversed(weights), strict=True):
+        for again in (_weights(est, gram, place), _weights(fresh, gram, place)):
+            _law(np.array_equal(again, before), f"{place}: another call gave other weights; keep no state")
+        order = rng.permutation(len(gram))
+        moved = np.ascontiguousarray(gram[np.ix_(order, order)])
+        # compared in the feature space: weights in the null space of a singular Gram matrix are arbitrary
+        gap = _weights(est, moved, place) - before[order]
+        size = max(abs(before @ gram @ before), np.trace(gram) / len(gram))
+        _law(abs(gap @ moved @ gap) <= 1e-8 * size, f"{place}: reordering the points must reorder the weights")
+    x, y = rng.normal(size=(6, 2)), rng.normal(size=(5, 2))
+    own = est.needs == "function" or isinstance(est, Compiled)
+    for test, data in ((two_sample_test, (x, y)), (independence_test, (x, x[:, :1] ** 2))):
+        try:
+            result = test(*data, estimator=est, n_resamples=19, rng=0, workers=1)
+        except Exception as error:
+            if isinstance(error, ValueError) and not own:  # a built-in estimator for other data
+                continue
+            raise AssertionError(f"{est!r} in {test.__name__}: {type(error).__name__}: {error}") from error
+        _law(
+            np.isfinite(result.statistic) and 0.0 < result.pvalue <= 1.0,
+            f"{est!r}: {result.test} gave statistic {result.statistic} and p-value {result.pvalue}",
+        )
+
+
+def _weights(est: MeanEstimator, gram: np.ndarray, place: str) -> np.ndarray:
+    given = gram.copy()
+    try:
+        weights = as_weights(est.weights(given), est, len(gram))
+    except Exception as error:  # whatever a user's function raises; functions get a read-only matrix
+        changed = "the Gram matrix was changed; work on a copy. " if "read-only" in str(error) else ""
+        raise AssertionError(f"{place}: {changed}{type(error).__name__}: {error}") from error
+    _law(np.array_equal(given, gram), f"{place}: the Gram matrix was changed; work on a copy")
+    return weights
+
+
+def _law(holds: bool, message: str) -> None:
+    if not holds:
+        raise AssertionError(message)

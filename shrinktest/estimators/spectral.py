@@ -1,0 +1,380 @@
+"""Filters of the spectrum: Tikhonov, iterated Tikhonov, Landweber iteration, the nu-method, and truncated SVD."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from math import ceil, sqrt
+from typing import Any, ClassVar
+
+import numpy as np
+
+from shrinktest._check import count, positive
+from shrinktest.estimators.filters import Filter, Spectra
+from shrinktest.estimators.mean_estimator import Check, Samples, one_of, penalty
+
+_MOST_STEPS = 10**7  # of an iteration
+_MOST_TUNED = 1000  # steps if the amount is tuned by deletion, in time proportional to their square
+
+# Amounts that tuning compares, relative to the mean of K_ii and on the covariance scale, so that one grid serves every
+# sample size and unit.  The endpoints are the plain mean and the zero estimate.
+_LAM_COV_GRID = np.concatenate([[0.0], np.logspace(-6.0, 3.0, 64), [np.inf]])
+_THRESHOLD_GRID = np.concatenate([[0.0], np.logspace(-6.0, 0.0, 64), [np.inf]])
+
+
+def _steps(value: Any, name: str) -> int:
+    return count(value, name, 1, _MOST_STEPS)
+
+
+@dataclass(frozen=True, repr=False)
+class _Tikhonov(Filter):
+    lam: float | None = None
+    lam_cov: float | None = None
+    loo: str = "deletion"
+
+    amount: ClassVar[str] = "lam"
+    _amounts: ClassVar[tuple[str, ...]] = ("lam_cov", "lam")
+    _options: ClassVar[tuple[str, ...]] = ("tuning", "loo")
+    _checks: ClassVar[dict[str, Check]] = {"lam": penalty, "lam_cov": penalty, "loo": one_of("deletion", "paper")}
+    t: ClassVar[int] = 1  # steps
+
+    def _grid(self, n: int) -> np.ndarray:
+        return _LAM_COV_GRID
+
+    def _penalty(self, amounts: np.ndarray, trace: np.ndarray) -> np.ndarray:
+        """Return lam on the scale of the Gram matrix."""
+        with np.errstate(invalid="ignore"):
+            return np.where(np.isinf(amounts) | (self.lam is not None), amounts, amounts * trace)
+
+    def _scores(self, spectra: Spectra, amounts: np.ndarray) -> np.ndarray:
+        inner = (amounts > 0.0) & np.isfinite(amounts)
+        lams = amounts[inner] * spectra.trace
+        scores = np.where(amounts == 0.0, spectra.filter_scores(np.ones((1, 1, 1))), spectra.trace / spectra.n)
+        if self.loo == "paper":
+            residuals = spectra.residuals(lams * (spectra.n / (spectra.n - 1.0)))
+            scores[:, inner] = spectra.filter_scores(1.0 - residuals**self.t)
+        else:
+            scores[:, inner] = spectra.deletion_scores(lams, self.t, self.loo == "averaged")
+        scores[spectra.values[:, 0] + lams[:, 0] <= 0.0] = np.nan  # not positive definite
+        return scores
+
+    def _filtered(self, spectra: Spectra, amounts: np.ndarray) -> np.ndarray:
+        lam, values = self._penalty(amounts, spectra.trace), spectra.values
+        gains = 1.0 / (values + lam)
+        if self.t > 1:  # (1 - r^t) / D, which is t / lam for D = 0
+            log = self.t * np.log1p(-values * gains)
+            gains = np.where(values > 1e-12 * lam, -np.expm1(log) / values, self.t * gains)
+        out = np.where(np.isinf(lam), 0.0, gains) * spectra.along
+        out[values[:, 0] + lam[:, 0] <= 0.0] = np.nan
+        out[lam[:, 0] == 0.0] = np.inf
+        return out
+
+    def _directly(self, grams: np.ndarray) -> np.ndarray | None:
+        lam = self._penalty(self.amounts(0), np.trace(grams, axis1=1, axis2=2)[:, None, None])
+        if self.t > 1 or not ((lam > 0.0) & np.isfinite(lam)).all():
+            return None
+        matrices = grams + lam * np.eye(grams.shape[1])
+        try:
+            np.linalg.cholesky(matrices)
+        except np.linalg.LinAlgError:  # one is not positive definite
+            return None
+        return np.linalg.solve(matrices, grams.mean(axis=2, keepdims=True))[:, :, 0]
+
+    def _unit(self, amount: float, matrix: np.ndarray) -> float:
+        return float(self._penalty(np.array(amount), np.trace(matrix)))
+
+
+@dataclass(frozen=True, repr=False)
+class FKMSE(_Tikhonov):
+    """Kernel mean with flexible shrinkage, one factor per eigenvector (Tikhonov): weights (K + lam I)^-1 K 1/n.
+
+    The score may have two minima, so tuning evaluates it on a fixed grid of lam_cov, 1e-6 to 1e3, with the plain mean
+    and the zero estimate as endpoints.
+
+    Parameters
+    ----------
+    tuning
+        As for :class:`SKMSE`.
+    lam : float, optional
+        Fixed amount on the scale of the Gram matrix ([M14] eq. (8)).
+    lam_cov : float, optional
+        Fixed amount for samples of any size, lam = n * lam_cov * mean(K_ii).
+    loo : {"deletion", "averaged", "paper"}
+        Leave-one-out score if neither is given: exact; exact with mean leverages; or the closed form of [M14] Theorem
+        4, which keeps the left-out point in the basis and shrinks too much (erratum E1).
+
+    Examples
+    --------
+    >>> FKMSE(lam=1.0).weights([[1.0, 0.0], [0.0, 1.0]])
+    array([0.25, 0.25])
+    """
+
+    summary: ClassVar[str] = "flexible shrinkage (Tikhonov), one factor per eigenvector"
+    _checks: ClassVar[dict[str, Check]] = {**_Tikhonov._checks, "loo": one_of("deletion", "averaged", "paper")}
+
+
+@dataclass(frozen=True, repr=False)
+class IteratedTikhonov(_Tikhonov):
+    """Kernel mean by iterated Tikhonov: t steps of (K + lam I) b <- K 1/n + lam b; factors 1 - (lam / (D + lam))^t.
+
+    [S14] Table 1 with erratum E21: the update needs K 1/n, and the printed filter has lambda and gamma exchanged.
+
+    Parameters
+    ----------
+    lam, lam_cov, loo, tuning
+        As for :class:`FKMSE`, which is the case t = 1; ``loo`` is "deletion" or "paper".
+    t : int, default 3
+        Number of steps, 10 million at most, or 1000 if the amount is tuned by "deletion", in time proportional to t^2.
+
+    Examples
+    --------
+    >>> IteratedTikhonov(lam=1.0, t=2).weights([[1.0, 0.0], [0.0, 1.0]])
+    array([0.375, 0.375])
+    """
+
+    summary: ClassVar[str] = "iterated Tikhonov, t steps of flexible shrinkage"
+    _checks: ClassVar[dict[str, Check]] = {**_Tikhonov._checks, "t": _steps}
+
+    t: int = 3  # type: ignore[misc]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.t > _MOST_TUNED and not self.fixed and self.loo == "deletion":
+            raise ValueError(f"t must be at most {_MOST_TUNED} to tune by deletion, got {self.t}; use loo='paper'")
+
+
+@dataclass(frozen=True, repr=False)
+class _Gradient(Filter):
+    t: int | None = None
+    eta: float | None = None
+    max_iter: int | None = None
+    loo: str = "deletion"
+
+    amount: ClassVar[str] = "iterations"
+    _amounts: ClassVar[tuple[str, ...]] = ("t",)
+    _options: ClassVar[tuple[str, ...]] = ("tuning", "max_iter", "loo")
+    _checks: ClassVar[dict[str, Check]] = {
+        "loo": one_of("deletion", "paper"),
+        "t": _steps,
+        "max_iter": _steps,
+        "eta": positive,
+    }
+    _kind: ClassVar[type] = int
+    _fastest: ClassVar[float] = 1.0  # eta times the largest eigenvalue of K/n may not exceed it
+
+    @abstractmethod
+    def _coefficients(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return momenta and steps of the iterations t = 1, 2, ..."""
+
+    @abstractmethod
+    def _default_iterations(self, n: int) -> int:
+        """Return the largest number of iterations that tuning compares."""
+
+    def _grid(self, n: int) -> np.ndarray:
+        return np.arange(1.0, (self.max_iter or self._default_iterations(n)) + 1.0)
+
+    def _step_sizes(self, diagonal: np.ndarray, n: int, iterations: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return momenta (T,) and steps (B, T) on K; 1 / max K_ii is always safe, and n divides the step."""
+        momenta, factors = self._coefficients(np.arange(1.0, iterations + 1.0))
+        largest = diagonal.max(axis=1, keepdims=True)
+        eta = np.where(largest > 0.0, 1.0 / largest, 0.0) if self.eta is None else np.full_like(largest, self.eta)
+        return momenta, eta / n * factors
+
+    def _decompose(self, stack: Samples) -> Spectra:
+        return Spectra.of(stack, tridiagonal=self.loo == "deletion")
+
+    def _path(self, spectra: Spectra, start: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """Return the iterates (B, c, r) after numbers of iterations (B, c)."""
+        from shrinktest.estimators.filter_loops import gradient_path
+
+        steps = self._step_sizes(spectra.samples.diagonal, spectra.n, int(counts.max()))
+        return gradient_path(spectra.values, spectra.off, start, *steps, counts.astype(np.int64))
+
+    def _scores(self, spectra: Spectra, amounts: np.ndarray) -> np.ndarray:
+        if self.loo == "paper":
+            values = spectra.values
+            gains = self._path(spectra, np.ones_like(values), np.tile(amounts, (len(values), 1)))
+            return spectra.filter_scores(values[:, None, :] * gains)
+        from shrinktest.estimators.filter_loops import gradient_deletion
+
+        diagonal, start = spectra.samples.diagonal, spectra.times(spectra.along)
+        rows = (start[:, None, :] @ spectra.points)[:, 0]
+        steps = self._step_sizes(diagonal, spectra.n - 1, amounts.size)
+        return gradient_deletion(
+            spectra.values, spectra.off, spectra.points, spectra.along, start, spectra.scaled, diagonal, rows, *steps
+        )
+
+    def _filtered(self, spectra: Spectra, amounts: np.ndarray) -> np.ndarray:
+        return self._path(spectra, spectra.along, amounts)[:, 0]
+
+    def _directly(self, grams: np.ndarray) -> np.ndarray | None:
+        n, t = grams.shape[1], self.t or 0
+        if t > max(4, n // 4):  # then the eigenvectors cost less than the products
+            return None
+        momenta, steps = self._step_sizes(np.diagonal(grams, axis1=1, axis2=2), n, t)
+        weights = before = np.zeros((len(grams), n, 1))
+        for momentum, step in zip(momenta, steps.T[:, :, None, None], strict=True):
+            change = momentum * (weights - before) + step * (grams @ (1.0 / n - weights))
+            weights, before = weights + change, weights
+        return weights[:, :, 0]
+
+    def _check_step(self, matrix: np.ndarray, n: int) -> None:
+        if self.eta is not None and (speed := self.eta * np.linalg.eigvalsh(matrix)[-1] / n) > self._fastest:
+            raise ValueError(
+                f"eta={self.eta!r} diverges: it must be at most {self._fastest / speed * self.eta:.3g}; use eta=None"
+            )
+
+
+@dataclass(frozen=True, repr=False)
+class Landweber(_Gradient):
+    """Kernel mean by Landweber iteration (L2 boosting), stopped early: b <- b + (eta/n) (K 1/n - K b), t times.
+
+    [S14] Table 1 with erratum E19: the step refers to K/n, on K itself the iteration diverges.
+
+    Parameters
+    ----------
+    t : int, optional
+        Fixed number of iterations, 10 million at most; tuned by a leave-one-out score if not given.
+    eta : float, optional
+        Step size on K/n, below 2 over its largest eigenvalue; default 1 / max K_ii, which is always safe.
+    max_iter : int, optional
+        Largest t that tuning compares, default max(50, 2n).
+    loo : {"deletion", "paper"}
+        Leave-one-out score: each point left out exactly, or the filter analogue of [M14] Theorem 4 (erratum E1).
+    tuning
+        As for :class:`SKMSE`.
+
+    Examples
+    --------
+    >>> Landweber(t=1).weights([[1.0, 0.0], [0.0, 1.0]])
+    array([0.25, 0.25])
+    """
+
+    summary: ClassVar[str] = "Landweber iteration (L2 boosting) with early stopping"
+    _fastest: ClassVar[float] = 2.0
+
+    def _coefficients(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.zeros_like(t), np.ones_like(t)
+
+    def _default_iterations(self, n: int) -> int:
+        return max(50, 2 * n)
+
+
+@dataclass(frozen=True, repr=False)
+class NuMethod(_Gradient):
+    """Kernel mean by the nu-method (accelerated L2 boosting), stopped early.
+
+    [S14] Table 1; the coefficients, which the paper does not print (erratum E20), are those of the normalized Jacobi
+    polynomials.  The filter overshoots slightly (for nu = 1 factors up to 6/5): not a pure shrinkage.
+
+    Parameters
+    ----------
+    t, max_iter, loo, tuning
+        As for :class:`Landweber`, by default max_iter = max(50, 4 sqrt(n)): t iterations do what t^2 of Landweber's do.
+    nu : float, default 1.0
+        Qualification of the method, positive.
+    eta : float, optional
+        Step size on K/n, at most 1 over its largest eigenvalue; default 1 / max K_ii.
+
+    Examples
+    --------
+    >>> NuMethod(t=1).weights([[1.0, 0.0], [0.0, 1.0]])
+    array([0.3, 0.3])
+    """
+
+    summary: ClassVar[str] = "nu-method (accelerated L2 boosting) with early stopping"
+    _checks: ClassVar[dict[str, Check]] = {**_Gradient._checks, "nu": positive}
+
+    nu: float = 1.0
+
+    def _coefficients(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        nu, first = self.nu, t == 1.0
+        common = (t + 2 * nu - 1) * (2 * t + 4 * nu - 1)
+        below = np.where(first, 1.0, common * (2 * t + 2 * nu - 3))  # 0 / 0 at t = 1 if nu = 1/2
+        momenta = (t - 1.0) * (2 * t - 3) * (2 * t + 2 * nu - 1) / below
+        steps = 4.0 * (2 * t + 2 * nu - 1) * (t + nu - 1) / common
+        return momenta, np.where(first, (4 * nu + 2) / (4 * nu + 1), steps)
+
+    def _default_iterations(self, n: int) -> int:
+        return max(50, 4 * ceil(sqrt(n)))
+
+
+@dataclass(frozen=True, repr=False)
+class TSVD(Filter):
+    """Kernel mean projected on the leading eigenvectors of the Gram matrix (truncated SVD, the kernel-PCA basis).
+
+    [S14] Table 1.  Tuning compares thresholds rather than numbers of components, so that equal eigenvalues stay
+    together and samples of different sizes can share one.
+
+    Parameters
+    ----------
+    tuning
+        As for :class:`SKMSE`.
+    m : int, optional
+        Number of components kept (those in the null space of K carry nothing and are not counted).
+    threshold : float, optional
+        Keep the eigenvalues of K/n that are at least threshold * mean(K_ii).
+    rule : {"loo", "gcv"}
+        Score if neither is given: leave-one-out, or generalized cross-validation, for replication only: without noise
+        to trade off it hardly ever truncates (erratum E24).
+
+    Examples
+    --------
+    >>> TSVD(m=1).weights([[1.0, 0.5], [0.5, 1.0]])
+    array([0.5, 0.5])
+    """
+
+    projects: ClassVar[bool] = True
+    summary: ClassVar[str] = "truncated SVD (projection on leading eigenvectors)"
+    amount: ClassVar[str] = "components"
+    _amounts: ClassVar[tuple[str, ...]] = ("threshold", "m")
+    _options: ClassVar[tuple[str, ...]] = ("tuning", "rule")
+    _checks: ClassVar[dict[str, Check]] = {
+        "m": lambda value, name: count(value, name, 1),
+        "threshold": penalty,
+        "rule": one_of("loo", "gcv"),
+    }
+
+    m: int | None = None
+    threshold: float | None = None
+    rule: str = "loo"
+
+    def check_size(self, n: int) -> None:
+        if self.m is not None and self.m > n:
+            raise ValueError(f"m={self.m} components cannot be kept from a sample of {n} points; use m <= {n}")
+
+    def _grid(self, n: int) -> np.ndarray:
+        return _THRESHOLD_GRID
+
+    def _cutoff(self, amounts: np.ndarray, trace: Any) -> np.ndarray:
+        """Return the least eigenvalue kept; the slack keeps those that equal the threshold up to rounding."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(amounts * trace * (1.0 - 1e-9))
+
+    def _scores(self, spectra: Spectra, amounts: np.ndarray) -> np.ndarray:
+        n, values, a = spectra.n, spectra.values, 1.0 / (spectra.n - 1.0)
+        kept = (values[:, None, :] >= self._cutoff(amounts, spectra.trace)[:, :, None]).astype(np.float64)
+        shares = values * spectra.along**2
+        if self.rule == "loo":  # ``filter_scores`` of factors 0 and 1
+            parts = a * (values * (2.0 + a) + shares * (n * a - 2.0 * (1.0 + a)))
+            return (spectra.trace + (kept @ parts[:, :, None])[:, :, 0]) / n
+        number, lost = kept.sum(axis=2), ((1.0 - kept) @ (values * shares)[:, :, None])[:, :, 0]
+        scores = lost / n / (n - number) ** 2 / spectra.trace  # in the unit of K, like the other scores
+        return np.where((number == 0) | (number == n) | (amounts == 0.0), np.inf, scores)
+
+    def _filtered(self, spectra: Spectra, amounts: np.ndarray) -> np.ndarray:
+        values = spectra.values
+        if self.m is None:
+            kept = values >= self._cutoff(amounts, spectra.trace)
+        else:
+            kept = (values >= 1e-12 * values[:, -1:]) & (np.arange(values.shape[1]) >= values.shape[1] - self.m)
+        out = np.where(kept & (values > 0.0), spectra.along / values, 0.0)
+        out[amounts[:, 0] == 0.0] = np.inf
+        return out
+
+    def _unit(self, amount: float, matrix: np.ndarray) -> int:
+        if self.m is not None:
+            return self.m
+        values = np.linalg.eigvalsh(matrix)
+        floor = np.maximum(self._cutoff(np.array(amount), np.trace(matrix)), 1e-12 * values[-1])
+        return int((values >= floor).sum())
