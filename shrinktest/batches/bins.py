@@ -146,7 +146,7 @@ class Adding(KeptReading):
         return Sums([np.zeros((bins, one.width), dtype=np.int64) for one in self.summands])
 
     def add(self, found: Sums, sample: int, first: int, values: np.ndarray) -> None:
-        from shrinktest.kernels.feature_loops import add_up
+        from shrinktest.kernels.kernel_loops import add_up
 
         n, last, shuffled = self.binning.rows[sample], self.binning.bins[sample], self.binning.shuffles[sample]
         values = values[: max(0, n - first)]  # what is beyond is an error once all is read

@@ -20,7 +20,7 @@ from shrinktest.batches.pairs import Pairs
 from shrinktest.batches.store import DATA, FEATURES, SEED, Store, digest
 from shrinktest.batches.summands import Summands
 from shrinktest.batches.tasks import KeptReading
-from shrinktest.kernels.feature_maps import products, steps, tiles
+from shrinktest.kernels.feature_maps import steps, tiles
 
 LENGTH = 8  # rows of a block
 GROUPS = 100
@@ -100,7 +100,7 @@ class Whole:
     def linear(self) -> np.ndarray | None:
         """What summands are multiplied by to be features, in tiles; None where they are features themselves."""
         matrix = self.summands.features(np.eye(self.summands.width))
-        return None if np.array_equal(matrix, np.eye(len(matrix))) else tiles(np.ascontiguousarray(matrix))
+        return None if np.array_equal(matrix, np.eye(len(matrix))) else tiles(matrix)
 
     @property
     def units(self) -> np.ndarray:
@@ -114,6 +114,8 @@ class Whole:
         for some in steps(len(rows), width):
             values = self.summands.of(np.ascontiguousarray(rows[some], dtype=np.float64))
             if self.linear is not None:
+                from shrinktest.kernels.kernel_loops import products
+
                 plain, values = values, np.empty_like(values)
                 products(plain, self.linear, values)
             if self.centre.any():

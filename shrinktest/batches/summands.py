@@ -15,9 +15,9 @@ import numpy as np
 
 from shrinktest._check import Array
 from shrinktest.kernels.distance import Gaussian
-from shrinktest.kernels.feature_maps import Concatenated, Landmarks, RandomFourier, bells, step_of, tiles, waves
+from shrinktest.kernels.feature_maps import Concatenated, Landmarks, RandomFourier, step_of, tiles
 from shrinktest.kernels.inner import FeatureMap
-from shrinktest.kernels.rescaled import RescaledFeatures
+from shrinktest.kernels.pooled import RescaledFeatures
 
 _SPARE = 6  # powers of two by which what is added may be larger than in the rows that were looked at
 
@@ -59,6 +59,8 @@ class Waves(Summands):
         return 2 * len(self.fourier.frequencies)
 
     def of(self, rows: Array) -> Array:
+        from shrinktest.kernels.kernel_loops import waves
+
         out = np.empty((len(rows), self.width))
         waves(rows, self.fourier.turns, self.fourier.height, out)
         return out
@@ -98,9 +100,11 @@ class Bells(Values):
         """The middle of the landmarks; these, seen from it in units of the bandwidth; and their halved squares."""
         middle = self.landmarks.points.mean(axis=0)
         points = (self.landmarks.points - middle) / self.widths
-        return middle, tiles(np.ascontiguousarray(points.T)), 0.5 * np.square(points).sum(axis=1)
+        return middle, tiles(points.T), 0.5 * np.square(points).sum(axis=1)
 
     def of(self, rows: Array) -> Array:
+        from shrinktest.kernels.kernel_loops import bells
+
         middle, points, halves = self._known
         out = np.empty((len(rows), self.width))
         with np.errstate(over="ignore", invalid="ignore"):

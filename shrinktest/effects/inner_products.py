@@ -11,7 +11,7 @@ from shrinktest._parallel import n_workers
 from shrinktest.kernels import Gaussian, Kernel, Laplacian
 from shrinktest.kernels.base import Product, Scaled, Sum
 from shrinktest.kernels.inner import FeatureMap
-from shrinktest.kernels.rescaled import Rescaled
+from shrinktest.kernels.pooled import Rescaled
 from shrinktest.statistics.features import Features
 from shrinktest.statistics.kernel_cache import Limits, Request, choose
 

@@ -16,8 +16,7 @@ from shrinktest.hypotheses.base import Variable
 from shrinktest.hypotheses.effects import apart
 from shrinktest.kernels import Linear, Precomputed
 from shrinktest.kernels.base import Scaled
-from shrinktest.kernels.pooled import PooledKernel
-from shrinktest.kernels.rescaled import Rescaled
+from shrinktest.kernels.pooled import PooledKernel, Rescaled
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.results.equivalence import AUC, DEPENDENCE, DISTANCE, SCALES
 

@@ -15,7 +15,7 @@ from shrinktest.hypotheses.again import Again
 from shrinktest.hypotheses.base import Variable
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.inner import FeatureMap
-from shrinktest.kernels.rescaled import taken_anew
+from shrinktest.kernels.pooled import taken_anew
 from shrinktest.permutations.base import Draws
 from shrinktest.results.band import WitnessBand
 from shrinktest.statistics.features import Features

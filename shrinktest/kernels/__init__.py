@@ -14,17 +14,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from shrinktest._check import choice
 from shrinktest.kernels.bandwidths import bandwidth_grid, median_bandwidth, neighbour_bandwidth
 from shrinktest.kernels.base import Kernel, Product, Scaled, Sum
 from shrinktest.kernels.distance import DistanceKernel, Energy, Gaussian, Laplacian
 from shrinktest.kernels.inner import FeatureMap, Linear, Polynomial
-from shrinktest.kernels.pooled import Depth, PooledKernel, SecondOrder
-from shrinktest.kernels.rescaled import Rescaled
+from shrinktest.kernels.pooled import PooledKernel, Rescaled
 from shrinktest.kernels.user import Custom, Precomputed
-from shrinktest.kernels.whitened import Whitened
+from shrinktest.kernels.whitened import Depth, SecondOrder, Whitened
 
 __all__ = [
     "Custom",
@@ -61,12 +58,18 @@ _NAMED: dict[str, type[Kernel]] = {
 }
 NAMES = tuple(_NAMED)
 
-#: Names in other packages.
-_ELSEWHERE = {"rbf": "gaussian", "squared_exponential": "gaussian", "poly": "polynomial", "euclidean": "energy"}
+#: Names in other packages, and what they are here.
+_ELSEWHERE = {
+    "rbf": "'gaussian'",
+    "squared_exponential": "'gaussian'",
+    "poly": "'polynomial'",
+    "euclidean": "'energy'",
+    "precomputed": "Precomputed(gram), with row numbers as observations",
+}
 
 
 def as_kernel(kernel: Any, bandwidth: Any = "median", name: str = "kernel") -> Kernel:
-    """Turn the arguments ``kernel`` and ``bandwidth`` of a test into a kernel.
+    """Return the kernel that the arguments ``kernel`` and ``bandwidth`` of a test mean.
 
     Parameters
     ----------
@@ -86,10 +89,8 @@ def as_kernel(kernel: Any, bandwidth: Any = "median", name: str = "kernel") -> K
     """
     argument = name.replace("kernel", "bandwidth")
     if isinstance(kernel, str):
-        if kernel == "precomputed":
-            raise ValueError(f"pass the matrix itself: {name}=Precomputed(gram), with row numbers as observations")
         if kernel.lower() in _ELSEWHERE:
-            raise ValueError(f"{name} {kernel!r} is called {_ELSEWHERE[kernel.lower()]!r} here")
+            raise ValueError(f"{name} {kernel!r} is called {_ELSEWHERE[kernel.lower()]} here")
         kind = _NAMED[choice(kernel, _NAMED, name)]
         try:
             if issubclass(kind, DistanceKernel):
@@ -99,13 +100,11 @@ def as_kernel(kernel: Any, bandwidth: Any = "median", name: str = "kernel") -> K
         except (TypeError, ValueError) as error:  # name one of several bandwidths
             raise type(error)(str(error).replace("bandwidth", argument, 1)) from None
         kernel = kind()
-    elif isinstance(kernel, type):
-        raise TypeError(f"{name} is the class {kernel.__name__}; pass an object such as {name}={kernel.__name__}(...)")
-    elif callable(kernel) and not isinstance(kernel, Kernel):
+    elif callable(kernel) and not isinstance(kernel, Kernel | type):
         kernel = Custom(kernel)
     if not isinstance(kernel, Kernel):
-        hint = "; pass a Gram matrix as Precomputed(gram)" if isinstance(kernel, np.ndarray) else ""
-        raise TypeError(f"{name} must be a name, a Kernel, or a function; got {type(kernel).__name__}{hint}")
+        got = f"the class {kernel.__name__}" if isinstance(kernel, type) else type(kernel).__name__
+        raise TypeError(f"{name} must be a name, a Kernel such as Precomputed(gram), or a function; got {got}")
     if not (isinstance(bandwidth, str) and bandwidth == "median"):
         raise ValueError(f"{argument}={bandwidth!r} has no effect on {name}={kernel!r}; leave out {argument}")
     return kernel

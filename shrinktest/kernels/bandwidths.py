@@ -1,4 +1,4 @@
-"""Distances between rows, and the bandwidths that are found from them."""
+"""Distances between rows, the bandwidths that they give, and rows that stand for many."""
 
 from __future__ import annotations
 
@@ -16,37 +16,28 @@ from shrinktest.kernels.base import Kernel
 Metric = Literal["euclidean", "cityblock"]
 
 _FEW = 2**19  # differences of coordinates that numpy takes at once; more are left to compiled loops
-# With more rows the median is over a part of them: all pairs would cost more than the test.
-_ALL_PAIRS_UP_TO = 2000
-_ROWS_DRAWN = 1000
+_ALL_PAIRS_UP_TO, _ROWS_DRAWN = 2000, 1000  # with more rows, all pairs would cost more than the test
 _MANY, _SOME = 2**14, 2**12  # values from which looking at some of them first pays, and how many
 _REPEATED = 0.1  # share of pairs of equal rows above which distances may be about rows that a random part misses
 _RARE = 10  # at least one of so many rows is a rare one, if the data have as many
 
 _LOOKED_AT = 40  # observations, enough for what holds for nearly all pairs
-_NOTHING = 1e-15  # a kernel value so much smaller than k(x, x) is 0 up to rounding,
-_SAME = 1e-12  # and one so near to it is the same
+_NOTHING, _SAME = 1e-15, 1e-12  # kernel values as small as this are 0, and as near to 1 are 1, up to rounding
 _LINEAR = 0.01  # a Gaussian kernel so near to 1 is linear: with 30 sd, tests find spread as often as by chance
 _LEAST = 1e-60  # of kernel values that are multiplied by others, and squared
-_SWEEPS = 3  # from one row to the least similar one, and so on
 
 
 def bandwidth_grid(Z: ArrayLike, number: int = 5, rng: Any = None, distance: Metric = "euclidean") -> tuple[float, ...]:
     """Return bandwidths in a geometric sequence from half the 5% quantile of the distances to twice the 95% quantile.
 
-    ``bandwidth="grid"`` of a test means these: narrow enough to detect differences between neighbors, wide enough
-    to detect differences of means, in any number of columns ([S23] section 5.2).
+    ``bandwidth="grid"`` of a test means these ([S23] section 5.2).
 
     Parameters
     ----------
     Z, rng, distance
-        As for `median_bandwidth`.
+        As for `median_bandwidth`.  Quantiles are of the positive distances over pairs i < j.
     number : int, default 5
         At least 2.
-
-    Notes
-    -----
-    Quantiles are of the positive distances over pairs i < j.
 
     Examples
     --------
@@ -68,7 +59,7 @@ def median_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "euclidea
     Parameters
     ----------
     Z : array_like of shape (n, d) or (n,)
-        At least two rows.
+        At least two rows, not all equal.
     rng : None, int, SeedSequence, BitGenerator or Generator
         Draws 1000 of more than 2000 rows, unless more than a tenth of the pairs of rows are equal; then 1000 rows
         in which every value has its share, rare values included, are the same for every ``rng``.
@@ -79,16 +70,6 @@ def median_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "euclidea
     -----
     UserWarning
         More than half of the distances are zero, and the others differ: the median is then over the positive ones.
-
-    Raises
-    ------
-    ValueError
-        All rows are equal, there is only one row, or values are missing.
-
-    See Also
-    --------
-    neighbour_bandwidth : A narrower one, for clusters and other fine structure.
-    bandwidth_grid : Several from narrow to wide, to combine in one test.
 
     Examples
     --------
@@ -111,17 +92,12 @@ def neighbour_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "eucli
     """Return the median, over the rows of Z, of the distance to the farthest of the nearest tenth of the other rows.
 
     It follows clusters and other fine structure, while the median of all distances measures only how far these are
-    apart.  In many columns, in which all distances are alike, the two are nearly the same.
+    apart.  Rows that equal more than a tenth of the others count with the distance to the nearest row that differs.
 
     Parameters
     ----------
     Z, rng, distance
         As for `median_bandwidth`.
-
-    Notes
-    -----
-    Rows that equal more than a tenth of the others count with the distance to the nearest row that differs.  Of the two
-    distances in the middle of an even number the squares are averaged, as for `median_bandwidth`.
 
     Examples
     --------
@@ -141,41 +117,34 @@ def neighbour_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "eucli
     return float(np.sqrt(_median(radii)) * unit)
 
 
-#: Names in place of a bandwidth, and the functions that find it.
+#: Names in place of a bandwidth, and the functions that compute it.
 RULES: dict[str, Callable[..., float]] = {"median": median_bandwidth, "neighbours": neighbour_bandwidth}
 
 
 def parsed(bandwidth: str) -> tuple[float, str]:
     """Return the factor and the name of the rule in, for example, "median", "0.5 * median" or "neighbours / 2"."""
-    number, rule = r"(?P<number>\d+\.?\d*(?:e[-+]?\d+)?|\.\d+)", f"(?P<rule>{'|'.join(RULES)})"
-    text = bandwidth.strip().lower()
-    for pattern in (rf"(?:{number}\s*\*?\s*)?{rule}", rf"{rule}\s*(?P<sign>[*/])\s*{number}"):
-        if match := re.fullmatch(pattern, text):
-            parts = match.groupdict()
-            factor = positive(float(parts["number"] or 1.0), f"the factor in bandwidth={bandwidth!r}")
-            return (1.0 / factor if parts.get("sign") == "/" else factor), parts["rule"]
-    raise ValueError(
-        "bandwidth must be a positive number, one per column, 'median', 'neighbours' or, for example, '0.5 * median'; "
-        f"got {bandwidth!r}"
-    )
+    number = r"(\d+\.?\d*(?:e[-+]?\d+)?|\.\d+)"
+    pattern = rf"(?:{number}\s*\*?\s*)?({'|'.join(RULES)})(?:\s*([*/])\s*{number})?"
+    if not (match := re.fullmatch(pattern, bandwidth.strip().lower())):
+        raise ValueError(
+            "bandwidth must be a positive number, one per column, 'median', 'neighbours' or, for example, "
+            f"'0.5 * median'; got {bandwidth!r}"
+        )
+    before, rule, sign, after = match.groups()
+    first, second = (positive(float(text or 1.0), f"the factor in bandwidth={bandwidth!r}") for text in (before, after))
+    return first / second if sign == "/" else first * second, rule
 
 
-# --- distances ----------------------------------------------------------------------------------------------
+def write_distances(x: Array, columns: Array, city: bool, out: Array, differences: int) -> None:
+    """Write distances of rows x (n, d) and the first m of ``columns`` (d, ..), in the 1- or 2-norm, to out (n, m).
 
-
-def distance_function(differences: int) -> Callable[[Array, Array, bool, Array], None]:
-    """Return the function that writes distances of rows x (n, d) and the first m of ``columns`` (d, ..) to out (n, m).
-
-    It depends on the number of differences of coordinates only, so no result depends on what a process did before.
+    Only the number of ``differences`` of coordinates in all decides whether loops are compiled.
     """
-    if differences <= _FEW:
-        return _few_distances
-    from shrinktest.kernels.distance_loops import between
+    if differences > _FEW:
+        from shrinktest.kernels.kernel_loops import between
 
-    return between
-
-
-def _few_distances(x: Array, columns: Array, city: bool, out: Array) -> None:
+        between(x, columns, city, out)
+        return
     apart = np.subtract(x.T[:, :, None], columns[:, None, : out.shape[1]], order="C")  # (d, n, m)
     (np.abs if city else np.square)(apart, out=apart).sum(axis=0, out=out)  # in the order of the columns
     if not city:
@@ -187,9 +156,9 @@ def pair_distances(x: Array, city: bool) -> Array:
     n, columns = len(x), np.ascontiguousarray(x.T)
     if n * x.size <= _FEW:
         square = np.empty((n, n))
-        _few_distances(x, columns, city, square)
+        write_distances(x, columns, city, square, n * x.size)
         return square[~np.tri(n, dtype=bool)]
-    from shrinktest.kernels.distance_loops import among
+    from shrinktest.kernels.kernel_loops import among
 
     out = np.empty(n * (n - 1) // 2)
     among(x, columns, city, out)
@@ -206,13 +175,11 @@ def _squared_distances(Z: ArrayLike, rng: Any, distance: Metric) -> tuple[Array,
     """Return squared distances over pairs of (some of) the rows, and a unit that keeps them from overflowing."""
     choice(distance, ("euclidean", "cityblock"), "distance")
     rows = complete_points(Z, "Z").values
-    if len(rows) < 2:
-        raise ValueError("the median distance needs at least 2 rows; give a bandwidth that is a number")
     if len(rows) > _ALL_PAIRS_UP_TO:
         rows = drawn_rows(rows, _ROWS_DRAWN, as_rng(rng))
     unit = magnitude(rows)
     squared = pair_distances(rows / unit, distance == "cityblock")
-    np.square(squared, out=squared)
+    squared *= squared
     if not squared.any():
         raise ValueError("all observations are equal, so the median distance is 0; give a bandwidth that is a number")
     return squared, unit
@@ -232,14 +199,8 @@ def _median(values: Array) -> float:
     return float(np.median(values))
 
 
-# --- rows that stand for many --------------------------------------------------------------------------------
-
-
 def drawn_rows(rows: Array, number: int, rng: np.random.Generator) -> Array:
-    """Draw rows without replacement; if many of these are equal, return a stratified part of all rows instead.
-
-    The stratified part depends on the rows only, not on their order or the random numbers.
-    """
+    """Draw rows without replacement; if many of these are equal, return a stratified part of all rows instead."""
     drawn = rows[rng.choice(len(rows), number, replace=False)]
     return stratified(*distinct(rows), number) if repeats(drawn) else drawn
 
@@ -260,13 +221,12 @@ def distinct(rows: Array) -> tuple[Array, Array]:
 def stratified(values: Array, counts: Array, number: int) -> Array:
     """Return about ``number`` rows that stand for distinct rows (m, d), each with its count (m,).
 
-    A frequent row has its share of copies.  The others are spread evenly over the rare rows in their order: a tenth of
-    ``number`` at least, or all rare rows if they are fewer.
+    A frequent row has its share of copies, and at least a tenth of all is spread evenly over the rare rows.
     """
     share = counts * (number / counts.sum())
     rare = share <= 1.0
     ends = np.cumsum(counts[rare])
-    total = ends[-1] if ends.size else 0.0
+    total = float(counts[rare].sum())
     size = max(round(share[rare].sum()), min(int(total), number // _RARE))
     places = np.searchsorted(ends, (np.arange(size) + 0.5) * (total / max(size, 1)), side="right")
     copies = np.rint(share[~rare]).astype(np.int64)
@@ -278,62 +238,48 @@ def spread_rows(size: int, number: int) -> Array:
     return np.linspace(0, size - 1, min(size, number)).round().astype(np.intp)
 
 
-# --- bandwidths that fit nothing -----------------------------------------------------------------------------
-
-
 def reach_notes(kernel: Kernel, points: Array, name: str) -> tuple[str, ...]:
-    """Return notes on a resolved kernel whose values are all 0, or all nearly 1, between different observations.
-
-    A few successive rows are looked at, then rows spread over all; those with missing values are left out.
-    """
+    """Return notes on a resolved kernel whose values are all 0, or all nearly 1, between different observations."""
     for some in (points[:_LOOKED_AT], points[spread_rows(len(points), _LOOKED_AT)]):
         compared = kernel.compared(some[~np.isnan(some).any(axis=1)])
-        if compared is None or _sees(*compared):
+        if compared is None:
             return ()
         inner, rows = compared
+        with np.errstate(over="ignore"):
+            away = np.square(np.diff(rows, axis=0) / np.asarray(inner.bandwidth)).sum(axis=1)
+        if (away < 1.0).any() and (away > 2.0 * _LINEAR).any():  # neither far too small nor far too large
+            return ()
     different = (rows[:, None, :] != rows[None, :, :]).any(axis=2)
     if not different.any():
         return ()
     values = inner.block(rows, rows)[different]
     if values.max() <= _NOTHING:
-        problem, advice = "so small that the kernel is 0 between nearly all observations: it compares nothing", "larger"
+        problem = "small that the kernel is 0 between nearly all observations: it compares nothing; give a larger"
     elif values.min() >= 1.0 - _SAME:
-        problem, advice = "so large that the kernel is 1, up to rounding: it compares nothing", "smaller"
+        problem = "large that the kernel is 1, up to rounding: it compares nothing; give a smaller"
     elif values.min() >= 1.0 - _LINEAR and inner.metric == "euclidean":
-        problem = "so large that the kernel is nearly linear: it sees means and correlations only"
-        advice = "smaller"
+        problem = "large that the kernel is nearly linear: it sees means and correlations only; give a smaller"
     else:
         return ()
     width = f"{inner.bandwidth:.3g}" if np.ndim(inner.bandwidth) == 0 else str(inner.bandwidth)
-    return (f"{name}: the bandwidth {width} is {problem}; give a {advice} one, or bandwidth='median'.",)
-
-
-def _sees(kernel: Any, rows: Array) -> bool:
-    """Tell whether one row and the next show that a bandwidth is neither far too small nor far too large."""
-    with np.errstate(over="ignore"):
-        away = np.square(np.diff(rows, axis=0) / np.asarray(kernel.bandwidth)).sum(axis=1)
-    return bool((away < 1.0).any() and (away > 2.0 * _LINEAR).any())
+    return (f"{name}: the bandwidth {width} is so {problem} one, or bandwidth='median'.",)
 
 
 def largest_distance(kernel: Kernel, points: Array) -> float:
     """Return the largest squared distance of two kernel means of the points, relative to their norms.
 
-    For a kernel without negative values, 1 - 2 C / (A + B) is at most 1 less the smallest value over the largest
-    k(x, x), and two single rows attain it.  The smallest value is found by sweeps: from one row to the least similar
-    row, and on from there.
+    For a kernel without negative values this is 1 less the smallest value over the largest k(x, x).  Three sweeps from
+    a row to the least similar one give the smallest value.
     """
     row, smallest = 0, np.inf
-    for _ in range(_SWEEPS):
+    for _ in range(3):
         values = kernel.block(points, points[row : row + 1])[:, 0]
         row, smallest = int(values.argmin()), min(smallest, float(values.min()))
     return 1.0 - smallest / float(kernel.diagonal(points).max())
 
 
 def require_in_range(kernel: Kernel, points: Array, name: str, least: float = _LEAST) -> None:
-    """Raise ValueError if k(x, x) is below ``least`` or above its inverse, so that products leave the range of numbers.
-
-    By default these are squares of products of two kernel values.
-    """
+    """Raise ValueError if k(x, x) is below ``least`` or above its inverse: its products leave the range of numbers."""
     if kernel.bounded:
         return
     with np.errstate(all="ignore"):

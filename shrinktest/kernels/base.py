@@ -1,4 +1,4 @@
-"""The base class of kernels, sums and products of kernels, and the checks of kernel values."""
+"""The base class of kernels, sums and products of kernels, and checks of kernel values."""
 
 from __future__ import annotations
 
@@ -15,12 +15,9 @@ from numpy.typing import ArrayLike
 from shrinktest._check import Array, as_rng, complete_points, counted, positive, real_values
 from shrinktest._parallel import n_workers
 
-#: The remedy for a matrix of distances, which is not a kernel.
-INSTEAD_OF_DISTANCES = "turn distances D into exp(-D**2 / (2 * s**2))"
-
 _ROUNDING = 1e-6  # of the largest value, so that kernels in single precision are accepted
-_TILE = 256  # rows and columns that are compared at a time
-_ROWS = 32  # rows of which a diagonal is taken at a time
+_TILE = 256  # rows of a Gram matrix that are checked at a time
+_ROWS = 32  # rows whose diagonal is taken at a time
 
 
 class Kernel(ABC):
@@ -33,14 +30,6 @@ class Kernel(ABC):
 
     Examples
     --------
-    >>> from shrinktest import Gaussian, Linear
-    >>> kernel = Gaussian(bandwidth=1.0) + 0.5 * Linear()
-    >>> kernel([0.0, 2.0]).round(4)
-    array([[1.    , 0.1353],
-           [0.1353, 3.    ]])
-
-    A kernel of your own:
-
     >>> from dataclasses import dataclass
     >>> import numpy as np
     >>> from shrinktest import Kernel
@@ -48,9 +37,9 @@ class Kernel(ABC):
     ... class Brownian(Kernel):
     ...     def evaluate(self, X, Y):
     ...         return np.minimum(X, Y.T)
-    >>> Brownian()([1.0, 2.0])
-    array([[1., 1.],
-           [1., 2.]])
+    >>> (0.5 * Brownian())([1.0, 2.0])
+    array([[0.5, 0.5],
+           [0.5, 1. ]])
     """
 
     bounded: bool = False  # True if no value depends on the units of the data
@@ -73,70 +62,38 @@ class Kernel(ABC):
 
     @abstractmethod
     def evaluate(self, X: Array, Y: Array) -> Array:
-        """Return the values k(X[i], Y[j]), shape (n, m), of rows X (n, d) and Y (m, d); within a sample X is Y.
-
-        The rows are complete, finite, float64 and read-only.
-        """
+        """Return the values k(X[i], Y[j]), shape (n, m), of complete float64 rows; within a sample X is Y."""
 
     def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
-        """Return the Gram matrix of the rows of X (n, d) and Y (m, d).
-
-        One dimension is read as one column.  Without Y, or with X itself, the matrix is exactly symmetric.
-
-        Raises
-        ------
-        TypeError, ValueError
-            Missing or infinite values, different numbers of columns, a bandwidth that does not fit, or kernel
-            values that are not real numbers, not finite, not symmetric, or larger than k(x, x) and k(y, y) allow.
-        """
+        """Return the Gram matrix of the rows of X (n, d) and Y (m, d), by default X; one dimension is one column."""
         x = complete_points(X, "X").values
         y = x if Y is None or Y is X else complete_points(Y, "Y").values
         if x.shape[1] != y.shape[1]:
-            raise ValueError(
-                f"X has {counted(x.shape[1], 'column')} and Y has {y.shape[1]}; give both the same columns"
-            )
+            raise ValueError(f"X has {counted(x.shape[1], 'column')} and Y has {y.shape[1]}; give both the same")
         return self.block(x, y)
 
     def gram_matrix(self, X: ArrayLike, workers: int | None = 1) -> Array:
-        """Return the Gram matrix of the rows of X, computed in several threads if the kernel allows it.
-
-        ``workers`` threads at most; None or -1 means all usable cores.  The result is the same for any number.
-
-        Examples
-        --------
-        >>> from shrinktest import Laplacian
-        >>> Laplacian(bandwidth=2.0).gram_matrix([0.0, 1.0], workers=2).round(4)
-        array([[1.    , 0.6065],
-               [0.6065, 1.    ]])
-        """
+        """Return the Gram matrix of the rows of X, in at most ``workers`` threads (None or -1: all usable cores)."""
         rows = complete_points(X, "X").values
         return self.block(rows, rows, n_workers(workers))
 
     def block(self, X: Array, Y: Array, threads: int = 1) -> Array:
         """Return the checked values (n, m) of validated rows, for example a tile; within a sample X is Y."""
+        same = X is Y
         if self._from_user:
-            same, X = X is Y, read_only(X)
+            X = read_only(X)
             Y = X if same else read_only(Y)
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # an overflow is reported below
             values = self.evaluate(X, Y)
         if self._from_user:
-            values = self._read(values, (len(X), len(Y)))
-        require_finite(values, self, X, Y)
-        if X is Y:
-            values = symmetric(values, self)
-            if self._from_user:
-                require_products(values, self)
-        return values
-
-    def _read(self, values: Any, shape: tuple[int, int]) -> Array:
-        """Copy the values returned by code of the user, if they are a matrix of real numbers."""
-        try:
-            gram = np.array(real_values(values), order="C")
-        except TypeError as error:
-            raise TypeError(f"{self!r} must return real numbers, a matrix of k(X[i], Y[j]): {error}") from None
-        if gram.shape != shape:
-            raise ValueError(f"{self!r} returned shape {gram.shape}; it must return k(X[i], Y[j]), shape {shape}")
-        return gram
+            try:
+                values = np.array(real_values(values), order="C")
+            except TypeError as error:
+                raise TypeError(f"{self!r} must return real numbers, a matrix of k(X[i], Y[j]): {error}") from None
+            if values.shape != (len(X), len(Y)):
+                raise ValueError(f"{self!r} returned shape {values.shape}; it must be {(len(X), len(Y))}")
+        values = finite(values, self, X, Y)
+        return checked_gram(values, self, products=self._from_user) if same else values
 
     def resolve(self, Z: Any, rng: Any = None) -> Kernel:
         """Return the kernel with everything set that it takes from the rows Z (n, d), such as a bandwidth."""
@@ -144,7 +101,7 @@ class Kernel(ABC):
 
     def diagonal(self, X: Array) -> Array:
         """Return the values k(X[i], X[i]), shape (n,), of rows X (n, d)."""
-        parts = (X[start : start + _ROWS] for start in range(0, len(X), _ROWS))
+        parts = np.split(X, range(_ROWS, len(X), _ROWS))
         return np.concatenate([np.diag(self.block(rows, rows)) for rows in parts])
 
     def differences(self, X: Array, threads: int = 1) -> Array | None:
@@ -157,9 +114,7 @@ class Kernel(ABC):
 
     def smoothed(self, variance: ArrayLike, dimension: int) -> Kernel:
         """Return the kernel E k(x + e, y) for noise e ~ N(0, diag(variance)), if it has a closed form."""
-        raise ValueError(
-            f"{self!r} has no closed form under Gaussian noise; use a Gaussian kernel or another estimator"
-        )
+        raise ValueError(f"{self!r} has no closed form under Gaussian noise; use a Gaussian kernel")
 
     def mapped(self, change: Callable[[Kernel], Kernel]) -> Kernel:
         """Return the kernel with every kernel that it combines changed by a function."""
@@ -177,8 +132,7 @@ class Kernel(ABC):
             return Product((self, other))
         return Scaled(cast(float, other), self) if isinstance(other, Real) else NotImplemented
 
-    def __rmul__(self, other: Any) -> Kernel:
-        return Kernel.__mul__(self, other)
+    __rmul__ = __mul__
 
 
 @dataclass(frozen=True)
@@ -190,8 +144,7 @@ class Combination(Kernel):
     @property
     def parts(self) -> tuple[Kernel, ...]:
         """The kernels that are combined."""
-        parts: tuple[Kernel, ...] = getattr(self, fields(self)[0].name)
-        return parts
+        return cast(tuple[Kernel, ...], getattr(self, fields(self)[0].name))
 
     @property
     def points_are(self) -> str | None:
@@ -207,7 +160,7 @@ class Combination(Kernel):
         object.__setattr__(self, fields(self)[0].name, tuple(flat))
 
     def mapped(self, change: Callable[[Kernel], Kernel]) -> Kernel:
-        return cast(Kernel, cast(Any, type(self))(tuple(map(change, self.parts))))
+        return cast(Any, type(self))(tuple(map(change, self.parts)))
 
     def resolve(self, Z: ArrayLike, rng: Any = None) -> Kernel:
         rng = as_rng(rng)
@@ -216,11 +169,9 @@ class Combination(Kernel):
     def block(self, X: Array, Y: Array, threads: int = 1) -> Array:
         with np.errstate(over="ignore", under="ignore"):
             values = reduce(self._combine, (part.block(X, Y, threads) for part in self.parts))
-        require_finite(values, self, X, Y)
-        return values
+        return finite(values, self, X, Y)
 
-    def evaluate(self, X: Array, Y: Array) -> Array:
-        return self.block(X, Y)
+    evaluate = block
 
     def diagonal(self, X: Array) -> Array:
         return reduce(self._combine, (part.diagonal(X) for part in self.parts))
@@ -312,8 +263,9 @@ class Scaled(Combination):
         values = self.kernel.block(X, Y, threads)
         with np.errstate(over="ignore", under="ignore"):
             values *= self.factor
-        require_finite(values, self, X, Y)
-        return values
+        return finite(values, self, X, Y)
+
+    evaluate = block
 
     def diagonal(self, X: Array) -> Array:
         return self.factor * self.kernel.diagonal(X)
@@ -326,6 +278,10 @@ class Scaled(Combination):
         return f"{self.factor} * {_in_parentheses(self.kernel)}"
 
 
+def _in_parentheses(kernel: Kernel) -> str:
+    return f"({kernel!r})" if isinstance(kernel, Combination) else repr(kernel)
+
+
 def read_only(rows: Array) -> Array:
     """Return a view that cannot be changed."""
     view = rows.view()
@@ -333,45 +289,39 @@ def read_only(rows: Array) -> Array:
     return view
 
 
-def require_finite(values: Array, kernel: Kernel, X: Array, Y: Array) -> None:
-    """Raise ValueError for kernel values (n, m) that are not finite, with the rows of the first one."""
+def finite(values: Array, kernel: Kernel, X: Array, Y: Array) -> Array:
+    """Return kernel values (n, m) if they are finite; else raise ValueError with the rows of the first one."""
     if np.isfinite(values.sum()) or np.isfinite(values).all():
-        return
+        return values
     i, j = np.argwhere(~np.isfinite(values))[0]
-    rows = " and ".join(f"[{', '.join(f'{value:.5g}' for value in row[:4])}]" for row in (X[i], Y[j]))
-    raise ValueError(f"{kernel!r} is {values[i, j]} for the rows {rows}; rescale the data")
+    raise ValueError(f"{kernel!r} is {values[i, j]} for the rows {X[i][:4]} and {Y[j][:4]}; rescale the data")
 
 
-def symmetric(gram: Array, name: object) -> Array:
-    """Return the matrix, made exactly symmetric if it is symmetric up to rounding; ``name`` is for the error."""
-    starts = range(0, len(gram), _TILE)  # in tiles, because reading a whole transpose is slow
-    tiles = ((slice(i, i + _TILE), slice(j, j + _TILE)) for i in starts for j in starts[: i // _TILE + 1])
-    if all(np.array_equal(gram[i, j], gram[j, i].T) for i, j in tiles):
-        return gram
-    difference = np.abs(gram - gram.T)
-    if difference.max() > 1e-8 * np.abs(gram).max():
-        i, j = np.unravel_index(difference.argmax(), gram.shape)
-        raise ValueError(f"{name} is not symmetric: {gram[i, j]:g} at ({i}, {j}) but {gram[j, i]:g} at ({j}, {i})")
-    return np.ascontiguousarray(gram / 2 + gram.T / 2)
+def checked_gram(gram: Array, name: object, products: bool = True) -> Array:
+    """Return a Gram matrix, made exactly symmetric; raise ValueError if it is not symmetric up to rounding.
 
-
-def require_products(gram: Array, name: object) -> None:
-    """Raise ValueError for a symmetric matrix with K_ij^2 > K_ii K_jj beyond rounding, or with a negative diagonal.
-
-    Every kernel satisfies the Cauchy-Schwarz inequality; distances and their negatives do not.
+    With ``products`` also if K_ij^2 > K_ii K_jj (Cauchy-Schwarz), as for distances, or if the diagonal is negative.
     """
-    diagonal = np.diagonal(gram) + 0.0  # of -0, too
-    largest = max(float(gram.max()), -float(gram.min()))
-    norms = np.sqrt(np.maximum(diagonal, 0.0))
+    if not np.array_equal(gram, gram.T):
+        difference = np.abs(gram - gram.T)
+        if difference.max() > 1e-8 * np.abs(gram).max():
+            i, j = np.unravel_index(difference.argmax(), gram.shape)
+            raise ValueError(f"{name} is not symmetric: {gram[i, j]:g} at ({i}, {j}) but {gram[j, i]:g} at ({j}, {i})")
+        gram = np.ascontiguousarray(gram / 2 + gram.T / 2)
+    if not products:
+        return gram
+    norms = np.sqrt(np.maximum(np.diagonal(gram), 0.0))
+    allowed = _ROUNDING * max(float(gram.max()), -float(gram.min()))
     for start in range(0, len(gram), _TILE):
-        rows = slice(start, start + _TILE)
-        excess = np.abs(gram[rows]) - norms[rows, None] * norms
-        if excess.max() > _ROUNDING * largest:
+        excess = np.abs(gram[start : start + _TILE]) - norms[start : start + _TILE, None] * norms
+        if excess.max() > allowed:
             i, j = np.unravel_index(excess.argmax(), excess.shape)
-            values = (
-                f"k(x, y) = {gram[start + i, j]:.3g}, k(x, x) = {diagonal[start + i]:.3g}, k(y, y) = {diagonal[j]:.3g}"
+            xy, xx, yy = gram[start + i, j], gram[start + i, start + i], gram[j, j]
+            raise ValueError(
+                f"{name} is not a kernel: k(x, y) = {xy:.3g}, k(x, x) = {xx:.3g}, k(y, y) = {yy:.3g}; "
+                "turn distances D into exp(-D**2 / (2 * s**2))"
             )
-            raise ValueError(f"{name} is not a kernel: {values}; {INSTEAD_OF_DISTANCES}")
+    return gram
 
 
 def require_kernels(kernels: Sequence[Any]) -> None:
@@ -382,12 +332,6 @@ def require_kernels(kernels: Sequence[Any]) -> None:
 
 
 def require_same_points(kernels: Sequence[Kernel]) -> None:
-    """Raise ValueError for Precomputed together with kernels of values, which would compare its row numbers."""
+    """Raise ValueError for Precomputed together with kernels of values."""
     if len({kernel.points_are for kernel in kernels} - {None}) > 1:
-        raise ValueError(
-            f"{', '.join(map(repr, kernels))}: Precomputed takes row numbers; give the others as matrices, too"
-        )
-
-
-def _in_parentheses(kernel: Kernel) -> str:
-    return f"({kernel!r})" if isinstance(kernel, Combination) else repr(kernel)
+        raise ValueError(f"{kernels}: Precomputed takes row numbers; give the others as matrices, too")

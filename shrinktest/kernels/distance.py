@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -13,12 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from shrinktest._check import Array, as_points, complete_points, count, counted, n_dimensions, numbers_or_nan, positive
 from shrinktest._parallel import parallel_for
-from shrinktest.kernels.bandwidths import RULES, Metric, distance_function, magnitude, parsed
+from shrinktest.kernels.bandwidths import RULES, Metric, magnitude, parsed, write_distances
 from shrinktest.kernels.base import Kernel, Scaled
 
 Bandwidth = float | str | Sequence[float] | NDArray[np.float64]
 
-_BLOCK, _FEWEST = 2**17, 64  # values of some rows, which stay in the second-level cache, and rows at least
+_BLOCK, _FEWEST = 2**17, 64  # values that stay in the second-level cache, and rows at least
 _WORTH_THREADS = 1e-2  # seconds from which threads no longer wait for each other most of the time
 
 
@@ -68,22 +67,8 @@ class DistanceKernel(Kernel):
             raise ValueError(f"bandwidth has {len(widths)} entries but the points have {counted(dimension, 'column')}")
         return widths
 
-    def evaluate(self, X: Array, Y: Array) -> Array:
-        return self.block(X, Y)
-
-    def block(self, X: Array, Y: Array, threads: int = 1) -> Array:
-        return self._values(X, Y, threads)
-
-    def differences(self, X: Array, threads: int = 1) -> Array:
-        """Return the values less 1, (n, n), which are as exact for a large bandwidth, with all values nearly 1."""
-        return self._values(X, X, threads, np.expm1)
-
-    @abstractmethod
-    def _exponents(self, distances: Array) -> None:
-        """Overwrite distances in units of the bandwidth, inf beyond the range of numbers, by logarithms of values."""
-
-    def _values(self, X: Array, Y: Array, threads: int = 1, exponential: np.ufunc = np.exp) -> Array:
-        """Compute the values (n, m), some rows at a time; within a sample the upper triangle mirrors the lower."""
+    def block(self, X: Array, Y: Array, threads: int = 1, exponential: np.ufunc = np.exp) -> Array:
+        """Return the values (n, m), some rows at a time; within a sample the upper triangle mirrors the lower."""
         same, city = X is Y, self.metric == "cityblock"
         widths = self._widths(X.shape[1])
         narrowest = widths.min()
@@ -92,16 +77,18 @@ class DistanceKernel(Kernel):
         unit = max(magnitude(X), magnitude(Y))
         X, columns = X / unit, np.ascontiguousarray((Y / unit).T)
         values = np.empty((len(X), len(Y)))
-        write_distances = distance_function(values.size * X.shape[1])
+        size = max(_FEWEST, _BLOCK // max(1, len(Y)))
 
         def fill(first: int) -> None:
             last = min(first + size, len(X))
             rows = np.empty((last - first, last)) if same else values[first:last]
             with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-                write_distances(X[first:last], columns, city, rows)
+                write_distances(X[first:last], columns, city, rows, values.size * X.shape[1])
                 rows *= unit
                 rows /= narrowest
-                self._exponents(rows)
+                if not city:
+                    np.square(rows, out=rows)
+                rows *= -1.0 if city else -0.5
                 exponential(rows, out=rows)
             if same:
                 values[first:last, :first] = rows[:, :first]
@@ -109,10 +96,15 @@ class DistanceKernel(Kernel):
                 corner = np.tril(rows[:, first:])
                 values[first:last, first:last] = corner + np.tril(corner, -1).T
 
-        size = max(_FEWEST, _BLOCK // max(1, len(Y)))
         seconds = 1e-9 * (values.size // 2 if same else values.size) * (X.shape[1] + 5)
         parallel_for(fill, range(0, len(X), size), threads if seconds > _WORTH_THREADS else 1)
         return values
+
+    evaluate = block
+
+    def differences(self, X: Array, threads: int = 1) -> Array:
+        """Return the values less 1, (n, n), which are as exact for a large bandwidth, with all values nearly 1."""
+        return self.block(X, X, threads, np.expm1)
 
 
 @dataclass(frozen=True)
@@ -122,10 +114,8 @@ class Gaussian(DistanceKernel):
     Parameters
     ----------
     bandwidth : float, sequence of float, "median" or "neighbours"
-        A length, in the units of the data; or one per column, exp(-sum_j (x_j - y_j)^2 / (2 bandwidth_j^2));
-        or "median", bandwidth^2 = the median of |x_i - x_j|^2 over pairs i < j (the papers' wording differs:
-        erratum E16); or "neighbours", the median distance to the nearest tenth (see `neighbour_bandwidth`); or a
-        multiple of one of these such as "0.5 * median".
+        A length, in the units of the data, or one per column; or "median" (`median_bandwidth`; the papers' wording
+        differs: erratum E16) or "neighbours" (`neighbour_bandwidth`), or a multiple such as "0.5 * median".
 
     Examples
     --------
@@ -136,17 +126,11 @@ class Gaussian(DistanceKernel):
 
     metric = "euclidean"
 
-    def _exponents(self, distances: Array) -> None:
-        np.square(distances, out=distances)
-        distances *= -0.5
-
     def smoothed(self, variance: ArrayLike, dimension: int) -> Kernel:
-        """Return the kernel E k(x + e, y) for noise e ~ N(0, diag(variance)): again Gaussian, wider and lower.
+        """Return the kernel E k(x + e, y) for noise e ~ N(0, diag(variance)), with one variance or one per column.
 
-        With th2 = bandwidth^2 and v = variance it is prod_j sqrt(th2_j / (th2_j + v_j)) times the Gaussian
-        kernel of bandwidth sqrt(th2 + v). Noise on both arguments adds up: pass the sum of the variances.
-
-        ``variance`` is the same for every column or one per column; the factor depends on the number of columns.
+        With th2 = bandwidth^2 and v = variance it is the product over columns of sqrt(th2_j / (th2_j + v_j)) times the
+        Gaussian kernel of bandwidth sqrt(th2 + v).  Noise on both arguments adds up: pass the sum of the variances.
 
         Examples
         --------
@@ -157,8 +141,8 @@ class Gaussian(DistanceKernel):
         noise = numbers_or_nan(variance)
         if noise.shape not in ((), (dimension,)):
             raise ValueError(f"variance must be a number or have shape ({dimension},), got shape {noise.shape}")
-        for entry in np.atleast_1d(noise):
-            positive(entry, "variance", allow_zero=True)
+        for extreme in (noise.min(), noise.max()):
+            positive(extreme, "variance", allow_zero=True)
         if not noise.any():
             return self
         wider = np.hypot(widths, np.sqrt(noise))
@@ -173,8 +157,7 @@ class Laplacian(DistanceKernel):
     Parameters
     ----------
     bandwidth : float, sequence of float, "median" or "neighbours"
-        As for `Gaussian`; here "median" is the root of the median square of the distances sum_j |x_j - y_j|, which this
-        kernel uses.
+        As for `Gaussian`, from the distances sum_j |x_j - y_j|.
 
     Examples
     --------
@@ -184,9 +167,6 @@ class Laplacian(DistanceKernel):
 
     metric = "cityblock"
 
-    def _exponents(self, distances: Array) -> None:
-        np.negative(distances, out=distances)
-
 
 @dataclass(frozen=True)
 class Energy(Kernel):
@@ -195,9 +175,8 @@ class Energy(Kernel):
     Parameters
     ----------
     origin : sequence of float, optional
-        The point o (d,); default: the mean of the pooled sample.  It changes no difference of means.  It changes
-        :func:`closer_test` with groups of unequal sizes, without the pairs of rows in a group, a little, and not in
-        expectation.
+        The point o (d,); default: the mean of the pooled sample.  It changes no difference of means,
+        and :func:`closer_test` of groups of unequal sizes a little.
 
     Notes
     -----
@@ -210,8 +189,6 @@ class Energy(Kernel):
     --------
     >>> from shrinktest import two_sample_test
     >>> round(two_sample_test([0.0, 1.0, 2.0], [1.0, 3.0, 5.0], kernel="energy", n_resamples=0).statistic, 6)
-    1.777778
-    >>> round(2 * 20 / 9 - 8 / 9 - 16 / 9, 6)  # means of |x - y|, of |x - x'| and of |y - y'|
     1.777778
     """
 
@@ -226,11 +203,8 @@ class Energy(Kernel):
 
     def resolve(self, Z: ArrayLike, rng: object = None) -> Kernel:
         """Return the kernel with the mean of Z (N, d) as its origin, unless it has one."""
-        rows = complete_points(Z, "Z").values
-        if self.origin is None:
-            return Energy(tuple(rows.mean(axis=0).tolist()))
-        self._from_origin(rows[:1])
-        return self
+        mean = complete_points(Z, "Z").values.mean(axis=0)
+        return Energy(tuple(mean.tolist())) if self.origin is None else self
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         values = self._from_origin(X)[:, None] - _between(X, Y)
@@ -253,7 +227,7 @@ def _between(X: Array, Y: Array) -> Array:
     """Return the distances (n, m) between rows X (n, d) and Y (m, d), in the 2-norm."""
     unit = max(magnitude(X), magnitude(Y))
     distances = np.empty((len(X), len(Y)))
-    distance_function(distances.size * X.shape[1])(X / unit, np.ascontiguousarray((Y / unit).T), False, distances)
+    write_distances(X / unit, np.ascontiguousarray((Y / unit).T), False, distances, distances.size * X.shape[1])
     return distances * unit
 
 

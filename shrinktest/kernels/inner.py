@@ -44,7 +44,7 @@ class FeatureMap(Kernel):
         except TypeError as error:
             raise TypeError(f"coordinates of {self!r} must be real numbers: {error}") from None
         if z.ndim != 2 or len(z) != len(X) or not z.shape[1]:
-            raise ValueError(f"coordinates of {self!r} must have shape (n, rank), here ({len(X)}, rank); got {z.shape}")
+            raise ValueError(f"coordinates of {self!r} must have shape ({len(X)}, rank); got {z.shape}")
         if not np.isfinite(z).all():
             raise ValueError(f"coordinates of {self!r} must be finite; got {z[~np.isfinite(z)][0]}")
         return z if z.flags.writeable else z.copy()  # compiled loops take what can be written
@@ -114,9 +114,8 @@ class Polynomial(Kernel):
 class CentredProduct(Kernel):
     """Kernel of the product features of several variables, less what each variable explains alone.
 
-    With mu_l the mean of the features phi_l over ``points``, the product features are the sum over all sets S of
-    variables of (x)_{l in S} (phi_l - mu_l) (x)_{m not in S} mu_m.  The sets of fewer than two variables are left out.
-    For two variables (phi_1 - mu_1) (x) (phi_2 - mu_2) remains.
+    With mu_l the mean of the features phi_l over ``points``, these are the sum over all sets S of two variables or more
+    of (x)_{l in S} (phi_l - mu_l) (x)_{m not in S} mu_m.
     """
 
     kernels: tuple[Kernel, ...]  # one per variable
@@ -143,18 +142,16 @@ class CentredProduct(Kernel):
         return (values + values.T) / 2.0 if X is Y else values  # rounding need not be symmetric if nothing else is left
 
     def _split(self, points: Array) -> list[Array]:
-        parts = np.split(points, np.cumsum(self.columns)[:-1], axis=1)
-        return [np.ascontiguousarray(part) for part in parts]
+        return [np.ascontiguousarray(part) for part in np.split(points, np.cumsum(self.columns)[:-1], axis=1)]
 
 
 @dataclass(frozen=True, eq=False)
 class CentredCoordinates(FeatureMap):
     """`CentredProduct` of two variables by their coordinates."""
 
-    left: FeatureMap
-    right: FeatureMap
+    features: tuple[FeatureMap, FeatureMap]
     points: Array
-    columns: int
+    columns: int  # of the first variable
 
     def coordinates(self, X: Array) -> Array:
         u, v = self._centred(X)
@@ -164,23 +161,14 @@ class CentredCoordinates(FeatureMap):
         u, v = self._centred(X)
         return ((u * weights[:, None]).T @ v).ravel()
 
-    def diagonal(self, X: Array) -> Array:
-        u, v = (np.square(z).sum(axis=1) for z in self._centred(X))
-        return u * v
-
     def _centred(self, X: Array) -> list[Array]:
-        centred = []
-        for features, part in ((self.left, slice(self.columns)), (self.right, slice(self.columns, None))):
-            x, z = (np.ascontiguousarray(rows[:, part]) for rows in (X, self.points))
-            centred.append(features.coordinates(x) - features.coordinates(z).mean(axis=0))
-        return centred
+        parts = (np.split(rows, [self.columns], axis=1) for rows in (X, self.points))
+        pairs = zip(self.features, *(map(np.ascontiguousarray, part) for part in parts), strict=True)
+        return [kernel.coordinates(x) - kernel.coordinates(z).mean(axis=0) for kernel, x, z in pairs]
 
 
 def centred_product(left: Kernel, right: Kernel, points: Array, columns: int) -> Kernel:
-    """Return the kernel of products of features about their means over ``points``: of the first columns, and the rest.
-
-    It has coordinates if both kernels do.  ``points`` are one array, so a pickle of an estimate holds them once.
-    """
+    """Return the kernel of products of features of the first columns and the rest, about their means over points."""
     if isinstance(left, FeatureMap) and isinstance(right, FeatureMap):
-        return CentredCoordinates(left, right, points, columns)
+        return CentredCoordinates((left, right), points, columns)
     return CentredProduct((left, right), points, (columns, points.shape[1] - columns))

@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shrinktest._check import Array, check_signature, complete_points
-from shrinktest.kernels.base import Kernel, require_products, symmetric
+from shrinktest.kernels.base import Kernel, checked_gram
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -22,14 +21,8 @@ class Precomputed(Kernel):
     Parameters
     ----------
     gram : array_like of shape (N, N)
-        Symmetric and positive semi-definite.  A matrix of distances D is not: give exp(-D**2 / (2 * s**2)), with s the
-        median of D, for example.  Kept as a read-only copy.
-
-    Raises
-    ------
-    ValueError
-        If K_ij^2 exceeds K_ii K_jj anywhere.  A full check would cost an eigendecomposition; tests in the biased form
-        also raise an error if a squared norm is negative.
+        Symmetric and positive semi-definite; only K_ij^2 <= K_ii K_jj is checked.  A matrix of distances D is not: give
+        exp(-D**2 / (2 * s**2)), with s the median of D, for example.
 
     Examples
     --------
@@ -47,8 +40,7 @@ class Precomputed(Kernel):
         gram = complete_points(self.gram, "gram").values
         if gram.shape[0] != gram.shape[1]:
             raise ValueError(f"gram must be square, got shape {gram.shape}")
-        gram = symmetric(gram, "gram")
-        require_products(gram, "gram")
+        gram = checked_gram(gram, "gram")
         gram.setflags(write=False)
         object.__setattr__(self, "gram", gram)
 
@@ -60,10 +52,7 @@ class Precomputed(Kernel):
         wrong = (points != np.floor(points)) | (points < 0) | (points >= size)
         if points.shape[1] != 1 or wrong.any():
             got = f"{points[wrong][0]:g}" if wrong.any() else f"{points.shape[1]} columns"
-            raise ValueError(
-                f"a Precomputed kernel takes row numbers of its matrix, 0 to {size - 1}; got {got} "
-                "(scale=None leaves numbers unchanged)"
-            )
+            raise ValueError(f"a Precomputed kernel takes row numbers, 0 to {size - 1}; got {got} (use scale=None)")
         return points[:, 0].astype(np.intp)
 
     def __eq__(self, other: object) -> bool:
@@ -73,13 +62,8 @@ class Precomputed(Kernel):
         return hash(self.gram[0].tobytes())
 
     def __repr__(self) -> str:
-        size = len(self.gram)
-        return f"Precomputed(<{size} x {size} Gram matrix, sha256 of row sums {self._digest}>)"
-
-    @cached_property
-    def _digest(self) -> str:
-        """Digest by which stores of studies distinguish matrices."""
-        return hashlib.sha256(self.gram.sum(axis=1).tobytes()).hexdigest()[:12]
+        size, digest = len(self.gram), hashlib.sha256(self.gram.sum(axis=1).tobytes()).hexdigest()[:12]
+        return f"Precomputed(<{size} x {size} Gram matrix, sha256 of row sums {digest}>)"  # stores of studies use it
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,19 +1,20 @@
-"""The kernel of whitened features."""
+"""Kernels of features about their mean over the pooled sample: whitened, of depths, of covariances."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 
 from shrinktest._check import Array, positive
 from shrinktest.kernels.base import Kernel
 from shrinktest.kernels.distance import Gaussian
-from shrinktest.kernels.feature_maps import AffineFeatures
+from shrinktest.kernels.feature_maps import AffineFeatures, Derived
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import PooledKernel
+
+_EQUAL = 1e-12  # of the largest depth: depths that differ by less are equal up to rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,9 +26,8 @@ class Whitened(PooledKernel):
     kernel : Kernel, default Gaussian()
         The kernel whose features are whitened.
     lam : float, default 0.1
-        Ridge, in units of the variance of the features: the trace of their covariance operator, which is the mean
-        eigenvalue of the centered Gram matrix.  The smaller it is, the more directions of small variance count; with
-        a very large one the test is that of ``kernel``.
+        Ridge, in units of the trace of the covariance operator of the features.  The smaller it is, the more directions
+        of small variance count; with a very large one the test is that of ``kernel``.
     points : ndarray, shape (N, d), optional, by name only
         The pooled sample; a test sets it (see :meth:`resolve`).
 
@@ -40,12 +40,11 @@ class Whitened(PooledKernel):
 
     The squared distance of two mean embeddings is, up to D, the kernel Fisher discriminant ratio of [HBM07] and the
     spectral-regularized distance of [HSL24]; with each margin whitened by itself, HSIC is the normalized
-    cross-covariance of [FGSS08].  In terms of Gram matrices, with Kc that of the pooled sample after centering,
+    cross-covariance of [FGSS08].  With Kc the Gram matrix of the pooled sample after centering,
 
         w(x, y) = (kc(x, y) - kc(x, Z) (Kc + N c I)^-1 kc(Z, y)) / c,
 
-    and on the pooled sample itself N (I - N c (Kc + N c I)^-1).  It does not depend on the labels, so that a
-    permutation test with it is exact.
+    and on the pooled sample itself N (I - N c (Kc + N c I)^-1).  No label goes into it, so its test is exact.
 
     Examples
     --------
@@ -58,7 +57,7 @@ class Whitened(PooledKernel):
     (0.142, 0.003)
     """
 
-    affine: ClassVar[bool] = True
+    affine = True
 
     kernel: Kernel = field(default_factory=Gaussian)
     lam: float = 0.1
@@ -95,10 +94,7 @@ class Whitened(PooledKernel):
         missing = self._centred_diagonal(X) - np.square(self._solved(X)).sum(axis=0)
         return 1.0 + missing / (ridge * dimension)
 
-    def columns(self, rank: int) -> int:
-        return rank + 1
-
-    def of_features(self, features: FeatureMap, coordinates: Array) -> tuple[FeatureMap, Array]:
+    def _after(self, coordinates: Array) -> FeatureMap:
         from scipy.linalg import solve_triangular
 
         mean = coordinates.mean(axis=0)
@@ -107,12 +103,9 @@ class Whitened(PooledKernel):
         covariance[np.diag_indices(len(covariance))] += self._ridge(float(np.trace(covariance)))
         weights = solve_triangular(self._cholesky(covariance), np.eye(len(mean)), lower=True).T
         dimension = np.square(centred @ weights).sum() / len(centred)
-        white = AffineFeatures(features, mean, weights / np.sqrt(dimension))
-        return white, white.of(coordinates)
+        return AffineFeatures(mean, weights / np.sqrt(dimension))
 
     def _ridge(self, variance: float) -> float:
-        if variance < 0.0:
-            raise ValueError(f"{self!r} is not of a kernel: its Gram matrix has negative eigenvalues")
         if variance == 0.0:
             raise ValueError(f"{self!r}: all observations have the same features, so nothing can be whitened")
         return self.lam * variance
@@ -149,3 +142,152 @@ class Whitened(PooledKernel):
 
         centred = self._centred(self._pooled, X)
         return np.asarray(solve_triangular(self._factor[1], centred, lower=True, check_finite=False))
+
+
+@dataclass(frozen=True, eq=False)
+class Depth(PooledKernel):
+    """Kernel of depths: detects whether one sample lies further from the center than the other, in any direction.
+
+    Parameters
+    ----------
+    kernel : Kernel, default Gaussian()
+        The depth of a point is the mean of this kernel over the pooled sample.
+    points : ndarray, shape (N, d), optional, by name only
+        The pooled sample; a test sets it.
+
+    Notes
+    -----
+    The depth of x is D(x), the mean of k(x, z) over the N pooled observations z (the h-modal depth of [CFF07]).  With
+    u(x) the depth less its mean over the pooled sample, in units of its standard deviation there, the kernel is 1 +
+    u(x) u(y), so that the distance of two samples is that of their mean depths: the comparison of [LS93] with the
+    depths themselves in place of their ranks.  For the constant see `Whitened`.
+
+    It detects changes of spread, also small ones in each of many columns, and observations in the tails, and no shift
+    between samples of the same shape: combine it with other kernels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shrinktest import Depth, two_sample_test
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y = rng.normal(size=(40, 20)), 1.2 * rng.normal(size=(40, 20))
+    >>> two_sample_test(X, Y, rng=0).pvalue, two_sample_test(X, Y, kernel=Depth(), rng=0).pvalue
+    (0.128, 0.001)
+    """
+
+    affine = True
+
+    kernel: Kernel = field(default_factory=Gaussian)
+
+    def _elsewhere(self, X: Array, Y: Array) -> Array:
+        return self._features.evaluate(X, Y)
+
+    def diagonal(self, X: Array) -> Array:
+        return self._features.diagonal(X)
+
+    @property
+    def _features(self) -> Derived:
+        depths, centre = self._means
+        return Derived(_Depths(self), AffineFeatures(np.array([centre]), np.array([[_per_deviation(depths)]])))
+
+    def columns(self, rank: int) -> int:
+        return 2
+
+    def of_gram(self, gram: Array) -> Array:
+        _, coordinates = self.few(gram)
+        return coordinates @ coordinates.T
+
+    def few(self, gram: Array) -> tuple[FeatureMap, Array]:
+        depths, _ = self._means_of(gram)
+        features = self._features
+        return features, features.after.coordinates(depths[:, None])
+
+    def _after(self, coordinates: Array) -> FeatureMap:
+        mean = coordinates.mean(axis=0)
+        return AffineFeatures(mean, mean[:, None] * _per_deviation(coordinates @ mean))
+
+
+@dataclass(frozen=True, eq=False)
+class _Depths(FeatureMap):
+    """Depths of rows in the pooled sample of a kernel, as one column."""
+
+    pooled: PooledKernel
+
+    def coordinates(self, X: Array) -> Array:
+        return self.pooled._mean_at(X)[:, None]
+
+
+def _per_deviation(depths: Array) -> float:
+    """Return the inverse of the standard deviation of depths, or 0 if they differ by rounding only."""
+    unit = float(depths.std())
+    return 1.0 / unit if unit > _EQUAL * float(np.abs(depths).max()) else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class SecondOrder(PooledKernel):
+    """Kernel of covariances: detects changes in how features vary together, and hardly changes of their mean.
+
+    Parameters
+    ----------
+    kernel : Kernel, default Gaussian()
+        The kernel whose features are taken.
+    points : ndarray, shape (N, d), optional, by name only
+        The pooled sample; a test sets it (see :meth:`resolve`).
+
+    Notes
+    -----
+    The square kc(x, y)^2 of the kernel after centering at the mean of the pooled sample: the distance of two samples'
+    mean embeddings is the Hilbert-Schmidt distance of their covariance operators about that mean.  It detects small
+    differences in many directions and hardly a small shift: combine it with other kernels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shrinktest import SecondOrder, two_sample_test
+    >>> rng = np.random.default_rng(3)
+    >>> X, Y = rng.normal(size=(50, 100)), rng.normal(size=(50, 100))
+    >>> Y[:, 0] += rng.choice([-4, 4], size=50)
+    >>> two_sample_test(X, Y, rng=0).pvalue, two_sample_test(X, Y, kernel=SecondOrder(), rng=0).pvalue
+    (0.538, 0.001)
+    """
+
+    kernel: Kernel = field(default_factory=Gaussian)
+
+    def _elsewhere(self, X: Array, Y: Array) -> Array:
+        return np.square(self._centred(X, Y))
+
+    def of_gram(self, gram: Array) -> Array:
+        return np.square(self._centred_gram(gram))
+
+    def diagonal(self, X: Array) -> Array:
+        return np.square(self._centred_diagonal(X))
+
+    def columns(self, rank: int) -> int:
+        return rank * (rank + 1) // 2
+
+    def _after(self, coordinates: Array) -> FeatureMap:
+        return _Squares(coordinates.mean(axis=0), None)
+
+    def shortened(self, features: FeatureMap, coordinates: Array, most: int) -> tuple[FeatureMap, Array, float]:
+        """Return covariances of the first principal components of the features."""
+        mean = coordinates.mean(axis=0)
+        centred = coordinates - mean
+        variances, axes = np.linalg.eigh(centred.T @ centred)
+        leading = np.ascontiguousarray(axes[:, ::-1][:, : int((2.0 * most + 0.25) ** 0.5 - 0.5)])
+        squares = _Squares(mean, leading)
+        share = float(variances[::-1][: leading.shape[1]].sum() / variances.sum())
+        return Derived(features, squares), squares.coordinates(coordinates), share
+
+
+@dataclass(frozen=True, eq=False)
+class _Squares(FeatureMap):
+    """Products of two features about their mean, those of different features counted twice."""
+
+    mean: Array  # (r,)
+    axes: Array | None  # (r, q): orthonormal directions, of which alone products are taken
+
+    def coordinates(self, X: Array) -> Array:
+        centred = X - self.mean
+        centred = np.ascontiguousarray(centred if self.axes is None else centred @ self.axes)
+        first, second = np.triu_indices(centred.shape[1])
+        return centred[:, first] * centred[:, second] * np.where(first == second, 1.0, np.sqrt(2.0))

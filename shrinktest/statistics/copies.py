@@ -11,8 +11,7 @@ from shrinktest.estimators import MeanEstimator
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.feature_maps import TOLERANCE, Landmarks, factorized
 from shrinktest.kernels.inner import FeatureMap
-from shrinktest.kernels.pooled import PooledKernel
-from shrinktest.kernels.rescaled import Rescaled
+from shrinktest.kernels.pooled import PooledKernel, Rescaled
 from shrinktest.permutations.null import Statistic
 from shrinktest.statistics.features import Centred, Features, alike
 from shrinktest.statistics.hsic import notes_on, refitted, scaled_norm

@@ -10,8 +10,7 @@ from shrinktest._check import choice, count, counted
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.feature_maps import factorized, few_distinct, nystrom, random_fourier
 from shrinktest.kernels.inner import FeatureMap
-from shrinktest.kernels.pooled import PooledKernel
-from shrinktest.kernels.rescaled import Rescaled
+from shrinktest.kernels.pooled import PooledKernel, Rescaled
 from shrinktest.statistics import tiles
 from shrinktest.statistics.features import Features, alike
 from shrinktest.statistics.memory_limits import advised, bytes_of, check_memory, duration, needed

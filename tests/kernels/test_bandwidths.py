@@ -7,19 +7,10 @@ import pytest
 
 import naive_kernels as naive
 from shrinktest import (
-    Depth,
     Gaussian,
     Laplacian,
-    Whitened,
-    independence_matrix,
-    independence_test,
-    joint_independence_test,
-    k_sample_test,
     two_sample_test,
-    two_sample_test_columns,
 )
-from shrinktest.kernels import bandwidths as module
-from shrinktest.kernels import median_bandwidth
 from shrinktest.kernels.bandwidths import neighbour_bandwidth
 
 rng = np.random.default_rng(0)
@@ -63,17 +54,6 @@ def test_units(unit):
     assert scaled.pvalue == found.pvalue
 
 
-def test_the_order_of_rows_and_a_shift_change_nothing():
-    Z = np.vstack([X, Y])
-    assert neighbour_bandwidth(Z[rng.permutation(len(Z))] + 4.0) == pytest.approx(neighbour_bandwidth(Z), rel=1e-12)
-
-
-def test_clusters_are_followed_where_the_median_sees_how_far_they_are_apart():
-    one, other = np.random.default_rng(1).normal(size=(2, 30, 2))
-    clusters = np.vstack([one, other + 100.0])
-    assert neighbour_bandwidth(clusters) < 2.0 < 100.0 < median_bandwidth(clusters)
-
-
 def test_many_rows_are_drawn_from():
     Z = rng.normal(size=(2001, 1))
     drawn = np.random.default_rng(5).choice(2001, 1000, replace=False)
@@ -82,12 +62,6 @@ def test_many_rows_are_drawn_from():
     before = generator.bit_generator.state
     neighbour_bandwidth(Z[:2000], generator)
     assert generator.bit_generator.state == before
-
-
-def test_compiled_distances_give_the_same(monkeypatch):
-    few = neighbour_bandwidth(X), neighbour_bandwidth(X, distance="cityblock")
-    monkeypatch.setattr(module, "_FEW", 0)
-    assert (neighbour_bandwidth(X), neighbour_bandwidth(X, distance="cityblock")) == pytest.approx(few, rel=1e-13)
 
 
 @pytest.mark.parametrize(
@@ -107,36 +81,3 @@ def test_multiples(given, factor, shown):
     assert repr(kernel) == f"Gaussian(bandwidth={shown})" and eval(repr(kernel)) == kernel
     assert kernel.resolve(X).bandwidth == pytest.approx(factor * neighbour_bandwidth(X), rel=1e-15)
     assert kernel != Gaussian(shown.replace("neighbours", "median").strip("'"))
-
-
-def test_every_test_takes_it():
-    pooled, third = np.vstack([X, Y]), rng.normal(size=(7, 2))
-    width = neighbour_bandwidth(pooled)
-    for kernel in (Gaussian, Laplacian):
-        by_name = two_sample_test(X, Y, kernel=kernel("neighbours"), **OPTIONS)
-        number = neighbour_bandwidth(pooled, distance="euclidean" if kernel is Gaussian else "cityblock")
-        assert by_name.bandwidth == number
-        assert by_name.pvalue == two_sample_test(X, Y, kernel=kernel(number), **OPTIONS).pvalue
-    for name in ("whitened", "second-order", "depth"):
-        assert two_sample_test(X, Y, kernel=name, bandwidth="neighbours", **OPTIONS).bandwidth == width
-    assert k_sample_test(X, Y, third, bandwidth="0.5 * neighbours", **OPTIONS).bandwidth == pytest.approx(
-        0.5 * neighbour_bandwidth(np.vstack([pooled, third]))
-    )
-    pairs = independence_test(X, X**2, bandwidth_x="neighbours", bandwidth_y="2 * neighbours", **OPTIONS)
-    assert pairs.bandwidth == pytest.approx((neighbour_bandwidth(X), 2.0 * neighbour_bandwidth(X**2)))
-    joint = joint_independence_test(X[:, 0], X[:, 1], X[:, 0] ** 2, bandwidths="neighbours", **OPTIONS)
-    assert joint.bandwidth == tuple(map(neighbour_bandwidth, (X[:, 0], X[:, 1], X[:, 0] ** 2)))
-    columns = two_sample_test_columns(X, Y, bandwidth="neighbours", **OPTIONS)
-    one = [two_sample_test(X[:, j], Y[:, j], bandwidth="neighbours", **OPTIONS).pvalue for j in range(2)]
-    assert columns.pvalues.tolist() == one
-    matrix = independence_matrix(X, bandwidth_x="neighbours", **OPTIONS)
-    expected = independence_test(X[:, 0], X[:, 1], bandwidth_x="neighbours", bandwidth_y="neighbours", **OPTIONS)
-    assert matrix.pvalues.tolist() == [expected.pvalue]
-    both = two_sample_test(X, Y, bandwidth=["median", "neighbours", "0.5 * neighbours"], **OPTIONS)
-    assert both.bandwidth == pytest.approx((median_bandwidth(pooled), width, 0.5 * width))
-
-
-def test_kernels_of_the_pooled_sample_keep_the_word_until_they_are_resolved():
-    kernel = Whitened(Gaussian("neighbours"), 0.01)
-    assert eval(repr(kernel)) == kernel and kernel.bandwidth == "neighbours"
-    assert Depth(Gaussian("neighbours")).resolve(X).bandwidth == neighbour_bandwidth(X)

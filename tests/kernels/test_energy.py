@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 
 import naive_kernels as naive
 from shrinktest import (
     Energy,
-    Gaussian,
-    Whitened,
     independence_test,
     joint_independence_test,
     two_sample_test,
 )
-from shrinktest.kernels import as_kernel
 
 rng = np.random.default_rng(0)
 X, Y, THIRD = rng.normal(size=(12, 2)), rng.normal(size=(9, 2)) + 0.7, rng.normal(size=(7, 2))
@@ -60,47 +55,12 @@ def test_against_dcor():
     assert two == pytest.approx(dcor.energy_distance(X, Y), rel=1e-10)
 
 
-def test_the_origin_changes_no_p_value_of_differences():
-    here, there = (two_sample_test(X, Y, kernel=Energy(o), **options()) for o in (None, (30.0, -5.0)))
-    assert here.pvalue == there.pvalue
-    np.testing.assert_allclose(here.null_distribution, there.null_distribution, rtol=1e-6, atol=1e-11)
-
-
-@pytest.mark.parametrize("kernel", [Energy(), Whitened(Energy(), 0.001)], ids=["energy", "whitened"])
-@pytest.mark.parametrize("estimator", ["kme", "fkmse"])
-def test_level_is_exact_over_all_splits(kernel, estimator):
-    points = np.random.default_rng(3).normal(size=(8, 2))
-    pvalues = []
-    for members in itertools.combinations(range(8), 4):
-        rest = [i for i in range(8) if i not in members]
-        given = options(np.inf, alpha=0.5, estimator=estimator, kernel=kernel)
-        pvalues.append(two_sample_test(points[list(members)], points[rest], **given).pvalue)
-    counts = np.array([sum(p <= k / 70 + 1e-12 for p in pvalues) for k in range(1, 71)])
-    assert (counts <= np.arange(1, 71)).all()
-    assert np.array_equal(counts[1::2], np.arange(2, 71, 2))  # X and Y may change names, which ties all in twos
-
-
 def test_routes():
     tied = np.round(X[:, :1]), np.round(Y[:, :1])  # a few distinct values: coordinates are few
     dense, factor = (two_sample_test(*tied, kernel="energy", gram=gram, **options()) for gram in ("dense", "factor"))
     assert factor.route == "factor" and factor.pvalue == dense.pvalue
     assert factor.statistic == pytest.approx(dense.statistic, rel=1e-9)
-    some = two_sample_test(X, Y, kernel="energy", gram="nystrom", rank=21, **options())
-    whole = two_sample_test(X, Y, kernel="energy", gram="dense", **options())
-    assert some.statistic == pytest.approx(whole.statistic, rel=1e-6)
     with pytest.raises(ValueError, match="Gaussian"):
         two_sample_test(X, Y, kernel="energy", gram="rff", rank=5, **options())
     with pytest.raises(ValueError, match="for Gaussian kernels only"):
         two_sample_test(X, Y, kernel="energy", estimator="mkme", **options())
-
-
-def test_kernels_are_values():
-    assert Energy() == as_kernel("energy") and Energy([1, 2]) == Energy(np.array([1.0, 2.0])) != Energy()
-    assert hash(Energy([1, 2])) == hash(Energy((1.0, 2.0))) and eval(repr(Energy([1, 2]))) == Energy((1.0, 2.0))
-    resolved = Energy().resolve(POOLED)
-    assert resolved.origin == pytest.approx(POOLED.mean(axis=0)) and resolved.resolve(X) is resolved
-
-
-def test_sums_and_products_with_it_find_its_origin():
-    kernel = (Energy() + Gaussian(1.0)).resolve(POOLED)
-    np.testing.assert_allclose(kernel(X, Y), Energy().resolve(POOLED)(X, Y) + Gaussian(1.0)(X, Y), rtol=1e-12)

@@ -7,7 +7,6 @@ import re
 from itertools import combinations
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,7 +17,6 @@ from naive_kernels import median_bandwidth as naive_median
 from shrinktest.kernels import (
     Custom,
     Gaussian,
-    Kernel,
     Laplacian,
     Linear,
     Polynomial,
@@ -58,9 +56,6 @@ def kernel(request):
     return request.param
 
 
-# --- laws of every kernel -----------------------------------------------------------------------------------
-
-
 def test_gram_matrix_is_symmetric_positive_and_consistent(kernel):
     gram, cross = kernel(X), kernel(X, Y)
     assert gram.shape == (12, 12)
@@ -77,13 +72,6 @@ def test_gram_matrix_is_symmetric_positive_and_consistent(kernel):
     assert np.linalg.eigvalsh(repeated).min() >= -1e-12 * np.trace(repeated)
 
 
-def test_rows_may_come_in_any_form_and_are_not_changed(kernel):
-    before = X.copy()
-    np.testing.assert_array_equal(kernel(pd.DataFrame(X)), kernel(X))
-    np.testing.assert_array_equal(kernel(np.asfortranarray(X), Y.tolist()), kernel(X, Y))
-    np.testing.assert_array_equal(X, before)
-
-
 def test_a_kernel_is_a_value(kernel):
     rebuilt = eval(repr(kernel), {**vars(names), "brownian": brownian})
     assert rebuilt == kernel
@@ -97,24 +85,12 @@ def test_a_kernel_is_a_value(kernel):
     assert kernel.resolve(X) == kernel  # nothing to resolve
 
 
-# --- values -------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("bandwidth", [0.7, (0.5, 2.0)])
 def test_values_against_the_formulas(bandwidth):
     np.testing.assert_allclose(Gaussian(bandwidth)(X, Y), gaussian(X, Y, np.array(bandwidth)), rtol=1e-12)
     np.testing.assert_allclose(Laplacian(bandwidth)(X, Y), laplacian(X, Y, np.array(bandwidth)), rtol=1e-12)
-
-
-def test_values_of_inner_product_kernels():
     np.testing.assert_allclose(Linear()(X, Y), linear(X, Y), rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(Polynomial(3, 1.5)(X, Y), polynomial(X, Y, 3, 1.5), rtol=1e-11, atol=1e-13)
-
-
-def test_one_bandwidth_per_column_is_a_change_of_units():
-    scale = np.array([1e-3, 1e4])
-    for kind in (Gaussian, Laplacian):
-        np.testing.assert_allclose(kind(scale)(X * scale, Y * scale), kind(1.0)(X, Y), rtol=1e-12)
 
 
 @pytest.mark.parametrize(("n", "m", "d"), [(1, 1, 1), (2, 2, 9), (1, 5, 20), (40, 30, 3), (60, 60, 40)])
@@ -134,24 +110,6 @@ def test_distances_of_few_points_are_those_of_the_compiled_loops(n, m, d, kind, 
     np.testing.assert_allclose(grid, bandwidth_grid(x, 3) if n > 1 else (), rtol=1e-14)
 
 
-@pytest.mark.parametrize("city", [False, True])
-def test_distances_are_exactly_symmetric(city):
-    x = np.random.default_rng(7).normal(size=(30, 11))
-    x[20:] = x[:10]
-    out = np.empty((30, 30))
-    bandwidths_module._few_distances(x, np.ascontiguousarray(x.T), city, out)
-    np.testing.assert_array_equal(out, out.T)
-    assert not np.diag(out).any() and not np.diag(out[20:, :10]).any()
-    np.testing.assert_allclose(out, np.linalg.norm(x[:, None] - x, axis=2, ord=1 if city else None), rtol=1e-13)
-    np.testing.assert_array_equal(bandwidths_module.pair_distances(x, city), out[np.triu_indices(30, 1)])
-
-
-def test_large_offsets_do_not_cost_accuracy():
-    grid = np.arange(8.0)[:, None] / 8  # exact after the shift
-    for kind in (Gaussian, Laplacian):
-        np.testing.assert_array_equal(kind(0.5)(grid + 2.0**40), kind(0.5)(grid))
-
-
 @pytest.mark.parametrize("kind", [Gaussian, Laplacian])
 def test_extreme_bandwidths_and_scales_stay_sane(kind):
     np.testing.assert_array_equal(kind(1e-300)(X), np.eye(12))
@@ -161,9 +119,6 @@ def test_extreme_bandwidths_and_scales_stay_sane(kind):
         resolved = kind().resolve(X * unit)
         np.testing.assert_allclose(resolved(X * unit), kind().resolve(X)(X), rtol=1e-10)
     np.testing.assert_array_equal(kind(1.0)(np.array([-1e308, 1e308])), np.eye(2))
-
-
-# --- bandwidths ---------------------------------------------------------------------------------------------
 
 
 def test_median_bandwidth_is_over_pairs_of_different_rows():
@@ -212,28 +167,6 @@ def test_large_samples_use_rows_drawn_from_the_given_generator():
     assert median_bandwidth(Z, rng=5) == median_bandwidth(Z[drawn])
 
 
-def test_the_generator_is_left_alone_when_all_pairs_are_used(monkeypatch):
-    generator = np.random.default_rng(0)
-    before = generator.bit_generator.state
-    (Gaussian() + Laplacian()).resolve(X, generator)
-    assert generator.bit_generator.state == before
-    monkeypatch.setattr(bandwidths_module, "_ALL_PAIRS_UP_TO", 11)
-    monkeypatch.setattr(bandwidths_module, "_ROWS_DRAWN", 5)
-    (Gaussian() + Laplacian()).resolve(X, generator)
-    assert generator.bit_generator.state != before
-
-
-def test_bandwidths_are_normalised_so_that_equal_ones_are_equal():
-    forms = ([1, 2], (1.0, 2.0), np.array([1, 2]), pd.Series([1.0, 2.0]))
-    assert len({Gaussian(form) for form in forms}) == 1
-    assert repr(Gaussian(np.array([1, 2]))) == "Gaussian(bandwidth=(1.0, 2.0))"
-    assert Gaussian(np.float32(0.5)) == Gaussian(np.array(0.5)) == Gaussian(bandwidth=0.5)
-    assert Gaussian(1.0) != Laplacian(1.0)
-
-
-# --- smoothing ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("bandwidth", [0.7, (0.5, 2.0)])
 @pytest.mark.parametrize("variance", [0.3, (0.2, 3.0), (0.0, 1.0)])
 def test_smoothed_gaussian_is_the_expectation_under_noise(bandwidth, variance):
@@ -244,16 +177,6 @@ def test_smoothed_gaussian_is_the_expectation_under_noise(bandwidth, variance):
     noise = np.stack(np.meshgrid(nodes, nodes), axis=-1).reshape(-1, 2) * np.sqrt(variance)
     mean = np.outer(weights, weights).ravel() / (2 * np.pi) @ Gaussian(bandwidth)(X[0] + noise, Y)
     np.testing.assert_allclose(smooth(X[:1], Y)[0], mean, rtol=1e-4)
-
-
-def test_smoothing_twice_is_smoothing_once():
-    once = Gaussian(0.7).smoothed((0.5, 1.0), 2)
-    twice = Gaussian(0.7).smoothed((0.2, 0.9), 2)
-    again = twice.factor * twice.kernel.smoothed((0.3, 0.1), 2)
-    np.testing.assert_allclose(again(X), once(X), rtol=1e-12)
-
-
-# --- the algebra --------------------------------------------------------------------------------------------
 
 
 def test_sums_and_products_are_those_of_the_gram_matrices():
@@ -282,70 +205,11 @@ def test_nesting_does_not_matter_and_reads_well():
         assert eval(repr(compound), vars(names)) == compound
 
 
-def test_resolving_reaches_every_part():
-    kernel = 2 * (Gaussian() + Linear()) * Laplacian()
-    resolved = kernel.resolve(X)
-    assert resolved == 2 * (Gaussian().resolve(X) + Linear()) * Laplacian().resolve(X)
-    assert resolved.resolve(100 * X) == resolved
-
-
-# --- the user's own -----------------------------------------------------------------------------------------
-
-
-def test_precomputed_looks_up_rows():
-    gram = Gaussian(1.0)(X)
-    kernel = Precomputed(gram)
-    np.testing.assert_array_equal(kernel(range(12)), gram)
-    np.testing.assert_array_equal(kernel([3, 1], [[0], [5], [0]]), gram[[3, 1]][:, [0, 5, 0]])
-    assert re.fullmatch(r"Precomputed\(<12 x 12 Gram matrix, sha256 of row sums [0-9a-f]{12}>\)", repr(kernel))
-    assert kernel == Precomputed(gram.tolist())
-    assert hash(kernel) == hash(Precomputed(gram.copy()))
-    assert kernel != Precomputed(2 * gram)
-    assert pickle.loads(pickle.dumps(kernel)) == kernel
-    assert kernel.resolve([0, 1]) is kernel
-    gram[0, 0] = 7  # the kernel keeps its own
-    assert kernel([0])[0, 0] == 1
-    with pytest.raises(ValueError, match="read-only"):
-        kernel.gram[0, 0] = 7
-
-
-def test_rounding_is_no_asymmetry():
-    gram = Gaussian(1.0)(X)
-    gram[0, 1] += 1e-15
-    kept = Precomputed(gram).gram
-    np.testing.assert_array_equal(kept, kept.T)
-
-
 def test_a_function_equals_the_built_in_kernel():
     own = Custom(lambda X, Y: np.exp(-0.5 * ((X[:, None] - Y[None]) ** 2).sum(axis=2)))
     np.testing.assert_allclose(own(X, Y), Gaussian(1.0)(X, Y), rtol=1e-12)
     np.testing.assert_allclose((own + Linear())(X), Gaussian(1.0)(X) + Linear()(X), rtol=1e-12)
     assert repr(Custom(brownian)) == "Custom(brownian)"
-
-
-def test_a_function_may_return_numbers_of_any_kind():
-    expected = Linear()(X)
-    for function in (lambda X, Y: (X @ Y.T).tolist(), lambda X, Y: (X @ Y.T).astype(object)):
-        np.testing.assert_array_equal(Custom(function)(X), expected)
-
-
-class Ones(Kernel):
-    """A kernel of one's own, by the one method that it needs."""
-
-    def evaluate(self, X, Y):
-        return np.ones((len(X), len(Y)))
-
-
-def test_a_subclass_needs_only_evaluate():
-    kernel = Ones() * 3 + Linear()
-    np.testing.assert_allclose(kernel(X, Y), 3 + X @ Y.T)
-    assert as_kernel(Ones()).resolve(X)(X).shape == (12, 12)
-    np.testing.assert_array_equal(Ones().diagonal(X), np.ones(12))
-    with pytest.raises(ValueError, match="X has 1 missing value"):
-        Ones()([0.0, np.nan])
-
-
-# --- from an argument ---------------------------------------------------------------------------------------
 
 
 def test_kernels_by_name():
@@ -358,18 +222,29 @@ def test_kernels_by_name():
     assert as_kernel(brownian) == Custom(brownian)
 
 
-@pytest.mark.parametrize("size", [1, 2, 2**14, 2**14 + 1, 60_000, 100_001])
-@pytest.mark.parametrize("kind", ["random", "sorted", "ties", "periodic", "two values", "heavy tails"])
-def test_median_of_many_values_is_the_median(size, kind):
-    rng, stride = np.random.default_rng(size), size // bandwidths_module._SOME or 1  # of those looked at first
-    values = {
-        "random": lambda: rng.random(size),
-        "sorted": lambda: np.sort(rng.normal(size=size) ** 2),
-        "ties": lambda: rng.integers(0, 5, size=size) * 1.5,
-        "periodic": lambda: np.where(np.arange(size) % stride == 0, 7.0, rng.random(size)),
-        "two values": lambda: np.repeat([1.0, 4.0], [size // 2, size - size // 2]),
-        "heavy tails": lambda: rng.standard_cauchy(size) ** 2,
+@pytest.mark.parametrize("kind", ["random", "sorted", "ties", "periodic"])
+def test_median_bandwidth_of_many_pairs_is_their_median(kind):
+    rng, n = np.random.default_rng(0), 400
+    rows = {
+        "random": lambda: rng.standard_cauchy(n),
+        "sorted": lambda: np.sort(rng.normal(size=n)),
+        "ties": lambda: rng.integers(0, 9, size=n) * 1.5,
+        "periodic": lambda: np.where(np.arange(n) % 7 == 0, 7.0, rng.random(n)),
     }[kind]()
-    before = values.copy()
-    assert bandwidths_module._median(values) == np.median(values)
-    assert np.array_equal(values, before)
+    assert median_bandwidth(rows) == pytest.approx(naive_median(rows[:, None]), rel=1e-14)
+
+
+def test_precomputed_looks_up_rows():
+    gram = Gaussian(1.0)(X)
+    gram[0, 1] += 1e-15  # rounding is no asymmetry
+    kernel = Precomputed(gram)
+    np.testing.assert_array_equal(kernel.gram, kernel.gram.T)
+    np.testing.assert_array_equal(kernel(range(12)), kernel.gram)
+    np.testing.assert_array_equal(kernel([3, 1], [[0], [5], [0]]), kernel.gram[[3, 1]][:, [0, 5, 0]])
+    assert re.fullmatch(r"Precomputed\(<12 x 12 Gram matrix, sha256 of row sums [0-9a-f]{12}>\)", repr(kernel))
+    assert kernel == Precomputed(gram.tolist()) != Precomputed(2 * gram)
+    assert hash(kernel) == hash(pickle.loads(pickle.dumps(kernel)))
+    gram[0, 0] = 7  # the kernel keeps its own
+    assert kernel([0])[0, 0] == 1
+    with pytest.raises(ValueError, match="read-only"):
+        kernel.gram[0, 0] = 7

@@ -12,12 +12,14 @@ from shrinktest import (
     Kernel,
     Laplacian,
     Linear,
+    MeanEstimator,
     Polynomial,
     Precomputed,
     SecondOrder,
     Whitened,
     closer_test,
     independence_test,
+    joint_independence_test,
     two_sample_test,
 )
 from shrinktest.kernels import Custom, FeatureMap, Product, Rescaled, Scaled, Sum, as_kernel, median_bandwidth
@@ -168,3 +170,39 @@ def test_mistakes(error):
     for call in MISTAKES[error]:
         with pytest.raises(error):
             call()
+
+
+ROWS = np.arange(24.0)
+FALSE = np.array([[1.0, 0.9, 0.0], [0.9, 1.0, 0.9], [0.0, 0.9, 1.0]])  # every two rows would do
+INDEFINITE = np.kron(np.eye(8), FALSE) + np.kron(np.ones((8, 8)) - np.eye(8), 0.9 * FALSE)
+
+
+@pytest.mark.parametrize("estimator", ["kme", "skmse", ["kme", "skmse"]], ids=str)
+def test_a_negative_squared_norm_is_an_error(estimator):
+    kernel = Precomputed(INDEFINITE)
+    x, y = ROWS[ROWS % 3 == 1], ROWS[ROWS % 3 != 1]
+    with pytest.raises(ValueError, match=r"kernel: .* is not a kernel, because a squared norm came out as -"):
+        two_sample_test(x, y, kernel=kernel, estimator=estimator, form="biased", **FEW)
+
+
+class Writer(MeanEstimator):
+    """An estimator that spoils its Gram matrix."""
+
+    def weights(self, gram):
+        gram[0, 0] = 0.0
+        return np.full(len(gram), 1 / len(gram))
+
+
+@pytest.mark.parametrize("estimator", [Writer(), Writer().weights], ids=["class", "function"])
+def test_nobody_writes_into_a_gram_matrix(estimator):
+    x, y = RNG.normal(size=(2, 9))
+    for test in (
+        lambda: two_sample_test(x, y, estimator=estimator, **FEW),
+        lambda: independence_test(x, y, estimator=estimator, **FEW),
+        lambda: joint_independence_test(x, y, estimator=estimator, **FEW),
+    ):
+        with pytest.raises(ValueError, match="read-only"):
+            test()
+    if isinstance(estimator, MeanEstimator):
+        with pytest.raises(ValueError, match="read-only"):
+            estimator.fit(x)

@@ -8,12 +8,10 @@ import pytest
 from shrinktest import (
     Gaussian,
     Laplacian,
-    Linear,
     closer_test,
     independence_test,
     two_sample_test,
 )
-from shrinktest.kernels import Rescaled, Whitened
 from shrinktest.kernels.bandwidths import reach_notes
 
 X, Y = np.random.default_rng(0).normal(size=(2, 30, 3))
@@ -26,20 +24,6 @@ def test_far_too_small_and_far_too_large(kind):
     (large,) = reach_notes(kind(1e14), X, "X and Y")
     assert "so large that the kernel is 1, up to rounding" in large and "smaller" in large
     assert reach_notes(kind(1.0), X, "X and Y") == ()
-
-
-def test_of_kernels_inside_of_others():
-    assert len(reach_notes(Whitened(Gaussian(1e-3)), X, "X")) == 1
-    assert len(reach_notes(Rescaled(Gaussian(1e-3), (1.0, 1.0, 1.0), X), X, "X")) == 1
-    assert reach_notes(Linear(), X, "X") == ()
-
-
-def test_equal_observations_and_missing_ones_say_nothing():
-    assert reach_notes(Gaussian(1e-3), np.zeros((9, 2)), "X") == ()
-    twice = np.vstack([X, X])
-    assert len(reach_notes(Gaussian(1e-3), twice, "X")) == 1
-    twice[0] = np.nan
-    assert len(reach_notes(Gaussian(1e-3), twice, "X")) == 1
 
 
 def test_results_have_the_note():

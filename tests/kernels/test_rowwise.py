@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from shrinktest import Gaussian, Laplacian
-from shrinktest.kernels.feature_loops import add_up
-from shrinktest.kernels.feature_maps import bells, random_fourier, tiles, waves
+from shrinktest.kernels.feature_maps import random_fourier, tiles
+from shrinktest.kernels.kernel_loops import add_up, bells, waves
 
 RNG = np.random.default_rng(0)
 
@@ -18,11 +18,11 @@ def cosines_and_sines(rows, turns, height=1.0):
 
 def bell_values(rows, points):
     out = np.empty((len(rows), len(points)))
-    bells(rows, tiles(np.ascontiguousarray(points.T)), 0.5 * np.square(points).sum(axis=1), out)
+    bells(rows, tiles(points.T), 0.5 * np.square(points).sum(axis=1), out)
     return out
 
 
-@pytest.mark.parametrize(("columns", "features"), [(1, 1), (3, 127), (4, 128), (7, 300)])
+@pytest.mark.parametrize(("columns", "features"), [(1, 1), (3, 127), (7, 300)])
 def test_waves_are_cosines_and_sines(columns, features):
     rows, turns = RNG.normal(size=(201, columns)), RNG.normal(size=(columns, features))
     phase = 2.0 * np.pi * (rows @ turns)

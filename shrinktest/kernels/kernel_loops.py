@@ -1,7 +1,6 @@
-"""Features of rows, a row at a time: their bits depend on the row, and on no thread, block or library.
+"""Distances between rows, and features of rows: loops that become vector instructions along rows of the result.
 
-Nothing is reordered or fused, so that a row comes out the same beside any others and on any processor; vector
-instructions run across the features.  Rows go in pairs only to save loads.
+Nothing is reordered or fused, so that the bits of a row depend on no other row, no thread, and no processor.
 """
 
 from __future__ import annotations
@@ -10,19 +9,65 @@ import numpy as np
 
 from shrinktest._jit import compiled
 
+_KEPT = 2**15  # numbers, a quarter of a megabyte, which stay in the second-level cache
+_TILE = 128  # features whose weights are together in memory
 _ROUND = 1.5 * 2.0**52  # added and taken off again, it rounds numbers below 2^51 to whole ones, half to even
 _BITS = np.int64(0x4338000000000000)  # the bits of that number, whose last ones then hold the whole number
 _ONE, _52, _63 = np.int64(1), np.int64(52), np.int64(63)
 _LOG2E, _LN2_HIGH, _LN2_LOW = 1.4426950408889634, 6.93147180369123816490e-01, 1.90821492927058770002e-10
-_TILE = 128
 _LEAST = -700.0  # an exponent below which the exponential is of no account
+
+
+@compiled(ordered=True)
+def add(x, columns, city, start, out):
+    """Add what some coordinates of one point, and of those from ``start`` on, put into their distances before a root.
+
+    The coordinates are the rows of ``columns`` (d, m), four at a time; sums are as of one at a time.
+    """
+    by_fours = 0 if city else x.size - x.size % 4
+    for c in range(0, by_fours, 4):
+        x0, x1, x2, x3 = x[c], x[c + 1], x[c + 2], x[c + 3]
+        y0, y1 = columns[c, start:], columns[c + 1, start:]
+        y2, y3 = columns[c + 2, start:], columns[c + 3, start:]
+        for j in range(out.size):
+            away0, away1, away2, away3 = x0 - y0[j], x1 - y1[j], x2 - y2[j], x3 - y3[j]
+            out[j] = (((out[j] + away0 * away0) + away1 * away1) + away2 * away2) + away3 * away3
+    for c in range(by_fours, x.size):
+        x0, y0 = x[c], columns[c, start:]
+        for j in range(out.size):
+            away = x0 - y0[j]
+            out[j] += abs(away) if city else away * away
+
+
+@compiled(ordered=True)
+def between(x, columns, city, out):
+    """Distances (n, m) to the first m of the columns, in the 1-norm (``city``) or the 2-norm."""
+    out[:] = 0.0
+    for i in range(x.shape[0]):
+        add(x[i], columns, city, 0, out[i])
+        if not city:
+            for j in range(out.shape[1]):
+                out[i, j] = np.sqrt(out[i, j])
+
+
+@compiled(ordered=True)
+def among(x, columns, city, out):
+    """Distances of all pairs i < j, one after the other."""
+    n, start = x.shape[0], 0
+    out[:] = 0.0
+    for i in range(n - 1):
+        add(x[i], columns, city, i + 1, out[start : start + n - 1 - i])
+        start += n - 1 - i
+    if not city:
+        for j in range(out.size):
+            out[j] = np.sqrt(out[j])
 
 
 @compiled(ordered=True)
 def products(rows, weights, out):
     """Rows (n, d) times ``weights`` (tiles, d, 128), into ``out`` (n, m); the d terms are added in their order.
 
-    A tile of weights, which has those of some features and of none beyond the last one, stays in the cache.
+    A tile of weights, with zeros beyond the last feature, stays in the cache.  Rows go in pairs to save loads.
     """
     n, d = rows.shape
     m = out.shape[1]
@@ -61,14 +106,17 @@ def waves(rows, turns, height, out):
     From the sine and cosine of half the angle, whose polynomials are exact to 1e-17 (Chebyshev's, in the square).
     """
     m = out.shape[1] // 2
-    phases = np.empty((rows.shape[0], m))
-    products(rows, turns, phases)
+    step = max(16, _KEPT // max(1, 2 * m))  # rows whose features stay in the cache
+    phases = np.empty((step, m))
     for i in range(rows.shape[0]):
-        line, row = phases[i], out[i]
+        if i % step == 0:
+            some = rows[i : i + step]
+            products(some, turns, phases[: some.shape[0]])
+        line, row = phases[i % step], out[i]
         for j in range(m):
             t = line[j]
             f = t - ((t + _ROUND) - _ROUND)
-            f = f if abs(f) <= 0.5 else 0.0  # where phases are so large that nothing is left of them
+            f = f if abs(f) <= 0.5 else 0.0  # phases so large that nothing is left of them
             x = f * f
             s = -2.1903497074626018e-05 + x * 7.697826768224191e-07
             s = -0.007370430505916944 + x * (0.0004662998161898394 + x * s)
@@ -84,17 +132,17 @@ def waves(rows, turns, height, out):
 
 @compiled(ordered=True)
 def bells(rows, landmarks, halves, out):
-    """Gaussian kernel values (n, m) of rows (n, d) and ``landmarks`` (d, m), in units of the bandwidth.
+    """Gaussian kernel values (n, m) of rows (n, d) and ``landmarks`` (d, m) in tiles, in units of the bandwidth.
 
     ``halves`` (m,) are the halved squared norms of the landmarks.  The exponential is 2^n times that of what is left,
     by a polynomial exact to 1e-17.
     """
-    products(rows, landmarks, out)
-    whole = np.empty(out.shape[1])
-    exponents = whole.view(np.int64)
-    values = np.empty(out.shape[1])
-    raised = values.view(np.int64)
+    step = max(16, _KEPT // max(1, out.shape[1]))  # rows whose features stay in the cache
+    whole, values = np.empty(out.shape[1]), np.empty(out.shape[1])
+    exponents, raised = whole.view(np.int64), values.view(np.int64)
     for i in range(rows.shape[0]):
+        if i % step == 0:
+            products(rows[i : i + step], landmarks, out[i : i + step])
         half = 0.0
         for k in range(rows.shape[1]):
             half += rows[i, k] * rows[i, k]
@@ -102,7 +150,7 @@ def bells(rows, landmarks, halves, out):
         line = out[i]
         for j in range(line.size):
             e = (line[j] - half) - halves[j]
-            e = e if e > _LEAST else _LEAST  # also where it is too far away to tell
+            e = e if e > _LEAST else _LEAST  # also if it is NaN, too far away to tell
             e = e if e < 0.0 else 0.0
             n = e * _LOG2E + _ROUND
             whole[j] = n
@@ -124,8 +172,8 @@ def bells(rows, landmarks, halves, out):
 def add_up(values, places, scale, limit, sums):
     """Add rows of values (n, r), times ``scale`` (r,) and rounded, to the rows of whole numbers ``sums`` at ``places``.
 
-    Whole numbers add up to the same in any order.  Returns false where one is no number or has more than ``limit``
-    bits, of 51 that it may have; then the sums are of no use.
+    Whole numbers add up to the same in any order.  Return False if a value is no number or has more than ``limit``
+    bits, at most 51; then the sums are of no use.
     """
     wide = np.int64(0)
     line = np.empty(scale.size)
