@@ -43,7 +43,7 @@ CASES = {
 def test_every_distinct_kernel_is_evaluated_and_resolved_once(case, monkeypatch):
     run, rows, kernels, bandwidths = CASES[case]
     counted = Counter()
-    evaluate, resolve = DistanceKernel._values, DistanceKernel.resolve
+    evaluate, resolve = DistanceKernel.block, DistanceKernel.resolve
 
     def values(kernel, points, others, *threads):
         counted["Gram matrices"] += points is others and len(points) == rows
@@ -53,7 +53,7 @@ def test_every_distinct_kernel_is_evaluated_and_resolved_once(case, monkeypatch)
         counted["bandwidths"] += isinstance(kernel.bandwidth, str)
         return resolve(kernel, points, rng)
 
-    monkeypatch.setattr(DistanceKernel, "_values", values)
+    monkeypatch.setattr(DistanceKernel, "block", values)
     monkeypatch.setattr(DistanceKernel, "resolve", resolved)
     run()
     assert counted == {"Gram matrices": kernels, "bandwidths": bandwidths}
