@@ -181,7 +181,8 @@ def _squared_distances(Z: ArrayLike, rng: Any, distance: Metric) -> tuple[Array,
     squared = pair_distances(rows / unit, distance == "cityblock")
     squared *= squared
     if not squared.any():
-        raise ValueError("all observations are equal, so the median distance is 0; give a bandwidth that is a number")
+        problem = "needs at least 2 rows" if len(rows) < 2 else "is 0: all observations are equal"
+        raise ValueError(f"the median distance {problem}; give a bandwidth that is a number")
     return squared, unit
 
 

@@ -261,7 +261,8 @@ def has_spectrum(kernel: Kernel) -> bool:
 
 def no_spectrum(kernel: Kernel) -> ValueError:
     """Return the error for a kernel for which no frequencies can be drawn."""
-    return ValueError(f"gram='rff' takes a Gaussian or Laplacian kernel, not {kernel!r}; use gram='nystrom'")
+    spectra = "gram='rff' draws from the spectral distribution of a Gaussian or Laplacian kernel"
+    return ValueError(f"{spectra}, not {kernel!r}; use gram='nystrom'")
 
 
 def random_fourier(kernel: Kernel, columns: int, rank: int, rng: Any) -> RandomFourier:
