@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest.hypotheses.base import require_values
 from shrinktest.hypotheses.change import NoChange
@@ -15,6 +16,7 @@ from shrinktest.results.change import AggregateChangeResult, ChangeResult
 
 
 @hinted
+@documented
 def change_point_test(
     X: Any,
     *,
@@ -43,98 +45,44 @@ def change_point_test(
     rank: int | None = None,
     max_memory: float | None = None,
 ) -> ChangeResult | AggregateChangeResult:
-    """p-value for the hypothesis that a series does not change, and the row of the change with an interval.
+    """Test whether a series changes, and locate the change with a confidence interval.
 
     Parameters
     ----------
     X : array_like, shape (n, d) or (n,)
-        The rows in order of time; arrays and tables as in :func:`two_sample_test`.  Columns of a table that tell the
-        time are not tested, unless ``column_types`` or ``scale`` name them: dates, which must be in order, and numbers
-        that count up or down, such as years, row numbers or Unix seconds.
-    change : {"single", "epidemic"}
-        "single": one cut, with another distribution after it than before.  "epidemic": an interval, with another
-        distribution within than outside.
-    trim : float, default 0.05
-        No cut is made nearer to either end than this share of the rows (and two rows); an interval, and what is outside
-        it, holds at least this share.
-    confidence : float or None, default 0.95
-        Confidence of the interval for the place.  None: it is not computed, which saves time.
-    times : array_like, shape (n,), optional
-        When the rows were observed: numbers, dates or texts, which must increase.  They name the place and change
-        nothing else; default the dates in the index of a pandas table.
+        Rows in order of time: an array, or a table, whose columns that tell the time are not tested (:doc:`/change`).
+    change : {"single", "epidemic"}, default "single"
+        "single" is one change point.  "epidemic" is an interval whose rows differ from those before and after it.
     estimator : str or MeanEstimator, list of these, Collection or "auto", default "kme"
-        "kme", or a marginalised mean whose noise is fixed or pooled: estimators whose distances are sums of kernel
-        values for every cut.  Several are combined; "auto" is the combination of :func:`two_sample_test`.
-    kernel, bandwidth, scale, column_types, transform
-        As in :func:`two_sample_test`.
-    form : {"auto", "unbiased"}
-        The distance at every cut is the unbiased one.
-    n_resamples, alpha, stopping, rng, workers, progress
-        As in :func:`two_sample_test`; all n! orders are enumerated where there are no more than ``n_resamples``.
-    blocks : array_like, shape (n,), optional
-        A label for every row (its weekday, its instrument): rows change places within their block only.
-    shift : {None, "stretches", "circular"} or int
-        For rows that depend on each other.  A number: stretches of so many successive rows change places.  "stretches":
-        their length is chosen from the correlation of successive rows, so that the variance of the mean, computed from
-        shuffled stretches, is at least 95 % of what it is in the series, where that is long enough.
-        "circular": the series is shifted as a whole, and its end is joined to its start.  With ``blocks``
-        each block is a series, and is shifted by itself.  There is no interval for the place, and no epidemic change
-        of one series, which would move along with the rows: these take ``blocks`` whose rows take turns.
-    permutations : Permutations, optional
-        Permutations of your own, orders of the rows.
-    nan_policy : {"raise", "omit", "indicator", "propagate"}
-        As in :func:`two_sample_test`.
-    gram, rank, max_memory
-        As in :func:`two_sample_test`.
+        "kme", or a marginalized mean whose noise is fixed or pooled, whose distances are known for every change point
+        from sums of kernel values.  Several are combined, as in :func:`two_sample_test`.
+    form : {"auto", "unbiased"}, default "auto"
+        Always unbiased.
 
     Returns
     -------
     ChangeResult
-        ``statistic, pvalue = result`` works; ``result.location`` is the first row after the change, ``result.interval``
-        its confidence interval, ``result.plot()`` shows both.  An :class:`~shrinktest.AggregateChangeResult` for
-        several estimators, kernels or bandwidths.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For input that cannot be tested; the message names the argument and says what to do.
-    MemoryError
-        If the kernel's values would not fit ``max_memory``.
-
-    Warns
-    -----
-    UserWarning
-        When there are too few orders to reject at ``alpha``.
+        ``result.location`` is the first row after the change, ``result.interval`` its confidence interval;
+        ``result.plot()`` shows both.  An :class:`~shrinktest.AggregateChangeResult` for several estimators, kernels or
+        bandwidths.
 
     See Also
     --------
-    change_points : All changes of a series, where there may be several.
-    two_sample_test : Whether the rows before and after a known time differ; how large the difference is.
+    change_points : Several changes.
+    two_sample_test : Whether the rows before and after a known time differ, and by how much.
     equivalence_test : Whether they are practically the same.
     independence_test : Whether one series depends on another, at several lags.
-    solve_sample_size : How many rows a test needs.
+    solve_sample_size : Number of rows that a test needs.
 
     Notes
     -----
-    The statistic is the largest unbiased squared distance of the kernel means before and after a cut, in units of its
-    exact standard deviation over all orders of the rows, so that cuts near the ends are not favoured.  It is the same
-    as the within-sample statistic with weights of least variance of Song and Chen (2022, arXiv:2206.01853; for graphs
-    Chen and Zhang 2015, Annals of Statistics 43, 139-176).  With the Gram matrix a permutation takes one pass over it
-    for all cuts, by coordinates time linear in n; intervals take a pass that is ten times slower.
+    The statistic is the largest unbiased squared distance between the rows before and after a change point,
+    standardized by its exact standard deviation over all orders of the rows: the statistic of Song and Chen (2022,
+    arXiv:2206.01853) with weights of least variance.  The test is exact if, without a change, rows are exchangeable
+    (within blocks).  For autocorrelated rows use ``shift``, which is approximate (:doc:`/change`).
 
-    The p-value is exact where, if nothing changes, the rows are exchangeable (within blocks): independent, for example.
-    It is not for rows that depend on each other.  Stretches of a stationary series are nearly exchangeable when they
-    are long compared with the range of its dependence, and there are enough of them when the series is much longer
-    still; a note says where they are too short.  "circular" shifts keep the dependence but for the place where the end
-    meets the start; they are exact for periodic series, detect large changes only, and reject too often in series that
-    are short for their memory, of which there is a note, too.
-
-    The interval holds every place that a test of "the change is here" does not reject at level 1 - ``confidence``, and
-    those between them.  If there is one change, and the rows on both sides of it are exchangeable, that test is exact,
-    and the interval covers the place with at least this probability, if it is no nearer to the ends than ``trim``; in
-    long series only some places, evenly spaced, are tried at first.  Where the data choose one of several statistics,
-    the tests are at two thirds of that level, which was measured to be enough.  The tests permute rows within both
-    sides of the place (with ``blocks`` and ``shift`` as these say).
+    The interval contains the locations that a test of "the change is here" does not reject.  With ``shift="circular"``
+    intervals and epidemic changes need ``blocks`` whose rows alternate.
 
     Examples
     --------

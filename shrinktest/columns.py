@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import as_rng, choice, counted, n_dimensions, rng_provenance
+from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest._parallel import kernel_progress
 from shrinktest._read import XY
@@ -39,6 +40,7 @@ from shrinktest.units import Scale, constant_columns
 
 
 @hinted
+@documented
 def two_sample_test_columns(
     X: Any,
     Y: Any,
@@ -66,48 +68,29 @@ def two_sample_test_columns(
     max_memory: float | None = None,
     store: Any = None,
 ) -> MultipleTestsResult:
-    """p-values for the equality of two samples in every column, adjusted for the number of columns.
+    """Test in every column whether two samples have the same distribution, adjusted for multiple testing.
 
     Parameters
     ----------
     X, Y : array_like, shape (m, d) and (n, d)
-        The samples, one row an observation; tables, and samples in batches, as in :func:`two_sample_test`.
-    method : str, default "westfall-young"
-        How p-values are adjusted: "westfall-young" (step-down on the shared permutations), or a method of statsmodels'
-        ``multipletests``: "bonferroni", "sidak", "holm-sidak", "holm", "simes-hochberg", "hommel" (the chance of any
-        false rejection), "fdr_bh", "fdr_by", "fdr_tsbh", "fdr_tsbky" (the false discovery rate).
-    estimator, kernel, form
-        As in :func:`two_sample_test`, for every column; the statistic of several estimators, and of "auto", is minus
-        the decimal logarithm of the smallest weighted p-value among them.
-    bandwidth : float, sequence or dict of float, or "median"
-        One for every column, or one for all; "median" is the median distance of that column.
-    scale, column_types, transform
-        As in :func:`two_sample_test`; the indicators of a category, and of missing values, are one test.
-    n_resamples, nan_policy, rng, workers, progress, gram, rank, max_memory, store
-        As in :func:`two_sample_test`; "omit" drops rows that miss a value in any column, because the permutations are
-        of whole rows.  Of samples in batches ``rank`` is that of every column, by default 100.
-    alpha : float, default 0.05
-        Level at which the result decides.
-    blocks, paired, groups
-        Which permutations of the rows the design of the data allows, as in :func:`two_sample_test`.
-    permutations : Permutations, optional
-        Permutations of your own, a subclass of :class:`~shrinktest.Permutations`, instead of those that the test draws:
-        for data whose distribution is unchanged by other permutations.
+        The samples: arrays, tables or batches, as in :func:`two_sample_test`.
+    bandwidth : float, sequence or dict of float, or "median", default "median"
+        One for all columns, or one per column; "median" is the median distance in that column.
+    groups
+        A group must lie in one sample.
+    nan_policy : {"raise", "omit", "indicator"}, default "raise"
+        "raise" is an error.  "omit" drops rows that miss a value in any column, with a note.  "indicator" counts
+        missingness as information (:doc:`/tables`).
+    rank
+        For data in batches the default is 100 per column.
+    workers
+        For data in batches also an executor or a dask client.
 
     Returns
     -------
     MultipleTestsResult
-        ``result.table``, ``result.reject()``, ``result.summary()``, ``result.plot()``.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For input that cannot be tested; the message names the argument and says what to do.
-
-    Warns
-    -----
-    UserWarning
-        When there are too few permutations to reject any of the tests at ``alpha``.
+        ``result.table``, ``result.reject()``, ``result.summary()``, ``result.plot()``.  A column that cannot be tested
+        has a ``reason`` in the table and no p-value.
 
     See Also
     --------
@@ -117,23 +100,9 @@ def two_sample_test_columns(
 
     Notes
     -----
-    The p-value of a column is that of :func:`two_sample_test` on that column in the same unit with the same ``rng``,
-    unless random coordinates (``gram="rff"`` or "nystrom") are drawn, for one column after the other, or rows are left
-    out because other columns miss values (``nan_policy="omit"``).  These rows are then missing in every column: where
-    values of one are missing depending on those of another, in both samples by the same rule, a column of one
-    distribution may have two among the rows that are left, if another column differs.  Take "indicator" then, or test
-    the column by itself; a note says so.
-
-    A column that cannot be tested is a row of the table with a ``reason`` and without a p-value: one value only, no
-    values under "omit", numbers of rows, a bandwidth that cannot be found.
-
-    All columns have the same permutations of the rows, which keep the dependence between columns, so that the step-down
-    procedure of Westfall and Young [WY93] loses little power where columns are correlated.  It compares columns by
-    their p-values (min-p), and equal ones by how many standard deviations statistics are above their means.  Its
-    adjusted p-values are exact when the two samples have one distribution.  When they differ in some columns, the
-    chance of a false rejection among the others is at most ``alpha`` if those columns have the same *joint*
-    distribution in both samples (in the rows that are left); if each of them has the same distribution but they depend
-    on each other differently, use "holm", which needs n_resamples >= d / alpha to reject anything.
+    The p-value of a column is that of :func:`two_sample_test` on this column with the same ``rng``.  All columns share
+    the permutations of rows, so the step-down procedure of Westfall and Young [WY93] takes their dependence into
+    account and loses little power if they are correlated; :doc:`/validity` says which error rate each method controls.
 
     Examples
     --------

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import as_points, as_rng, choice, flag, level, listed
+from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest._names import two_names
 from shrinktest._warn import each_once
@@ -45,6 +46,7 @@ _RESAMPLES = 199  # of its band
 
 
 @hinted
+@documented
 def compare(
     A: Any,
     B: Any,
@@ -68,80 +70,48 @@ def compare(
     rank: int | None = None,
     max_memory: float | None = None,
 ) -> ComparisonResult:
-    """What changed between two tables: an overall p-value, adjusted p-values and effects of all columns, a report.
+    """Compare two tables: an overall p-value, and an adjusted p-value and effect sizes for every column, in one report.
 
     Parameters
     ----------
     A, B : data frame (pandas, polars, pyarrow), path or array_like, shape (m, d) and (n, d)
-        The tables, one row per observation, or paths of CSV, Parquet or .npy files (the first two need pyarrow).
-        Columns are matched by name; the answer begins with those that only one table has.
+        The tables, one row per observation, or paths of CSV, Parquet or .npy files.  Columns are matched by name; the
+        answer starts with those that only one table has.
     names : tuple of str, default ("A", "B")
-        What the report calls the tables, such as ("March", "April").
-    estimator
-        As in :func:`two_sample_test`, of the overall test and of every column.  "auto" combines statistics for shifts,
-        spread, shape and dependence; "kme" is faster.
-    method : str, default "westfall-young"
-        How the p-values of columns are adjusted for their number, as in :func:`two_sample_test_columns`.
-    scale, column_types
-        As in :func:`two_sample_test`.
-    n_resamples, rng, workers, progress, gram, rank, max_memory
-        As in :func:`two_sample_test`.
-    alpha : float, default 0.05
-        Level at which the result decides, of the overall test and of the adjusted tests of columns.
+        Names of the tables in the report, such as ``("March", "April")``.
+    estimator : str, MeanEstimator or callable, list of these, Collection or "auto", default "auto"
+        As in :func:`two_sample_test`.  "auto" combines statistics for location, spread, shape and dependence; "kme" is
+        faster.
     confidence : float, default 0.95
-        Confidence of the intervals of effects, of each by itself.
-    blocks, paired, groups
-        Which permutations of the rows the design of the data allows, as in :func:`two_sample_test`.  Intervals take
-        pairs and groups into account as well; effects of columns and their intervals do not take blocks into account.
-    nan_policy : {"indicator", "omit", "raise"}
-        Missing values count as information, so that a column also changes if more of its values are missing than
-        before; or rows that miss a value in any column are left out, of all columns; or are an error.  With "omit" the
-        shares of missing values are of all rows, and everything else is of the complete ones.
+        Confidence level of the interval of each effect, not adjusted for their number.
+    groups
+        A group must lie in one table.
+    nan_policy : {"indicator", "omit", "raise"}, default "indicator"
+        Missing values count as information; drop rows with a missing value in any column; or raise an error.
 
     Returns
     -------
     ComparisonResult
         ``print(result.summary())``, ``result.table``, ``result.to_html("report.html")``, ``result.pvalue``.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For input that cannot be compared; the message names the argument and says what to do.
-
-    Warns
-    -----
-    UserWarning
-        When there are too few permutations to reject at ``alpha``.
-
     See Also
     --------
-    two_sample_test : The overall test, with all its options; where the tables differ (witness function).
+    two_sample_test : The overall test with all its options; where the tables differ (witness function).
     two_sample_test_columns : The tests of the columns alone.
-    equivalence_test : Whether two tables are practically the same, which a large p-value does not show.
-    k_sample_test : Whether three tables or more differ.
+    equivalence_test : Practical equivalence of two tables, which a large p-value does not show.
+    k_sample_test : Three or more tables.
     change_points : When the rows of one table changed.
 
     Notes
     -----
-    The overall p-value is that of :func:`two_sample_test`, those of the columns are those of
-    :func:`two_sample_test_columns`, with the same ``rng``: all come from the same permutations of rows, and are exact.
-    Dates and counters of which nearly all in one table come after those in the other, as in exports of two months, are
-    left out of the overall test, which they would decide alone, unless ``column_types`` names their type.
-    Each of the two, the overall test and the adjusted tests together, has level ``alpha``; they may disagree.  A column
-    that cannot be tested has a ``reason`` in the table and no p-value, such as one with a single value.  Under
-    ``nan_policy="omit"`` all is about the rows that are left, and columns without values are not tested: if values of
-    one column are missing depending on those of another, a column that did not change may differ among these rows where
-    another changed.
+    The overall p-value is that of :func:`two_sample_test`, and those of columns are those of
+    :func:`two_sample_test_columns`, from the same permutations.  The overall test and the adjusted tests each have
+    level ``alpha``, and may disagree.  Dates and counters that hardly overlap are left out of the overall test, with a
+    note.
 
-    How different the tables are as a whole is ``overall.effect()``: with ``estimator="auto"`` it combines all of its
-    statistics, which takes up to half as long as the tests.
-
-    The effects of columns describe how large the changes are.  Numbers, dates and times: the medians, with the
-    probability that a value of the second table is larger than one of the first (AUC), and the ratio of interquartile
-    ranges.  A few values that are far away change none of these.  Categories, and True and False: the change of every
-    share, and of missing values, with Newcombe's intervals.  With fewer than 5 rows in a table (10 for interquartile
-    ranges) there is no interval.  Of pairs, only those without a gap count.  Intervals are not adjusted for their
-    number: the tests say whether a column changed, the effects by how much.
+    Effects of numbers and dates are medians, the AUC of the column and the ratio of interquartile ranges; of
+    categories, the change of every share.  Their intervals account for pairs and groups, but not for blocks.  See
+    :doc:`/compare`.
 
     Examples
     --------

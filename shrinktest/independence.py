@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, overload
 
+from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest.batches.recognized import in_batches
 from shrinktest.hypotheses.independence import Independence
@@ -35,6 +36,7 @@ def independence_test(
     progress: bool = ..., gram: str = ..., rank: int | None = ..., max_memory: float | None = ..., store: Any = ...,
 ) -> LagsResult: ...  # fmt: skip
 @hinted
+@documented
 def independence_test(
     X: Any,
     Y: Any,
@@ -69,150 +71,67 @@ def independence_test(
     max_memory: float | None = None,
     store: Any = None,
 ) -> TestResult | LagsResult:
-    """p-value for the hypothesis that two variables are independent: a kernel permutation test (HSIC).
+    """Test whether two variables are independent: a kernel permutation test (HSIC).
 
     Parameters
     ----------
     X, Y : array_like, shape (n, p) and (n, q), or (n,)
-        The variables, row i of both belonging together.
+        The variables, observed together in every row: arrays, tables or batches, as in :func:`two_sample_test`.
     given : array_like, shape (n,) or (n, d), optional
-        Other variables of the same rows, none of them in X or Y: are X and Y still dependent given these?  The result
-        says how they were taken into account (``result.method``) and what must be true for the p-value to be valid
-        (``result.assumption``).
-    given_method : {"auto", "strata", "residuals", "local"}
-        "strata": Y is permuted among rows with the same value of ``given`` (and the same block), which is exact; "auto"
-        takes this where all columns are text, categories, or True and False.  "residuals": regressions on ``given``
-        leave residuals of X and of Y, and the products of these get random signs; "auto" takes this for numbers.
-        "local": the residuals of Y are permuted among neighbouring rows.
+        Conditioning variables: are X and Y independent given these?  ``result.method`` and ``result.assumption`` say
+        how this is tested, and what must hold (:doc:`/given`).
     x_given_z : callable, XGivenZ or fitted regressor, optional
-        A model of X given Z, with which the test is exact if the model is true: a function ``(Z, rng) -> X`` that
-        draws, or an :class:`XGivenZ` with a density; a fitted regressor of scikit-learn's kind stands for its
-        predictions plus noise that does not depend on Z.
-    regressor : regressor, optional
-        For the regressions: a regressor of scikit-learn's kind, not fitted, which gets arrays, without names of
-        columns; default kernel ridge regression.
-    estimator : str, MeanEstimator or callable, list of these, Collection or "auto", default "kme"
-        How the mean of the centred pair features is estimated: "kme" is HSIC, "skmse" and "fkmse" are the shrinkage
-        estimators of the covariance operator S-COSE and F-COSE; see :func:`two_sample_test`.  Several are combined into
-        one test; "auto" is the recommended combination, with kernels of its own (see the notes).
+        Model of X given Z, with which the test is exact if the model is true: a function ``(Z, rng) -> X`` that draws,
+        an :class:`XGivenZ` with a density, or a fitted regressor, for its predictions plus noise independent of Z.
+    estimator
+        Here it estimates the mean of the centered pair features: "kme" gives HSIC, "skmse" and "fkmse" the shrinkage
+        estimators S-COSE and F-COSE of the cross-covariance operator.
     kernel_x, kernel_y : str, Kernel or callable, or list of these, default "gaussian"
-        One kernel per variable; every candidate of a list for x is combined with every one for y.
-    bandwidth_x, bandwidth_y : float, "median", multiple of it, tuple or array, list of these, or "grid"
-        One bandwidth per variable, so that the test does not depend on units; as in :func:`two_sample_test`, a list
-        holds candidates.
-    scale : {"auto", None, "sd", "mad", "rank", "deviation"}, list or dict
-        Units of the columns, as in :func:`two_sample_test`: a name for both variables, a list with one entry for each
-        (a name, None, or one number for every column), or a dict by the names of columns.
-    column_types, transform
-        As in :func:`two_sample_test`; each variable is transformed by itself, and ``transform`` may be a list of two.
-    form : {"auto", "biased", "unbiased"}
-        "biased" ("auto"): the squared norm of the estimate.  "unbiased": for the standard and the marginalised means.
-    blocks : array_like, shape (n,), optional
-        A label for every pair; the rows of Y are permuted within their block only, so that differences between blocks,
-        in both variables, do not count as dependence.
-    groups : array_like, shape (n,), optional
-        A label for every pair; the rows of Y of one group (a cluster, a short series) move together, in their order, to
-        another group of as many pairs, with ``blocks`` in the same block.  Where ``nan_policy="omit"`` left out rows of
-        groups, these move only to groups of their size that kept the same rows (the first and the third, say).
-    shift : {None, "circular"}
-        For time series, rows in order of time: Y is shifted by 0 to n - 1 steps, and what leaves at the end comes back
-        at the start.  With ``blocks``, every block is a series that is shifted by itself.
-    lags : sequence of int, optional
-        For time series, with ``shift="circular"``: a test at every lag, such as ``range(-5, 6)``.  At lag k, row t of X
-        meets row t + k of Y.  The result has one p-value for all lags together, and one for each lag, adjusted for
-        their number.
-    permutations : Permutations, optional
-        Permutations of your own, a subclass of :class:`~shrinktest.Permutations`, instead of those that the test draws:
-        for data whose distribution is unchanged by other permutations.
-    n_resamples, alpha, stopping, nan_policy, rng, workers, progress, store
-        As in :func:`two_sample_test`; all n! permutations (or those that are allowed) are enumerated where there are no
-        more than ``n_resamples``.  ``nan_policy="indicator"`` is for missing values of X and Y, and not of ``given``;
-        rows that miss values of both are then a dependence, also if chance alone says which rows these are.
-    gram, rank, max_memory
-        As in :func:`two_sample_test`, for both kernels; an approximation has 100 coordinates unless ``rank`` says more.
+        One kernel per variable, as ``kernel`` in :func:`two_sample_test`.  Every candidate for X is combined with every
+        candidate for Y.
+    bandwidth_x, bandwidth_y : float, str, tuple, array or dict, or list of these, default "median"
+        One bandwidth per variable, as ``bandwidth`` in :func:`two_sample_test`.
+    form : {"auto", "biased", "unbiased"}, default "auto"
+        "biased" ("auto") is the squared norm of the estimate; "unbiased" applies to the plain and marginalized means.
+    shift : {None, "circular"}, optional
+        For time series, rows in order of time: "circular" shifts Y as a whole and joins its end to its start, in place
+        of permuting rows.  With ``blocks`` every block is a series.
+    lags : iterable of int, optional
+        For time series with ``shift="circular"``: test every lag, such as ``range(-5, 6)``.  At lag k, row t of X meets
+        row t + k of Y.
+    nan_policy
+        "indicator" applies to X and Y, not to ``given``.
+    rank
+        The default is 100 per variable, and 50 for data in batches.
+    workers
+        For data in batches also an executor or a dask client.
 
     Returns
     -------
     TestResult
-        Its one estimate is the embedding of the centred pairs, points (n, p + q).  An
-        :class:`~shrinktest.AggregateResult` for several estimators, kernels or bandwidths.  A
-        :class:`~shrinktest.LagsResult` with ``lags``.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For input that cannot be tested; the message names the argument and says what to do.
-    MemoryError
-        If the kernels' values would not fit ``max_memory``; says how much they take, and what fits.
-
-    Warns
-    -----
-    UserWarning
-        When there are too few permutations to reject at ``alpha``.
+        As in :func:`two_sample_test`; its one estimate is that of the centered pairs.  A
+        :class:`~shrinktest.LagsResult`, with a p-value for all lags together and one per lag, if ``lags`` are given.
 
     See Also
     --------
-    TestResult.effect : How strong the dependence is, with an interval.
-    independence_matrix : Which columns of a table depend on each other, also given the other columns.
-    joint_independence_test : Whether three variables or more are independent all together.
-    XGivenZ : A model of X given Z, with which a test with ``given=Z`` is exact if the model is true.
+    TestResult.effect : Strength of the dependence, with an interval.
+    independence_matrix : Which columns of a table depend on each other, also given the others.
+    joint_independence_test : Joint independence of three or more variables.
+    XGivenZ : A model of X given Z.
     equivalence_test : Whether two variables are practically independent.
     closer_test : On which of two variables a third depends more.
-    solve_sample_size : How many observations a test needs.
+    solve_sample_size : Number of observations that a test needs.
 
     Notes
     -----
-    HSIC = tr(Kc Lc) / n^2 with centred Gram matrices is the V form ([X20] (32), (33), which the paper calls unbiased:
-    erratum E25); the unbiased one is that of [Song12].  Other estimators are applied to the Gram matrix Kc o Lc of the
-    centred pairs ([M14] section 4.4, COSE) and fitted again for every permutation.
+    HSIC = tr(Kc Lc) / n^2, with centered Gram matrices, is the biased form ([X20] (32), (33), erratum E25); the
+    unbiased one is that of [Song12].  Other estimators are fitted to the Gram matrix Kc o Lc of the centered pairs
+    ([M14] section 4.4), again for every permutation (:doc:`/theory`).
 
-    With ``blocks`` or ``groups`` the level is exact where, if the variables are independent (within blocks), the rows
-    of Y of a block are exchangeable, or the groups of one size, each as a whole.  With ``shift`` it is exact where Y is
-    independent of X and a circular shift does not change the distribution of Y, whatever that of X: a stationary
-    periodic series observed over whole periods, or independent observations.  For any other stationary series the level
-    is approximate, because the end does not join the start; the error is small when the series is long compared with
-    the range of its dependence, and a note in the result says when it may not be.  A trend, or another lack of
-    stationarity, is not covered.  It is an error if so few permutations are allowed that the test could never reject at
-    ``alpha``.
-
-    With ``lags``, the rows of Y are rolled, so that at lag k the last k rows of one series meet the first of the other.
-    All lags then have the same null distribution over shifts, so that the test of the largest statistic, and the
-    p-values adjusted by the step-down method of Westfall and Young, are as exact as the test of one lag.
-
-    With ``given``, no test holds its level for all distributions, unless Z has few values or a model of X given Z is
-    known ([SP20]).  What each method assumes is in the result, and the levels that were measured are on the page on
-    levels given Z.  "residuals": kernel ridge regressions, tuned by leaving one row out in closed form, leave residuals
-    of X and Y, on which the kernels work; the features of these are regressed on Z in the same way.  The statistic is
-    the squared norm of the mean of the products of both residuals, as in [ZPJS11] and [SP20]; its null distribution
-    comes from random signs of the products, with ``groups`` one sign for every group.  Residuals share the noise of the
-    regressions, so that the statistic is larger by a factor that is known for white noise; statistics with other signs
-    are multiplied by it.
-
-    Unless kernels or bandwidths are given, or a collection that has its own, four statistics are combined: "means", of
-    products of the residuals, each bent to a bound (share of the level 20); "turning", of these times the columns of Z,
-    bent as well (1.5); "squares", of the residuals of one and the squares of the other, less what Z says of these (2);
-    and "shapes", of features of Gaussian kernels (1.5).  The test takes the smallest of their chances, each over its
-    share, where a chance is that of a gamma distribution with the mean and the variance that the squared norm has over
-    all signs.  The p-value comes from random signs of all four at once, and does not rely on that distribution.  With
-    kernels that are given there is one statistic, of products of their features and of features of Z (those of a
-    Gaussian kernel, and a constant with the same weight).
-    "local" is the test of [KNBW22] with residuals in place of the variables.  With ``x_given_z``, Y less its kernel
-    ridge regression on Z is compared with X, which is as exact as Y itself.
-
-    Variables in batches (:class:`~shrinktest.Batches` with ``columns`` of one source, or two sources whose rows belong
-    together) that fit in memory are read whole, as in :func:`two_sample_test`. They are of any size, and of as many
-    rows each, with ``gram="rff"`` or "nystrom" (50 features of each variable unless ``rank`` says more), or kernels of
-    finite rank; "kme" and "skmse", also several and "auto" (with "nystrom"); ``nan_policy`` "raise", "omit" or
-    "indicator". In place of all permutations, Y is shifted within blocks of 8 successive pairs, alike in all blocks of
-    each of 100 random groups: the level is exact where successive pairs are exchangeable. Sorting the data costs power.
-    Do not use this for time series.
-
-    Several estimators, kernels or bandwidths make one exact test, as in :func:`two_sample_test`.  ``estimator="auto"``
-    combines, whatever the data, twelve statistics of the standard mean.  Six have one kernel for both variables:
-    :class:`Energy` and Gaussian with four times the median bandwidth (weight 9 each), whitened (5), Gaussian with the
-    bandwidth of near neighbours (1), :class:`Depth` (1), and :class:`SecondOrder` (0.75).  Six have a narrow kernel for
-    one variable and a wide one for the other, which detects curves (1 to 1.5 each).  Where only a linear relation is
-    expected, one wide kernel alone has more power: ``kernel_x`` and ``kernel_y`` "energy".
+    The test is exact if the rows of Y are exchangeable under the null hypothesis (within blocks, or as whole groups).
+    With ``shift`` it is exact for periodic series and approximate for other stationary ones (:doc:`/change`); with
+    ``given`` it is exact for strata or a true model of X given Z, and otherwise approximate (:doc:`/given`).
+    :doc:`/aggregation` lists the statistics of "auto"; data in batches are tested as on :doc:`/large`.
 
     Examples
     --------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest._names import named_variables
 from shrinktest.hypotheses.joint import JointIndependence
@@ -14,6 +15,7 @@ from shrinktest.results.result import TestResult
 
 
 @hinted
+@documented
 def joint_independence_test(
     *variables: Any,
     estimator: Any = "kme",
@@ -32,73 +34,39 @@ def joint_independence_test(
     progress: bool = False,
     max_memory: float | None = None,
 ) -> TestResult:
-    """p-value for the hypothesis that several variables are jointly independent: a kernel permutation test (dHSIC).
+    """Test whether several variables are jointly independent: a kernel permutation test (dHSIC).
 
     Parameters
     ----------
     *variables : array_like, shape (n, p_l) or (n,)
-        Two variables or more, row i of all belonging together.  Or one argument that holds all of them: a dict from
-        names to variables, or a table, each column of which is a variable (those that ``column_types`` drops are not).
-    estimator : str, MeanEstimator or callable, list of these, Collection or "auto", default "kme"
-        How the mean of the features that show the dependence is estimated (see Notes): "kme" is dHSIC.  Several are
-        combined into one test, as in :func:`independence_test`; "auto" is the recommended combination, of
-        five kernels, each for all variables, also where there are two only.
-    kernels : str, Kernel, callable, or a list with one of these for every variable, default "gaussian"
+        Two or more variables, observed together in every row; or one dict from names to variables, or one table, each
+        column of which is a variable.
+    estimator
+        Here it estimates the mean of the features that show dependence (:doc:`/theory`): "kme" gives dHSIC.
+    kernels : str, Kernel or callable, or list with one of these per variable, default "gaussian"
         As ``kernel`` in :func:`two_sample_test`.
-    bandwidths : float or "median", or a list with one bandwidth (or sequence of them) for every variable
-        One bandwidth per variable, so that the test does not depend on units.
-    scale : {"auto", None, "sd", "mad", "rank", "deviation"}, list or dict
-        Units of the columns, as in :func:`two_sample_test`: a name for all variables, a list with one entry for each
-        (a name, None, or one number for every column), or a dict by the names of columns.
-    column_types, transform
-        As in :func:`independence_test`.
-    n_resamples, stopping, alpha, nan_policy, rng, workers, progress, max_memory
-        As in :func:`two_sample_test`.  Every variable but the first is permuted by itself; all n!^(d - 1) permutations
-        are enumerated where there are no more than ``n_resamples``.
-    permutations : Permutations, optional
-        Permutations of your own, a subclass of :class:`~shrinktest.Permutations`, instead of those that the test draws:
-        for data whose distribution is unchanged by other permutations.  Each is of shape (d - 1, n): the places of
-        the rows of every variable but the first.
+    bandwidths : float or "median", or list with one bandwidth (or sequence of them) per variable, default "median"
+        As ``bandwidth`` in :func:`two_sample_test`.
+    permutations
+        A permutation has shape (d - 1, n): new places for the rows of every variable but the first.
 
     Returns
     -------
     TestResult
-        Its one estimate is the embedding of the joined observations in those features.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For input that cannot be tested; the message names the argument and says what to do.
-    MemoryError
-        If the kernels' values would not fit ``max_memory``; says how much they take.
-
-    Warns
-    -----
-    UserWarning
-        When there are too few permutations to reject at ``alpha``.
+        Its one estimate is that of the features of the joint observations.
 
     See Also
     --------
-    independence_test : Whether two variables are independent, also given others.
+    independence_test : Independence of two variables, also given others.
     independence_matrix : Which pairs of columns depend on each other.
-    solve_sample_size : How many observations a test needs.
+    solve_sample_size : Number of observations that a test needs.
 
     Notes
     -----
-    dHSIC is the squared distance of the embedding of the joint distribution from the product of those of its margins,
-    |mu_{1..d} - (x)_l mu_l|^2, in its V form: [P18] Definition 3 and (the permutation test) section 3.2.  It is zero
-    only under joint independence; pairwise tests cannot detect, for example, that one of three variables is the sign of
-    the product of the others.
-
-    Other estimators need observations whose mean is that difference.  They are applied to psi_i = (x)_l phi_l(x_il) -
-    (x)_l mu_l - sum_l (phi_l(x_il) - mu_l) (x)_{m != l} mu_m, the tensor features less their main effects (the terms of
-    first order of the decomposition of W. Hoeffding, A class of statistics with asymptotically normal distribution,
-    Annals of Mathematical Statistics 19 (1948), 293-325).  Main effects average to zero, so that the mean of psi is the
-    same difference, and leaving them out removes noise that carries no dependence.  With two variables psi_i is the
-    pair of centred features of :func:`independence_test` ([M14] section 4.4), and the tests are the same for every
-    estimator.  The product of all centred features, the other generalisation of that pair, cannot be used: its mean is
-    zero as soon as one variable is independent of the rest.  Estimators are fitted again for every permutation; the
-    level is exact.
+    dHSIC ([P18] Definition 3 and section 3.2, the V form) is the squared distance between the kernel mean of the joint
+    distribution and the product of the kernel means of the variables.  It is zero only under joint independence, while
+    tests of pairs miss, for example, a variable that is the sign of the product of two others.  Every variable but the
+    first is permuted by itself, and estimators are refitted for every permutation, so the test is exact.
 
     Examples
     --------

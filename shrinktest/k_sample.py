@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shrinktest._check import choice
+from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest._names import named_samples, numbered
 from shrinktest.batches.recognized import in_batches
@@ -17,6 +18,7 @@ from shrinktest.statistics.mmd import COMPARISONS, WEIGHTS
 
 
 @hinted
+@documented
 def k_sample_test(
     *samples: Any,
     comparison: str = "pairs",
@@ -43,71 +45,43 @@ def k_sample_test(
     max_memory: float | None = None,
     store: Any = None,
 ) -> TestResult:
-    """p-value for the hypothesis that several samples have the same distribution: a kernel permutation test.
+    """Test whether several samples have the same distribution: a kernel permutation test.
 
     Parameters
     ----------
     *samples : array_like, shape (n_i, d) or (n_i,)
-        Two samples or more, one row an observation, or one mapping from their names to them; tables, and
-        samples in batches, as in :func:`two_sample_test`.
-    comparison : {"pairs", "pooled"}
-        "pairs": |mu_i - mu_j|^2 over all pairs of samples.  "pooled": |mu_i - mu|^2 over the samples, with mu the
-        estimate from all observations, which permutation does not change.
-    weights : {"sizes", "equal"}
-        "sizes": pairs are averaged in proportion to n_i n_j, samples to n_i, so that large samples count more. "equal":
-        every distance counts the same, so that small samples count as much as large ones.
-    estimator, kernel, bandwidth, scale, column_types, transform
-        As in :func:`two_sample_test`, also lists and "auto"; the median is over all samples.
-    form : {"auto", "biased", "unbiased"}
-        The form of the squared norms, as in :func:`two_sample_test`.  "unbiased" exists for pairs; "auto" is biased for
-        "pooled".
-    n_resamples, stopping, alpha, nan_policy, rng, workers, progress
-        As in :func:`two_sample_test`; all partitions into samples of these sizes are enumerated where there are no more
-        than ``n_resamples``; those that differ only by exchanging samples of one size count once.
-    blocks, groups : array_like, optional
-        A label for every observation, as in :func:`two_sample_test`: as one vector for all samples one after the other,
-        or as a list of vectors.  Observations are permuted within their block only, groups as a whole.
-    permutations : Permutations, optional
-        Permutations of your own, a subclass of :class:`~shrinktest.Permutations`, instead of those that the test draws:
-        for data whose distribution is unchanged by other permutations.
-    gram, rank, max_memory, store
-        As in :func:`two_sample_test`.
+        Two or more samples, or one dict from names to samples: arrays, tables or batches, as in
+        :func:`two_sample_test`.
+    comparison : {"pairs", "pooled"}, default "pairs"
+        "pairs" averages the squared distances of all pairs of samples, "pooled" those of each sample from the pooled
+        sample.
+    weights : {"sizes", "equal"}, default "sizes"
+        "sizes" weights pairs by n_i n_j and samples by n_i; with "equal" every distance counts the same.
+    form : {"auto", "biased", "unbiased"}, default "auto"
+        As in :func:`two_sample_test`; "pooled" has the biased form only.
+    groups
+        A group must lie in one sample.
+    workers
+        For data in batches also an executor or a dask client.
 
     Returns
     -------
     TestResult
-        With one estimate for every sample.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For input that cannot be tested; the message names the argument and says what to do.
-    MemoryError
-        If the kernel's values would not fit ``max_memory``; says how much they take, and what fits.
-
-    Warns
-    -----
-    UserWarning
-        When there are too few permutations to reject at ``alpha``.
+        With one estimate per sample.
 
     See Also
     --------
-    TestResult.effect : How different every two of the samples are, with intervals.
-    two_sample_test : Whether two samples differ.
-    closer_matrix : Which of several samples is nearest to another one.
-    change_points : When a series changes, where the samples are not known beforehand.
-    solve_sample_size : How many observations a test needs.
+    TestResult.effect : Effect size of every pair of samples, with intervals.
+    two_sample_test : Two samples.
+    closer_matrix : Which of several samples is nearest to another.
+    change_points : When a series changes, if the samples are not known beforehand.
+    solve_sample_size : Number of observations that a test needs.
 
     Notes
     -----
-    The weights of the distances add up to 1, so that with two samples "pairs" is :func:`two_sample_test`: the same
-    statistic and, with the same ``rng``, the same p-value.  For the standard mean, sizes as weights make "pairs" and
-    "pooled" one test, the between-sample part of the DISCO decomposition of M. L. Rizzo and G. J. Szekely, DISCO
-    analysis: a nonparametric extension of analysis of variance, Annals of Applied Statistics 4 (2010), 1034-1055, with
-    a kernel for the distance: sum_i n_i |mu_i - mu|^2 = sum_{i<j} n_i n_j |mu_i - mu_j|^2 / N.  A shrinkage estimator
-    shrinks the pooled sample less than its parts, so that with it the two tests differ.
-
-    Estimators are fitted again, and tuned again where they are tuned, in every permutation; the level is exact.
+    The weights of the distances sum to 1, so for two samples "pairs" is :func:`two_sample_test`.  With the plain mean
+    and weights "sizes", "pairs" and "pooled" are the same test, the between-sample part of the DISCO decomposition
+    (:doc:`/theory`).  Estimators are tuned and fitted again for every permutation, so the test is exact.
 
     Examples
     --------

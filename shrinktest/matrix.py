@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shrinktest._check import as_rng, choice, rng_provenance
+from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest._read import XY, Variables, read_variables
 from shrinktest.columns import (
@@ -59,6 +60,7 @@ class _Column(NamedTuple):
 
 
 @hinted
+@documented
 def independence_matrix(
     X: Any,
     Y: Any = None,
@@ -90,89 +92,50 @@ def independence_matrix(
     rank: int | None = None,
     max_memory: float | None = None,
 ) -> MultipleTestsResult:
-    """p-values for the independence of every pair of columns, adjusted for the number of pairs.
+    """Test the independence of every pair of columns, adjusted for multiple testing.
 
     Parameters
     ----------
     X : array_like, shape (n, p)
         Observations in rows.
     Y : array_like, shape (n, q), optional
-        Other variables of the same observations: every column of X is tested against every column of Y.  Without it,
-        every two columns of X are tested against each other.
+        Other variables of the same rows: every column of X is tested against every column of Y.  Without Y, every pair
+        of columns of X is tested.
     given : array_like, shape (n,) or (n, d), or name, list of names or "others", optional
-        Other variables of the same observations, as in :func:`independence_test`: which columns depend on each other
-        given these?  Names of columns of a table X, such as "age" or ["age", "site"]: given these, which are not tested
-        themselves.  "others": every two columns of X given all other columns of X (partial dependence).
-    given_method, regressor
-        As in :func:`independence_test`.
-    method : str, default "westfall-young"
-        How p-values are adjusted, as in :func:`two_sample_test_columns`.
-    estimator, form
-        As in :func:`independence_test`, for every pair; of several estimators as in :func:`two_sample_test_columns`.
+        Conditioning variables, as in :func:`independence_test`; or names of columns of X, which are then not tested.
+        "others" tests every pair of columns of X given all other columns (partial dependence).
+    estimator
+        Here it estimates the mean of the centered pair features, as in :func:`independence_test`.
     kernel_x, kernel_y : str, Kernel or callable, default "gaussian"
-        For the columns of X and of Y; ``kernel_y`` is ``kernel_x`` if not given.
-    bandwidth_x, bandwidth_y : float, sequence of float or "median"
-        One for every column, or one for all; ``bandwidth_y`` is "median" if not given.
-    scale : {"auto", None, "sd", "mad", "rank", "deviation"}, list or dict
-        Units of the columns, as in :func:`independence_test`; numbers for the columns of X alone where Y is not given.
-    column_types, transform
+        Kernels of the columns of X and of Y; ``kernel_y`` is ``kernel_x`` by default.
+    bandwidth_x, bandwidth_y : float, sequence of float or "median", default "median"
+        One for all columns, or one per column.
+    form : {"auto", "biased", "unbiased"}, default "auto"
         As in :func:`independence_test`.
-    n_resamples, alpha, nan_policy, rng, workers, progress, gram, rank, max_memory
-        As in :func:`independence_test`; "omit" drops rows that miss a value in any column; "indicator" is for
-        columns that are not given.
-    blocks, groups, shift, permutations
-        Which permutations of the rows of Y the design of the data allows, as in :func:`independence_test`.
+    shift : {None, "circular"}, optional
+        As in :func:`independence_test`.  Like ``blocks``, ``groups`` and ``permutations`` it needs Y.
+    nan_policy : {"raise", "omit", "indicator"}, default "raise"
+        "raise" is an error.  "omit" drops rows that miss a value in any column, with a note.  "indicator" counts
+        missingness as information (:doc:`/tables`), but does not apply to ``given``.
 
     Returns
     -------
     MultipleTestsResult
-        ``result.table``, ``result.reject()``, ``result.summary()``, ``result.plot()``.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For input that cannot be tested; the message names it.  Pairs with a column that cannot be
-        tested, such as one with a single value, are rows of the table with a ``reason``.
-
-    Warns
-    -----
-    UserWarning
-        When there are too few permutations to reject any of the tests at ``alpha``.
+        ``result.table``, ``result.reject()``, ``result.summary()``, ``result.plot()``.  A pair with a column that
+        cannot be tested has a ``reason`` in the table and no p-value.
 
     See Also
     --------
-    independence_test : One test of two variables, of several columns each; how strong their dependence is.
-    joint_independence_test : Whether several variables are independent all together.
+    independence_test : Two variables of several columns each; strength of their dependence.
+    joint_independence_test : Joint independence of several variables.
     two_sample_test_columns : In which columns two samples differ.
 
     Notes
     -----
-    With Y, a permutation permutes whole rows of Y: every p-value is that of :func:`independence_test` on the pair with
-    the same ``rng``, of the rows that are complete.  Without Y, every column but the first is permuted by itself, as in
-    :func:`joint_independence_test`; the permutation of one column relative to another is then uniform, so that every
-    p-value is still that of a permutation test of the pair.
-
-    Under ``nan_policy="omit"`` rows that miss a value in any column are missing in every pair, and a note says so.
-    Where that a value is missing depends on other columns, two of these that are independent may depend on each other
-    among the rows that are left: take "indicator" then, or test the pair by itself.
-
-    What the adjustment controls.  Single p-values are exact for every pair that is independent in the rows that are
-    tested (which are all rows, if nothing is missing, or under "indicator"), whatever the others do, so that
-    "holm" keeps the chance of any false rejection, and "fdr_by" the false discovery rate, at ``alpha`` always (but
-    "holm" needs n_resamples >= (number of pairs) / alpha to reject anything).  "westfall-young" is exact if X and
-    Y are independent as a whole (with Y), or if all columns of X are mutually independent (without).  That every column
-    of X by itself is independent of Y is not enough: of 40 such columns that move together where a column of Y is near
-    zero, one or more were found dependent in 15 % of data sets at .05 ("holm" kept the level).  When some pairs are
-    dependent it also needs the true null hypotheses to have, jointly, the distribution that the permutations give them
-    (subset pivotality, [WY93]).  That holds if the columns of X and Y that they are about are independent as two groups
-    (with Y), or mutually independent (without).  It fails, for example, if columns 1 and 2 are dependent and 3 is
-    independent of both: the tests of (1, 3) and (2, 3) depend on each other, which the permutations do not reproduce,
-    because they permute 1 against 2.  The error is usually small, because only the dependence between the statistics is
-    affected and not their distributions, but it is not guaranteed.
-
-    With ``given``, signs or permutations within strata are shared by all tests, and every single p-value is that of
-    :func:`independence_test`, under the same assumptions; the adjustment controls errors as far as these p-values are
-    valid.
+    With Y, whole rows of Y are permuted, and the p-value of a pair is that of :func:`independence_test` with the same
+    ``rng``.  Without Y, every column but the first is permuted by itself, so every pair still has a permutation test.
+    Single p-values are exact for every independent pair; :doc:`/validity` says which error rate each method controls,
+    and when "westfall-young" is only approximate.
 
     Examples
     --------

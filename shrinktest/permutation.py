@@ -19,6 +19,7 @@ from shrinktest._check import (
     resample_count,
     rng_provenance,
 )
+from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest._parallel import free_memory, n_workers
 from shrinktest.permutations.base import Draws, Permutations
@@ -32,6 +33,7 @@ from shrinktest.results.result import TestResult
 
 
 @hinted
+@documented
 def permutation_test(
     statistic: Callable[[np.ndarray], Any],
     permutations: Any,
@@ -45,56 +47,42 @@ def permutation_test(
     progress: bool = False,
     name: str = "permutation",
 ) -> TestResult:
-    """p-value of any statistic of your own by permutations, with its null distribution and early stopping.
+    """Test with your own statistic by permutations, with its null distribution and early stopping.
 
     Parameters
     ----------
     statistic : callable
-        From a permutation (N,) to a number that is large where the null hypothesis is doubtful.  The function holds the
-        data itself, and is also called with the permutation that changes nothing.  With ``vectorized`` it takes many
-        permutations (B, N) and returns (B,).
+        From a permutation (N,) to a number that is large if the null hypothesis is doubtful.  The function holds the
+        data itself.  With ``vectorized`` it maps permutations (B, N) to numbers (B,).
     permutations : int, tuple of int, or Permutations
-        A number n: permutations of 0, ..., n - 1, for two variables, one of which is permuted against the other.  Sizes
-        (m, n, ...) of samples: for every pooled observation the number of its sample, 0, 1, ... in the order of the
-        sizes.  Or permutations of your own, a subclass of :class:`~shrinktest.Permutations`.
+        A number n: permutations of 0, ..., n - 1, which pair the rows of two variables.  Sizes (m, n, ...) of samples:
+        the sample, 0, 1, ..., of every pooled row.  Or your own :class:`~shrinktest.Permutations`.
     vectorized : bool, default False
-        Whether ``statistic`` takes many permutations at a time.
-    n_resamples, stopping, alpha, rng, progress
-        As in :func:`two_sample_test`.
+        True if ``statistic`` takes many permutations at a time.
     workers : int, optional
-        Threads; default 1, because ``statistic`` might not be safe to run in several threads at a time.
-    name : str
-        What the result calls the test.
+        Number of threads; default 1, because ``statistic`` may not be thread-safe.
+    name : str, default "permutation"
+        Name of the test in the result.
 
     Returns
     -------
     TestResult
         Without kernel, estimator and estimates.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If ``statistic`` or ``permutations`` cannot be used; the message says which, and why.
-
-    Warns
-    -----
-    UserWarning
-        When there are too few permutations to reject at ``alpha``.
-
     See Also
     --------
     two_sample_test, independence_test : Kernel tests, which need no statistic of your own.
-    Permutations : Permutations of your own, for designs that no argument describes.
-    calibrate : Whether a test of your own keeps its level.
-    power_study : How often it rejects, beside other tests.
+    Permutations : Your own permutations, for designs that no option describes.
+    calibrate : Level of your own test.
+    power_study : Its power, compared with other tests.
 
     Notes
     -----
     The p-value is (1 + number of permutations whose statistic is at least the observed one) / (1 + number of
-    permutations).  Values within 1e-10 of the observed one count as equal, relative to it or, without ``stopping``, to
-    the median size of the others where that is larger.  The level is exact if the data have the same distribution after
-    every permutation when the null hypothesis is true, and if what ``statistic`` has computed beforehand does not
-    depend on the labels.
+    permutations).  Values within a relative 1e-10 of the observed one count as equal; without ``stopping`` the median
+    size of the others counts, if it is larger.  The test is exact if, under the null hypothesis, the data have the same
+    distribution after every permutation, and if ``statistic`` computes nothing beforehand that depends on the labels
+    (:doc:`/validity`).
 
     Examples
     --------

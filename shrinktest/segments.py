@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shrinktest._check import count
+from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest.hypotheses.base import require_values
 from shrinktest.hypotheses.change import NoChange
@@ -16,6 +17,7 @@ from shrinktest.results.changes import ChangesResult
 
 
 @hinted
+@documented
 def change_points(
     X: Any,
     *,
@@ -42,59 +44,36 @@ def change_points(
     rank: int | None = None,
     max_memory: float | None = None,
 ) -> ChangesResult:
-    """All rows at which the distribution of a series changes, with intervals and adjusted p-values.
+    """Find all change points of a series, with confidence intervals and adjusted p-values.
 
     Parameters
     ----------
     X : array_like, shape (n, d) or (n,)
-        The rows in order of time, as in :func:`change_point_test`.
+        Rows in order of time, as in :func:`change_point_test`.
     n_changes : int, optional
-        Stop after so many changes; default all that are found.
-    trim, confidence, times
-        As in :func:`change_point_test`; the share is of the stretch that is tested.
-    estimator, kernel, bandwidth, scale, column_types, transform
-        As there; bandwidths are found in every stretch anew.
-    n_resamples, alpha, stopping, rng, workers, progress
-        As there, for every test; ``alpha`` is the level of all tests together.
-    blocks, shift, nan_policy
-        As there.
-    gram, rank, max_memory
-        As there.
+        Largest number of changes; default all that are found.
+    estimator : str or MeanEstimator, list of these, Collection or "auto", default "kme"
+        As in :func:`change_point_test`.
+    alpha : float, default 0.05
+        Significance level of all tests together.
 
     Returns
     -------
     ChangesResult
         ``result.locations``, ``result.adjusted``, ``result.intervals``, ``result.table``, ``result.plot()``.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For input that cannot be tested; the message names the argument and says what to do.
-
     See Also
     --------
     change_point_test : One change, or an epidemic one, with an exact p-value.
-    k_sample_test : Whether stretches that are known beforehand differ.
-    two_sample_test : Whether two of them differ, and how large the difference is.
+    k_sample_test : Whether segments that are known beforehand differ.
+    two_sample_test : Whether two of them differ, and by how much.
 
     Notes
     -----
-    The whole series is tested.  If the test rejects, the series is cut at the place of the change, and both sides are
-    tested in the same way.  Each test scans all cuts of its rows, as :func:`change_point_test` does, and also scans
-    seeded intervals of a half, a quarter, and so on, of the rows, at least 8 (Kovacs et al. 2023, Biometrika 110,
-    249-256), because changes that cancel leave the rows before and after any cut alike.  For intervals of the same
-    length the scans are combined by their root mean square, and the smallest p-value over lengths is the statistic; the
-    scan of all rows has nine tenths of the level.  ``shift="circular"`` of one series scans no intervals, which it
-    would carry along.
-
-    After each cut all places are found again, each among the rows between the changes beside it (Bai 1997, Econometric
-    Theory 13, 315-352), and stretches with new ends are tested: a cut that misses its change leaves rows of another
-    distribution at an end, which would be taken for a change of their own.  The adjusted p-value of a
-    stretch is its own times n over its rows, and no less than those of the changes at its ends (Meinshausen 2008,
-    Biometrika 95, 265-278).  The chance that any stretch without a change is cut is then at most ``alpha``, if p-values
-    of stretches are valid where the earlier cuts are right.  The p-value of the whole series is exact, so that in a
-    series without a change one is found in a share ``alpha`` of cases at most.  The ends of shorter stretches were
-    chosen by the data; the page on changes shows how often there are too many.
+    The series is tested as by :func:`change_point_test`, also within seeded intervals, in which changes that cancel
+    show.  If the test rejects, the series is cut, and both segments are tested in the same way.  The p-value of the
+    whole series is exact; those of segments, whose ends were chosen by the data, are adjusted for all tests but
+    approximate (:doc:`/change`).
 
     Examples
     --------

@@ -28,6 +28,7 @@ LAYERS = [
     (
         "_version",
         "_warn",
+        "_docs",
         "_hints",
         "_rounding",
         "_check",
