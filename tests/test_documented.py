@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from itertools import pairwise
 
 import pytest
 
@@ -34,7 +35,7 @@ def test_parameters_are_filled_in_in_the_order_of_the_signature():
     entries = [line.split(" : ")[0] for line in lines if " : " in line]
     assert entries == list(inspect.signature(verb).parameters)
     assert lines[lines.index("    Seed or random generator.") + 1] == "    Its own sentence."
-    titles = [title for title, below in zip(lines, lines[1:], strict=False) if below and set(below) == {"-"}]
+    titles = [title for title, below in pairwise(lines) if below and set(below) == {"-"}]
     assert titles == ["Parameters", "Raises", "Warns", "Notes"]
 
 
