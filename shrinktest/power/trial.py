@@ -49,7 +49,8 @@ def run_trial(
         data = twin.sample(np.random.default_rng(for_data), n)
         given = {**twin.options(), **twin.options_for(*sizes_of(data)), **options}
         values = () if info.named_data else data
-        keywords = {**dict(zip(info.named_data, data, strict=False)), **given, "n_resamples": n_resamples, "workers": 1, "alpha": _ANY}
+        named = dict(zip(info.named_data, data, strict=False))
+        keywords = {**named, **given, "n_resamples": n_resamples, "workers": 1, "alpha": _ANY}
         for label, estimator in estimators.items():
             start = time.perf_counter()
             if isinstance(estimator, AnyTest):
