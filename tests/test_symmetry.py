@@ -102,4 +102,4 @@ def test_command_line(tmp_path, capsys):
 def test_power_study_compares_skewed_with_symmetric_rows():
     options = {"n_trials": 20, "n_resamples": 99, "rng": 0, "workers": 1, "progress": False}
     result = power_study(SkewNormal(delta=1.0), ["kme", "auto"], [150], **options)
-    assert (result.table.power > result.size_table["size"] + 0.3).all()
+    assert (result.table.power > result.size_table.level + 0.3).all()
