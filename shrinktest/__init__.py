@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from shrinktest.results.equivalence import EquivalenceResult
     from shrinktest.results.lags import LagsResult
     from shrinktest.segments import change_points
+    from shrinktest.symmetry import symmetry_test
 
 #: Names that are imported when they are used, and their modules: most programs test once and end.
 _LATER = {
@@ -99,6 +100,7 @@ _LATER = {
     "permutation_test": "shrinktest.permutation",
     "power_study": "shrinktest.power",
     "solve_sample_size": "shrinktest.power",
+    "symmetry_test": "shrinktest.symmetry",
     "two_sample_test_columns": "shrinktest.columns",
 }
 
@@ -180,6 +182,7 @@ __all__ = [
     "permutation_test",
     "power_study",
     "solve_sample_size",
+    "symmetry_test",
     "two_sample_test",
     "two_sample_test_columns",
 ]

@@ -21,6 +21,7 @@ COMMANDS = {
     "independence": "are two variables independent?",
     "k-sample": "do several samples come from the same distribution?",
     "joint": "are several variables jointly independent?",
+    "symmetry": "is a distribution symmetric about a point?",
     "closer": "which of two models, or of several, is nearer to what was observed?",
     "equivalence": "are two samples practically the same?",
     "columns": "in which columns do two samples differ?",

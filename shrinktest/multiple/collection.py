@@ -17,7 +17,7 @@ from shrinktest.kernels.bandwidths import bandwidth_grid
 from shrinktest.kernels.base import require_same_points
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.pooled import PooledKernel
-from shrinktest.results.kinds import CHANGE, CONDITIONAL, INDEPENDENCE, JOINT, K_SAMPLE, TWO_SAMPLE
+from shrinktest.results.kinds import KINDS
 from shrinktest.tables.by_column import by_name
 from shrinktest.tables.encoding import Encoding
 
@@ -297,7 +297,7 @@ def _each_once(values: list[Any], name: str) -> list[Any]:
 
 
 #: The bandwidth of near neighbours sees what the median does not; one that is wide sees the means and little else.
-_NEAR, _BROAD = Gaussian("neighbours"), Gaussian("2 * median")
+_NEAR, _BROAD, _OUTLYING = Gaussian("neighbours"), Gaussian("2 * median"), Rescaled(Gaussian(), "deviation")
 
 #: What ``estimator="auto"`` stands for with samples: a statistic for each way in which distributions were found to
 #: differ in the studies.  Chosen on some designs and checked on others (see the page on power beside other tests).
@@ -311,7 +311,7 @@ SAMPLES = Collection(
         Member(KME(), _NEAR, weight=4.0, grows=True),  # clusters
         Member(KME(), SecondOrder(_BROAD), weight=2.5),  # correlations
         Member(KME(), Depth(_NEAR), weight=2.0),  # spread
-        Member(KME(), Rescaled(Gaussian(), "deviation"), weight=2.0),  # spread in a few columns
+        Member(KME(), _OUTLYING, weight=2.0),  # spread in a few columns
     )
 )
 
@@ -348,16 +348,15 @@ PAIRS = Collection(
     )
 )
 
-_RECOMMENDED = {
-    **{kind.name: SAMPLES for kind in (TWO_SAMPLE, K_SAMPLE, CHANGE)},
-    **{kind.name: PAIRS for kind in (INDEPENDENCE, CONDITIONAL)},
-    JOINT.name: VARIABLES,
-}
+#: For a sample and its reflection: even functions of the rows, such as their depth, are the same for both.
+SYMMETRIC = Collection([member for member in SAMPLES.members if member.kernel not in (Depth(_NEAR), _OUTLYING)])
+
+_ENSEMBLES = {"SAMPLES": SAMPLES, "VARIABLES": VARIABLES, "PAIRS": PAIRS, "SYMMETRIC": SYMMETRIC}
 
 
 def recommended(test: str) -> Collection:
     """The collection behind ``estimator="auto"`` for a kind of test, by its name."""
-    return _RECOMMENDED[test]
+    return _ENSEMBLES[KINDS[test].ensemble]
 
 
 def spares(estimator: Any, test: str) -> bool:

@@ -14,7 +14,7 @@ from shrinktest._check import as_rng, choice, count, flag, level, listed, resamp
 from shrinktest._hints import hinted
 from shrinktest._parallel import n_workers
 from shrinktest._warn import warn_user
-from shrinktest.hypotheses.registry import READERS
+from shrinktest.hypotheses.base import Hypothesis
 from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.stopping import Curtailed, Stopping, as_stopping
 from shrinktest.power.any_test import AnyTest
@@ -282,7 +282,8 @@ def permutations_of(
     kind = KINDS[design.test]
     reading = (*kind.settings, *kind.restrictions, "column_types", "nan_policy")
     told = {name: keywords[name] for name in reading if name in keywords}
-    return READERS[design.test](*data, **told).permutations(n_resamples, alpha)
+    hypothesis: Hypothesis = kind.load("reader")(*data, **told)
+    return hypothesis.permutations(n_resamples, alpha)
 
 
 def _sizes(sample_sizes: Any, design: Design) -> tuple[int, ...]:

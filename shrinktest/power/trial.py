@@ -8,31 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest.change import change_point_test
-from shrinktest.independence import independence_test
-from shrinktest.joint import joint_independence_test
-from shrinktest.k_sample import k_sample_test
 from shrinktest.power.any_test import AnyTest
 from shrinktest.power.arguments import Compared, brings_kernels
 from shrinktest.power.designs import Design
 from shrinktest.power.designs.base import sizes_of
 from shrinktest.power.store_file import Row
-from shrinktest.results.kinds import CHANGE, CONDITIONAL, INDEPENDENCE, JOINT, K_SAMPLE, TWO_SAMPLE
-from shrinktest.two_sample import two_sample_test
-
-
-def _given_the_third(X: Any, Y: Any, given: Any, **options: Any) -> Any:
-    return independence_test(X, Y, given=given, **options)
-
-
-TESTS = {
-    TWO_SAMPLE.name: two_sample_test,
-    INDEPENDENCE.name: independence_test,
-    K_SAMPLE.name: k_sample_test,
-    JOINT.name: joint_independence_test,
-    CHANGE.name: change_point_test,
-    CONDITIONAL.name: _given_the_third,
-}
+from shrinktest.results.kinds import KINDS
 
 _ANY = 0.999  # a level decides nothing here, and at this one no test warns that it has too few relabellings to reject
 
@@ -58,7 +39,8 @@ def run_trial(
     twin = design.null() if null else design
     if not isinstance(twin, Design):
         raise TypeError(f"null() of {design!r} must return a design; found {twin!r}")
-    test: Any = TESTS[twin.test]
+    info = KINDS[twin.test]
+    test = info.load("verb")
     for_data, for_relabellings, for_others = (
         np.random.SeedSequence(seed, spawn_key=(n, int(null), trial, stream)) for stream in (0, 1, 2)
     )
@@ -66,13 +48,15 @@ def run_trial(
     try:
         data = twin.sample(np.random.default_rng(for_data), n)
         given = {**twin.options(), **twin.options_for(*sizes_of(data)), **options}
-        keywords = {**given, "n_resamples": n_resamples, "workers": 1, "alpha": _ANY}
+        values = () if info.named_data else data
+        named = dict(zip(info.named_data, data, strict=False))
+        keywords = {**named, **given, "n_resamples": n_resamples, "workers": 1, "alpha": _ANY}
         for label, estimator in estimators.items():
             start = time.perf_counter()
             if isinstance(estimator, AnyTest):
                 pvalue = estimator.pvalue(data, np.random.default_rng(for_others), n_resamples, label)
             else:
-                pvalue = float(test(*data, rng=for_relabellings, **_arguments(estimator, keywords)).pvalue)
+                pvalue = float(test(*values, rng=for_relabellings, **_arguments(estimator, keywords)).pvalue)
                 if np.isnan(pvalue):
                     raise ValueError(
                         f"test {label!r} has no p-value, because values are missing and nan_policy='propagate'; use "

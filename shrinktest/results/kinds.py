@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
+from operator import attrgetter
+from typing import Any
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,12 +37,21 @@ class Kind:
     # what is tested where there is one test for each: one of them, and several
     several: tuple[str, str] = ("hypothesis", "hypotheses")
     no_effect: str = ""  # why results have no effect, and what to do; empty where they have one
+    verb: str = ""  # module and function that runs the test on data in the order of a design
+    reader: str = ""  # module and function that reads the data of the test
+    named_data: tuple[str, ...] = ()  # names by which the function takes the data, if not by position
+    ensemble: str = "SAMPLES"  # what estimator="auto" stands for; see ``multiple.collection``
 
     @property
     def options(self) -> tuple[str, ...]:
         """The arguments that a power study passes on."""
         reading = ("scale", "column_types", "nan_policy")
         return (*self.settings, *self.kernels, *self.bandwidths, *reading, *self.forms, *self.restrictions)
+
+    def load(self, which: str) -> Any:
+        """Import the function that runs the test, "verb", or the one that reads its data, "reader"."""
+        module, _, path = getattr(self, which).partition(":")
+        return attrgetter(path)(import_module(f"shrinktest.{module}"))
 
     @property
     def described(self) -> str:
@@ -83,6 +95,8 @@ TWO_SAMPLE = Kind(
     counted="observations in X",
     permuted="rows of both samples exchanged",
     several=("column", "columns"),
+    verb="two_sample:two_sample_test",
+    reader="hypotheses.equality:TwoEqualDistributions.read",
 )
 INDEPENDENCE = Kind(
     name="independence",
@@ -98,6 +112,9 @@ INDEPENDENCE = Kind(
     counted="pairs",
     permuted="rows of Y permuted",
     several=("pair of columns", "pairs of columns"),
+    verb="independence:independence_test",
+    reader="hypotheses.independence:Independence.read",
+    ensemble="PAIRS",
 )
 K_SAMPLE = Kind(
     name="k-sample",
@@ -110,6 +127,8 @@ K_SAMPLE = Kind(
     settings=("comparison", "weights"),
     counted="observations in the first sample",
     permuted="rows of all samples exchanged",
+    verb="k_sample:k_sample_test",
+    reader="hypotheses.equality:EqualDistributions.read",
 )
 JOINT = Kind(
     name="joint-independence",
@@ -126,6 +145,9 @@ JOINT = Kind(
     permuted="rows of all variables but the first permuted",
     no_effect="there is no scale for the effect of a joint-independence test; test the variables two by two "
     "(independence_matrix, independence_test), whose results have an effect",
+    verb="joint:joint_independence_test",
+    reader="hypotheses.joint:JointIndependence.read",
+    ensemble="VARIABLES",
 )
 CONDITIONAL = Kind(
     name="conditional-independence",
@@ -145,6 +167,10 @@ CONDITIONAL = Kind(
     several=("pair of columns", "pairs of columns"),
     no_effect="there is no scale for the dependence of two variables given others; without given=, independence_test "
     "has one, for what is not taken off",
+    verb="independence:independence_test",
+    reader="hypotheses.take_given:read_given",
+    named_data=("X", "Y", "given"),
+    ensemble="PAIRS",
 )
 
 CHANGE = Kind(
@@ -160,13 +186,32 @@ CHANGE = Kind(
     permuted="rows put into another order",
     no_effect="the cut was chosen by the data to make the difference large, so that any measure of it is too large: "
     "compare stretches that were fixed beforehand, two_sample_test(first, second).effect()",
+    verb="change:change_point_test",
+    reader="hypotheses.change:NoChange.read",
+)
+
+SYMMETRY = Kind(
+    name="symmetry",
+    title="Kernel symmetry test",
+    null="symmetry",
+    statistic="MMD²",
+    unit="rows",
+    estimates=("X", "reflected X"),
+    counted="rows",
+    settings=("about",),
+    permuted="signs of rows flipped",
+    no_effect="a symmetry test has no effect size; compare the sample with its reflection, "
+    "two_sample_test(X - c, c - X, paired=True).effect()",
+    verb="symmetry:symmetry_test",
+    reader="symmetry:read",
+    ensemble="SYMMETRIC",
 )
 
 #: The estimates of a change that ends again.
 OUTSIDE_INSIDE = ("outside", "inside")
 
 #: Every kind of test, by the name that results have it under.
-KINDS = {kind.name: kind for kind in (TWO_SAMPLE, INDEPENDENCE, K_SAMPLE, JOINT, CONDITIONAL, CHANGE)}
+KINDS = {kind.name: kind for kind in (TWO_SAMPLE, INDEPENDENCE, K_SAMPLE, JOINT, CONDITIONAL, CHANGE, SYMMETRY)}
 
 #: How covariates are taken into account where results of two samples have no effect, and why.
 BY_PROPENSITY = "labels drawn by propensity"

@@ -37,6 +37,7 @@ from shrinktest.power.designs.modes import Corners, TiltedBlobs, TwoModes
 from shrinktest.power.designs.perturbed import PerturbedDependence
 from shrinktest.power.designs.several import OneApart, Parity
 from shrinktest.power.designs.simulations import HyppoSimulation
+from shrinktest.power.designs.symmetry import SkewNormal
 from shrinktest.power.designs.two_sample import (
     Blobs,
     Contamination,
@@ -88,6 +89,7 @@ DESIGNS: dict[str, type[Design]] = {
         OneApart,
         Parity,
         Changed,
+        SkewNormal,
         Confounded,
     )
 }

@@ -1,0 +1,158 @@
+"""Is a distribution symmetric about a point?  ``symmetry_test``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from shrinktest._check import as_points, listed, n_dimensions
+from shrinktest._hints import hinted
+from shrinktest._read import check_column_types, check_nan_policy
+from shrinktest.hypotheses.equality import TwoEqualDistributions
+from shrinktest.hypotheses.settings import Settings
+from shrinktest.multiple.collection import Asked
+from shrinktest.multiple.run import run
+from shrinktest.results.kinds import SYMMETRY, Kind
+from shrinktest.results.result import TestResult
+from shrinktest.tables.aligned import at_least_two_rows
+from shrinktest.tables.observed import ObservedTables, as_they_are
+from shrinktest.tables.pooled import UNASKED, is_unasked
+from shrinktest.tables.reading import names_for
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Symmetry(TwoEqualDistributions):
+    """The rows of X - c and of c - X have the same distribution, so the sign of each row can be flipped.
+
+    A flip exchanges a row with its reflection, so this is a test of pairs (x - c, c - x).
+    """
+
+    kind: ClassVar[Kind] = SYMMETRY
+
+    @property
+    def n_observations(self) -> tuple[int, ...]:
+        """Number of rows; their reflections are not observations."""
+        return self.sizes[:1]
+
+    def labels(self) -> dict[str, Any]:
+        """Names in the result; those of the reflections are not in the data."""
+        return {**super().labels(), "names": ()}
+
+
+@hinted
+def symmetry_test(
+    X: Any,
+    *,
+    about: Any = 0.0,
+    estimator: Any = "kme",
+    kernel: Any = "gaussian",
+    bandwidth: Any = "median",
+    scale: Any = "auto",
+    form: str = "auto",
+    n_resamples: float = 999,
+    alpha: float = 0.05,
+    stopping: Any = None,
+    column_types: Any = None,
+    nan_policy: str = "raise",
+    rng: Any = None,
+    workers: Any = None,
+    progress: bool = False,
+    gram: str = "auto",
+    rank: int | None = None,
+    max_memory: float | None = None,
+) -> TestResult:
+    """Test whether a distribution is symmetric about a point: a kernel test by random sign flips.
+
+    Parameters
+    ----------
+    X : array_like, shape (n, d) or (n,)
+        Observations in rows: numbers.
+    about : float or array_like, shape (d,), default 0
+        Point c of symmetry: one number for all columns, or one per column.  It must not be computed from ``X``.
+    estimator, kernel, bandwidth, scale, form
+        As in :func:`two_sample_test`; bandwidth and units come from the rows of X - c and c - X together.
+    n_resamples, alpha, stopping, rng, workers, progress, gram, rank, max_memory
+        As in :func:`two_sample_test`.  If there are at most ``n_resamples`` sign patterns, all are enumerated.
+    column_types : dict, optional
+        As in :func:`two_sample_test`; every column that is tested must hold numbers.
+    nan_policy : {"raise", "omit", "propagate"}
+        Raise an error for missing values, drop their rows, or return a result of NaN.
+
+    Returns
+    -------
+    TestResult
+        An :class:`~shrinktest.AggregateResult` for several estimators, kernels, or bandwidths.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For input that cannot be tested; the message names the argument.
+
+    See Also
+    --------
+    two_sample_test : Test two samples; with ``paired=True`` symmetry of differences implies exchangeable pairs.
+
+    Notes
+    -----
+    The statistic is the squared distance between the estimated kernel means of X - c and c - X.  If the distribution is
+    symmetric about c in the sense that X - c and c - X have the same distribution, independent rows keep their joint
+    distribution when their signs are flipped, so the level is exact for every estimator.  All columns of a row are
+    flipped together.  The statistic is the same for a sign pattern and its opposite, so of n rows there are
+    2**(n - 1) different values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shrinktest import symmetry_test
+    >>> rng = np.random.default_rng(0)
+    >>> symmetric, skewed = rng.normal(size=60), rng.exponential(size=60)
+    >>> symmetry_test(symmetric, rng=0).pvalue, symmetry_test(skewed, about=np.log(2.0), rng=0).pvalue
+    (0.692, 0.019)
+    """
+    settings = Settings.read(
+        form=form, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
+        progress=progress, gram=gram, rank=rank, max_memory=max_memory,
+    )  # fmt: skip
+    hypothesis = read(X, about=about, scale=scale, column_types=column_types, nan_policy=nan_policy)
+    return run(hypothesis, estimator, [Asked(kernel, bandwidth)], settings, rng)
+
+
+def read(
+    X: Any,
+    *,
+    about: Any = 0.0,
+    scale: Any = UNASKED,
+    column_types: Any = None,
+    nan_policy: str = "raise",
+) -> Symmetry:
+    """Read one sample and its reflection; raises TypeError or ValueError for what cannot be tested."""
+    check_nan_policy(nan_policy)
+    if nan_policy == "indicator":
+        raise ValueError("nan_policy='indicator': a missing value has no reflection; use 'omit'")
+    (name,) = names_for([X], ["X"])
+    data = as_they_are([X], [name], nan_policy, column_types)
+    check_column_types(column_types, [data])
+    columns = data.as_columns()
+    if labels := [column.name for column in columns if column.kind != "number"]:
+        raise TypeError(f"{name}: columns {listed(labels)} have no numbers to reflect; drop them by column_types=")
+    (complete,) = data.complete(nan_policy)
+    keep = complete if nan_policy == "omit" else np.ones_like(complete)
+    at_least_two_rows(int(keep.sum()), name, keep, missing=data.missing_in(0) if nan_policy == "omit" else None)
+    rows = np.stack([column.numbers()[keep] for column in columns], axis=1)
+    rows -= _center(about, rows.shape[1])
+    units = ("sd" if data.columns else None) if is_unasked(scale) else scale
+    hypothesis = Symmetry.read(rows, -rows, paired=True, nan_policy="propagate", scale=units)
+    notes = data.pooled.notes if isinstance(data, ObservedTables) else ()
+    return replace(hypothesis, remarks=(*notes, *data.omitted([keep]), *hypothesis.remarks))
+
+
+def _center(about: Any, columns: int) -> np.ndarray:
+    """Point of symmetry, of shape () or (columns,)."""
+    if n_dimensions(about, "about") > 1 or np.size(about) not in (1, columns):
+        raise ValueError(f"about has {np.size(about)} entries for {columns} columns; give one number, or one for each")
+    center = as_points(np.atleast_1d(about), "about").values[:, 0]
+    if not np.isfinite(center).all():
+        raise ValueError("about must be finite; replace the missing value")
+    return center
