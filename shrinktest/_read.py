@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shrinktest._check import NAN_POLICIES, Array, Columns, choice, counted, flag
+from shrinktest.notes import note
 from shrinktest.permutations.design import PermutationDesign, check_shift, design_of
 from shrinktest.tables.aligned import at_least_two_rows, check_pairs, check_same_index
 from shrinktest.tables.column import DROP
@@ -66,9 +67,13 @@ class Samples:
         if self.encoding is None or not gaps:
             return self
         encoding, points = matched(self.encoding, np.vstack(self.values))
-        note = f"Only complete pairs are compared by their values, and missing values separately: {', '.join(gaps)}."
         first, second = map(np.ascontiguousarray, np.split(points, 2))
-        return replace(self, values=(first, second), encoding=encoding, notes=(*self.notes, note))
+        return replace(
+            self,
+            values=(first, second),
+            encoding=encoding,
+            notes=(*self.notes, note("complete-pairs", columns=", ".join(gaps))),
+        )
 
 
 @dataclass(frozen=True, eq=False)

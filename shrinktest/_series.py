@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from shrinktest._check import Array, counted, listed, loaded_pandas
 from shrinktest._read import check_column_types, check_nan_policy
+from shrinktest.notes import note
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.memory import Rows, clocks_in, restricted
 from shrinktest.tables.aligned import at_least_two_rows, check_same_index
@@ -86,8 +87,12 @@ def read_series(
             "is left that could change"
         )
     left_out = (
-        f"Column {column!r} is not tested: it counts rows or tells the time (column_types={{{column!r}: {kind!r}}} "
-        "tests it)."
+        note(
+            "untested-column",
+            column=column,
+            what="is not tested",
+            reason=f"it counts rows or tells the time (column_types={{{column!r}: {kind!r}}} tests it)",
+        )
         for column, kind in telling.items()
     )
     counted_without = _counted_without(keep, timed=times is not None)
@@ -167,11 +172,11 @@ def _counts_unevenly(column: Column) -> bool:
 
 
 def _counted_without(keep: NDArray[np.bool_], *, timed: bool) -> tuple[str, ...]:
-    """What a reader should know of places among rows that are left."""
+    """Note on places among rows that are left."""
     if keep.all():
         return ()
     way = "times stay those of their rows" if timed else "times= gives rows names that stay"
-    return (f"Places count the rows that are left, from 0: those that were left out are not among them ({way}).",)
+    return (note("rows-left", way=way),)
 
 
 def dates_of(X: Any) -> Any:

@@ -30,10 +30,10 @@ from shrinktest.multiple.untested import (
     relabelled,
     untested_notes,
 )
+from shrinktest.notes import has_code
 from shrinktest.permutations.memory import BY_GROUPS, BY_PAIRS
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.tables.by_column import by_name
-from shrinktest.tables.encoding import NO_WEIGHT
 from shrinktest.tables.reading import shown_names
 from shrinktest.tables.untestable import Reasons, without_untestable
 from shrinktest.units import Scale, constant_columns
@@ -245,7 +245,7 @@ def _in_batches(
 
 def noted(found: MultipleTestsResult, notes: Sequence[str]) -> MultipleTestsResult:
     """The result with these notes, and none that constant columns have no weight: they are not tested, unless given."""
-    kept = (note for note in found.notes if not note.endswith(NO_WEIGHT) or note.startswith("given:"))
+    kept = (one for one in found.notes if not has_code(one, "no-weight") or one.startswith("given:"))
     return replace(found, notes=(*kept, *notes))
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from shrinktest._check import Array, choice, counted, listed, n_dimensions, positive
 from shrinktest._rounding import rounding_of
+from shrinktest.notes import note
 from shrinktest.tables.untestable import Untestable
 
 #: Units by name: standard deviation (over n), median absolute deviation from the median, mid-ranks, and distances from
@@ -154,11 +155,9 @@ def far_apart(Z: Array, name: str) -> tuple[str, ...]:
         return ()
     large = [str(j) for j in np.flatnonzero(spread * _FAR >= spread.max())]
     many, lost = len(large) > 1, [str(j) for j in np.flatnonzero(small)]
-    return (
-        f"{name}: column{'s' * many} {_few(large)} make{'' if many else 's'} nearly all of the distances, because of "
-        f"{'their' if many else 'its'} units; differences in column{'s' * (len(lost) > 1)} {_few(lost)} can hardly be "
-        "seen: scale='sd' compares all columns in units of their standard deviation.",
-    )
+    columns = f"columns {_few(large)} make" if many else f"column {large[0]} makes"
+    others = f"column{'s' * (len(lost) > 1)} {_few(lost)}"
+    return (note("units-apart", name=name, columns=columns, their="their" if many else "its", others=others),)
 
 
 def _mean_deviation(Z: Array) -> Array:

@@ -27,6 +27,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 LAYERS = [
     (
         "_version",
+        "notes",
         "_warn",
         "_docs",
         "_hints",
@@ -49,7 +50,7 @@ LAYERS = [
     ("multiple",),
     (
         *("two_sample", "independence", "k_sample", "joint", "columns", "comparison", "matrix", "permutation"),
-        *("closer", "nearest", "equivalence", "change", "segments"),
+        *("closer", "nearest", "equivalence", "change", "segments", "symmetry"),
     ),
     ("datasets",),
     ("power", "risk", "applications", "calibration"),

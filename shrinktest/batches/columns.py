@@ -14,6 +14,7 @@ from shrinktest.batches.crew import Crew
 from shrinktest.batches.rows import Coding, Rows
 from shrinktest.batches.sights import MOST_LEVELS, Sight, fewest, looked, shared
 from shrinktest.batches.store import Store
+from shrinktest.notes import note
 from shrinktest.tables.column import DROP, Column, pooled
 from shrinktest.tables.encoding import Code, Encoding, gaps_of
 from shrinktest.tables.identifiers import (
@@ -107,7 +108,8 @@ class Found:
             kind = "number" if column.kind == "number" else "category"
             left_out.append((j, column))
             reasons[called] = why
-            notes.append(f"Column {called!r} is not tested: {why} (column_types={{{called!r}: {kind!r}}} tests it).")
+            reason = f"{why} (column_types={{{called!r}: {kind!r}}} tests it)"
+            notes.append(note("untested-column", column=called, what="is not tested", reason=reason))
         if left_out and not all(rows.names for rows in samples):
             raise ValueError(f"{' '.join(notes)} Leave such columns out of all samples: one has no names")
         samples, parts = _without(samples, parts, [j for j, _ in left_out], notes)
@@ -188,11 +190,9 @@ def _shared(column: Column, sights: Sequence[Sight]) -> float:
 def _of_units(name: str, share: float, samples: Sequence[str]) -> str:
     few = "All" if share == 1.0 else "Nearly all" if share >= NEARLY_ALL else "More than half of the"
     few = "Many" if share < 0.5 else few  # as many as there may be, where others miss theirs
-    return (
-        f"{few} values of column {name!r} are in {'both' if len(samples) == 2 else 'each of'} {' and '.join(samples)}. "
-        "If rows with the same value belong together, such as a unit that is observed again, do not trust this test, "
-        "for in batches single rows are permuted: give tables in memory, and paired=True or blocks=."
-    )
+    every = f"{'both' if len(samples) == 2 else 'each of'} {' and '.join(samples)}"
+    remedy = "use tables in memory, with paired=True or blocks="
+    return note("repeated-units", values=f"{few} values", column=name, are="are", names=every, remedy=remedy)
 
 
 def _counts(sights: Sequence[Sight]) -> bool:

@@ -16,6 +16,7 @@ from shrinktest.kernels import Energy, Kernel, Linear, Polynomial, Rescaled
 from shrinktest.kernels.bandwidths import reach_notes
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.user import takes_row_numbers
+from shrinktest.notes import note
 from shrinktest.permutations.base import Draws, Permutations
 from shrinktest.permutations.memory import STRETCHES, Memory, Rows
 from shrinktest.permutations.user import as_permutations
@@ -89,10 +90,8 @@ class Variable:
             return ()
         names = [str(j) for j in np.flatnonzero(constant)]
         many = len(names) > 1
-        return (
-            f"{self.name}: column{'s' * many} {', '.join(names)} {'have' if many else 'has'} one value only, and no "
-            f"weight (scale={self.scale!r}).",
-        )
+        which = f"{self.name}: column{'s' * many} {', '.join(names)} {'have' if many else 'has'}"
+        return (note("no-weight", which=which, unit=f" (scale={self.scale!r})"),)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -240,7 +239,7 @@ def said_of_the_same(variables: Sequence[Variable]) -> tuple[str, ...]:
             called = one.name if one.points.shape[1] == 1 else f"column {name!r} of {one.name}"
             before, other = seen.setdefault(column.tobytes(), (v, called))
             if before != v and np.ptp(column) > 0.0:
-                notes.append(f"{other[:1].upper()}{other[1:]} and {called} have the same values in every row.")
+                notes.append(note("same-values", first=f"{other[:1].upper()}{other[1:]}", second=called))
     return tuple(notes)
 
 

@@ -16,6 +16,7 @@ from shrinktest.kernels import Kernel, Linear, Rescaled
 from shrinktest.kernels.feature_maps import Concatenated, Derived
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import PooledKernel
+from shrinktest.notes import note
 from shrinktest.statistics.kernel_cache import Limits, Request, choose
 from shrinktest.statistics.memory_limits import bytes_of
 
@@ -176,5 +177,5 @@ def _made_of(pooled: PooledKernel | None, base: _Base) -> tuple[FeatureMap | Non
         return None, None
     if not pooled.affine and pooled.columns(base.rank) > _PRODUCTS:
         short: Any = pooled.shortened(Linear(), base.sample, _PRODUCTS)
-        return short[0], f"{pooled.label} is of the leading components, with {100.0 * short[2]:.3g} % of the variance."
+        return short[0], note("leading-components", kernel=pooled.label, percent=f"{100.0 * short[2]:.3g}")
     return pooled.of_features(Linear(), base.sample)[0], None

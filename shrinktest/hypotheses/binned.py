@@ -33,6 +33,7 @@ from shrinktest.kernels import Kernel, Linear, Rescaled
 from shrinktest.kernels.bandwidths import reach_notes
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import PooledKernel
+from shrinktest.notes import note
 from shrinktest.permutations.base import Draws
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.results.effect import TwoSampleEffect
@@ -40,17 +41,11 @@ from shrinktest.results.kinds import TWO_SAMPLE
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.mmd import prepare
 from shrinktest.statistics.statistic import Prepared
-from shrinktest.tables.encoding import NO_WEIGHT, Encoding
+from shrinktest.tables.encoding import Encoding
 from shrinktest.tables.pooled import checked_types, is_unasked
 from shrinktest.units import as_scale, far_apart
 
 _DRAWN = 2000  # rows from which bandwidths are found, of which all pairs are looked at
-#: What rank and bins cost, on average over the designs of a study.
-COST = (
-    "What rank and bins cost in power was measured with random Fourier features in samples of 500 rows: 100 of them "
-    "cost about 7 points of power and 400 about 2, most in many columns; 400 bins cost next to nothing (see the page "
-    "'What bins and rank cost in power')."
-)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -225,23 +220,17 @@ class Binned(EqualDistributions):
         said = [*self._permuted()]
         takes = route != "factor" or isinstance(kernel, PooledKernel | Rescaled)
         if len(self.survey.sample) < sum(self.survey.sizes) and takes:
-            said.append(
-                "Whatever the kernel takes from the data (a bandwidth by name, landmarks, ranks, the covariance of "
-                f"features) is from a random sample of {len(self.survey.sample)} rows."
-            )
+            said.append(note("random-sample", kernels="the kernel takes", rows=len(self.survey.sample)))
         if route in ("rff", "nystrom"):
-            said.append(COST)
+            said.append(note("bins-cost"))
         return tuple(said)
 
     def _permuted(self) -> tuple[str, ...]:
         """What was permuted, and which rows were not."""
         bins, left = self.sizes, [n - m for n, m in zip(self.survey.sizes, self.binning.used, strict=True)]
-        said = (
-            f"{' + '.join(map(str, bins))} bins of {counted(self.binning.size, 'row')} each, chosen at random, were "
-            "permuted in place of rows: the level is exact, and estimators are fitted to the means of bins."
-        )
-        out = f"{' + '.join(map(str, left))} rows, which fill no bin, are left out."
-        return (said, out) if any(left) else (said,)
+        out = f"; {' + '.join(map(str, left))} rows, which fill no bin, are left out" if any(left) else ""
+        rows = counted(self.binning.size, "row")
+        return (note("bins", bins=" + ".join(map(str, bins)), rows=rows, left=out),)
 
     def memory(self) -> None:
         """Not looked for: bins are permuted, whose rows are drawn at random."""
@@ -251,7 +240,7 @@ class Binned(EqualDistributions):
         variable = self.variables[0]
         constant = np.flatnonzero(self.survey.constant)
         units = (
-            (f"{variable.name}: columns {', '.join(map(str, constant))} have {NO_WEIGHT}",)
+            (note("no-weight", which=f"{variable.name}: columns {', '.join(map(str, constant))} have", unit=""),)
             if constant.size and self.encoding is None and self.columns is None  # of names it was said before
             else ()
         )
@@ -297,12 +286,10 @@ class Binned(EqualDistributions):
             taken = Pair.of(self.sizes, pair, PermutationDesign())
             sides = taken.sides
             away = distance(features.taken(taken.rows), sides, NORMS)
-            notes = ["Separability is of rows, which were not kept: only the distance was estimated, from bins."]
+            notes = [note("no-separability")]
             if min(sides.units) < MEASURED:
-                notes.append(
-                    f"One sample has {min(sides.units)} bins: how often intervals cover was measured from {MEASURED} "
-                    "on, and they may cover less often than they say."
-                )
+                units = f"only {min(sides.units)} bins in a sample"
+                notes.append(note("interval-units", units=units, measured=MEASURED))
             found.append(
                 TwoSampleEffect(
                     auc=float("nan"),
@@ -327,8 +314,7 @@ class TwoBinned(Binned, TwoEqualDistributions):
 def _omitted(rows: Sequence[Rows], survey: Survey) -> tuple[str, ...]:
     """Notes on rows with missing values."""
     return tuple(
-        f"{one.name}: {counted(left, 'row')} with missing values {'was' if left == 1 else 'were'} left out of "
-        f"{left + size}."
+        note("missing-left-out", rows=f"{left} of {counted(left + size, 'row')} of {one.name}", columns=one.name)
         for one, left, size in zip(rows, survey.omitted, survey.sizes, strict=True)
         if left
     )

@@ -16,6 +16,7 @@ from shrinktest.hypotheses.again import Member
 from shrinktest.hypotheses.base import Hypothesis, Variable, places_of
 from shrinktest.hypotheses.place import Place
 from shrinktest.kernels.bandwidths import require_in_range
+from shrinktest.notes import note
 from shrinktest.permutations import memory
 from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.design import PermutationDesign
@@ -28,7 +29,6 @@ from shrinktest.statistics.statistic import Prepared
 from shrinktest.tables.pooled import is_unasked
 
 _LEAST = 1e-150  # of kernel values that are squared
-_NO_INTERVAL = "There is no interval for the place, which takes rows that change places on either side of it: "
 _SHIFTED = "shift='circular' moves the series as a whole (shift='stretches' has one)."
 _OWN = "permutations of your own may not do that."
 _FURTHER = (
@@ -194,7 +194,7 @@ class NoChange(Hypothesis):
         """Why there is no interval for the place where one is asked for."""
         if self.confidence is None or (self.own is None and not self.restriction.shift):
             return ()
-        return (_NO_INTERVAL + (_SHIFTED if self.own is None else _OWN),)
+        return (note("no-interval", why=_SHIFTED if self.own is None else _OWN),)
 
     def of_memory_between(self, edges: list[int], advice: str = memory.BY_STRETCHES) -> tuple[str, ...]:
         """Notes on how much successive rows have in common, those between two edges with a mean of their own."""

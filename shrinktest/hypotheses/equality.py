@@ -14,6 +14,7 @@ from shrinktest._read import XY, Samples, read_samples
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.again import Again, EffectAsked, Member
 from shrinktest.hypotheses.base import Hypothesis, Variable, places_of
+from shrinktest.notes import note
 from shrinktest.permutations import memory
 from shrinktest.permutations.base import Draws, Permutations
 from shrinktest.permutations.design import PermutationDesign
@@ -281,7 +282,4 @@ def _shared(first: np.ndarray, second: np.ndarray) -> tuple[str, ...]:
     shared = np.intersect1d(one, other, assume_unique=True).size
     if shared <= _BY_CHANCE or len(one) < len(first) or len(other) < len(second):
         return ()
-    return (
-        f"{shared} rows are in both samples, and no row is in one of them twice: observations that are in both make "
-        "the samples look alike (leave them out of one, or give pairs with paired=True).",
-    )
+    return (note("shared-rows", rows=shared),)

@@ -31,6 +31,7 @@ from shrinktest.hypotheses.units_of_rows import deviations_in, said_of_fills, se
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.bandwidths import reach_notes
 from shrinktest.kernels.inner import FeatureMap
+from shrinktest.notes import note
 from shrinktest.permutations.base import Draws, Permutations
 from shrinktest.permutations.models import GroupShifts
 from shrinktest.permutations.null import CostHint
@@ -200,21 +201,11 @@ class IndependenceInBatches(Independence):
     def _said(self, routes: Sequence[str]) -> tuple[str, ...]:
         """What a reader should know of the blocks, and of the samples."""
         blocks, left = self.shifting.count, self.survey.size - self.shifting.used
-        said = [
-            f"y changed places within {LENGTH} successive pairs: {blocks} such blocks in {self.shifting.groups} groups "
-            "chosen at random, all of a group shifted alike. The level is exact where successive pairs are "
-            "exchangeable, as independent ones are, and those of a time series are not; rows that are sorted, so that "
-            "neighbours are alike, cost power: shuffle them first."
-        ]
-        if left:
-            said.append(f"{counted(left, 'pair')} at the end, which {'fills' if left == 1 else 'fill'} no block, "
-                        f"{'is' if left == 1 else 'are'} left out.")  # fmt: skip
+        out = f"; {counted(left, 'pair')} at the end left out" if left else ""
+        said = [note("blocks-of-pairs", length=LENGTH, blocks=blocks, groups=self.shifting.groups, left=out)]
         drawn = len(self.variables[0].points)
         if drawn < self.survey.size and set(routes) != {"factor"}:
-            said.append(
-                "Whatever the kernels take from the data (a bandwidth by name, landmarks, a covariance) is from random "
-                f"samples of {drawn} rows, drawn for each variable by itself."
-            )
+            said.append(note("random-sample", kernels="the kernels take", rows=drawn))
         return tuple(said)
 
     def memory(self) -> None:
@@ -226,7 +217,8 @@ class IndependenceInBatches(Independence):
         sides = zip(self.variables, kernel, self.survey.sides, self.encodings, self.pairs.names, strict=True)
         for variable, one, seen, encoding, names in sides:
             if encoding is None and names is None and (constant := np.flatnonzero(seen.low == seen.high)).size:
-                said.append(f"{variable.name}: columns {', '.join(map(str, constant))} have one value only.")
+                which = f"{variable.name}: columns {', '.join(map(str, constant))} have"
+                said.append(note("no-weight", which=which, unit=""))
             if variable.scale is None and encoding is None:
                 said += variable.notes(one)
             said += reach_notes(one, variable.points, variable.name)
@@ -250,11 +242,8 @@ class IndependenceInBatches(Independence):
 
     def _of_groups(self) -> tuple[str, ...]:
         if (groups := self.shifting.groups) >= MEASURED:
-            return (f"The interval is from {groups} groups of pairs, each of which was left out in turn.",)
-        return (
-            f"There are {groups} groups of pairs, of which the interval is: how often it covers was measured from "
-            f"{MEASURED} on, and it may cover less often than it says.",
-        )
+            return (note("interval-groups", groups=groups),)
+        return (note("interval-units", units=f"only {groups} groups of pairs", measured=MEASURED),)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import level
+from shrinktest.notes import note
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.draws import permutations
 from shrinktest.permutations.memory import stretches
@@ -24,16 +25,6 @@ _CHOSEN = 1.5  # times fewer places are missed by each statistic, where the data
 _AT_ONCE = 33  # of them; a place that is kept needs only the first few
 _SUREST = 0.9999  # confidence at most: permutations for every place go as one over what is missing to 1
 _TRIED = 48  # places at first; of longer series every so many, and then the ends of what is found by halving
-#: What is said of an interval where several statistics are combined.
-CHOSEN = (
-    "The interval is wider than that of a single statistic, because the data chose the one that gives the place; by "
-    "how much it must be was measured, and is not known exactly."
-)
-
-_ENDS = (
-    "The interval for each end of the change takes the other end as fixed where it was found; where the change is hard "
-    "to find, it misses the end more often than its confidence says (90 % for 95 % were measured)."
-)
 
 
 def of_place(confidence: Any) -> float | None:
@@ -100,14 +91,11 @@ class Place:
             return ()
         notes = []
         if not result.reject():
-            notes.append(
-                "The test does not reject: the place is where a change would be if there were one, and its interval "
-                "says nothing about whether there is."
-            )
+            notes.append(note("no-rejection"))
         if self.until is not None:
-            notes.append(_ENDS)
+            notes.append(note("interval-ends"))
         if hasattr(result, "members"):
-            notes.append(CHOSEN)
+            notes.append(note("interval-chosen"))
         return tuple(notes)
 
 

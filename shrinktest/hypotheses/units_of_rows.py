@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest.notes import note
 from shrinktest.tables.by_column import beside_gaps, numbers_at
 
 
@@ -32,4 +33,4 @@ def said_of_fills(gaps: Sequence[int], drawn: int, rows: int) -> tuple[str, ...]
     """A note on what stands in place of missing values, where that is not of all rows."""
     if not gaps or drawn == rows:
         return ()
-    return (f"What stands in place of missing numbers is the median in a random sample of {drawn} rows.",)
+    return (note("fill", rows=drawn),)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from shrinktest._check import Array, as_rng, choice, complete_points, count, positive
 from shrinktest._warn import warn_user
 from shrinktest.kernels.base import Kernel
+from shrinktest.notes import note
 
 Metric = Literal["euclidean", "cityblock"]
 
@@ -263,7 +264,7 @@ def reach_notes(kernel: Kernel, points: Array, name: str) -> tuple[str, ...]:
     else:
         return ()
     width = f"{inner.bandwidth:.3g}" if np.ndim(inner.bandwidth) == 0 else str(inner.bandwidth)
-    return (f"{name}: the bandwidth {width} is so {problem} one, or bandwidth='median'.",)
+    return (note("bandwidth", name=name, width=width, problem=problem),)
 
 
 def largest_distance(kernel: Kernel, points: Array) -> float:

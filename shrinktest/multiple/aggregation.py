@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shrinktest.multiple.collection import Collection
+from shrinktest.notes import has_code, note
 from shrinktest.permutations.multiplicity import overall_pvalue, scores, step_down, tails
 from shrinktest.permutations.null import Null
 from shrinktest.permutations.stopping import Stopping
 from shrinktest.results.aggregate import AggregateResult
-from shrinktest.results.conclude import LOST, SAME, SHRUNK, of_rounding
+from shrinktest.results.conclude import of_rounding
 from shrinktest.results.kinds import CHANGE
 from shrinktest.results.result import TestResult, versions
 
@@ -79,13 +80,13 @@ def aggregated(
     if not nulls or not nulls[0].values.size:
         nan = float("nan")
         nothing: dict[str, Any] = {"statistic": nan, "pvalue": nan, "null_distribution": np.empty(0)}
-        told = (*notes, _UNDECIDED) if nulls else notes
+        told = (*notes, note("undecided")) if nulls else notes
         return result(**nothing, n_resamples=0, exact=False, adjusted=np.full(len(members), nan), notes=told, **shared)
     exact = nulls[0].exact
     comparable = comparable_of(nulls, collection.weights)
     smallest = smallest_of(comparable)
-    own = [note for member in members for note in member.notes]
-    others = [note for note in own if note not in (LOST, SAME)]  # which those say of their own p-values
+    own = [one for member in members for one in member.notes]
+    others = [one for one in own if not has_code(one, "rounding", "constant-statistic")]  # on p-values of their own
     return result(
         statistic=float(smallest[0]),
         pvalue=overall_pvalue(comparable),
@@ -95,15 +96,13 @@ def aggregated(
         exact=exact,
         adjusted=step_down(comparable),
         decided=int(comparable[0].argmin()),
-        notes=tuple(dict.fromkeys((*notes, *others, *of_rounding(nulls, shrunk=SHRUNK in own)))),
+        notes=tuple(
+            dict.fromkeys(
+                (*notes, *others, *of_rounding(nulls, shrunk=any(has_code(one, "shrunk-to-zero") for one in own)))
+            )
+        ),
         **shared,
     )
-
-
-_UNDECIDED = (
-    "Without permutations the statistics cannot be compared with each other: what is told of one of them, such as its "
-    "witness function or the place of a change, is told of the first."
-)
 
 
 def _class_of(test: str) -> type[AggregateResult]:

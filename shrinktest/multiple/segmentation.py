@@ -11,10 +11,10 @@ import numpy as np
 
 from shrinktest._check import as_rng, rng_provenance
 from shrinktest.hypotheses.change import NoChange
-from shrinktest.hypotheses.place import CHOSEN
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.collection import Asked, is_several
 from shrinktest.multiple.run import run
+from shrinktest.notes import note
 from shrinktest.results.changes import ChangesResult, Stretch
 from shrinktest.statistics.scan import SINGLE
 from shrinktest.statistics.seeded_intervals import Calibration
@@ -140,8 +140,8 @@ def segmented(
             *whole.notes,
             *hypothesis.of_memory_between([one.location for one in found]),
             *(hypothesis.of_interval() if found else ()),
-            *(_NOTES if len(found) > 1 else ()),
-            *((CHOSEN,) if hasattr(whole, "members") and any(intervals) else ()),
+            *((note("later-changes"),) if len(found) > 1 else ()),
+            *((note("interval-chosen"),) if hasattr(whole, "members") and any(intervals) else ()),
         ),
         points=_as_given(hypothesis.points, whole.encodings[0]),
         columns=whole.columns[0],
@@ -156,12 +156,6 @@ def _as_given(points: np.ndarray, encoding: Any) -> np.ndarray:
     if any(one.feature is None for one in drawn):
         return points
     return np.stack([one.drawn(points[:, one.feature]) for one in drawn], axis=1)
-
-
-_NOTES = (
-    "The adjusted p-value of the first change that was found is exact; those of others take the rows of a stretch as "
-    "exchangeable although the data chose its ends.",
-)
 
 
 def _location(one: Stretch) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 
 from shrinktest._check import listed
 from shrinktest.hypotheses.base import Variable
+from shrinktest.notes import note
 from shrinktest.tables.column import DROP
 from shrinktest.tables.pooled import checked_types
 from shrinktest.tables.untestable import CONSTANT, Reasons
@@ -17,10 +18,7 @@ def listwise_note(left_out: int, kept: int, than: str = "a column") -> tuple[str
     """What a reader should know where rows were left out of tests, each about ``than``, in which they have values."""
     if not left_out:
         return ()
-    return (
-        f"Rows that miss a value in any column are left out of all columns ({left_out} of {left_out + kept}): take "
-        f"nan_policy='indicator', or test {than} by itself, if what is missing depends on the values.",
-    )
+    return (note("missing-left-out-of-all", rows=f"{left_out} of {left_out + kept}", than=than),)
 
 
 def constant_note(labels: Sequence[str], varied: Sequence[bool], name: str, which: str = "") -> tuple[str, ...]:
@@ -37,8 +35,8 @@ def constant_note(labels: Sequence[str], varied: Sequence[bool], name: str, whic
             f"{name}: column{'s' * several} {named} {'have' if several else 'has'} the same value in every row, so "
             f"that there is nothing to test; leave {'them' if several else 'it'} out"
         )
-    said = f"Column{'s' * several} {named}{which} {'are' if several else 'is'} not tested: "
-    return (f"{said}{'they have' if several else 'it has'} the same value in every row.",)
+    which = f"Column{'s' * several} {named}{which} {'are' if several else 'is'}"
+    return (note("constant-columns", which=which, they="they have" if several else "it has"),)
 
 
 def constant_reasons(labels: Sequence[str], varied: Sequence[bool]) -> dict[str, str]:
@@ -48,7 +46,9 @@ def constant_reasons(labels: Sequence[str], varied: Sequence[bool]) -> dict[str,
 
 def untested_notes(reasons: Mapping[str, str]) -> tuple[str, ...]:
     """Notes on columns that are not tested, by their names."""
-    return tuple(f"Column {label!r} is not tested: {reason}." for label, reason in reasons.items())
+    return tuple(
+        note("untested-column", column=label, what="is not tested", reason=reason) for label, reason in reasons.items()
+    )
 
 
 def dropping(column_types: Any, reasons: Reasons) -> Any:

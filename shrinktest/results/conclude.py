@@ -10,31 +10,13 @@ import numpy as np
 
 from shrinktest._warn import warn_user
 from shrinktest.estimators import KME
+from shrinktest.notes import note
 from shrinktest.permutations.null import Null
 from shrinktest.results.kinds import CHANGE, TWO_SAMPLE
 from shrinktest.results.result import TestResult, versions
 from shrinktest.results.two_sample import TwoSampleResult
 
 _TOO_MANY = 1e15  # permutations that nobody draws
-
-LOST = (
-    "Values within rounding error of the observed one count as ties, and here rounding errors are not small beside "
-    "the differences between permutations: the p-value is too large, or 1. Unless all observations are alike, subtract "
-    "the mean (or a start) from each column, or use scale='rank', a smaller bandwidth, or estimator='kme'."
-)
-
-SAME = (
-    "No permutation changes the statistic by more than rounding errors, so that the p-value is 1: observations are "
-    "alike in what is compared (by so large a bandwidth, say), or differ only in what stays as it is (between blocks "
-    "or pairs, say). If they do differ, subtract the mean (or a start) from each column, or use scale='rank' or "
-    "another bandwidth."
-)
-
-SHRUNK = (
-    "The estimate was shrunk to zero, and no statistic is smaller: the p-value is 1, which says that nothing large "
-    "enough was found, and not how likely a statistic as large as that of the data is; estimator='kme' is not shrunk."
-)
-
 
 #: What is said where permutations are too few, in warnings and in notes.
 NEVER = "can never reject"
@@ -72,7 +54,11 @@ def conclude(
         shared["estimates"] = ()
         return result(**nothing, n_resamples=0, exact=False, **shared)
     shrunk = is_shrunk(null, shared["form"], shared["estimator"])
-    shared["notes"] = (*shared.get("notes", ()), *of_rounding([null], shrunk=shrunk), *([SHRUNK] if shrunk else ()))
+    shared["notes"] = (
+        *shared.get("notes", ()),
+        *of_rounding([null], shrunk=shrunk),
+        *([note("shrunk-to-zero")] if shrunk else ()),
+    )
     if warn and null.n_planned:
         warn_too_few(null.n_planned + (not null.exact), alpha, exact=null.exact)
     return result(
@@ -103,8 +89,8 @@ def of_rounding(nulls: Sequence[Null], *, shrunk: bool = False) -> tuple[str, ..
     drawn = [null for null in nulls if null.values.size]
     varying = [null for null in drawn if not null.constant]
     if varying:
-        return (LOST,) if all(null.lost for null in varying) else ()
-    return (SAME,) if drawn and not shrunk else ()
+        return (note("rounding"),) if all(null.lost for null in varying) else ()
+    return (note("constant-statistic"),) if drawn and not shrunk else ()
 
 
 def _class_of(test: str) -> type[TestResult]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import Array, as_points, counted, listed
+from shrinktest.notes import note
 from shrinktest.plots.along import UNITS, Along
 from shrinktest.tables.by_column import beside_gaps, by_name, numbers_at, scale_each
 from shrinktest.tables.column import WORDS, Column
@@ -17,9 +18,6 @@ from shrinktest.tables.untestable import Untestable
 from shrinktest.units import TYPICAL, Units, constant_columns, deviations, moves
 
 _APART = 2.0**-0.5  # unit of an indicator that says what two of a pair say: 0 and 1 are the square root of 2 apart
-
-#: How notes end on columns that change no distance.
-NO_WEIGHT = "one value only, and no weight."
 
 
 @dataclass(frozen=True)
@@ -291,20 +289,17 @@ class Encoding:
         return np.asarray(found)
 
     def notes(self, what: str, *, unasked: bool) -> tuple[str, ...]:
-        """What a reader of the result should know; ``unasked`` says that the units are the default for tables."""
+        """Notes on columns and units; ``unasked`` says that the units are the default for tables."""
         found = []
         if self.constant:
             many = len(self.constant) > 1
             have = f"column{'s' * many} {', '.join(self.constant)} {'have' if many else 'has'}"
-            found.append(f"{what}: {have} {NO_WEIGHT}")
+            found.append(note("no-weight", which=f"{what}: {have}", unit=""))
         if unasked and len(self.codes) > 1:
-            found.append(
-                "Numbers are compared in units of their standard deviation in all rows (scale='sd', the default for "
-                "tables; scale=None takes them as they are)."
-            )
+            found.append(note("units-sd"))
         filled = [code.name for code in self.codes if code.indicated]
         if filled:
-            found.append(f"{what}: that a value is missing counts as information in {', '.join(filled)}.")
+            found.append(note("missing-is-information", name=what, columns=", ".join(filled)))
         return tuple(found)
 
     def to_dict(self) -> dict[str, Any]:

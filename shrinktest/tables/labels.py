@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shrinktest._check import Array, loaded_pandas
+from shrinktest.notes import note
 from shrinktest.tables.aligned import check_same_index
 from shrinktest.tables.column import DROP, Column, number_level
 from shrinktest.tables.identifiers import FEW, are_whole, known
@@ -118,10 +119,8 @@ def note_on_labels(columns: Sequence[Column], sizes: Sequence[int], names: Seque
             continue
         for others, data, of in zip(levels, samples, names, strict=True):
             if len(data) == len(values) and others.size >= _MANY * own.size:
-                return (
-                    f"{name} looks like labels: it has {own.size} different values, and {of} has {others.size}. To "
-                    f"compare the groups of {of}, {_call(own, name, of)}.",
-                )
+                call = _call(own, name, of)
+                return (note("looks-like-labels", name=name, few=own.size, data=of, many=others.size, call=call),)
     return ()
 
 
@@ -152,7 +151,14 @@ def columns_of_labels(
         if name is not None and name not in types:
             types = {**types, name: DROP}
             asked = f"column_types={{{name!r}: 'category'}}"
-            notes.append(f"Column {name!r} is not tested: it holds the labels of {argument}= ({asked} tests it).")
+            notes.append(
+                note(
+                    "untested-column",
+                    column=name,
+                    what="is not tested",
+                    reason=f"it holds the labels of {argument}= ({asked} tests it)",
+                )
+            )
     return types, tuple(notes)
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from shrinktest._check import Array, Columns, Points, as_points, counted, describe_missing
 from shrinktest._rounding import coarsest, merged
+from shrinktest.notes import note
 from shrinktest.tables.column import Column
 from shrinktest.tables.encoding import Encoding
 from shrinktest.tables.pooled import PooledTable, checked_types, is_unasked
@@ -105,7 +106,7 @@ class Observed(ABC):
             for kept, name in zip(keep, self.names, strict=True)
             if not kept.all()
         )
-        return (f"Left out for missing values: {rows}{f'; missing in {why}' if why else ''}.",)
+        return (note("missing-left-out", rows=rows, columns=why or "covariates"),)
 
     def with_values(self, keep: Sequence[Rows], *, together: bool) -> int:
         """How many of the rows that are left out have a value in some column: in both rows of a pair, ``together``."""
@@ -204,7 +205,8 @@ def omitted_together(given: Sequence[Any], read: Sequence[Observed], keep: Rows)
         return ()
     once = [one for v, one in enumerate(read) if not any(given[v] is before for before in given[:v])]
     why = " and ".join(f"{holes} of {one.names[0]}" for one in once if (holes := one.holes()))
-    return (f"Left out for missing values: {int((~keep).sum())} of {counted(len(keep), 'row')}; missing in {why}.",)
+    rows = f"{int((~keep).sum())} of {counted(len(keep), 'row')}"
+    return (note("missing-left-out", rows=rows, columns=why),)
 
 
 def observed(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from shrinktest._check import Array, as_points, choice, counted, listed
 from shrinktest._rounding import merged
+from shrinktest.notes import note
 from shrinktest.tables.column import Column, pooled
 from shrinktest.tables.encoding import Encoding
 from shrinktest.tables.identifiers import (
@@ -101,9 +102,9 @@ class PooledTable:
             left_out[column.name] = why
             identifiers += [column] if names_units(column, samples) else []
             kind = "number" if column.kind == "number" else "category"
+            reason = f"{why} (column_types={{{column.name!r}: {kind!r}}} {'keeps' if labels_only else 'tests'} it)"
             what = f"of {' and '.join(names)} is left out" if labels_only else "is not tested"
-            way = "keeps" if labels_only else "tests"
-            notes.append(f"Column {column.name!r} {what}: {why} (column_types={{{column.name!r}: {kind!r}}} {way} it).")
+            notes.append(note("untested-column", column=column.name, what=what, reason=reason))
         if not kept:
             raise ValueError(
                 f"{' and '.join(names)}: no column is left to test; {' '.join(notes)} Say how to read one of them"
@@ -145,11 +146,11 @@ class PooledTable:
                         "out"
                     )
             if not paired:
+                values, are = counted(shared.size, "value"), "is" if shared.size == 1 else "are"
+                every = f"{'both' if len(others) == 1 else 'each of'} {' and '.join(self.names)}"
+                remedy = f"say so: {ways}blocks= with a label for every row"
                 notes.append(
-                    f"{counted(shared.size, 'value')} of column {column.name!r} {'is' if shared.size == 1 else 'are'} "
-                    f"in {'both' if len(others) == 1 else 'each of'} {' and '.join(self.names)}. If rows with the same "
-                    f"value belong together, such as a unit that is observed again, say so: {ways}blocks= with a "
-                    "label for every row."
+                    note("repeated-units", values=values, column=column.name, are=are, names=every, remedy=remedy)
                 )
         return tuple(notes)
 
@@ -190,12 +191,7 @@ def of_apart(
     """What a reader should know of a column that tells the samples apart, whatever else is in the table."""
     why = apart(column, samples, names, differ)
     return (
-        ()
-        if why is None
-        else (
-            f"Column {column.name!r} alone tells {' and '.join(names)} apart, because {why} "
-            f"(column_types={{{column.name!r}: 'drop'}} leaves it out).",
-        )
+        () if why is None else (note("tells-samples-apart", column=column.name, names=" and ".join(names), reason=why),)
     )
 
 

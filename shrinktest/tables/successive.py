@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 import numpy as np
 
+from shrinktest.notes import note
 from shrinktest.tables.column import Column
 from shrinktest.tables.identifiers import FEW, all_differ, known
 from shrinktest.tables.intervals import Units
@@ -44,8 +45,4 @@ def _apart(column: Column, first: np.ndarray, second: np.ndarray) -> bool:
 def said_of_succession(names: tuple[str, ...], pooled: PooledTable) -> list[str]:
     """Say that these columns are left out of the overall test, and how to keep them."""
     kinds = {column.name: column.kind for column in pooled.table.columns}
-    return [
-        f"Column {name!r} is left out of the overall test: its values in {' and '.join(pooled.names)} hardly overlap "
-        f"(column_types={{{name!r}: {kinds[name]!r}}} keeps it)."
-        for name in names
-    ]
+    return [note("hardly-overlaps", column=name, names=" and ".join(pooled.names), kind=kinds[name]) for name in names]

@@ -1,0 +1,104 @@
+"""Notes of results: one table of codes and texts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Note(str):
+    """Text of a note; its ``code`` says which kind of note it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shrinktest import two_sample_test
+    >>> X, Y = np.random.default_rng(0).normal(size=(2, 20, 2)) * [1.0, 1000.0]
+    >>> [note.code for note in two_sample_test(X, Y, rng=0).notes]
+    ['units-apart']
+    """
+
+    code: str
+
+    def __new__(cls, text: str, code: str = "") -> Note:
+        """Return the text as a note."""
+        made = super().__new__(cls, text)
+        made.code = code
+        return made
+
+
+#: Text of every note, by its code; braces hold what differs between data sets.
+TEXTS = {
+    # columns and rows that are not tested, or not as they are
+    "no-weight": "{which} one value only, and no weight{unit}.",
+    "untested-column": "Column {column!r} {what}: {reason}.",
+    "constant-columns": "{which} not tested: {they} the same value in every row.",
+    "missing-left-out": "Left out for missing values: {rows}; missing in {columns}.",
+    "missing-left-out-of-all": "Rows that miss a value in any column are left out of all columns ({rows}). If what is "
+    "missing depends on the values, use nan_policy='indicator' or test {than} by itself.",
+    "missing-is-information": "{name}: that a value is missing counts as information in {columns}.",
+    "complete-pairs": "Only complete pairs are compared by their values, and missing values separately: {columns}.",
+    "rows-left": "Places count the rows that are left, from 0: those that were left out are not among them ({way}).",
+    # units and bandwidths
+    "units-sd": "Numbers are compared in units of their standard deviation in all rows (scale='sd', the default for "
+    "tables; scale=None takes them as they are).",
+    "units-apart": "{name}: {columns} nearly all of the distances, because of {their} units; differences in {others} "
+    "can hardly be seen. scale='sd' compares all columns in units of their standard deviation.",
+    "bandwidth": "{name}: the bandwidth {width} is so {problem} one, or bandwidth='median'.",
+    # columns and rows that look like something else
+    "looks-like-labels": "{name} looks like labels: it has {few} different values, and {data} has {many}. To compare "
+    "the groups of {data}, {call}.",
+    "tells-samples-apart": "Column {column!r} alone tells {names} apart, because {reason} "
+    "(column_types={{{column!r}: 'drop'}} leaves it out).",
+    "hardly-overlaps": "Column {column!r} is left out of the overall test: its values in {names} hardly overlap "
+    "(column_types={{{column!r}: {kind!r}}} keeps it).",
+    "repeated-units": "{values} of column {column!r} {are} in {names}. If rows with the same value belong together, "
+    "such as a unit that is observed again, {remedy}.",
+    "same-values": "{first} and {second} have the same values in every row.",
+    "shared-rows": "{rows} rows are in both samples, and no row is in one of them twice. Rows in both make the samples "
+    "look alike: leave them out of one, or give pairs with paired=True.",
+    # p-values
+    "rounding": "Rounding errors are not small compared with the null distribution: the p-value is too large. "
+    "Center the columns, or use scale='rank', a smaller bandwidth, or estimator='kme'.",
+    "constant-statistic": "Every permutation gives the same statistic up to rounding, so p = 1. Check for rows "
+    "that are alike, a bandwidth that is too large, or differences between blocks or pairs only.",
+    "shrunk-to-zero": "The estimate was shrunk to zero, so p = 1, which says that nothing was found and not how likely "
+    "the data are. Use estimator='kme' to avoid shrinkage.",
+    # data in batches
+    "bins": "{bins} bins of {rows} each, chosen at random, were permuted in place of rows: the level is exact, and "
+    "estimators are fitted to the means of bins{left}.",
+    "bins-cost": "100 random features cost about 7 points of power in samples of 500 rows, 400 features about 2, and "
+    "400 bins next to nothing (see the page 'What bins and rank cost in power').",
+    "blocks-of-pairs": "Y changed places within {length} successive pairs, in {blocks} blocks and {groups} "
+    "groups{left}. The level is exact if successive pairs are exchangeable: not in time series. Shuffle sorted rows first.",
+    "random-sample": "What {kernels} from the data (bandwidths, landmarks, ranks, covariances) comes from a random "
+    "sample of {rows} rows.",
+    "fill": "Missing numbers are replaced by the median of a random sample of {rows} rows.",
+    "leading-components": "{kernel} uses the leading components, with {percent} % of the variance.",
+    "no-separability": "Separability needs rows, which were not kept: only the distance was estimated, from bins.",
+    # change points
+    "no-rejection": "The test does not reject: the place is where a change would be if there were one, and its "
+    "interval says nothing about whether there is.",
+    "interval-ends": "The interval for each end of the change takes the other end as fixed; it misses weak changes "
+    "more often than its confidence says (90 % for 95 % were measured).",
+    "interval-chosen": "The interval is wider than that of a single statistic, because the data chose the statistic. "
+    "By how much it must be wider was measured, and is not known exactly.",
+    "no-interval": "There is no interval for the place, which needs rows that change places on both sides of it: {why}",
+    "later-changes": "The adjusted p-value of the first change found is exact. Those of the others treat the rows of a "
+    "stretch as exchangeable although the data chose its ends.",
+    # effects
+    "interval-units": "There are {units}. Coverage of intervals was measured from {measured} on, and may be smaller "
+    "here.",
+    "interval-groups": "The interval is a jackknife over {groups} groups of pairs.",
+    "undecided": "Without permutations the statistics cannot be compared, so the witness function and the place of a "
+    "change are those of the first.",
+}
+
+
+def note(code: str, /, **values: Any) -> Note:
+    """Return the note with this code, with values in its text."""
+    return Note(TEXTS[code].format(**values), code)
+
+
+def has_code(text: str, *codes: str) -> bool:
+    """Return True if a note has one of these codes."""
+    return getattr(text, "code", "") in codes
