@@ -69,7 +69,8 @@ TEXTS = {
     "bins-cost": "100 random features cost about 7 points of power in samples of 500 rows, 400 features about 2, and "
     "400 bins next to nothing (see the page 'What bins and rank cost in power').",
     "blocks-of-pairs": "Y changed places within {length} successive pairs, in {blocks} blocks and {groups} "
-    "groups{left}. The level is exact if successive pairs are exchangeable: not in time series. Shuffle sorted rows first.",
+    "groups{left}. The level is exact if successive pairs are exchangeable: not in time series. "
+    "Shuffle sorted rows first.",
     "random-sample": "What {kernels} from the data (bandwidths, landmarks, ranks, covariances) comes from a random "
     "sample of {rows} rows.",
     "fill": "Missing numbers are replaced by the median of a random sample of {rows} rows.",
