@@ -59,8 +59,8 @@ TEXTS = {
     # p-values
     "rounding": "Rounding errors are not small compared with the null distribution: the p-value is too large. "
     "Center the columns, or use scale='rank', a smaller bandwidth, or estimator='kme'.",
-    "constant-statistic": "Every permutation gives the same statistic up to rounding, so p = 1. Check for rows "
-    "that are alike, a bandwidth that is too large, or differences between blocks or pairs only.",
+    "constant-statistic": "Every permutation gives the same statistic up to rounding, so p = 1. If rows differ within "
+    "blocks or pairs, center the columns, or use scale='rank' or another bandwidth.",
     "shrunk-to-zero": "The estimate was shrunk to zero, so p = 1, which says that nothing was found and not how likely "
     "the data are. Use estimator='kme' to avoid shrinkage.",
     # data in batches
