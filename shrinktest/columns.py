@@ -29,7 +29,7 @@ from shrinktest.multiple.untested import (
     relabelled,
     untested_notes,
 )
-from shrinktest.permutations.memory import BY_GROUPS, BY_PAIRS
+from shrinktest.permutations.serial_correlation import BY_GROUPS, BY_PAIRS
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.tables.by_column import by_name
 from shrinktest.tables.encoding import NO_WEIGHT

@@ -26,7 +26,7 @@ from shrinktest import (
 )
 from shrinktest.estimators import ESTIMATORS
 from shrinktest.permutations.schemes import Labels
-from shrinktest.permutations.units import ExchangeableUnits, UnitLabels
+from shrinktest.permutations.design import ExchangeableUnits, UnitLabels
 
 RNG = np.random.default_rng(5)
 POINTS = RNG.normal(size=(40, 2)) * [1.0, 0.5]
@@ -181,7 +181,7 @@ def allowed(sizes, blocks, groups):
 def restricted(case):
     sizes, blocks, groups = case
     units = ExchangeableUnits.of(np.array([ord(name) for name in blocks]), np.array([ord(name) for name in groups]))
-    return UnitLabels(sizes, units, "as told")
+    return UnitLabels(units, "as told", sizes)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
