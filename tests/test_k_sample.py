@@ -25,8 +25,8 @@ from shrinktest import (
     two_sample_test,
 )
 from shrinktest.estimators import ESTIMATORS
-from shrinktest.permutations.schemes import Labels
 from shrinktest.permutations.design import ExchangeableUnits, UnitLabels
+from shrinktest.permutations.schemes import Labels
 
 RNG = np.random.default_rng(5)
 POINTS = RNG.normal(size=(40, 2)) * [1.0, 0.5]

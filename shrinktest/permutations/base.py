@@ -96,19 +96,9 @@ class UserPermutations(Permutations):
     source: Permutations
     identity: np.ndarray  # (N,) or (V, N): the data as they are, labels of samples or places of rows
     moves: bool  # False for a user's statistic, whose permutations may hold anything
-
-    @property
-    def restriction(self) -> str:  # type: ignore[override]
-        """Describe what is permuted."""
-        return self.source.restriction
-
-    @property
-    def size(self) -> int:
-        return self.source.size
-
-    @property
-    def distinct(self) -> float:
-        return self.source.distinct
+    size: int = 0
+    distinct: float = 1
+    restriction: str = ""
 
     def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
         return self._checked(np.array(self.source.draw(rng, rows)), rows)
@@ -154,7 +144,7 @@ def as_permutations(given: Any, identity: np.ndarray | None) -> Permutations:
         identity = np.array(next(iter(given.all()), None))
     if identity.shape[-1:] != (size,):
         raise ValueError(f"permutations: {name} moves {size} observations; the data have shape {identity.shape}")
-    return UserPermutations(given, identity, moves)
+    return UserPermutations(given, identity, moves, size, given.distinct, given.restriction)
 
 
 @dataclass(frozen=True, eq=False)

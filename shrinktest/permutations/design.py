@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -90,9 +90,13 @@ class UnitPairings(_UnitScheme):
         return self.units.moved(self.units.draw(rng, rows))
 
     def all(self) -> Iterator[np.ndarray]:
-        strata = (range(a, b) for a, b in itertools.pairwise(self.units.starts.tolist()))
-        for orders in choices([lambda _, units=units: itertools.permutations(units) for units in strata]):
+        strata = itertools.pairwise(self.units.starts.tolist())
+        for orders in choices([partial(_orders, range(*ends)) for ends in strata]):
             yield self.units.moved(np.array([[*itertools.chain(*orders)]]))[0]
+
+
+def _orders(units: range, _: Any) -> Iterator[tuple[int, ...]]:
+    return itertools.permutations(units)
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,8 +262,8 @@ class PermutationDesign:
 
     def of(self, rows: np.ndarray) -> PermutationDesign:
         """Return the design of some of the observations."""
-        labels = {"blocks": self.blocks, "groups": self.groups, "places": self.places}
-        return replace(self, **{name: None if each is None else each[rows] for name, each in labels.items()})
+        blocks, groups, places = (None if x is None else x[rows] for x in (self.blocks, self.groups, self.places))
+        return replace(self, blocks=blocks, groups=groups, places=places)
 
     def words(self, size: int) -> str:
         """Describe what is permuted; empty if all permutations are allowed."""
@@ -286,9 +290,8 @@ class PermutationDesign:
             return f"circular shifts of {blocks} series" if blocks else "circular shifts"
         if self.groups is None:
             return within
-        whole = (
-            f"stretches of {counted(self.stretch, 'row')}" if self.stretch else counted(len(units.rows), "whole group")
-        )
+        whole = f"stretches of {counted(self.stretch, 'row')}" if self.stretch else ""
+        whole = whole or counted(len(units.rows), "whole group")
         alone = 0 if self.places is None else int((units.counts == 1).sum())
         stay = f" ({alone} without a match of the same rows)" if alone else ""
         return whole + (f" {within}" if blocks else "") + stay
@@ -311,9 +314,7 @@ class PermutationDesign:
         if self.paired:
             return f"collect {math.ceil(-math.log2(alpha) - 1e-9) + 1} pairs or more"
         if self.shift or self.stretch:
-            return "observe longer series, or more of them" + (
-                ", or take shorter stretches" if self.stretch > 1 else ""
-            )
+            return "observe longer series, or more of them, or take shorter stretches (shift=)"
         if self.groups is None:
             return "use fewer and larger blocks, or collect more observations in them"
         if self.places is not None:

@@ -63,11 +63,8 @@ def labellings(table: np.ndarray, groups: list[list[int]]) -> Iterator[np.ndarra
     order = np.concatenate(groups)  # below, samples are in this order, in which those of a group follow each other
     group = np.repeat(np.arange(len(groups)), list(map(len, groups)))
     numbers, ends = table[:, order], np.cumsum(table.sum(axis=1))
-    labels, places = (
-        np.repeat(np.tile(order, len(table)), numbers.ravel()).astype(np.uint16),
-        np.repeat(ends, table.sum(axis=1)),
-    )
-    back = np.lexsort((labels, places))
+    labels = np.repeat(np.tile(order, len(table)), numbers.ravel()).astype(np.uint16)
+    back = np.lexsort((labels, np.repeat(ends, table.sum(axis=1))))
     steps: list[Step] = []
     given: list[int] = []
     for s, row in enumerate(numbers):
@@ -139,21 +136,20 @@ class Labels(Permutations):
 class Pairings(Permutations):
     """Orders (B, n) in which the n observations of Y are paired with those of X."""
 
-    n: int
-
-    @property
-    def size(self) -> int:
-        return self.n
+    size: int = 0
 
     @property
     def distinct(self) -> float:
-        return factorials([self.n])
+        return factorials([self.size])
+
+    def _identity(self) -> np.ndarray:
+        return np.arange(self.size)
 
     def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
-        return random_orders(rng, rows, np.array([0, self.n]))
+        return random_orders(rng, rows, np.array([0, self.size]))
 
     def all(self) -> Iterator[np.ndarray]:
-        return map(np.array, itertools.permutations(range(self.n)))
+        return map(np.array, itertools.permutations(range(self.size)))
 
 
 @dataclass(frozen=True)

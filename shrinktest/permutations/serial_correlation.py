@@ -128,7 +128,8 @@ class OrderedRows:
             rows += here.sum(axis=0)
             pairs += (here[1:] & here[:-1]).sum(axis=0)
         gaps = rows < sum(map(len, series))
-        found, least = np.zeros((2, int(variable.max()) + 1)), np.zeros(int(variable.max()) + 1)
+        least = np.zeros(int(variable.max()) + 1)  # correlations of few pairs that may be chance
+        values = np.zeros((2, least.size))
         least[variable[gaps]] = np.sqrt(self.doubt() / np.maximum(pairs[gaps], 1.0))
         for spread in (0, 1):
             same, after = np.zeros((2, variable.size))
@@ -140,11 +141,11 @@ class OrderedRows:
             after[gaps] *= rows[gaps] / np.maximum(pairs[gaps], 1.0)
             used = same > rows * _ROUNDING**2  # the rest of a column with one value is rounding
             whole, part = (np.bincount(variable[used], sums[used], minlength=least.size) for sums in (same, after))
-            np.divide(part, whole, out=found[spread], where=whole > 0.0)
-        found[found <= least] = 0.0
+            np.divide(part, whole, out=values[spread], where=whole > 0.0)
+        values[values <= least] = 0.0
         largest = 0.0
-        for i in np.argsort(-found, axis=None):
-            value = float(found.flat[i])
+        for i in np.argsort(-values, axis=None):
+            value = float(values.flat[i])
             if value <= largest:
                 break
             largest = max(largest, value - (self._by_chance(variable == i % least.size) if value > _LARGE else 0.0))
@@ -168,9 +169,9 @@ class OrderedRows:
 
     def correlated(self, name: str) -> SerialCorrelation | None:
         """Serial correlation that is more than chance and enough to matter; None if rows are sorted by a column."""
-        found = 0.0 if self.sorted else self.correlation
-        enough = found > max(_LARGE, math.sqrt(self.doubt() / self.size))
-        return SerialCorrelation((name,), (found,), self.size) if enough else None
+        value = 0.0 if self.sorted else self.correlation
+        enough = value > max(_LARGE, math.sqrt(self.doubt() / self.size))
+        return SerialCorrelation((name,), (value,), self.size) if enough else None
 
 
 def joint_correlation(variables: Sequence[OrderedRows], names: Sequence[str]) -> SerialCorrelation | None:
@@ -180,10 +181,11 @@ def joint_correlation(variables: Sequence[OrderedRows], names: Sequence[str]) ->
     """
     size = variables[0].size
     both = [
-        SerialCorrelation((name, other), (one.correlation, two.correlation), size)
-        for (one, name), (two, other) in combinations(zip(variables, names, strict=True), 2)
-        if all(not rows.sorted and size * rows.correlation**2 > rows.doubt(_BOTH) for rows in (one, two))
-        and one.correlation * two.correlation > max(_LARGE, (_PRODUCT + math.log(one.looks * two.looks)) / size)
+        SerialCorrelation((name, other), (first.correlation, second.correlation), size)
+        for (first, name), (second, other) in combinations(zip(variables, names, strict=True), 2)
+        if all(not rows.sorted and size * rows.correlation**2 > rows.doubt(_BOTH) for rows in (first, second))
+        and first.correlation * second.correlation
+        > max(_LARGE, (_PRODUCT + math.log(first.looks * second.looks)) / size)
     ]
     return strongest(both)
 

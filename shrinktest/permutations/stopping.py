@@ -119,7 +119,7 @@ class Curtailed(Stopping):
         low = 1 + np.asarray(exceedances)
         high = low + planned - np.arange(1, low.size + 1)
         allowed = self._allowed(planned)[:, None]
-        return _first(((low > allowed) | (high <= allowed)).all(axis=0))
+        return _first(np.all((low > allowed) | (high <= allowed), axis=0))
 
     def pvalue(self, exceedances: int, drawn: int, planned: int) -> float:
         return (1 + exceedances) / (1 + drawn)

@@ -15,8 +15,8 @@ from scipy import stats
 import naive_restricted
 from shrinktest.permutations import base
 from shrinktest.permutations.base import Draws, random_orders, random_subsets
-from shrinktest.permutations.schemes import GroupShifts, Labels, Pairings, RelativeOrders, Shuffles, Signs
 from shrinktest.permutations.design import CircularShifts, ExchangeableUnits, ShiftedLabels, UnitLabels, UnitPairings
+from shrinktest.permutations.schemes import GroupShifts, Labels, Pairings, RelativeOrders, Shuffles, Signs
 
 # (m, n, blocks, groups) and (n, blocks, groups)
 SPLITS = {
