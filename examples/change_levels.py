@@ -19,7 +19,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from shrinktest import independence_test, two_sample_test
 from shrinktest.change import change_point_test
-from shrinktest.permutations.memory import Rows, lost, stretch_length
+from shrinktest.permutations.serial_correlation import OrderedRows, lost, stretch_length
 
 NAME = "change_levels"
 TITLE = "Level of change-point tests, of two stretches and of lags"
@@ -150,7 +150,7 @@ def serial(memory, n, trials) -> list[dict]:
     for trial in range(trials):
         x = autoregressive(rng, n, memory)[:, None]
         halves = [x[: n // 2], x[n // 2 :]]
-        rows = Rows.of(halves)
+        rows = OrderedRows.of(halves)
         lengths.append(stretch_length("stretches", rows))
         noted.append(lost(rows.correlation, lengths[-1]) > BOOK)
         for how in hows:

@@ -12,7 +12,7 @@ from shrinktest._check import Array, counted, listed, loaded_pandas
 from shrinktest._read import check_column_types, check_nan_policy
 from shrinktest.notes import note
 from shrinktest.permutations.design import PermutationDesign
-from shrinktest.permutations.memory import Rows, clocks_in, restricted
+from shrinktest.permutations.serial_correlation import OrderedRows, shifted
 from shrinktest.tables.aligned import at_least_two_rows, check_same_index
 from shrinktest.tables.column import Column, in_longest_unit
 from shrinktest.tables.encoding import Encoding
@@ -23,6 +23,7 @@ from shrinktest.tables.reading import Table, names_for
 from shrinktest.tables.transform import transformed
 from shrinktest.units import Scale, constant_columns
 
+_EVEN = 1e-6  # relative difference of steps of one size
 MIN_MOVES = 8  # steps in one direction that are not chance
 FEWEST = 4  # rows of which the spread over all orders has a formula
 
@@ -78,7 +79,7 @@ def read_series(
         restriction = PermutationDesign(label_codes(as_labels(blocks, "blocks", data.sizes[0], name), "blocks", keep))
     values = np.ascontiguousarray(taken.values)
     if shift is not None:
-        restriction = restricted(shift, Rows.of([values], taken.encoding), restriction, keep)
+        restriction = shifted(shift, OrderedRows.of([values], taken.encoding), restriction, keep)
     times = dates_of(X) if times is None else times
     known = () if times is None else tuple(time for time, kept in zip(as_times(times, X), keep, strict=True) if kept)
     if telling and constant_columns(values).all():
@@ -157,8 +158,22 @@ def _counts_evenly(column: Column) -> bool:
     """True if a column goes up or down at an even pace, as a clock does."""
     if column.categorical:
         return False
-    values = 0.25 * column.numbers()[:, None]  # differences cannot overflow
-    return any(clocks_in([direction * values])[1].all() for direction in (1.0, -1.0))
+    values = 0.25 * column.numbers()  # differences cannot overflow
+    rows = np.flatnonzero(~np.isnan(values))
+    rises = np.diff(values[rows])
+    rises = rises if rises.sum() >= 0.0 else -rises
+    if np.count_nonzero(rises > 0.0) < MIN_MOVES:
+        return False
+    step = rises[rises > _EVEN * rises.max()].min()
+    ticks = np.rint(rises / step)
+    even = np.abs(rises - ticks * step) <= _EVEN * step * np.maximum(ticks, 1.0)
+    if not (even & (ticks >= 0.0) & (ticks <= np.diff(rows))).all():
+        return False
+    # every tick is in one of the rows from first to last, and all are at equal distances
+    first, last = (np.repeat(ends, ticks.astype(np.intp)) for ends in (rows[:-1] + 1, rows[1:]))
+    count = np.arange(len(first))
+    paces = range(1, int(last[-1] - first[0]) // int(count[-1]) + 1)
+    return any((first - pace * count).max() <= (last - pace * count).min() for pace in paces)
 
 
 def _counts_unevenly(column: Column) -> bool:

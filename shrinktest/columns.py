@@ -31,7 +31,7 @@ from shrinktest.multiple.untested import (
     untested_notes,
 )
 from shrinktest.notes import has_code
-from shrinktest.permutations.memory import BY_GROUPS, BY_PAIRS
+from shrinktest.permutations.serial_correlation import BY_GROUPS, BY_PAIRS
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.tables.by_column import by_name
 from shrinktest.tables.reading import shown_names

@@ -21,7 +21,7 @@ from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.collection import Asked
 from shrinktest.multiple.run import run
 from shrinktest.multiple.untested import relabelled, untested_notes
-from shrinktest.permutations.memory import BY_GROUPS, BY_STRETCHES_OR_GROUPS
+from shrinktest.permutations.serial_correlation import BY_GROUPS, BY_STRETCHES_OR_GROUPS
 from shrinktest.results.comparison import ComparisonResult
 from shrinktest.results.effects import Effects
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG

@@ -38,8 +38,8 @@ from shrinktest.multiple.untested import (
     untested_notes,
     untested_pairs,
 )
-from shrinktest.permutations.memory import strongest
 from shrinktest.permutations.schemes import RelativeOrders
+from shrinktest.permutations.serial_correlation import strongest
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.tables.pooled import is_unasked
 from shrinktest.tables.reading import columns_at, names_in

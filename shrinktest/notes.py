@@ -56,6 +56,11 @@ TEXTS = {
     "same-values": "{first} and {second} have the same values in every row.",
     "shared-rows": "{rows} rows are in both samples, and no row is in one of them twice. Rows in both make the samples "
     "look alike: leave them out of one, or give pairs with paired=True.",
+    # rows in order of time
+    "serial-correlation": "Successive rows of {names} are correlated ({values}), in stretches of about {length}. If "
+    "they are in order of time, {wrong}: {remedy}.",
+    "short-series": "{what} short for the correlation of successive rows of {name} ({correlation}), so the p-value may "
+    "be too small: observe longer, or test differences of successive rows.",
     # p-values
     "rounding": "Rounding errors are not small compared with the null distribution: the p-value is too large. "
     "Center the columns, or use scale='rank', a smaller bandwidth, or estimator='kme'.",

@@ -22,11 +22,10 @@ from shrinktest._check import (
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest._parallel import free_memory, n_workers
-from shrinktest.permutations.base import Draws, Permutations
+from shrinktest.permutations.base import Draws, Permutations, as_permutations
 from shrinktest.permutations.null import TIE, null_distribution
 from shrinktest.permutations.schemes import Labels, Pairings
 from shrinktest.permutations.stopping import as_stopping
-from shrinktest.permutations.user import as_permutations
 from shrinktest.results.conclude import conclude
 from shrinktest.results.kinds import KINDS
 from shrinktest.results.result import TestResult

@@ -14,6 +14,7 @@ from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.collection import Asked
 from shrinktest.multiple.run import run
+from shrinktest.permutations.serial_correlation import BY_ROWS_APART
 from shrinktest.results.kinds import SYMMETRY, Kind
 from shrinktest.results.result import TestResult
 from shrinktest.tables.aligned import at_least_two_rows
@@ -35,6 +36,12 @@ class Symmetry(TwoEqualDistributions):
     def n_observations(self) -> tuple[int, ...]:
         """Number of rows; their reflections are not observations."""
         return self.sizes[:1]
+
+    def of_memory(self) -> tuple[str, ...]:
+        """Note on serial correlation of the rows."""
+        correlation = self.variables[0].rows_of(np.arange(self.sizes[0])).correlated("X")
+        wrong = "flipping single rows makes p-values too small"
+        return () if correlation is None else (correlation.note(BY_ROWS_APART, wrong),)
 
     def labels(self) -> dict[str, Any]:
         """Names in the result; those of the reflections are not in the data."""

@@ -13,7 +13,7 @@ from shrinktest import AggregateChangeResult, Permutations, TestResult, change_p
 from shrinktest.hypotheses.place import Place, _Sides
 from shrinktest.kernels import Gaussian, Linear
 from shrinktest.permutations.design import PermutationDesign
-from shrinktest.permutations.memory import in_stretches
+from shrinktest.permutations.serial_correlation import in_stretches
 from shrinktest.statistics.features import Features
 from shrinktest.statistics.scan import Cuts, Within
 

@@ -25,8 +25,8 @@ from shrinktest import (
     two_sample_test,
 )
 from shrinktest.estimators import ESTIMATORS
+from shrinktest.permutations.design import ExchangeableUnits, UnitLabels
 from shrinktest.permutations.schemes import Labels
-from shrinktest.permutations.units import ExchangeableUnits, UnitLabels
 
 RNG = np.random.default_rng(5)
 POINTS = RNG.normal(size=(40, 2)) * [1.0, 0.5]
@@ -181,7 +181,7 @@ def allowed(sizes, blocks, groups):
 def restricted(case):
     sizes, blocks, groups = case
     units = ExchangeableUnits.of(np.array([ord(name) for name in blocks]), np.array([ord(name) for name in groups]))
-    return UnitLabels(sizes, units, "as told")
+    return UnitLabels(units, "as told", sizes)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

@@ -12,7 +12,7 @@ from shrinktest.cli.values import bandwidth, setting
 from shrinktest.estimators import as_estimator
 from shrinktest.kernels import as_kernel
 from shrinktest.multiple.collection import AUTO, is_auto
-from shrinktest.permutations.stopping import as_stopping, named
+from shrinktest.permutations.stopping import as_stopping, rule_name
 
 Value = TypeVar("Value")
 
@@ -40,7 +40,7 @@ def stopping(text: str | None) -> Any:
     if text is None:
         return None
     written, *settings = text.split(":")
-    name = named(written)
+    name = rule_name(written)
     if not settings:
         return name
     try:

@@ -17,9 +17,8 @@ from shrinktest.kernels.bandwidths import reach_notes
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.user import takes_row_numbers
 from shrinktest.notes import note
-from shrinktest.permutations.base import Draws, Permutations
-from shrinktest.permutations.memory import STRETCHES, Memory, Rows
-from shrinktest.permutations.user import as_permutations
+from shrinktest.permutations.base import Draws, Permutations, as_permutations
+from shrinktest.permutations.serial_correlation import STRETCHES, OrderedRows, SerialCorrelation
 from shrinktest.results.kinds import Kind
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.statistic import Prepared
@@ -40,22 +39,18 @@ class Variable:
     numbers: bool = False  # whether they are row numbers of a matrix, which say nothing of what was observed
 
     @property
-    def series(self) -> Rows:
+    def series(self) -> OrderedRows:
         """All observations as one series, as one looks for memory in it."""
         return self.rows_of(slice(None))
 
-    def rows_of(self, *series: np.ndarray | slice) -> Rows:
-        """The same of several series, each given by its rows.
-
-        Between successive rows of these were those that were left out; rows of other series are no gap.
-        """
-        parts, apart = [self.points[rows] for rows in series], None
-        if self.numbers:
-            return Rows([np.zeros_like(part) for part in parts])
-        if self.places is not None:
-            each = [np.arange(len(self.points))[rows] for rows in series]
-            apart = [np.where(np.diff(rows) == 1, np.diff(self.places[rows]), 1) for rows in each]
-        return Rows.of(parts, self.encoding, apart)
+    def rows_of(self, *series: np.ndarray | slice) -> OrderedRows:
+        """The same of several series, each given by its rows."""
+        parts = [self.points[rows] for rows in series]
+        return (
+            OrderedRows([np.zeros_like(part) for part in parts])
+            if self.numbers
+            else OrderedRows.of(parts, self.encoding)
+        )
 
     def only(self, rows: np.ndarray | slice) -> Variable:
         """Some of the rows, in their order; the others are left out."""
@@ -164,7 +159,7 @@ class Hypothesis(ABC):
         both = zip(self.variables, numbers, strict=True)
         return replace(self, variables=tuple(replace(one, numbers=yes) for one, yes in both))
 
-    def memory(self) -> Memory | None:
+    def memory(self) -> SerialCorrelation | None:
         """What successive rows have in common, where rows are permuted one by one and that makes p-values wrong."""
         return None
 

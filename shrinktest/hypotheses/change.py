@@ -17,9 +17,9 @@ from shrinktest.hypotheses.base import Hypothesis, Variable, places_of
 from shrinktest.hypotheses.place import Place
 from shrinktest.kernels.bandwidths import require_in_range
 from shrinktest.notes import note
-from shrinktest.permutations import memory
 from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.design import PermutationDesign
+from shrinktest.permutations.serial_correlation import BY_STRETCHES, in_stretches, short, split_by_blocks
 from shrinktest.results.conclude import NEVER
 from shrinktest.results.kinds import CHANGE, Kind
 from shrinktest.statistics.kernel_cache import KernelCache
@@ -119,7 +119,7 @@ class NoChange(Hypothesis):
         rows = slice(first, end)
         restriction = self.restriction.of(np.arange(first, end))
         if restriction.stretch:
-            restriction = memory.in_stretches([self.points[rows]], restriction.stretch, restriction.blocks)
+            restriction = in_stretches([self.points[rows]], restriction.stretch, restriction.blocks)
         return replace(
             self,
             variables=(self.variables[0].only(rows),),
@@ -186,7 +186,7 @@ class NoChange(Hypothesis):
             place = replace(place, location=scans.location())
         notes = result.notes
         if self.noted:
-            advice = f"{memory.BY_STRETCHES}. {_FURTHER}"
+            advice = f"{BY_STRETCHES}. {_FURTHER}"
             notes += (*self.of_memory_between(place.edges, advice), *place.notes(result), *self.of_interval())
         return replace(result, **place.shown(), times=self.times, notes=tuple(dict.fromkeys(notes)))
 
@@ -196,17 +196,17 @@ class NoChange(Hypothesis):
             return ()
         return (note("no-interval", why=_SHIFTED if self.own is None else _OWN),)
 
-    def of_memory_between(self, edges: list[int], advice: str = memory.BY_STRETCHES) -> tuple[str, ...]:
+    def of_memory_between(self, edges: list[int], advice: str = BY_STRETCHES) -> tuple[str, ...]:
         """Notes on how much successive rows have in common, those between two edges with a mean of their own."""
         if self.own is not None:
             return ()
         parts = np.split(np.arange(self.sizes[0]), edges)
         rows = self.variables[0].rows_of(*parts)
-        by_block = self.variables[0].rows_of(*memory.in_blocks(parts, self.restriction.blocks))
+        by_block = self.variables[0].rows_of(*split_by_blocks(parts, self.restriction.blocks))
         name = self.variables[0].name
-        found = memory.of_samples(by_block, name) if self.restriction.by_rows else None
+        found = by_block.correlated(name) if self.restriction.by_rows else None
         said = () if found is None else (found.note(advice),)
-        return (*said, *memory.short(rows, self.restriction, name))
+        return (*said, *short(rows, self.restriction, name))
 
 
 def _share(trim: Any) -> float:

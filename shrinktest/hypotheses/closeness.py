@@ -16,15 +16,14 @@ from shrinktest.hypotheses.base import Variable, places_of, resolve, variables_o
 from shrinktest.kernels import as_kernel
 from shrinktest.kernels.bandwidths import reach_notes, require_in_range
 from shrinktest.kernels.user import takes_row_numbers
-from shrinktest.permutations.memory import (
+from shrinktest.permutations.serial_correlation import (
     BY_GROUPS,
     BY_ROWS_APART,
     BY_THINNING,
     WRONG_ERRORS,
-    Memory,
-    Rows,
-    of_samples,
-    of_variables,
+    OrderedRows,
+    SerialCorrelation,
+    joint_correlation,
     strongest,
 )
 from shrinktest.results.closer import ALTERNATIVES, DEPENDENCE, DISTANCE, MEASURES, CloserResult
@@ -233,7 +232,7 @@ def _distances(
         notes += _remembered(_of_pairs(read.values, names, read.encoding), BY_THINNING)
     elif not paired and groups is None:
         rows = variable.rows_of(*np.split(np.arange(len(pooled)), np.cumsum(sizes)[:-1]))
-        notes += _remembered(of_samples(rows, "a sample"), BY_GROUPS)
+        notes += _remembered(rows.correlated("a sample"), BY_GROUPS)
     about = {
         "kernel": chosen,
         "bandwidth": getattr(chosen, "bandwidth", None),
@@ -246,10 +245,10 @@ def _distances(
     return Closeness(deleted, DISTANCE, names, read.values, counts, about)
 
 
-def _of_pairs(values: Sequence[np.ndarray], names: Sequence[str], encoding: Any) -> Memory | None:
+def _of_pairs(values: Sequence[np.ndarray], names: Sequence[str], encoding: Any) -> SerialCorrelation | None:
     """The memory of what the first of matched samples and another differ by, of the one that has most of it."""
     return strongest(
-        of_samples(Rows.of([values[0] - one], encoding), f"what {names[0]} and {name} differ by")
+        OrderedRows.of([values[0] - one], encoding).correlated(f"what {names[0]} and {name} differ by")
         for one, name in zip(values[1:], names[1:], strict=True)
     )
 
@@ -315,10 +314,10 @@ def _dependences(
     return Closeness(deleted, measure, names, values, (rows,) * len(names), about)
 
 
-def _of_dependences(variables: Sequence[Variable]) -> Memory | None:
+def _of_dependences(variables: Sequence[Variable]) -> SerialCorrelation | None:
     """The memory of the first variable and of another, of the two that have most of it, where both have some."""
     first, *others = variables
-    return strongest(of_variables([first.series, one.series], [first.name, one.name]) for one in others)
+    return strongest(joint_correlation([first.series, one.series], [first.name, one.name]) for one in others)
 
 
 # --- both ---------------------------------------------------------------------------------------------------
@@ -366,7 +365,7 @@ def _one_each(given: Any, count: int, name: str) -> list[Any]:
     return given
 
 
-def _remembered(found: Memory | None, advice: str) -> tuple[str, ...]:
+def _remembered(found: SerialCorrelation | None, advice: str) -> tuple[str, ...]:
     """What a reader should know where rows that are taken as independent are not."""
     return () if found is None else (found.note(advice, WRONG_ERRORS),)
 

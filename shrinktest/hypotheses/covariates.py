@@ -25,8 +25,8 @@ from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.given import LESS_MEANS, GivenOthers, distilled, less_means
 from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.design import PermutationDesign
-from shrinktest.permutations.memory import BY_COVARIATES
-from shrinktest.permutations.models import LabelsByChance
+from shrinktest.permutations.schemes import LabelsByChance
+from shrinktest.permutations.serial_correlation import BY_COVARIATES
 from shrinktest.results.effect import TwoSampleEffect
 from shrinktest.results.kinds import BY_PROPENSITY, NO_EFFECT_BY_PROPENSITY
 from shrinktest.tables.aligned import at_least_two_rows, check_same_index

@@ -15,9 +15,18 @@ from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.again import Again, EffectAsked, Member
 from shrinktest.hypotheses.base import Hypothesis, Variable, places_of
 from shrinktest.notes import note
-from shrinktest.permutations import memory
 from shrinktest.permutations.base import Draws, Permutations
 from shrinktest.permutations.design import PermutationDesign
+from shrinktest.permutations.serial_correlation import (
+    BY_GROUPS,
+    BY_PAIRS,
+    BY_STRETCHES_OR_GROUPS,
+    OrderedRows,
+    SerialCorrelation,
+    shifted,
+    short,
+    split_by_blocks,
+)
 from shrinktest.results.kept import FOLDS
 from shrinktest.results.kinds import K_SAMPLE, TWO_SAMPLE, Kind
 from shrinktest.statistics.kernel_cache import KernelCache
@@ -42,7 +51,7 @@ class EqualDistributions(Hypothesis):
     """
 
     kind: ClassVar[Kind] = K_SAMPLE
-    in_time: ClassVar[str] = memory.BY_GROUPS
+    in_time: ClassVar[str] = BY_GROUPS
 
     restriction: PermutationDesign = field(default_factory=PermutationDesign)  # which rows may change places
     # how the distances of the samples' means add up; see `Contrast`
@@ -89,31 +98,31 @@ class EqualDistributions(Hypothesis):
         """All observations (N, d), sample after sample."""
         return self.variables[0].points
 
-    def _rows(self, blocks: np.ndarray | None = None) -> memory.Rows:
+    def _rows(self, blocks: np.ndarray | None = None) -> OrderedRows:
         """The rows of each sample, or of each of its blocks, in which memory is looked for."""
         samples = np.split(np.arange(len(self.pooled)), np.cumsum(self.sizes)[:-1])
-        return self.variables[0].rows_of(*memory.in_blocks(samples, blocks))
+        return self.variables[0].rows_of(*split_by_blocks(samples, blocks))
 
     @property
-    def _differences(self) -> memory.Rows:
+    def _differences(self) -> OrderedRows:
         """The rows of each sample less the mean of those that they are matched with."""
         apart = self.pooled.reshape(len(self.sizes), self.sizes[0], -1)
-        return memory.Rows.of(list(apart - apart.mean(axis=0)), self.variables[0].encoding)
+        return OrderedRows.of(list(apart - apart.mean(axis=0)), self.variables[0].encoding)
 
-    def memory(self) -> memory.Memory | None:
+    def memory(self) -> SerialCorrelation | None:
         """What successive rows of a sample, or of what pairs differ by, have in common."""
         if len(self.pooled) != sum(self.sizes) or self.variables[0].numbers:  # places, or values, not known
             return None
         if self.restriction.paired:
-            return memory.of_samples(self._differences, "what pairs differ by")
+            return self._differences.correlated("what pairs differ by")
         if not self.restriction.by_rows:
             return None
-        return memory.of_samples(self._rows(self.restriction.blocks), "a sample")
+        return self._rows(self.restriction.blocks).correlated("a sample")
 
     def of_memory(self) -> tuple[str, ...]:
         """As of others; pairs are told what can be done about theirs."""
         found = self.memory() if self.own is None else None
-        advice = memory.BY_PAIRS if self.restriction.paired else self.in_time
+        advice = BY_PAIRS if self.restriction.paired else self.in_time
         return () if found is None else (found.note(advice),)
 
     @property
@@ -214,7 +223,7 @@ class TwoEqualDistributions(EqualDistributions):
     """Two samples have one distribution."""
 
     kind: ClassVar[Kind] = TWO_SAMPLE
-    in_time: ClassVar[str] = memory.BY_STRETCHES_OR_GROUPS
+    in_time: ClassVar[str] = BY_STRETCHES_OR_GROUPS
 
     @classmethod
     def read(  # type: ignore[override]  # these are two
@@ -243,9 +252,9 @@ class TwoEqualDistributions(EqualDistributions):
         told = {"scale": scale, "column_types": column_types, "transform": transform}
         read = read_samples((X, Y), names, nan_policy, blocks=blocks, paired=paired, groups=groups, **told)
         if shift is not None:
-            rows = memory.Rows.of(read.values, read.encoding)
+            rows = OrderedRows.of(read.values, read.encoding)
             kept = np.concatenate(read.kept)
-            restriction = memory.restricted(shift, rows, read.restriction, kept)
+            restriction = shifted(shift, rows, read.restriction, kept)
             read = replace(read, restriction=restriction)
         if read.restriction.paired and exchanges:
             read = read.matched()
@@ -255,7 +264,7 @@ class TwoEqualDistributions(EqualDistributions):
     def of_memory(self) -> tuple[str, ...]:
         """The same, and where stretches, or series that are shifted, are too short for it."""
         if self.restriction.stretch or self.restriction.shift:
-            return memory.short(self._rows(), self.restriction, "a sample")
+            return short(self._rows(), self.restriction, "a sample")
         return super().of_memory()
 
     def effect(self, again: Again, asked: EffectAsked) -> TwoSampleEffect:  # type: ignore[override]  # of these two

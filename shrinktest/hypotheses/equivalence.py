@@ -25,7 +25,7 @@ from shrinktest.hypotheses.margins import Margin, scale_of
 from shrinktest.hypotheses.rare import said_of_samples
 from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.kernels.bandwidths import largest_distance
-from shrinktest.permutations.memory import BY_GROUPS, BY_THINNING, WRONG_ERRORS
+from shrinktest.permutations.serial_correlation import BY_GROUPS, BY_THINNING, WRONG_ERRORS
 from shrinktest.results.equivalence import AUC, DEPENDENCE, DISTANCE, EquivalenceResult
 from shrinktest.results.kept import FOLDS
 from shrinktest.statistics.kernel_cache import KernelCache, Limits

@@ -12,7 +12,7 @@ from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.again import Again, EffectAsked
 from shrinktest.hypotheses.base import Hypothesis, Variable
 from shrinktest.hypotheses.independence import Independence
-from shrinktest.permutations.memory import BY_GIVEN
+from shrinktest.permutations.serial_correlation import BY_GIVEN
 from shrinktest.results.kinds import CONDITIONAL, Kind
 from shrinktest.units import far_apart
 

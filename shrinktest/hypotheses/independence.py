@@ -14,9 +14,9 @@ from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.again import Again, EffectAsked
 from shrinktest.hypotheses.base import Hypothesis, variables_of
 from shrinktest.kernels.bandwidths import require_in_range
-from shrinktest.permutations import memory
 from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.design import PermutationDesign
+from shrinktest.permutations.serial_correlation import BY_SHIFTS, SerialCorrelation, joint_correlation, split_by_blocks
 from shrinktest.results.effect import DependenceEffect
 from shrinktest.results.kinds import INDEPENDENCE, Kind
 from shrinktest.statistics.hsic import prepare, tuning_of
@@ -30,7 +30,7 @@ class Independence(Hypothesis):
     """Two variables, x (n, p) and y (n, q), are independent, so that the observations of y may be permuted."""
 
     kind: ClassVar[Kind] = INDEPENDENCE
-    in_time: ClassVar[str] = memory.BY_SHIFTS
+    in_time: ClassVar[str] = BY_SHIFTS
 
     restriction: PermutationDesign = field(default_factory=PermutationDesign)  # which rows of y change places
 
@@ -71,13 +71,13 @@ class Independence(Hypothesis):
             order[rows] = np.roll(rows, -lag)
         return replace(self, variables=(x, replace(y, points=np.ascontiguousarray(y.points[order])))) if lag else self
 
-    def memory(self) -> memory.Memory | None:
+    def memory(self) -> SerialCorrelation | None:
         """What successive rows of both variables have in common, in every block by itself."""
         if not self.restriction.by_rows:
             return None
-        series = memory.in_blocks([np.arange(self.sizes[0])], self.restriction.blocks)
+        series = split_by_blocks([np.arange(self.sizes[0])], self.restriction.blocks)
         rows = [one.rows_of(*series) for one in self.variables]
-        return memory.of_variables(rows, [one.name for one in self.variables])
+        return joint_correlation(rows, [one.name for one in self.variables])
 
     def _allowed(self, n_resamples: float, alpha: float) -> Permutations:
         return self.restriction.pairings(self.sizes[0], alpha)

@@ -11,9 +11,9 @@ from shrinktest._names import numbered
 from shrinktest._read import read_variables
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.base import Hypothesis, variables_of
-from shrinktest.permutations import memory
 from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.schemes import Shuffles
+from shrinktest.permutations.serial_correlation import SerialCorrelation, joint_correlation
 from shrinktest.results.kinds import JOINT, Kind
 from shrinktest.statistics.dhsic import prepare
 from shrinktest.statistics.hsic import tuning_of
@@ -65,9 +65,9 @@ class JointIndependence(Hypothesis):
         """Places of the rows of all variables but the first."""
         return np.tile(np.arange(self.sizes[0]), (len(self.variables) - 1, 1))
 
-    def memory(self) -> memory.Memory | None:
+    def memory(self) -> SerialCorrelation | None:
         """What successive rows of two of the variables have in common."""
-        return memory.of_variables([one.series for one in self.variables], [one.name for one in self.variables])
+        return joint_correlation([one.series for one in self.variables], [one.name for one in self.variables])
 
     def form(self, estimator: MeanEstimator, form: str) -> str:
         """There is the biased form only."""

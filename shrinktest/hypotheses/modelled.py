@@ -17,7 +17,7 @@ from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.base import Variable
 from shrinktest.hypotheses.given import ConditionalIndependence, distilled
 from shrinktest.permutations.base import Permutations
-from shrinktest.permutations.models import Copies, WeightedPairings
+from shrinktest.permutations.schemes import Copies, WeightedPairings
 from shrinktest.statistics.copies import copies_statistic
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.statistic import Prepared, margins

@@ -33,8 +33,8 @@ from shrinktest.kernels.bandwidths import reach_notes
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.notes import note
 from shrinktest.permutations.base import Draws, Permutations
-from shrinktest.permutations.models import GroupShifts
 from shrinktest.permutations.null import CostHint
+from shrinktest.permutations.schemes import GroupShifts
 from shrinktest.results.effect import DependenceEffect
 from shrinktest.statistics.hsic import scaled_norm
 from shrinktest.statistics.kernel_cache import KernelCache

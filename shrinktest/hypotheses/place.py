@@ -11,12 +11,11 @@ import numpy as np
 
 from shrinktest._check import level
 from shrinktest.notes import note
-from shrinktest.permutations.design import PermutationDesign
-from shrinktest.permutations.draws import permutations
-from shrinktest.permutations.memory import stretches
+from shrinktest.permutations.base import random_orders
+from shrinktest.permutations.design import ExchangeableUnits, PermutationDesign
 from shrinktest.permutations.null import TIE, Statistic
+from shrinktest.permutations.serial_correlation import stretches
 from shrinktest.permutations.stopping import allowed_rows
-from shrinktest.permutations.units import ExchangeableUnits
 from shrinktest.statistics.scan import SINGLE, Cuts, Within
 
 _ORDERS = 99  # orders of the rows within both sides, for every place that is tried, or more:
@@ -158,7 +157,7 @@ class _Sides:
         """Draw orders (count, end - first) of the rows within both sides."""
         size = end - first
         if not self.restriction:
-            return permutations(rng, count, np.array([0, cut - first, size]))
+            return random_orders(rng, count, np.array([0, cut - first, size]))
         sides = (np.arange(first, end) >= cut).astype(np.int64)
         blocks, units = self.restriction.blocks, np.arange(size)
         within = sides if blocks is None else 2 * blocks[first:end] + sides

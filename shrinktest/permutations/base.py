@@ -1,21 +1,26 @@
-"""Permutations: the base class of all schemes, and random draws from one."""
+"""Permutations: the base class of all schemes, a user's own, and random draws from one."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
+from shrinktest._check import count
+
 _KEPT = 2**23  # entries of permutations that are drawn once and kept
 _CHUNK = 2**22  # entries of a chunk, which is drawn at once
 _FEWEST = 16  # rows of a chunk
-_DIGITS = 700.0  # natural logarithm of the largest number of permutations that is counted exactly
+_SMALL = 120  # observations up to which numpy's own shuffle is used; beyond, a compiled loop pays for its start
+_CACHED = 2**13  # random numbers that are compared at a time, in the cache
+_ROUNDS = 16  # random words by which a subset comes close to its size
+_LARGEST = math.exp(700.0)  # larger numbers of permutations are not counted
 
 
 class Permutations(ABC):
@@ -67,10 +72,79 @@ class Permutations(ABC):
     def all(self) -> Iterator[np.ndarray]:
         """Enumerate all permutations, the data as they are first."""
 
+    def _identity(self) -> np.ndarray:
+        """Return the data as they are."""
+        return np.asarray(next(iter(self.all())))
 
-def counted(log_count: float, count: Any) -> float:
-    """Number of permutations from its logarithm and a function that counts exactly; inf if it has too many digits."""
-    return math.inf if log_count > _DIGITS else count()
+
+def capped(number: int) -> float:
+    """Replace a number of permutations that no float can hold by infinity."""
+    return number if number < _LARGEST else math.inf
+
+
+def factorials(numbers: Sequence[int], divisors: Sequence[int] = ()) -> float:
+    """Divide a product of factorials by another; infinity if no float can hold the result."""
+    if sum(math.lgamma(n + 1) for n in numbers) - sum(math.lgamma(n + 1) for n in divisors) > math.log(_LARGEST):
+        return math.inf
+    return math.prod(map(math.factorial, numbers)) // math.prod(map(math.factorial, divisors))
+
+
+@dataclass(frozen=True, eq=False)
+class UserPermutations(Permutations):
+    """A user's permutations, which must begin with the data as they are and only move observations."""
+
+    source: Permutations
+    identity: np.ndarray  # (N,) or (V, N): the data as they are, labels of samples or places of rows
+    moves: bool  # False for a user's statistic, whose permutations may hold anything
+    size: int = 0
+    distinct: float = 1
+    restriction: str = ""
+
+    def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
+        return self._checked(np.array(self.source.draw(rng, rows)), rows)
+
+    def all(self) -> Iterator[np.ndarray]:
+        number, name = 0, type(self.source).__name__
+        for number, row in enumerate(self.source.all(), start=1):
+            if number > self.distinct:
+                raise ValueError(f"permutations: all() of {name} gives more than distinct says")
+            row = self._checked(np.array(row)[None], 1)[0]
+            if number == 1 and not np.array_equal(row, self.identity):
+                raise ValueError(f"permutations: all() of {name} must begin with the data as they are")
+            yield row
+        if number < self.distinct:
+            raise ValueError(f"permutations: all() of {name} gives {number}, fewer than distinct says")
+
+    def _checked(self, rows: np.ndarray, count: int) -> np.ndarray:
+        """Return rows that are so many permutations of the data; raises ValueError for others."""
+        name, shape = type(self.source).__name__, (count, *self.identity.shape)
+        if rows.shape != shape:
+            raise ValueError(f"permutations: {name} must give shape {shape}; got {rows.shape}")
+        if not self.moves:
+            return rows
+        if (np.sort(rows, axis=-1) != np.sort(self.identity)).any():
+            raise ValueError(f"permutations: {name} must keep every label, and every place, as often as the data")
+        return rows.astype(self.identity.dtype, copy=False)
+
+
+def as_permutations(given: Any, identity: np.ndarray | None) -> Permutations:
+    """Check a user's permutations; raises TypeError or ValueError for what are none.
+
+    ``identity`` (N,) or (V, N) is the data as they are, by default the first of ``all()``.
+    """
+    if not isinstance(given, Permutations):
+        raise TypeError(f"permutations must be a Permutations object, such as a subclass of your own; got {given!r}")
+    if type(given).__module__.startswith("shrinktest."):
+        return given
+    name, moves = type(given).__name__, identity is not None
+    size = count(given.size, f"permutations: size of {name}", minimum=1)
+    if given.distinct != math.inf:
+        count(given.distinct, f"permutations: distinct of {name}", minimum=1)
+    if identity is None:
+        identity = np.array(next(iter(given.all()), None))
+    if identity.shape[-1:] != (size,):
+        raise ValueError(f"permutations: {name} moves {size} observations; the data have shape {identity.shape}")
+    return UserPermutations(given, identity, moves, size, given.distinct, given.restriction)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,10 +163,14 @@ class Draws:
 
     @classmethod
     def of(cls, permutations: Permutations, n_resamples: float, rng: np.random.Generator) -> Draws:
-        """Take a seed from a generator, which moves on."""
+        """Take a seed from a generator, which moves on.
+
+        The seed comes from the state of the generator, not from ``rng.spawn``, so a generator whose state was restored
+        gives the same permutations again.
+        """
         if not permutations.equally_likely and n_resamples == math.inf:
             raise ValueError("n_resamples=inf needs equally likely permutations; give a number such as 9999")
-        return cls(permutations, n_resamples, seed_from(rng))
+        return cls(permutations, n_resamples, np.random.SeedSequence(rng.integers(2**63, size=2).tolist()))
 
     @cached_property
     def exact(self) -> bool:
@@ -118,26 +196,18 @@ class Draws:
         return self.count if self.exact else max(_FEWEST, _CHUNK // max(1, self.permutations.size))
 
     def rows(self, start: int = 0, stop: int | None = None) -> np.ndarray:
-        """Permutations ``start`` to before ``stop``, row 0 being the data as they are."""
+        """Return permutations ``start`` to before ``stop``; row 0 is the data as they are."""
         stop = self.count if stop is None else min(stop, self.count)
         if self.exact:
             return self._enumerated(start, stop)
-        first = [self.identity[None]] if start == 0 else []
+        parts = [self.permutations._identity()[None]] if start == 0 else []
         low, high = max(start, 1) - 1, stop - 1  # among random rows
-        parts = [
-            self._random(k)[max(0, low - k * self.chunk) : high - k * self.chunk]
-            for k in range(low // self.chunk, -(-high // self.chunk))
-        ]
-        joined = [*first, *parts]
-        return joined[0] if len(joined) == 1 else np.concatenate(joined)
-
-    @cached_property
-    def identity(self) -> np.ndarray:
-        """The data as they are."""
-        return np.asarray(next(iter(self.permutations.all())))
+        for k in range(low // self.chunk, -(-high // self.chunk)):
+            parts.append(self._random(k)[max(0, low - k * self.chunk) : high - k * self.chunk])
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _enumerated(self, start: int, stop: int) -> np.ndarray:
-        """Rows of the enumeration, which goes on where the last call ended if there are too many to keep."""
+        """Return rows of the enumeration, which goes on from the last call if there are too many rows to keep."""
         if self.count * self.permutations.size <= _KEPT:
             if 0 not in self._chunks:
                 self._chunks[0] = np.array(list(self.permutations.all()))
@@ -147,21 +217,75 @@ class Draws:
         return np.array(list(itertools.islice(self._stream[0], stop - start)))
 
     def _random(self, k: int) -> np.ndarray:
-        """Chunk k of the random permutations."""
+        """Return chunk k of the random permutations."""
         if k in self._chunks:
             return self._chunks[k]
         child = np.random.SeedSequence(self.seed.entropy, spawn_key=(*self.seed.spawn_key, k))
-        rows = min(self.chunk, self.count - 1 - k * self.chunk)
-        drawn = self.permutations.draw(np.random.default_rng(child), rows)
+        drawn = self.permutations.draw(np.random.default_rng(child), min(self.chunk, self.count - 1 - k * self.chunk))
         if self.count * self.permutations.size <= _KEPT:
             self._chunks[k] = drawn
         return drawn
 
 
-def seed_from(rng: np.random.Generator) -> np.random.SeedSequence:
-    """Draw a seed for independent streams.
+def random_words(rng: np.random.Generator, shape: int | tuple[int, ...]) -> np.ndarray:
+    """Draw words of 64 random bits."""
+    return rng.integers(2**64 - 1, size=shape, dtype=np.uint64, endpoint=True)
 
-    The words come from the state of the generator, not from ``rng.spawn``, so a generator whose state was restored
-    gives the same permutations again.
+
+def random_orders(rng: np.random.Generator, rows: int, starts: np.ndarray) -> np.ndarray:
+    """Draw uniform permutations (rows, n) of 0 to n - 1 within segments.
+
+    Segment s holds the places from ``starts[s]`` to before ``starts[s + 1]``, the last of which is n.
     """
-    return np.random.SeedSequence([int(word) for word in rng.integers(2**63, size=2)])
+    n = int(starts[-1])
+    if n > _SMALL:
+        from shrinktest.permutations.draw_loops import shuffle
+
+        out = np.empty((rows, n), dtype=np.int64)
+        shuffle(random_words(rng, rows), np.asarray(starts, dtype=np.int64), out)
+        return out
+    out = np.tile(np.arange(n), (rows, 1))
+    for first, end in itertools.pairwise(starts.tolist()):
+        if end - first > 1:
+            rng.permuted(out[:, first:end], axis=1, out=out[:, first:end])
+    return out
+
+
+def random_subsets(rng: np.random.Generator, rows: int, size: int, members: int) -> np.ndarray:
+    """Draw uniform subsets of ``members`` of ``size`` observations, as a mask of bool (rows, size).
+
+    In small samples the members have the smallest of random numbers.  In large ones every observation first joins with
+    probability near members / size, 64 at a time: random words are combined by AND and OR along the binary expansion of
+    that probability.  Random members then leave, or others join, until the size is right.  No step depends on which
+    observation is which, so all subsets are equally likely.
+    """
+    if size <= _SMALL:
+        mask = np.empty((rows, size), dtype=bool)
+        for start in range(0, rows, step := max(1, _CACHED // size)):
+            keys = rng.random((min(step, rows - start), size))
+            largest = np.partition(keys, members - 1, axis=1)[:, members - 1 : members]
+            np.less_equal(keys, largest, mask[start : start + step])
+        tied = np.flatnonzero(mask.sum(axis=1) != members)  # hardly ever
+        if tied.size:
+            mask[tied] = random_subsets(rng, tied.size, size, members)
+        return mask
+    chance = min(max(round(2**_ROUNDS * members / size), 1), 2**_ROUNDS - 1)
+    words = np.zeros((rows, -(-size // 64)), dtype=np.uint64)
+    for b in range((chance & -chance).bit_length() - 1, _ROUNDS):
+        drawn = random_words(rng, words.shape)
+        words = words | drawn if (chance >> b) & 1 else words & drawn
+    octets = words.astype("<u8", copy=False).view(np.uint8)
+    mask = np.unpackbits(octets, axis=1, count=size, bitorder="little").view(bool)
+    excess = mask.sum(axis=1) - members
+    wrong = np.flatnonzero(excess)
+    while wrong.size:
+        # Places in random order: each row flips those of the kind it has too many of, until its size is right.
+        many = excess[wrong] > 0
+        places = rng.integers(size, size=(wrong.size, 2 * int(np.abs(excess[wrong]).max()) + 8))
+        flips = mask[wrong[:, None], places] == many[:, None]
+        flips &= np.cumsum(flips, axis=1) <= np.abs(excess[wrong])[:, None]
+        row, column = np.nonzero(flips)  # a place drawn twice flips once; the next round makes up for it
+        mask[wrong[row], places[row, column]] = ~many[row]
+        excess[wrong] = mask[wrong].sum(axis=1) - members
+        wrong = wrong[excess[wrong] != 0]
+    return mask

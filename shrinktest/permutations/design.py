@@ -1,20 +1,210 @@
-"""Design of the data: which permutations it allows."""
+"""Design of the data: which observations may change places, and the permutations that this leaves."""
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shrinktest._check import choice, counted
-from shrinktest.permutations.base import Permutations
-from shrinktest.permutations.schemes import Labels, Pairings
-from shrinktest.permutations.units import CircularShifts, ExchangeableUnits, ShiftedLabels, UnitLabels, UnitPairings
+from shrinktest.permutations.base import Permutations, capped, factorials, random_orders
+from shrinktest.permutations.schemes import Labels, Pairings, alike, choices, labellings
+
+# --- units that change places -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class ExchangeableUnits:
+    """Units of observations, and strata: units of one block and one size, which may change places.
+
+    Units are ordered by stratum, and within a stratum by their first observation.
+    """
+
+    rows: np.ndarray  # (U, longest): observations of each unit in order; shorter units repeat their last
+    starts: np.ndarray  # (S + 1,): first unit of each stratum
+    unit: np.ndarray  # (N,): unit of each observation
+    place: np.ndarray  # (N,): place of each observation within its unit
+
+    @classmethod
+    def of(cls, blocks: np.ndarray, groups: np.ndarray) -> ExchangeableUnits:
+        """Build units from whole numbers (N,): the block and the unit of each observation, units within blocks."""
+        _, first, code, sizes = np.unique(groups, return_index=True, return_inverse=True, return_counts=True)
+        _, stratum = np.unique(np.column_stack([blocks[first], sizes]), axis=0, return_inverse=True)
+        order = np.lexsort((first, stratum))
+        position = np.argsort(order)  # of a unit in that order
+        begins = np.concatenate([[0], np.cumsum(sizes[:-1])])
+        together = np.argsort(code, kind="stable")  # observations by unit
+        within = np.minimum(np.arange(sizes.max()), sizes[order, None] - 1)
+        place = np.empty(code.size, dtype=np.int64)
+        place[together] = np.arange(code.size) - np.repeat(begins, sizes)
+        starts = np.concatenate([[0], np.cumsum(np.bincount(stratum))])
+        return cls(together[begins[order, None] + within], starts, position[code], place)
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Number of units in each stratum, shape (S,)."""
+        return np.diff(self.starts)
+
+    @property
+    def stratum(self) -> np.ndarray:
+        """Stratum of each unit, shape (U,)."""
+        return np.repeat(np.arange(self.counts.size), self.counts)
+
+    def moved(self, units: np.ndarray) -> np.ndarray:
+        """Return orders (B, N) of observations in which unit ``units[:, u]`` takes the place of unit u."""
+        places = np.take(units, self.unit, axis=1)
+        return np.take(self.rows[:, 0], places) if self.rows.shape[1] == 1 else self.rows[places, self.place]
+
+    def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
+        """Draw orders (rows, U) of the units within their strata."""
+        return random_orders(rng, rows, self.starts)
+
+
+@dataclass(frozen=True, eq=False)
+class _UnitScheme(Permutations):
+    """Permutations of units."""
+
+    units: ExchangeableUnits
+    restriction: str
+
+    @property
+    def size(self) -> int:
+        return self.units.unit.size
+
+
+@dataclass(frozen=True, eq=False)
+class UnitPairings(_UnitScheme):
+    """Orders (B, n) of Y in which its units change places within their strata."""
+
+    @property
+    def distinct(self) -> float:
+        return factorials(self.units.counts.tolist())
+
+    def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
+        return self.units.moved(self.units.draw(rng, rows))
+
+    def all(self) -> Iterator[np.ndarray]:
+        strata = itertools.pairwise(self.units.starts.tolist())
+        for orders in choices([partial(_orders, range(*ends)) for ends in strata]):
+            yield self.units.moved(np.array([[*itertools.chain(*orders)]]))[0]
+
+
+def _orders(units: range, _: Any) -> Iterator[tuple[int, ...]]:
+    return itertools.permutations(units)
+
+
+@dataclass(frozen=True, eq=False)
+class CircularShifts(_UnitScheme):
+    """Orders (B, n) of Y in which each series, a stratum of single rows, is shifted; its end joins its start."""
+
+    @property
+    def distinct(self) -> float:
+        return capped(math.prod(self.units.counts.tolist()))
+
+    def shifted(self, shifts: np.ndarray) -> np.ndarray:
+        """Return orders (B, N) for shifts (B, S)."""
+        starts, counts, series = self.units.starts[:-1], self.units.counts, self.units.stratum
+        since = np.arange(series.size) - starts[series]
+        return self.units.moved(starts[series] + (since + shifts[:, series]) % counts[series])
+
+    def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
+        return self.shifted(rng.integers(self.units.counts, size=(rows, self.units.counts.size)))
+
+    def all(self) -> Iterator[np.ndarray]:
+        for shifts in itertools.product(*map(range, self.units.counts.tolist())):
+            yield self.shifted(np.array([shifts]))[0]
+
+
+@dataclass(frozen=True, eq=False)
+class _SampleScheme(_UnitScheme):
+    """Labels of samples."""
+
+    sizes: tuple[int, ...] = ()  # of the samples
+
+    def _identity(self) -> np.ndarray:
+        return np.repeat(np.arange(len(self.sizes), dtype=np.uint16), self.sizes)
+
+    def _table(self, units: ExchangeableUnits) -> np.ndarray:
+        """Count the units of each stratum in each sample, shape (S, k)."""
+        table = np.zeros((units.counts.size, len(self.sizes)), dtype=np.int64)
+        np.add.at(table, (units.stratum, self._identity()[units.rows[:, 0]]), 1)
+        return table
+
+
+@dataclass(frozen=True, eq=False)
+class UnitLabels(_SampleScheme):
+    """Sample labels (B, N) that keep in each stratum how many units a sample has; no unit is in two samples.
+
+    Samples with equal numbers of units in every stratum may be exchanged without changing the statistic.
+    """
+
+    @property
+    def distinct(self) -> float:
+        table = self._table(self.units)
+        return factorials(self.units.counts.tolist(), [*table.ravel().tolist(), *map(len, alike(table))])
+
+    @cached_property
+    def _of_units(self) -> np.ndarray:
+        return self._identity()[self.units.rows[:, 0]]
+
+    def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
+        return np.take(self._of_units[self.units.draw(rng, rows)], self.units.unit, axis=1)
+
+    def all(self) -> Iterator[np.ndarray]:
+        table = self._table(self.units)
+        return (labels[self.units.unit] for labels in labellings(table, alike(table)))
+
+
+@dataclass(frozen=True, eq=False)
+class ShiftedLabels(_SampleScheme):
+    """Sample labels (B, N) shifted in time along the series that the samples form one after the other.
+
+    Shifts that only exchange whole samples do not change the statistic; one of them is enumerated.
+    """
+
+    @cached_property
+    def _shifts(self) -> CircularShifts:
+        """Shifts of the series; rows of a series within a single sample, which no shift changes, are left alone."""
+        units, series = self.units, self.units.stratum[self.units.unit]
+        mixed = (self._table(units) > 0).sum(axis=1) > 1
+        if not mixed.all():
+            rows = np.arange(self.size)
+            units = ExchangeableUnits.of(np.where(mixed[series], series, mixed.size + rows), rows)
+        return CircularShifts(units, self.restriction)
+
+    @cached_property
+    def _turns(self) -> int:
+        """Number of shifts that exchange whole samples, or leave them where they are."""
+        table = self._table(self._shifts.units)
+        if not table.all():
+            return 1
+        return sum(bool((np.roll(table, turn, axis=1) == table).all()) for turn in range(len(self.sizes)))
+
+    @property
+    def distinct(self) -> float:
+        return self._shifts.distinct // self._turns
+
+    def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
+        return np.take(self._identity(), self._shifts.draw(rng, rows))
+
+    def all(self) -> Iterator[np.ndarray]:
+        labels = self._identity()
+        return (labels[places] for places in itertools.islice(self._shifts.all(), int(self.distinct)))
+
+
+# --- the design ---------------------------------------------------------------------------------------------
 
 SHIFTS = ("circular",)
+
+
+class TooFewPermutations(ValueError):
+    """The design leaves too few permutations to reject."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,19 +242,16 @@ class PermutationDesign:
         if not self:
             return Labels(sizes)
         units = self.units(sum(sizes))
-        kind = ShiftedLabels if self.shift else UnitLabels
-        return self._enough(kind(sizes, units, self._words(units)), units, alpha)
+        scheme = (ShiftedLabels if self.shift else UnitLabels)(units, self._words(units), sizes)
+        return self._enough(scheme, alpha)
 
     def pairings(self, n: int, alpha: float, least: float = 0.0) -> Permutations:
-        """Pairings of n rows; raises ValueError if they are too few to reject at ``alpha``.
-
-        No p-value is below ``least``.
-        """
+        """Pairings of n rows; raises ValueError if no p-value, none of which is below ``least``, is below ``alpha``."""
         if not self:
             return Pairings(n)
         units = self.units(n)
-        kind = CircularShifts if self.shift else UnitPairings
-        return self._enough(kind(units, self._words(units)), units, alpha, least)
+        scheme = (CircularShifts if self.shift else UnitPairings)(units, self._words(units))
+        return self._enough(scheme, alpha, least)
 
     def series(self, n: int) -> tuple[np.ndarray, ...]:
         """Rows of each series that is shifted, in order of time; none if no series is."""
@@ -74,9 +261,8 @@ class PermutationDesign:
         return tuple(np.split(units.rows[:, 0], units.starts[1:-1]))
 
     def of(self, rows: np.ndarray) -> PermutationDesign:
-        """The design of some of the observations."""
-        every = (self.blocks, self.groups, self.places)
-        blocks, groups, places = (None if labels is None else labels[rows] for labels in every)
+        """Return the design of some of the observations."""
+        blocks, groups, places = (None if x is None else x[rows] for x in (self.blocks, self.groups, self.places))
         return replace(self, blocks=blocks, groups=groups, places=places)
 
     def words(self, size: int) -> str:
@@ -93,27 +279,25 @@ class PermutationDesign:
             return
         scheme = self.pairings(sizes[0], 1.0) if len(sizes) == 1 else self.labels(sizes, 1.0)
         if scheme.distinct < 2:
-            advice = self._advice(self.units(sum(sizes)), alpha=0.5)
-            raise ValueError(f"permuting {scheme.restriction} leaves 1 different permutation; {advice}")
+            raise ValueError(f"permuting {scheme.restriction} leaves 1 different permutation; {self._remedy(0.5)}")
 
     def _words(self, units: ExchangeableUnits) -> str:
         if self.paired:
             return f"within {counted(units.counts.size, 'pair')}"
         blocks = 0 if self.blocks is None else np.unique(self.blocks).size
+        within = f"within {counted(blocks, 'block')}"
         if self.shift:
             return f"circular shifts of {blocks} series" if blocks else "circular shifts"
-        within = f"within {counted(blocks, 'block')}"
-        if self.stretch:
-            return f"stretches of {counted(self.stretch, 'row')}" + (f" {within}" if blocks else "")
         if self.groups is None:
             return within
+        whole = f"stretches of {counted(self.stretch, 'row')}" if self.stretch else ""
+        whole = whole or counted(len(units.rows), "whole group")
         alone = 0 if self.places is None else int((units.counts == 1).sum())
-        stay = "1 stays where it is" if alone == 1 else f"{alone} stay where they are"
-        stay = f" ({stay}: no other kept the same rows)" if alone else ""
-        return counted(len(units.rows), "whole group") + (f" {within}" if blocks else "") + stay
+        stay = f" ({alone} without a match of the same rows)" if alone else ""
+        return whole + (f" {within}" if blocks else "") + stay
 
-    def _enough(self, scheme: Permutations, units: ExchangeableUnits, alpha: float, least: float = 0.0) -> Permutations:
-        if least <= alpha and 1.0 / scheme.distinct <= alpha:
+    def _enough(self, scheme: Permutations, alpha: float, least: float = 0.0) -> Permutations:
+        if max(least, 1.0 / scheme.distinct) <= alpha:
             return scheme
         if least > alpha:
             never = f"rows in the same parts so often that no p-value is below {least:.3g}"
@@ -122,43 +306,27 @@ class PermutationDesign:
             never = f"{left}, so that no p-value is below {1.0 / scheme.distinct:.3g}"
         raise TooFewPermutations(
             f"permuting {scheme.restriction} leaves {never} and the test can never reject at alpha={alpha:g}; "
-            f"{self._advice(units, alpha)}"
+            f"{self._remedy(alpha)}"
         )
 
-    def _advice(self, units: ExchangeableUnits, alpha: float) -> str:
+    def _remedy(self, alpha: float) -> str:
         """Say what to do if there are too few permutations."""
         if self.paired:
             return f"collect {math.ceil(-math.log2(alpha) - 1e-9) + 1} pairs or more"
         if self.shift or self.stretch:
-            shorter = "take shorter stretches (shift=), " if self.stretch > 1 else ""
-            return f"{shorter}observe longer series, or more of them"
+            return "observe longer series, or more of them, or take shorter stretches (shift=)"
         if self.groups is None:
             return "use fewer and larger blocks, or collect more observations in them"
         if self.places is not None:
-            return (
-                "rows with missing values were left out, and only groups that kept the same rows are exchangeable: "
-                "leave out whole groups, use nan_policy='indicator', or collect more groups"
-            )
-        if np.unique(np.bincount(units.unit)).size == 1:
-            return "collect more groups"
-        return (
-            f"collect more groups; only groups of equal sizes are exchangeable, and these range up to "
-            f"{units.rows.shape[1]}: drop rows at random until sizes agree, or test one summary of each group"
-        )
-
-
-class TooFewPermutations(ValueError):
-    """The design leaves too few permutations to reject."""
+            return "only groups that kept the same rows are exchangeable: use nan_policy='indicator', or more groups"
+        return "collect more groups of one size, because only groups of equal sizes are exchangeable"
 
 
 def check_shift(shift: Any, groups: Any, keep: NDArray[np.bool_]) -> None:
     """Raise ValueError for shifts combined with groups, or of series with gaps."""
     choice(shift, SHIFTS, "shift")
     if groups is not None:
-        raise ValueError(
-            f"shift={shift!r} moves single rows along in time, and groups= moves several at once; leave one of them "
-            "out (for several series: blocks=)"
-        )
+        raise ValueError(f"shift={shift!r} moves single rows and groups= several at once; leave one of them out")
     refuse_gaps(shift, keep)
 
 
@@ -180,20 +348,11 @@ def design_of(
     shift: bool = False,
 ) -> PermutationDesign:
     """Build a design whose groups each lie in one block and in one sample; raises ValueError if they do not."""
-
-    def cut_by(labels: np.ndarray | None) -> bool:
-        if groups is None or labels is None:
-            return False
-        return len(np.unique(np.column_stack([groups, labels]), axis=0)) > np.unique(groups).size
-
-    if cut_by(sample):
-        raise ValueError(
-            f"groups: some groups have observations in {where}, so that they cannot move as a whole; use blocks= "
-            "instead of groups= if samples differ within groups"
-        )
-    if cut_by(blocks):
-        raise ValueError(
-            "groups: some groups have observations in more than one block; make blocks of whole groups, or leave one "
-            "of the two out"
-        )
+    for labels, places, remedy in (
+        (sample, where, "use blocks= instead of groups= if samples differ within groups"),
+        (blocks, "more than one block", "make blocks of whole groups, or leave one of the two out"),
+    ):
+        both = None if groups is None or labels is None else np.unique(np.column_stack([groups, labels]), axis=0)
+        if both is not None and len(both) > np.unique(both[:, 0]).size:
+            raise ValueError(f"groups: some groups have observations in {places}; {remedy}")
     return PermutationDesign(blocks, groups, shift=shift)

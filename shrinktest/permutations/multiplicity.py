@@ -1,7 +1,7 @@
-"""Several statistics over the same relabellings: made comparable, combined into one p-value, adjusted one by one.
+"""Several statistics on the same permutations: made comparable, combined into one p-value, adjusted one by one.
 
-Statistics are a matrix (rows, k) with a column for each: row 0 belongs to the data, the others to relabellings of them,
-and large values speak against the null hypothesis.  ``tolerance``, a number or one for each column, is how far below a
+Statistics are a matrix (rows, k) with a column for each: row 0 belongs to the data, the others to permutations, and
+large values speak against the null hypothesis.  ``tolerance``, a number or one for each column, is how far below a
 statistic still counts as a tie; ``weights`` (k,) are shares of the level, by default equal ones.
 """
 
@@ -17,33 +17,20 @@ _LEAST_SKEWNESS = 0.05  # with less than that a gamma distribution is as good as
 
 
 def tail_ranks(statistics: Any, tolerance: Any = 0.0) -> np.ndarray:
-    """Count the rows that reach every statistic, itself included: divided by their number, the p-value of the row.
-
-    Examples
-    --------
-    >>> tail_ranks([[3.0, 0.1], [1.0, 0.1], [2.0, 0.5]])
-    array([[1, 3],
-           [3, 3],
-           [2, 1]])
-    """
-    values, slack = _checked(statistics, tolerance)
-    ranks = np.empty(values.shape, dtype=np.int64)
-    for j, column in enumerate(values.T):
-        ranks[:, j] = len(column) - np.searchsorted(np.sort(column), column - slack[j], side="left")
-    return ranks
+    """Count the rows that reach every statistic, itself included: divided by their number, the p-value of the row."""
+    values = np.asarray(statistics, dtype=np.float64)
+    slack = np.broadcast_to(tolerance, values.shape[1:])
+    reached = (np.searchsorted(np.sort(z), z - tie, side="left") for z, tie in zip(values.T, slack, strict=True))
+    return len(values) - np.column_stack(list(reached))
 
 
 def scores(statistics: Any, tolerance: Any = 0.0, weights: Any = None) -> np.ndarray:
-    """Statistics of any units and distributions as numbers that can be compared: the smaller, the more extreme.
+    """Make statistics of any units and distributions comparable: the smaller a score, the more extreme.
 
-    In every column a score is a decreasing function of the statistic, the same for tied ones: the tail rank over the
-    weight.  Ranks are coarse: as many rows have rank 1 as there are columns whose largest statistics are in different
-    rows.  Equal ranks of different columns are told apart by how many standard deviations the statistics are above the
-    mean of their columns, which moves a score by less than one rank.
-
-    Ranks, means and deviations are taken over all rows, that of the data included, and treat them alike.  Rows that are
-    exchangeable under the null hypothesis therefore have exchangeable scores, and any p-value that compares the
-    rows' scores is exact.
+    A score is a decreasing function of the statistic in its column: the tail rank over the weight.  Equal ranks of
+    different columns are ordered by the number of standard deviations above the mean of the column, which changes a
+    score by less than one rank.  Ranks, means and deviations treat all rows alike, so that scores are exchangeable
+    under the null hypothesis and any p-value that compares those of the rows is exact.
 
     Examples
     --------
@@ -52,56 +39,35 @@ def scores(statistics: Any, tolerance: Any = 0.0, weights: Any = None) -> np.nda
            [3.  , 2.9 ],
            [1.77, 0.5 ]])
     """
-    values, slack = _checked(statistics, tolerance)
-    ranks = tail_ranks(values, slack)
-    shares = _shares(weights, values.shape[1])
+    values = np.asarray(statistics, dtype=np.float64)
+    shares, ranks = _shares(weights, values.shape[1]), tail_ranks(values, tolerance)
     centre, spread = values.mean(axis=0), values.std(axis=0)
-    # the least of the values that reach a statistic up to ties stands for all of them, so that ties remain ties
-    standing = np.take_along_axis(np.sort(values, axis=0), len(values) - ranks, axis=0)
-    height = (standing - centre) / np.where(spread > 0.0, spread, 1.0)
+    height = (_least_tied(np.sort(values, axis=0), ranks) - centre) / np.where(spread > 0.0, spread, 1.0)
     low, high = height.min(), height.max()
     return (ranks - 0.5 * (height - low) / (high - low if high > low else 1.0)) / shares
 
 
 def tails(statistics: Any, tolerance: Any = 0.0, weights: Any = None) -> np.ndarray:
-    """Weighted p-values of statistics by gamma distributions with the moments of their columns, as logarithms.
+    """Approximate the weighted p-values of statistics by gamma distributions; returns decimal logarithms.
 
-    The logarithms are decimal, and the same for tied statistics.
-
-    Ranks among B relabellings end at 1/(B + 1): a statistic with a small share of the level would have to be the
-    largest to count at all, and how far it is ahead would not count.  Squared distances of kernel means are sums of
-    squares, whose distribution is near a gamma distribution with the same mean, variance and skewness (Pearson's type
-    III); its tail goes on.  The largest value of a column, with its ties, is left out of the moments, because that of
-    the data may be far from all others.  The distribution function is an approximation by Wilson and Hilferty (1931):
-    the cube root of a gamma variable is nearly normal.
-
-    How near the gamma distribution is, is a matter of power only: moments are taken over all rows, that of the data
-    included, and treat them alike, so that any p-value that compares the rows' values is exact, as with
-    :func:`scores`.
-
-    Examples
-    --------
-    >>> tails([[9.0, 0.1], [1.0, 0.1], [2.0, 0.5], [1.5, 0.2]]).round(1)
-    array([[-58. ,  -0.1],
-           [ -0.1,  -0.1],
-           [ -1. ,  -6.1],
-           [ -0.3,  -1. ]])
+    Ranks among B permutations end at 1/(B + 1), whereas the tail of a gamma distribution with the mean, variance and
+    skewness of a column goes on.  The largest value of a column, with its ties, is left out of the moments.  The
+    approximation matters for power only: it treats all rows alike, so that any p-value that compares their values is
+    exact, as with :func:`scores`.
     """
-    values, slack = _checked(statistics, tolerance)
-    shares = _shares(weights, values.shape[1])
+    values = np.asarray(statistics, dtype=np.float64)
+    shares, slack = _shares(weights, values.shape[1]), np.broadcast_to(tolerance, values.shape[1:])
     ordered = np.sort(values, axis=0)
-    # the least of the values that reach a statistic up to ties stands for all of them, so that ties remain ties
-    first = len(values) - tail_ranks(values, slack)
-    standing = np.take_along_axis(ordered, first, axis=0)
-    kept = ordered < ordered[-1] - slack
-    varies = np.where(kept, ordered, ordered[0]).max(axis=0) - ordered[0] > slack
-    kept = np.where(varies, kept, 1.0)  # nothing else varies: the moments of all
-    kept /= kept.sum(axis=0)
-    centre = (kept * ordered).sum(axis=0)
-    spread = np.sqrt((kept * (ordered - centre) ** 2).sum(axis=0))
+    used = ordered < ordered[-1] - slack
+    varies = np.where(used, ordered, ordered[0]).max(axis=0) - ordered[0] > slack
+    used = np.where(varies, used, 1.0)  # nothing else varies: the moments of all
+    used /= used.sum(axis=0)
+    centre = (used * ordered).sum(axis=0)
+    spread = np.sqrt((used * (ordered - centre) ** 2).sum(axis=0))
     unit = np.where(spread > slack, spread, 1.0)
-    skewness = (kept * ((ordered - centre) / unit) ** 3).sum(axis=0)
-    return GammaTails(centre, np.where(spread > slack, spread, 0.0), skewness, shares).log10(standing)
+    skewness = (used * ((ordered - centre) / unit) ** 3).sum(axis=0)
+    fitted = GammaTails(centre, np.where(spread > slack, spread, 0.0), skewness, shares)
+    return fitted.log10(_least_tied(ordered, tail_ranks(values, slack)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +88,7 @@ class GammaTails:
         return cls(centre, spread, (heights**3).mean(axis=0), shares)
 
     def log10(self, statistics: np.ndarray) -> np.ndarray:
-        """Return the decimal logarithms (rows, k) of the weighted p-values."""
+        """Return the decimal logarithms (rows, k) of the weighted p-values, by Wilson and Hilferty's cube root."""
         from scipy.special import log_ndtr
 
         varies = self.spread > 0.0
@@ -133,31 +99,17 @@ class GammaTails:
 
 
 def overall_pvalue(comparable: np.ndarray) -> float:
-    """One p-value for all columns of scores (rows, k): how many rows have a score as small as the smallest of row 0.
-
-    Examples
-    --------
-    >>> overall_pvalue(scores([[3.0, 0.1], [1.0, 0.1], [2.0, 0.5]]))
-    0.6666666666666666
-    """
+    """Return one p-value for all columns: the share of rows whose smallest score is at most that of row 0."""
     smallest = comparable.min(axis=1)
     return float((smallest <= _up_to_ties(smallest[0])).mean())
 
 
 def step_down(comparable: np.ndarray) -> np.ndarray:
-    """A p-value for every column of scores (rows, k), adjusted for there being k of them.
+    """Adjust the p-values of all columns of scores (rows, k) for their number; the smallest is ``overall_pvalue``.
 
-    The smallest is ``overall_pvalue``.
-
-    Step-down procedure of Westfall and Young ([WY93] section 2.6): with :func:`scores` that of the smallest p-value,
-    where equal ones are told apart.  The chance that any true null hypothesis has an adjusted p-value of at most alpha
-    is at most alpha, if the joint distribution of the statistics of the true ones over relabellings does not depend on
-    the others (subset pivotality).
-
-    Examples
-    --------
-    >>> step_down(scores([[3.0, 0.1], [1.0, 0.1], [2.0, 0.5]]))
-    array([0.66666667, 1.        ])
+    Step-down procedure of Westfall and Young ([WY93] section 2.6).  The chance that any true null hypothesis has an
+    adjusted p-value of at most alpha is at most alpha, if the joint distribution of the statistics of the true ones
+    does not depend on the others (subset pivotality).
     """
     observed = comparable[0]
     order = np.argsort(observed, kind="stable")
@@ -168,32 +120,17 @@ def step_down(comparable: np.ndarray) -> np.ndarray:
     return adjusted
 
 
+def _least_tied(ordered: np.ndarray, ranks: np.ndarray) -> np.ndarray:
+    """Replace statistics by the least of the values that reach them up to ties, so that ties remain ties."""
+    return np.take_along_axis(ordered, len(ordered) - ranks, axis=0)
+
+
 def _up_to_ties(observed: np.ndarray) -> np.ndarray:
-    """Scores of the data, and what rounding may add to equal ones, also to those of another statistic."""
+    """Add to scores what rounding may add to equal ones, also to those of another statistic."""
     return observed + _ROUNDING * (1.0 + np.abs(observed))
 
 
-def _checked(statistics: Any, tolerance: Any) -> tuple[np.ndarray, np.ndarray]:
-    values = np.asarray(statistics, dtype=np.float64)
-    if values.ndim != 2 or 0 in values.shape:
-        raise ValueError(
-            f"statistics must be a matrix, a row for the data and every permutation and a column for every "
-            f"statistic; found shape {values.shape}"
-        )
-    if not np.isfinite(values).all():
-        row, column = np.argwhere(~np.isfinite(values))[0]
-        raise ValueError(f"statistics[{row}, {column}] is {values[row, column]}; every one must be finite")
-    slack = np.broadcast_to(np.asarray(tolerance, dtype=np.float64), (values.shape[1],))
-    if not (np.isfinite(slack).all() and (slack >= 0.0).all()):
-        raise ValueError(f"tolerance must hold finite numbers >= 0; got {tolerance!r}")
-    return values, slack
-
-
 def _shares(weights: Any, columns: int) -> np.ndarray:
-    """Weights with mean 1."""
-    if weights is None:
-        return np.ones(columns)
-    shares = np.asarray(weights, dtype=np.float64)
-    if shares.shape != (columns,) or not (np.isfinite(shares).all() and (shares > 0.0).all()):
-        raise ValueError(f"weights must be one positive number for each of {columns} statistics; got {weights!r}")
+    """Return weights with mean 1."""
+    shares = np.ones(columns) if weights is None else np.asarray(weights, dtype=np.float64)
     return shares / shares.mean()

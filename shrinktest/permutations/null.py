@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -75,21 +77,20 @@ class Null:
         return self.values.size < self.n_planned or self.pvalue != (1 + self.exceedances) / (1 + self.values.size)
 
     @property
-    def lost(self) -> bool:
-        """True if ties by rounding make the p-value larger, and are not small compared with the null distribution."""
-        below = self.values[self.values < self.observed]
-        if self.constant or not (below >= self.observed - self.tolerance).any():
-            return False
-        with np.errstate(invalid="ignore"):  # values that are not finite have no spread
-            spread = np.append(self.values, self.observed).std()
-        return bool(self.tolerance >= _VISIBLE * spread)
-
-    @property
     def constant(self) -> bool:
         """True if no permutation changes the statistic by more than rounding."""
         with np.errstate(invalid="ignore"):
             changes = np.abs(self.values - self.observed)
         return self.values.size > 0 and bool((changes <= _ROUNDING * self.tolerance).all())
+
+    @property
+    def lost(self) -> bool:
+        """True if ties by rounding make the p-value larger, and are not small compared with the null distribution."""
+        tied = (self.values < self.observed) & (self.values >= self.observed - self.tolerance)
+        if not tied.any() or self.constant:
+            return False
+        with np.errstate(invalid="ignore"):  # values that are not finite have no spread
+            return bool(self.tolerance >= _VISIBLE * np.append(self.values, self.observed).std())
 
 
 @dataclass(frozen=True)
@@ -113,12 +114,7 @@ def null_distribution(
     """Evaluate a statistic on the data and on every permutation.
 
     Each row is computed by itself, so the result is the same for any number of ``workers`` (threads).  ``stopping``
-    ends random draws early; if all permutations are enumerated, it has no effect.
-
-    Raises
-    ------
-    ValueError
-        If too many permutations were asked for, or a statistic is not finite.
+    ends random draws early.  Raises ValueError for too many permutations, or a statistic that is not finite.
     """
     if draws.count > _TOO_MANY:
         raise ValueError(f"n_resamples={draws.n_resamples} permutations are too many; give a number such as 9999")
@@ -126,15 +122,22 @@ def null_distribution(
     out = np.empty((draws.count, 2))
     if cost:
         statistic(draws.rows(0, 1)[:0])  # compiles in one thread whatever must be compiled
-    with _bar(draws.count, progress) as advance:
-        run = _Runner(statistic, draws, out, workers, cost, advance)
-        end = run.until(draws.count) if rule is None else _stopped(rule, run, out, draws.count)
-    out = out[:end]
-    if not np.isfinite(out).all():
-        row = int(np.argwhere(~np.isfinite(out))[0, 0])
+    bar: Any = contextlib.nullcontext()
+    if progress and sys.stderr is not None:  # None in programs without a console
+        from tqdm.auto import tqdm
+
+        bar = tqdm(total=draws.count, desc="permutations", unit="")
+    with bar as shown:
+        run = _Runner(statistic, draws, out, workers, cost, shown)
+        if rule is None:
+            run.until(draws.count)
+        else:
+            out = out[: _stopped(rule, run, out, draws.count)]
+    finite = np.isfinite(out).all(axis=1)
+    if not finite.all():
         raise ValueError(
-            f"the statistic of permutation {row} is not finite: use a positive semi-definite kernel, more shrinkage, "
-            "or data of moderate size (scale='sd')"
+            f"the statistic of permutation {int(np.argmin(finite))} is not finite: use a positive semi-definite "
+            "kernel, more shrinkage, or data of moderate size (scale='sd')"
         )
     values = out[0 if draws.exact else 1 :, 0].copy()
     planned = None if rule is None else draws.count - 1
@@ -145,73 +148,57 @@ class _Runner:
     """Evaluates rows in order, in pieces that threads share if that pays."""
 
     def __init__(
-        self,
-        statistic: Statistic,
-        draws: Draws,
-        out: np.ndarray,
-        workers: int,
-        cost: CostHint | None,
-        advance: Callable[[int], object],
+        self, statistic: Statistic, draws: Draws, out: np.ndarray, workers: int, cost: CostHint | None, bar: Any
     ) -> None:
-        self.statistic, self.draws, self.out, self.workers, self.advance = statistic, draws, out, workers, advance
+        self.statistic, self.draws, self.out, self.workers, self.bar = statistic, draws, out, workers, bar
         self.done = 0
         few = min(draws.chunk, _WHOLE, _ENTRIES // max(1, draws.permutations.size))
         self.most = _WHOLE if cost and cost.whole else max(1, few)
         self.seconds = cost.seconds if cost else 0.0  # of a row; 0 if not known yet
         self.batch = min(cost.rows, self.most) if cost else 0  # rows of a piece; 0 if chosen by time
 
-    def until(self, stop: int) -> int:
-        """Evaluate the rows up to ``stop``, which is returned."""
+    def until(self, stop: int) -> None:
+        """Evaluate the rows up to ``stop``."""
         if not self.seconds:  # the first row may compile; the next few show how long a row takes
-            self._piece(self.done, min(1, stop))
-            rows = min(_TRIED, stop - self.done)
-            start = time.perf_counter()
-            self._piece(self.done, self.done + rows)
+            self._take(min(1, stop))
+            rows, start = min(_TRIED, stop - self.done), time.perf_counter()
+            self._take(self.done + rows)
             self.seconds = max(1e-7, (time.perf_counter() - start) / max(1, rows))
         left = stop - self.done
-        if self.workers == 1 or left * self.seconds < _WORTH_THREADS:
-            step = self._step(left, 1)
-            for start in range(self.done, stop, step):
-                self._piece(start, min(stop, start + step))
-        elif left:
-            self._threaded(stop, self._step(left, self.workers))
-        return stop
-
-    def _step(self, left: int, workers: int) -> int:
-        """Rows of a piece."""
+        workers = 1 if left * self.seconds < _WORTH_THREADS else self.workers
         if self.batch:  # as few pieces of one size as will do, equally many for every worker
-            pieces = workers * max(1, -(-left // (workers * self.batch)))
-            return max(1, -(-left // pieces))
-        return max(1, min(self.most, int(_SECONDS / self.seconds), -(-left // workers)))
+            step = -(-left // (workers * max(1, -(-left // (workers * self.batch)))))
+        else:
+            step = min(self.most, int(_SECONDS / self.seconds), -(-left // workers))
+        if workers > 1:
+            self._threaded(stop, max(1, step))
+        while self.done < stop:
+            self._take(min(stop, self.done + max(1, step)))
 
-    def _piece(self, start: int, stop: int) -> None:
-        if stop > start:
-            self.out[start:stop] = self.statistic(self.draws.rows(start, stop))
-            self.done = max(self.done, stop)
-            self.advance(stop - start)
+    def _take(self, stop: int, values: np.ndarray | None = None) -> None:
+        """Write down the values of the next rows, computed here if they are not given."""
+        if stop > self.done:
+            rows = slice(self.done, stop)
+            self.out[rows] = self.statistic(self.draws.rows(self.done, stop)) if values is None else values
+            self.done = stop
+            if self.bar is not None:
+                self.bar.update(stop - rows.start)
 
     def _threaded(self, stop: int, step: int) -> None:
-        from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+        """Evaluate the rows up to ``stop`` in threads."""
+        from concurrent.futures import ThreadPoolExecutor
 
-        pending: dict[Future[np.ndarray], slice] = {}
-        pieces = iter(range(self.done, stop, step))
         pool = ThreadPoolExecutor(self.workers)  # of its own: nothing is left that a fork could break
+        pending: deque[Any] = deque()
         try:
-            more = True
-            while more or pending:
-                while more and len(pending) < 2 * self.workers:
-                    start = next(pieces, None)
-                    if more := start is not None:
-                        assert start is not None
-                        rows = self.draws.rows(start, min(stop, start + step))
-                        pending[pool.submit(self.statistic, rows)] = slice(start, start + len(rows))
-                for future in wait(pending, return_when=FIRST_COMPLETED).done if pending else ():
-                    piece = pending.pop(future)
-                    self.out[piece] = future.result()
-                    self.advance(piece.stop - piece.start)
+            for start in range(self.done, stop, step):
+                if len(pending) == 2 * self.workers:
+                    self._take(min(stop, self.done + step), pending.popleft().result())
+                pending.append(pool.submit(self.statistic, self.draws.rows(start, min(stop, start + step))))
+            while pending:
+                self._take(min(stop, self.done + step), pending.popleft().result())
         finally:  # also on Ctrl-C: pieces that run end soon, others are dropped
             pool.shutdown(wait=True, cancel_futures=True)
-        self.done = stop
 
 
 def _stopped(rule: Stopping, run: _Runner, out: np.ndarray, count: int) -> int:
@@ -219,23 +206,11 @@ def _stopped(rule: Stopping, run: _Runner, out: np.ndarray, count: int) -> int:
     reached, drawn, planned = 0, 0, count - 1
     run.until(1)
     while drawn < planned:
-        wanted = max(rule.least(reached, drawn, planned), drawn // _AHEAD, _TRIED)
-        stop = run.until(min(count, 1 + drawn + wanted))
-        exceedances = np.cumsum(out[1:stop, 0] >= out[0, 0] - TIE * out[0, 1])
+        ahead = max(rule.least(reached, drawn, planned), drawn // _AHEAD, _TRIED)
+        run.until(min(count, 1 + drawn + ahead))
+        exceedances = np.cumsum(out[1 : run.done, 0] >= out[0, 0] - TIE * out[0, 1])
         last = rule.stop(exceedances, planned)
         if last is not None:
             return 1 + last
-        reached, drawn = int(exceedances[-1]), stop - 1
+        reached, drawn = int(exceedances[-1]), run.done - 1
     return count
-
-
-@contextmanager
-def _bar(total: int, show: bool) -> Iterator[Callable[[int], object]]:
-    """Show a progress bar; yields the function that advances it."""
-    if not show or sys.stderr is None:  # None in programs without a console
-        yield lambda rows: None
-        return
-    from tqdm.auto import tqdm
-
-    with tqdm(total=total, desc="permutations", unit="") as bar:
-        yield bar.update

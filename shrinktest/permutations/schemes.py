@@ -1,18 +1,106 @@
-"""Permutations of independent rows: labels of samples, pairings of variables, shuffles of several, and signs."""
+"""Schemes for independent rows: labels of samples, orders of variables, signs, and permutations drawn from models."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, ClassVar
 
 import numpy as np
 
-from shrinktest.permutations import draws
-from shrinktest.permutations.base import Permutations, counted
+from shrinktest.permutations.base import (
+    Permutations,
+    capped,
+    factorials,
+    random_orders,
+    random_subsets,
+    random_words,
+)
+
+_STEPS = 50  # of the chains of weighted permutations, as in [BWBS20]
+
+
+# --- enumerations -------------------------------------------------------------------------------------------
+
+Step = Callable[[list[Any]], Iterator[Any]]
+
+
+def choices(steps: Sequence[Step]) -> Iterator[list[Any]]:
+    """Enumerate all ways to take a choice at every step; what a step offers may depend on the choices before it."""
+    taken: list[Any] = []
+    offers = [steps[0](taken)]
+    while offers:
+        del taken[len(offers) - 1 :]
+        choice = next(offers[-1], None)
+        if choice is None:
+            offers.pop()
+            continue
+        taken.append(choice)
+        if len(taken) == len(steps):
+            yield taken
+        else:
+            offers.append(steps[len(taken)](taken))
+
+
+def alike(table: np.ndarray) -> list[list[int]]:
+    """Group the samples that have the same numbers of units in every stratum, given a table (S, k) of these numbers."""
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for sample, numbers in enumerate(table.T.tolist()):
+        groups.setdefault(tuple(numbers), []).append(sample)
+    return list(groups.values())
+
+
+def labellings(table: np.ndarray, groups: list[list[int]]) -> Iterator[np.ndarray]:
+    """Enumerate labels (U,) of units that give every sample its numbers of units of all strata, a table (S, k).
+
+    Units are in order of strata, and first in order of samples within these.  Samples of a group may be exchanged: of
+    labellings that differ in this alone, only the one in which the first units of these samples are in order comes.
+    """
+    order = np.concatenate(groups)  # below, samples are in this order, in which those of a group follow each other
+    group = np.repeat(np.arange(len(groups)), list(map(len, groups)))
+    numbers, ends = table[:, order], np.cumsum(table.sum(axis=1))
+    labels = np.repeat(np.tile(order, len(table)), numbers.ravel()).astype(np.uint16)
+    back = np.lexsort((labels, np.repeat(ends, table.sum(axis=1))))
+    steps: list[Step] = []
+    given: list[int] = []
+    for s, row in enumerate(numbers):
+        present = np.flatnonzero(row)
+        units = range(int(ends[s] - row.sum()), int(ends[s]))
+        labels[units.start : units.stop] = order[present[-1]]  # the last sample has what the others leave
+        for i, sample in enumerate(present[:-1].tolist()):
+            ordered = not numbers[:s, sample].any()  # in later strata samples of a group can be told apart
+            after = ordered and i > 0 and group[present[i - 1]] == group[sample]
+            only = ordered and group[present[-1]] == group[sample]
+            steps.append(partial(_members, units, i, int(row[sample]), after, only))
+            given += [order[sample]] * int(row[sample])
+    if not steps:
+        yield labels[back]
+    for chosen in choices(steps) if steps else ():
+        out = labels.copy()
+        out[list(itertools.chain(*chosen))] = given
+        yield out[back]
+
+
+def _members(
+    units: range, earlier: int, count: int, after: bool, only: bool, taken: list[Any]
+) -> Iterator[tuple[int, ...]]:
+    """Enumerate the members of a sample among the ``units`` of a stratum, after so many ``earlier`` samples.
+
+    The first member comes ``after`` that of the sample before, and is the first unit left if ``only`` exchangeable
+    samples are.
+    """
+    used = set(itertools.chain(*taken[len(taken) - earlier :])) if earlier else ()
+    left = [unit for unit in units if unit not in used]
+    if only:
+        return ((left[0], *others) for others in itertools.combinations(left[1:], count - 1))
+    return itertools.combinations([unit for unit in left if not after or unit > taken[-1][0]], count)
+
+
+# --- labels, orders, signs ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -20,9 +108,7 @@ class Labels(Permutations):
     """Sample labels 0, 1, ..., k - 1 of pooled observations, as (B, N), that keep the sizes of the samples."""
 
     sizes: tuple[int, ...]
-    # True if samples of equal size may be exchanged without changing the statistic: only one of the labellings that
-    # differ in this alone is enumerated
-    symmetric: bool = True
+    symmetric: bool = True  # False if exchanging samples of equal size changes the statistic
 
     @property
     def size(self) -> int:
@@ -30,83 +116,40 @@ class Labels(Permutations):
 
     @property
     def distinct(self) -> float:
-        logarithm = math.lgamma(self.size + 1) - sum(math.lgamma(n + 1) for n in self.sizes)
-        return counted(logarithm, self._count)
+        return factorials([self.size], [*self.sizes, *(Counter(self.sizes).values() if self.symmetric else ())])
 
-    def _count(self) -> int:
-        number = math.factorial(self.size) // math.prod(map(math.factorial, self.sizes))
-        return number // math.prod(math.factorial(equal) for equal in self._exchangeable())
-
-    def _exchangeable(self) -> Iterable[int]:
-        """Numbers of samples of the same size."""
-        return Counter(self.sizes).values() if self.symmetric else ()
-
-    @property
-    def identity(self) -> np.ndarray:
-        """Labels (N,) of the observations as they are, sample after sample."""
+    def _identity(self) -> np.ndarray:
         return np.repeat(np.arange(len(self.sizes), dtype=np.uint16), self.sizes)
 
     def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
         if len(self.sizes) == 2:
-            first = draws.subsets(rng, rows, self.size, self.sizes[0]).view(np.uint8)
+            first = random_subsets(rng, rows, self.size, self.sizes[0]).view(np.uint8)
             return np.subtract(1, first, dtype=np.uint16)
-        return self.identity[draws.permutations(rng, rows, np.array([0, self.size]))]
+        return self._identity()[random_orders(rng, rows, np.array([0, self.size]))]
 
     def all(self) -> Iterator[np.ndarray]:
-        if len(self.sizes) == 2:
-            return self._all_two()
-        return self._fill(np.empty(self.size, dtype=np.uint16), tuple(range(self.size)), 0, {})
-
-    def _all_two(self) -> Iterator[np.ndarray]:
-        """Subsets that are the first sample; of equal sizes, observation 0 stays in it."""
-        fixed = 1 if self.symmetric and self.sizes[0] == self.sizes[1] else 0
-        second = np.ones(self.size, dtype=np.uint16)
-        second[:fixed] = 0
-        for chosen in itertools.combinations(range(fixed, self.size), self.sizes[0] - fixed):
-            labels = second.copy()
-            labels[list(chosen)] = 0
-            yield labels
-
-    def _fill(
-        self, labels: np.ndarray, left: tuple[int, ...], sample: int, leaders: dict[int, int]
-    ) -> Iterator[np.ndarray]:
-        """Give the observations ``left`` to the samples from ``sample`` on, in every way.
-
-        Exchangeable samples come in the order of their first observations, which ``leaders`` holds by size.
-        """
-        if sample == len(self.sizes):
-            yield labels.copy()
-            return
-        n = self.sizes[sample]
-        eligible = [i for i in left if i > leaders.get(n, -1)] if self.symmetric else left
-        last_of_its_size = not self.symmetric or n not in self.sizes[sample + 1 :]
-        for chosen in itertools.combinations(eligible, n):
-            labels[list(chosen)] = sample
-            inside = set(chosen)
-            rest = tuple(i for i in left if i not in inside)
-            if last_of_its_size or (rest and rest[-1] >= chosen[0]):
-                yield from self._fill(labels, rest, sample + 1, {**leaders, n: chosen[0]})
+        table = np.array([self.sizes])
+        return labellings(table, alike(table) if self.symmetric else [[k] for k in range(len(self.sizes))])
 
 
 @dataclass(frozen=True)
 class Pairings(Permutations):
     """Orders (B, n) in which the n observations of Y are paired with those of X."""
 
-    n: int
-
-    @property
-    def size(self) -> int:
-        return self.n
+    size: int = 0
 
     @property
     def distinct(self) -> float:
-        return counted(math.lgamma(self.n + 1), lambda: math.factorial(self.n))
+        return factorials([self.size])
+
+    def _identity(self) -> np.ndarray:
+        return np.arange(self.size)
 
     def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
-        return draws.permutations(rng, rows, np.array([0, self.n]))
+        return random_orders(rng, rows, np.array([0, self.size]))
 
     def all(self) -> Iterator[np.ndarray]:
-        return map(np.array, itertools.permutations(range(self.n)))
+        return map(np.array, itertools.permutations(range(self.size)))
 
 
 @dataclass(frozen=True)
@@ -122,28 +165,20 @@ class Shuffles(Permutations):
 
     @property
     def distinct(self) -> float:
-        others = self.variables - 1
-        return counted(others * math.lgamma(self.n + 1), lambda: math.factorial(self.n) ** others)
+        return factorials([self.n] * (self.variables - 1))
 
     def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
-        return np.stack([self._order(rng, rows, v) for v in range(1, self.variables)], axis=1)
+        return np.stack([self._orders(rng, rows, v) for v in range(1, self.variables)], axis=1)
 
-    def _order(self, rng: np.random.Generator, rows: int, variable: int) -> np.ndarray:
-        """Orders (rows, n) of one variable from a stream of its own; those of the second are the pairings of a test."""
+    def _orders(self, rng: np.random.Generator, rows: int, variable: int) -> np.ndarray:
+        """Draw orders (rows, n) of a variable from its own stream; those of the second are the pairings of a test."""
         seed: Any = rng.bit_generator.seed_seq
         own = () if variable == 1 else (variable,)
         stream = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, *own))
-        return draws.permutations(np.random.default_rng(stream), rows, np.array([0, self.n]))
+        return random_orders(np.random.default_rng(stream), rows, np.array([0, self.n]))
 
     def all(self) -> Iterator[np.ndarray]:
-        def extended(chosen: tuple[tuple[int, ...], ...]) -> Iterator[np.ndarray]:
-            if len(chosen) == self.variables - 1:
-                yield np.array(chosen)
-                return
-            for order in itertools.permutations(range(self.n)):  # itertools.product would hold all n! of them
-                yield from extended((*chosen, order))
-
-        return extended(())
+        return map(np.array, choices([lambda _: itertools.permutations(range(self.n))] * (self.variables - 1)))
 
 
 @dataclass(frozen=True)
@@ -161,8 +196,8 @@ class RelativeOrders(Shuffles):
         return self.n
 
     def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
-        second = self._order(rng, rows, self.second)
-        return second if self.first == 0 else _relative(self._order(rng, rows, self.first), second)
+        second = self._orders(rng, rows, self.second)
+        return second if self.first == 0 else _relative(self._orders(rng, rows, self.first), second)
 
     def all(self) -> Iterator[np.ndarray]:
         for order in super().all():
@@ -171,7 +206,7 @@ class RelativeOrders(Shuffles):
 
 
 def _relative(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Orders of the second variable that pair it with the first as moving both does."""
+    """Return orders of the second variable that pair it with the first as moving both does."""
     out = np.empty_like(second)
     np.put_along_axis(out, first, second, axis=1)
     return out
@@ -197,12 +232,154 @@ class Signs(Permutations):
 
     @property
     def distinct(self) -> float:
-        return counted((self._units - 1) * math.log(2.0), lambda: 2 ** (self._units - 1))
+        return capped(2 ** (self._units - 1))
 
     def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
-        drawn = draws.signs(rng, rows, self._units)
-        return drawn if np.array_equal(self.unit, np.arange(self._units)) else drawn[:, self.unit]
+        return (1.0 - 2.0 * rng.integers(2, size=(rows, self._units), dtype=np.int8))[:, self.unit]
 
     def all(self) -> Iterator[np.ndarray]:
-        for chosen in itertools.product((1.0, -1.0), repeat=self._units - 1):
-            yield np.array((1.0, *chosen))[self.unit]
+        for signs in itertools.product((1.0, -1.0), repeat=self._units - 1):
+            yield np.array((1.0, *signs))[self.unit]
+
+
+@dataclass(frozen=True)
+class GroupShifts(Permutations):
+    """Shifts (B, groups) of y within blocks of successive pairs, whole numbers below ``length``.
+
+    What leaves a block at its end returns at its start.  The shifts form a group, and leave the distribution of the
+    data unchanged if y is independent of x and the pairs of a block are exchangeable.
+    """
+
+    groups: int
+    length: int  # pairs of a block
+
+    @property
+    def restriction(self) -> str:  # type: ignore[override]
+        """Describe what is permuted."""
+        return f"within {self.length} successive pairs"
+
+    @property
+    def size(self) -> int:
+        return self.groups
+
+    @property
+    def distinct(self) -> float:
+        return capped(self.length**self.groups)
+
+    def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
+        return rng.integers(self.length, size=(rows, self.groups))
+
+    def all(self) -> Iterator[np.ndarray]:
+        return map(np.array, itertools.product(range(self.length), repeat=self.groups))
+
+
+# --- drawn from models --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Modelled(Permutations):
+    """Permutations that are drawn from a model, and are not equally likely."""
+
+    equally_likely: ClassVar[bool] = False
+    restriction = "by the model"
+    distinct = math.inf
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedPairings(_Modelled):
+    """Orders (B, n) of Y, each as likely as a model of X given Z says.
+
+    An order of x has probability proportional to the product of q(x_i | z_j) over its pairs i, j.  Chains that
+    exchange random pairs start from one state in the middle, which a chain from the data reaches by the same exchanges
+    in reverse; the data and all draws are exchangeable if the model is true ([BWBS20] Algorithm 1 and Theorem 2).
+    """
+
+    chances: np.ndarray  # (n, n): log q(x_i | z_j)
+
+    @property
+    def size(self) -> int:
+        return len(self.chances)
+
+    @cached_property
+    def _by_z(self) -> np.ndarray:
+        """Log probabilities (n * n,) of all x at the first z, then at the second."""
+        return np.ascontiguousarray(self.chances.T).ravel()
+
+    def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
+        seed: Any = rng.bit_generator.seed_seq  # all chunks share the stream of their parent, and so the middle
+        shared = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key[:-1]))
+        schedule = np.array([shared.permutation(self.size)[: 2 * (self.size // 2)] for _ in range(_STEPS)])
+        start = self._moved(np.arange(self.size)[None], schedule[::-1], shared)
+        states = self._moved(np.repeat(start, rows, axis=0), schedule, rng)
+        return np.argsort(states, axis=1)  # the y that belongs to each x
+
+    def _moved(self, state: np.ndarray, schedule: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Take chains from states (B, n), the x at each z, through the exchanges of a schedule."""
+        state = np.ascontiguousarray(state.T)  # all chains look at the same two rows of log probabilities at a time
+        chances, n = self._by_z, len(state)
+        for order in schedule:
+            i, j = order[0::2], order[1::2]
+            a, b = state[i], state[j]
+            at_i, at_j = n * i[:, None], n * j[:, None]
+            gain = chances.take(at_i + b) + chances.take(at_j + a) - chances.take(at_i + a) - chances.take(at_j + b)
+            swap = rng.random(a.shape) * (1.0 + np.exp(np.minimum(-gain, 700.0))) < 1.0
+            state[i], state[j] = np.where(swap, b, a), np.where(swap, a, b)
+        return np.ascontiguousarray(state.T)
+
+    def all(self) -> Iterator[np.ndarray]:
+        yield np.arange(self.size)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelsByChance(_Modelled):
+    """Labels (B, N) of two samples of fixed sizes; the odds of a row say how likely it is to be in the second.
+
+    Independent draws, exact for these sizes: a set of n observations has probability proportional to the product of
+    the odds of its members ([R84]).
+    """
+
+    sizes: tuple[int, int]
+    odds: np.ndarray  # (N,): log odds of each observation to be in the second sample
+
+    @property
+    def size(self) -> int:
+        return sum(self.sizes)
+
+    @cached_property
+    def _tails(self) -> np.ndarray:
+        """Logarithms (N + 1, n + 1) of the sums over sets of k among the observations from i on."""
+        size, second = self.size, self.sizes[1]
+        out = np.full((size + 1, second + 1), -np.inf)
+        out[size, 0] = 0.0
+        for i in range(size - 1, -1, -1):
+            out[i] = out[i + 1]
+            out[i, 1:] = np.logaddexp(out[i + 1, 1:], out[i + 1, :-1] + self.odds[i])
+        return out
+
+    def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
+        tails, chance = self._tails, rng.random((rows, self.size))
+        left = np.full(rows, self.sizes[1])
+        out = np.zeros((rows, self.size), dtype=np.uint16)
+        for i in range(self.size):
+            with np.errstate(invalid="ignore"):
+                share = np.exp(self.odds[i] + tails[i + 1, np.maximum(left - 1, 0)] - tails[i, left])
+            chosen = (chance[:, i] < share) & (left > 0)
+            out[chosen, i] = 1
+            left -= chosen
+        return out
+
+    def all(self) -> Iterator[np.ndarray]:
+        yield np.repeat(np.arange(2, dtype=np.uint16), self.sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class Copies(_Modelled):
+    """Seeds (B, 1) of copies of X that a model draws; 0 stands for the data."""
+
+    size: int = 0  # observations
+
+    def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
+        return np.maximum(random_words(rng, rows), np.uint64(1))[:, None]
+
+    def all(self) -> Iterator[np.ndarray]:
+        yield np.zeros(1, dtype=np.uint64)

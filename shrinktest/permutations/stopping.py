@@ -1,11 +1,9 @@
-"""Stopping: rules by which random relabellings end before all are drawn, and the p-value that stays valid with each."""
+"""Stopping: rules that end the drawing of random permutations early, each with a valid p-value."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,37 +12,24 @@ from shrinktest._check import choice, count, level
 
 
 class Stopping(ABC):
-    """When to stop drawing, by the number of exceedances so far: relabellings that reach the observed statistic."""
+    """Rule that stops drawing by the number of exceedances: permutations that reach the observed statistic."""
 
     @abstractmethod
     def stop(self, exceedances: np.ndarray, planned: int) -> int | None:
-        """After how many draws to stop.
-
-        Parameters
-        ----------
-        exceedances : ndarray, shape (drawn,)
-            How many there were after every draw.
-        planned : int
-            Draws at most.
-
-        Returns
-        -------
-        int or None
-            None: not within these draws.
-        """
+        """Return after how many draws to stop, given ``exceedances`` (drawn,) after every draw; None if not yet."""
 
     @abstractmethod
     def pvalue(self, exceedances: int, drawn: int, planned: int) -> float:
-        """The p-value after the last draw."""
+        """Return the p-value after the last draw."""
 
     @abstractmethod
     def least(self, exceedances: int, drawn: int, planned: int) -> int:
-        """The fewest draws that it still takes to stop: as many can be evaluated at once without waste."""
+        """Return the fewest draws that it still takes to stop, so that as many can be evaluated at once."""
 
 
 @dataclass(frozen=True)
 class BesagClifford(Stopping):
-    """Stop drawing at the h-th exceedance: few draws where the p-value is large, all of them where it is small.
+    """Stop drawing at the h-th exceedance: few draws if the p-value is large, all of them if it is small.
 
     Parameters
     ----------
@@ -54,8 +39,8 @@ class BesagClifford(Stopping):
     Notes
     -----
     The p-value is h / l if the h-th exceedance is draw l, and (g + 1) / (B + 1) if there were only g < h among all B
-    draws.  It is exact [BC91]: without ties P(p <= x) = x under the null hypothesis at every x that
-    it can take, whatever h; ties only lower that.
+    draws.  It is exact [BC91]: without ties P(p <= x) = x under the null hypothesis at every x that it can take; ties
+    only lower that.
 
     A test at level alpha decides as its first h / alpha - 1 draws would, 399 at .05 with the default; at levels up to
     h / (B + 1), .02 with B = 999, it decides as all B would.  Under the null hypothesis it takes about
@@ -89,9 +74,7 @@ class BesagClifford(Stopping):
 
 @dataclass(frozen=True)
 class Curtailed(Stopping):
-    """Stop drawing once the decision is certain: it is that of all draws, usually at about a fifth of the cost.
-
-    Statisticians call this curtailed sampling.
+    """Stop drawing once the decision is certain (curtailed sampling), usually after about a fifth of all draws.
 
     Parameters
     ----------
@@ -103,12 +86,10 @@ class Curtailed(Stopping):
     After l of B draws with b exceedances the p-value of all B lies between (1 + b) / (1 + B) and
     (1 + b + B - l) / (1 + B); drawing stops once none of the levels lies between these two.
 
-    The p-value is (1 + b) / (1 + l), and valid though l is random: P(p <= x) <= x for every x.  (Every run that ends no
-    higher than with b of l has at most b exceedances after l draws, whether it ends sooner or later, because it stops
-    where exceedances or their absence reach fixed numbers; and without ties the number after l draws is uniform on 0,
-    ..., l under the null hypothesis.)  It lies between the two bounds above, and so on the side of every level where
-    the p-value of all draws is.  At other levels the decision is that of a valid test, but may differ from that of all
-    draws.
+    The p-value is (1 + b) / (1 + l), on the side of every level on which the p-value of all draws is.  It is valid:
+    P(p <= x) <= x for every x.  (A run that ends no higher than with b of l has at most b exceedances after l draws,
+    whether it ends sooner or later; and without ties their number after l draws is uniform on 0, ..., l under the null
+    hypothesis.)
 
     Examples
     --------
@@ -125,24 +106,20 @@ class Curtailed(Stopping):
 
     def __post_init__(self) -> None:
         """Check the levels and put them in order."""
-        given = self.alphas[()] if isinstance(self.alphas, np.ndarray) else self.alphas  # an array may be one number
-        given = (given,) if isinstance(given, Real) else given
-        if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray) or not len(given):
+        levels = self.alphas if isinstance(self.alphas, str) else np.atleast_1d(self.alphas).tolist()
+        if isinstance(levels, str) or not levels or any(isinstance(each, str) for each in levels):
             raise TypeError(f"alphas must be one or more levels, such as (0.05, 0.01); got {self.alphas!r}")
-        object.__setattr__(self, "alphas", tuple(sorted({level(alpha, "alphas") for alpha in given})))
+        object.__setattr__(self, "alphas", tuple(sorted({level(alpha, "alphas") for alpha in levels})))
 
     def _allowed(self, planned: int) -> np.ndarray:
-        """Return how many of the B + 1 rows may reach the observed statistic for each level to reject.
-
-        At least one: a level too small to ever reject is treated as the smallest that can, which decides the same.
-        """
+        """Return how many of all rows may reach the observed statistic for each level to reject, at least one."""
         return np.array([max(1, allowed_rows(alpha, planned + 1)) for alpha in self.alphas])
 
     def stop(self, exceedances: np.ndarray, planned: int) -> int | None:
         low = 1 + np.asarray(exceedances)
         high = low + planned - np.arange(1, low.size + 1)
         allowed = self._allowed(planned)[:, None]
-        return _first(((low > allowed) | (high <= allowed)).all(axis=0))
+        return _first(np.all((low > allowed) | (high <= allowed), axis=0))
 
     def pvalue(self, exceedances: int, drawn: int, planned: int) -> float:
         return (1 + exceedances) / (1 + drawn)
@@ -153,23 +130,21 @@ class Curtailed(Stopping):
         return int(np.maximum(np.minimum(to_accept, to_reject), 0).max())
 
 
-#: What ``stopping`` may be called.
+#: Names of rules.
 STOPPINGS = ("besag-clifford", "curtailed")
 
 
 def as_stopping(stopping: Any, *alphas: float) -> Stopping | None:
-    """A rule from None, a name or a rule; "curtailed" is that at ``alphas``; raises ValueError for another name."""
+    """Return a rule given None, a name or a rule; "curtailed" is that at ``alphas``."""
     if stopping is None or isinstance(stopping, Stopping):
         return stopping
     if isinstance(stopping, str):
-        return BesagClifford() if named(stopping) == "besag-clifford" else Curtailed(alphas)
-    raise TypeError(
-        f"stopping must be None, 'besag-clifford', 'curtailed', or a rule such as BesagClifford(h=10); got {stopping!r}"
-    )
+        return BesagClifford() if rule_name(stopping) == STOPPINGS[0] else Curtailed(alphas)
+    raise TypeError(f"stopping must be None, {STOPPINGS[0]!r}, {STOPPINGS[1]!r}, or a rule; got {stopping!r}")
 
 
-def named(stopping: str) -> str:
-    """The name of a rule, one of ``STOPPINGS``, however it is written; raises ValueError for an unknown one."""
+def rule_name(stopping: str) -> str:
+    """Return the name of a rule, one of ``STOPPINGS``; raises ValueError for an unknown name."""
     return choice(stopping.replace("_", "-"), STOPPINGS, "stopping")
 
 
@@ -186,7 +161,6 @@ def allowed_rows(alpha: float, rows: int) -> int:
     return most
 
 
-def _first(true: Any) -> int | None:
-    """After how many draws something (drawn,) is true for the first time."""
-    where = int(np.argmax(true)) if true.size else 0
-    return where + 1 if true.size and true[where] else None
+def _first(reached: np.ndarray) -> int | None:
+    """Return after how many draws something (drawn,) is true for the first time; None if never."""
+    return int(np.argmax(reached)) + 1 if reached.any() else None

@@ -21,8 +21,8 @@ import numpy as np
 from shrinktest.estimators import MeanEstimator
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.inner import FeatureMap
+from shrinktest.permutations.design import ExchangeableUnits
 from shrinktest.permutations.null import TIE, CostHint, Statistic
-from shrinktest.permutations.units import ExchangeableUnits
 from shrinktest.statistics.features import Features
 from shrinktest.statistics.kernel_cache import KernelCache, Request
 from shrinktest.statistics.mmd import estimates_of

@@ -8,7 +8,7 @@ import pytest
 
 import naive_given
 from shrinktest import two_sample_test
-from shrinktest.permutations.models import LabelsByChance
+from shrinktest.permutations.schemes import LabelsByChance
 
 RNG = np.random.default_rng(8)
 N = 80

@@ -18,7 +18,7 @@ from shrinktest import XGivenZ, calibrate, independence_matrix, independence_tes
 from shrinktest.conditional.ridge import bases, smoother
 from shrinktest.permutations import base
 from shrinktest.permutations.base import Draws
-from shrinktest.permutations.models import LabelsByChance, WeightedPairings
+from shrinktest.permutations.schemes import LabelsByChance, WeightedPairings
 from shrinktest.power.designs import Confounded
 
 RNG = np.random.default_rng(3)

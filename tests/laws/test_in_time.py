@@ -20,7 +20,7 @@ from shrinktest import (
     two_sample_test,
     two_sample_test_columns,
 )
-from shrinktest.permutations.memory import Memory, Rows, of_variables, strongest
+from shrinktest.permutations.serial_correlation import OrderedRows, SerialCorrelation, joint_correlation, strongest
 
 N = 120
 FEW = {"n_resamples": 39, "rng": 0, "workers": 1}
@@ -225,7 +225,7 @@ def test_how_often_it_is_found():
     """Of pairs of series with factors of .8, nearly always; where one or both are free, next to never."""
     found = {
         carried: sum(
-            of_variables([Rows.of([fading(2 * s + k, carried[k], 60)]) for k in (0, 1)], "xy") is not None
+            joint_correlation([OrderedRows.of([fading(2 * s + k, carried[k], 60)]) for k in (0, 1)], "xy") is not None
             for s in range(200)
         )
         for carried in ((0.0, 0.0), (0.0, 0.8), (0.5, 0.5), (0.8, 0.8))
@@ -234,13 +234,12 @@ def test_how_often_it_is_found():
 
 
 def test_the_strongest():
-    weak, strong = Memory(("x", "y"), (0.5, 0.4)), Memory(("x", "z"), (0.5, 0.6))
+    weak, strong = SerialCorrelation(("x", "y"), (0.5, 0.4), 80), SerialCorrelation(("x", "z"), (0.5, 0.6), 800)
     assert strongest([None, weak, strong, None]) is strong and strongest([None]) is None
     assert strong.strength == 0.3
-    said = "If they are in order of time, or of units that were observed several times, they depend on each other, and "
     assert strong.note("do this") == (
-        f"Successive rows of x and of z are correlated (0.50 and 0.60). {said}permuting single rows makes p-values too "
-        "small: do this."
+        "Successive rows of x and of z are correlated (0.50 and 0.60), in stretches of about 14 rows. If they are in "
+        "order of time, permuting single rows makes p-values too small: do this."
     )
 
 

@@ -191,19 +191,3 @@ def test_more_columns_than_relabellings_can_still_reject():
     statistics[0, 17] = 12.0
     adjusted = step_down(scores(statistics))
     assert adjusted[17] == 0.01 and (np.delete(adjusted, 17) > 0.05).all()
-
-
-@pytest.mark.parametrize(
-    ("bad", "message"),
-    [
-        ({"statistics": np.zeros(3)}, "statistics must be a matrix"),
-        ({"statistics": np.zeros((3, 0))}, "statistics must be a matrix"),
-        ({"statistics": [[1.0], [np.nan]]}, r"statistics\[1, 0\] is nan"),
-        ({"statistics": [[1.0], [2.0]], "tolerance": -1.0}, "tolerance must hold"),
-        ({"statistics": [[1.0], [2.0]], "weights": [0.0]}, "weights must be one positive number"),
-        ({"statistics": [[1.0], [2.0]], "weights": [1.0, 2.0]}, "for each of 1 statistics"),
-    ],
-)
-def test_bad_input(bad, message):
-    with pytest.raises(ValueError, match=message):
-        scores(**bad)

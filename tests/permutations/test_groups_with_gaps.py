@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from shrinktest import independence_matrix, independence_test
+from shrinktest import independence_test
 from shrinktest._read import XY, read_variables
 from shrinktest.hypotheses.take_given import read_given
-from shrinktest.tables.labels import patterns_kept
 
 GROUPS, PLACES = 12, 4
 GROUP, PLACE = np.repeat(np.arange(GROUPS), PLACES), np.tile(np.arange(PLACES), GROUPS)
@@ -59,35 +57,3 @@ def test_nothing_changes_where_groups_are_whole():
     fewer = independence_test(X[GROUP > 1], Y[GROUP > 1], groups=GROUP[GROUP > 1], **FEW)
     found = independence_test(X, Y, groups=GROUP, **FEW)
     assert (found.pvalue, found.restriction) == (fewer.pvalue, "10 whole groups")
-
-
-def test_results_say_what_stays():
-    X, Y = curves()
-    X[[0, 5]] = np.nan
-    words = "12 whole groups (2 stay where they are: no other kept the same rows)"
-    assert independence_test(X, Y, groups=GROUP, **FEW).restriction == words
-    X[9] = np.nan  # the second row of the third group, as of the second
-    found = independence_test(X, Y, groups=GROUP, blocks=np.zeros(48), **FEW).restriction
-    assert found == "12 whole groups within 1 block (1 stays where it is: no other kept the same rows)"
-
-
-@pytest.mark.parametrize("test", [independence_test, independence_matrix])
-def test_too_few_groups_that_kept_the_same_rows(test):
-    X, Y = curves()
-    X[np.arange(48) == GROUP * PLACES + GROUP % PLACES] = np.nan
-    X, Y, groups = X[:24], Y[:24], GROUP[:24]
-    message = (
-        r"permuting 6 whole groups \(2 stay where they are: no other kept the same rows\) leaves 4 different "
-        "permutations.*rows with missing values were left out.*same rows are exchangeable: leave out whole groups, use "
-        "nan_policy='indicator'"
-    )
-    with pytest.raises(ValueError, match=message):
-        test(X[:, None], Y[:, None], groups=groups, **FEW)
-    assert test(X[:, None], Y[:, None], groups=groups, **{**FEW, "nan_policy": "indicator"})
-
-
-def test_numbers_of_places():
-    keep = np.array([True, True, False, True, True, False, True, False])
-    labels = ["a", "b", "a", "b", "c", None, "c", ["no label"]]
-    assert patterns_kept(labels, keep).tolist() == [0, 1, 1, 1, 1]
-    assert patterns_kept(labels[:5], np.array([False, True, False, True, True])) is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from math import comb, factorial, inf
+from math import factorial, inf
 
 import numpy as np
 import pytest
@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import naive_restricted
-from shrinktest.permutations import base, draws
-from shrinktest.permutations.base import Draws
-from shrinktest.permutations.models import GroupShifts
-from shrinktest.permutations.schemes import Labels, Pairings, RelativeOrders, Shuffles, Signs
-from shrinktest.permutations.units import CircularShifts, ExchangeableUnits, ShiftedLabels, UnitLabels, UnitPairings
+from shrinktest.permutations import base
+from shrinktest.permutations.base import Draws, random_orders, random_subsets
+from shrinktest.permutations.design import CircularShifts, ExchangeableUnits, ShiftedLabels, UnitLabels, UnitPairings
+from shrinktest.permutations.schemes import GroupShifts, Labels, Pairings, RelativeOrders, Shuffles, Signs
 
 # (m, n, blocks, groups) and (n, blocks, groups)
 SPLITS = {
@@ -50,7 +49,7 @@ def units(size, blocks, groups):
 
 def unit_labels(case):
     m, n, *labels = SPLITS[case]
-    return UnitLabels((m, n), units(m + n, *labels), "")
+    return UnitLabels(units(m + n, *labels), "", (m, n))
 
 
 def unit_pairings(case):
@@ -71,7 +70,7 @@ SCHEMES = {
     "relative orders": RelativeOrders(3, 3, 1, 2),
     "signs": Signs(np.array([0, 1, 2, 3, 3])),
     "shifts of groups": GroupShifts(2, 3),
-    "shifted labels": ShiftedLabels((4, 4), units(8, None, None), ""),
+    "shifted labels": ShiftedLabels(units(8, None, None), "", (4, 4)),
     **{f"labels, {case}": unit_labels(case) for case in SPLITS},
     **{f"pairings, {case}": unit_pairings(case) for case in [*PAIRINGS, *SHIFTS]},
 }
@@ -84,23 +83,11 @@ def rows_of(scheme):
 @pytest.mark.parametrize("name", SCHEMES)
 def test_every_permutation_once_and_the_data_first(name):
     rows = rows_of(SCHEMES[name])
-    assert rows[0] == tuple(Draws.of(SCHEMES[name], 5, np.random.default_rng(0)).identity.ravel().tolist())
+    assert rows[0] == tuple(Draws.of(SCHEMES[name], 1, np.random.default_rng(0)).rows(0, 1).ravel().tolist())
     if name == "relative orders":  # several shuffles move the two variables alike
         assert len(set(rows)) == 6
         return
     assert len(rows) == len(set(rows)) == SCHEMES[name].distinct
-
-
-@pytest.mark.parametrize(("m", "n"), [(2, 3), (3, 2), (4, 2), (1, 5), (5, 4)])
-def test_all_splits_and_of_equal_sizes_half_of_them(m, n):
-    assert {tuple(np.flatnonzero(np.array(row) == 0)) for row in Labels((m, n)).all()} == set(
-        itertools.combinations(range(m + n), m)
-    )
-    assert Labels((m, n)).distinct == comb(m + n, m)
-    halves = [row == 0 for row in Labels((m, m)).all()]
-    assert len(halves) == comb(2 * m, m) // 2
-    assert len({tuple(side) for row in halves for side in (row.tolist(), (~row).tolist())}) == comb(2 * m, m)
-    assert set(rows_of(Pairings(n))) == set(itertools.permutations(range(n)))
 
 
 @pytest.mark.parametrize("case", SPLITS)
@@ -135,7 +122,7 @@ def labelled(draw, smallest, largest):
 def test_splits_and_pairings_by_any_labels(of_x, of_y):
     blocks, groups = of_x[0] + of_y[0], of_x[1] + [100 + group for group in of_y[1]]
     m, n = len(of_x[0]), len(of_y[0])
-    scheme = UnitLabels((m, n), units(m + n, blocks, groups), "")
+    scheme = UnitLabels(units(m + n, blocks, groups), "", (m, n))
     rows = np.array(list(scheme.all())) == 0
     found = {tuple(np.flatnonzero(row).tolist()) for row in rows}
     assert len(found) == len(rows) == scheme.distinct
@@ -172,7 +159,7 @@ def test_draws_are_uniform_and_independent(name):
 
 @pytest.mark.parametrize(("m", "n"), [(65, 65), (40, 90), (1, 129), (129, 1), (63, 1), (64, 64), (3, 190)])
 def test_in_large_samples_every_observation_is_as_likely(m, n):
-    mask = draws.subsets(np.random.default_rng(0), 8000, m + n, m)
+    mask = random_subsets(np.random.default_rng(0), 8000, m + n, m)
     assert (mask.sum(axis=1) == m).all()
     chance = m / (m + n)
     spread = chance * (1 - chance) / len(mask)
@@ -184,18 +171,11 @@ def test_in_large_samples_every_observation_is_as_likely(m, n):
 
 def test_in_large_samples_every_place_is_as_likely_within_segments():
     starts = np.array([0, 50, 51, 180])
-    rows = draws.permutations(np.random.default_rng(0), 8000, starts)
+    rows = random_orders(np.random.default_rng(0), 8000, starts)
     for first, end in itertools.pairwise(starts):
         for place in (first, end - 1):
             counts = np.bincount(rows[:, place] - first, minlength=end - first)
             assert counts.size == 1 or stats.chisquare(counts).pvalue > 1e-3
-
-
-def test_signs_are_fair_and_independent():
-    rows = draws.signs(np.random.default_rng(0), 5000, 70)
-    assert set(np.unique(rows)) == {-1.0, 1.0}
-    assert np.abs(rows.mean(axis=0)).max() < 4.5 / 5000**0.5
-    assert np.abs(np.corrcoef(rows.T) - np.eye(70)).max() < 5.0 / 5000**0.5
 
 
 @pytest.mark.parametrize("name", ["splits", "pairings", "shuffles", "pairings, groups in blocks"])
@@ -220,14 +200,6 @@ def test_chunks_have_streams_of_their_own(monkeypatch):
     later = one.rows(40, 77)
     np.testing.assert_array_equal(other.rows()[40:77], later)
     assert len(np.unique(other.rows(), axis=0)) > 95
-
-
-def test_two_tests_by_one_generator_draw_different_permutations():
-    rng = np.random.default_rng(3)
-    one, other = (Draws.of(Pairings(9), 100, rng).rows() for _ in range(2))
-    assert (one[1:] != other[1:]).any()
-    again = np.random.default_rng(3)
-    np.testing.assert_array_equal(Draws.of(Pairings(9), 100, again).rows(), one)
 
 
 def test_all_pairs_of_variables_share_their_shuffles():
@@ -255,7 +227,7 @@ def test_all_permutations_are_used_if_they_are_no_more_than_asked_for(scheme, di
 
 def test_many_pairs_need_no_deep_recursion():
     n = 3000
-    large = UnitLabels((n, n), units(2 * n, np.arange(2 * n) % n, None), "")
+    large = UnitLabels(units(2 * n, np.arange(2 * n) % n, None), "", (n, n))
     rows = Draws.of(large, 9, np.random.default_rng(0)).rows() == 0
     assert (rows[:, :n] ^ rows[:, n:]).all() and rows[0, :n].all()
     assert large.distinct == inf
