@@ -46,7 +46,7 @@ def prepare(
     ``series`` are the rows of those that are shifted in time; ``workers`` threads may make the Gram matrices.
     """
     tuned = margins(estimator, kernels, (x, y), workers)
-    by_sums, n = estimator.needs == "sums", len(x)
+    by_sums, n = tuned[0].needs == "sums", len(x)
     request = Request(by_coordinates=by_sums, tiled=by_sums, kernels=2, large=300, rank=100, work="pairs")
     smoothed = [(mean.features(kernel, z), z) for mean, kernel, z in zip(tuned, kernels, (x, y), strict=True)]
     features = [cache(kernel, z, request) for kernel, z in smoothed]
@@ -55,7 +55,7 @@ def prepare(
     if columns and not low and cache.limits.gram == "auto":
         features = [cache(kernel, z, replace(request, by_coordinates=False)) for kernel, z in smoothed]
     route = features[0].name
-    plain = n <= _PLAIN and by_sums and features[0].columns is None  # gathered by numpy, all at once
+    plain = n <= _PLAIN and estimator.needs == "sums" and features[0].columns is None  # gathered by numpy, all at once
     cost = CostHint(seconds=4e-9 * n**2, rows=4096) if plain else None
     if route == "tiles":
         cost = CostHint(seconds=tile_seconds(n, 1, pairings=True), whole=True)

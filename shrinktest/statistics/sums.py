@@ -36,9 +36,7 @@ def times(rows: np.ndarray, matrix: np.ndarray, block: int = 128) -> np.ndarray:
     A matrix product rounds differently for blocks of different shapes, so that all blocks here have the same shape: the
     bits of a statistic must not depend on how permutations are shared among threads.
     """
-    out = np.zeros((len(rows), matrix.shape[1]))
-    if rows.shape[1] == 0:
-        return out
+    out = np.empty((len(rows), matrix.shape[1]))
     for start in range(0, len(rows), block):
         stack = rows[start : start + block]
         if len(stack) < block:
