@@ -11,7 +11,7 @@ import numpy as np
 from shrinktest.effects.hsic import Groups, hsic
 from shrinktest.effects.inner_products import ROUNDING, InnerProducts
 from shrinktest.effects.interval import Estimate, by_leaving_out
-from shrinktest.statistics.pair_sums import PairSums, centred_sums
+from shrinktest.statistics.sums import PairSums, centred_sums
 
 OF_DIFFERENT = 4  # groups, without which there is no estimate from pairs of different ones
 _IN_GROUPS = 2.0**-12  # as `ROUNDING`, of features that were made whole numbers, with room for larger ones

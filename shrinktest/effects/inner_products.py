@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -54,7 +54,7 @@ class InnerProducts:
     def centred(self) -> InnerProducts:
         """The features less their mean, without what rounding takes from them."""
         assert self.gram is not None
-        moved = self.gram.evaluated(self.values).centred() if self.by_coordinates else self.gram.centred()
+        moved = (replace(self.gram, known=self.values) if self.by_coordinates else self.gram).centred()
         return InnerProducts(moved.values, moved.by_coordinates)
 
     def __len__(self) -> int:

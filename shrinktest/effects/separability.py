@@ -16,7 +16,7 @@ from shrinktest.estimators.scaled import ScaledMean
 from shrinktest.kernels import Kernel
 from shrinktest.statistics.features import Features
 from shrinktest.statistics.mmd import estimates_of
-from shrinktest.statistics.refit import part_weights, scales
+from shrinktest.statistics.statistic import part_weights, scales
 
 FEWEST = 5  # units of each sample, and so folds, that leave enough to fit a witness function to
 
@@ -137,7 +137,7 @@ class Fit:
             known = values[train]
             gram = Features("factor", self.kernel, self.points[train], known=known)
         else:
-            gram = Features("dense", self.kernel, self.points[train], _matrix=[values[np.ix_(train, train)]])
+            gram = Features("dense", self.kernel, self.points[train], made=[values[np.ix_(train, train)]])
         sizes = (int((~second).sum()), int(second.sum()))
         weights = part_weights(self.estimator, gram, sizes, self.tuning)(second[None].astype(np.uint16))[0]
         signed = np.where(second, -weights, weights)

@@ -17,8 +17,7 @@ from shrinktest.kernels.feature_maps import Concatenated, Derived
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.notes import note
-from shrinktest.statistics.kernel_cache import Limits, Request, choose
-from shrinktest.statistics.memory_limits import bytes_of
+from shrinktest.statistics.kernel_cache import Limits, Request, bytes_of, choose
 
 _ENDLESS = 1e18  # bytes: the features of the sample of rows are fewer than those of bins, whose memory is checked
 _PRODUCTS = 1000  # of features at most, as tests in memory have where nobody asked for more

@@ -23,7 +23,7 @@ from shrinktest.permutations.serial_correlation import BY_STRETCHES, in_stretche
 from shrinktest.results.conclude import NEVER
 from shrinktest.results.kinds import CHANGE, Kind
 from shrinktest.statistics.kernel_cache import KernelCache
-from shrinktest.statistics.scan import CHANGES, SINGLE, Cuts, Within, found_again, prepare
+from shrinktest.statistics.scan import CHANGES, SINGLE, Cuts, Within, fitted_features, prepare
 from shrinktest.statistics.seeded_intervals import Calibration, Scans
 from shrinktest.statistics.statistic import Prepared
 from shrinktest.tables.pooled import is_unasked
@@ -178,7 +178,7 @@ class NoChange(Hypothesis):
                 f"and alpha = {result.alpha:g}: the test {NEVER}, but by chance where permutations are random; "
                 "collect more rows"
             )
-        within = Within.of(found_again(member.features[0], self.points, cache, self.change))
+        within = Within.of(fitted_features(member.features[0], self.points, cache, self.change))
         free = not self.of_interval()
         several = len(getattr(result, "members", ())) > 1
         place = Place.of(within, self.cuts, self.restriction, self.confidence if free else None, rng, chosen=several)

@@ -15,8 +15,7 @@ from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.schemes import Shuffles
 from shrinktest.permutations.serial_correlation import SerialCorrelation, joint_correlation
 from shrinktest.results.kinds import JOINT, Kind
-from shrinktest.statistics.dhsic import prepare
-from shrinktest.statistics.hsic import tuning_of
+from shrinktest.statistics.hsic import prepare_joint, tuning_of
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.statistic import Prepared
 from shrinktest.tables.pooled import is_unasked
@@ -80,4 +79,4 @@ class JointIndependence(Hypothesis):
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
         """Squared norm of the estimated mean of the features without main effects, for every shuffle."""
         values = [variable.points for variable in self.variables]
-        return prepare(estimator, kernel, values, cache)
+        return prepare_joint(estimator, kernel, values, cache)

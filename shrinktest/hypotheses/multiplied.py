@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shrinktest.batches.blocks import Blocks, Products, Whole
-from shrinktest.statistics.pair_sums import PairSums, ShiftedSums
+from shrinktest.statistics.sums import PairSums, ShiftedSums
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,7 @@ from shrinktest.hypotheses.base import Variable, resolve
 from shrinktest.hypotheses.supported import checked_route
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.inner import FeatureMap
-from shrinktest.statistics.kernel_cache import Limits, Request, choose
-from shrinktest.statistics.memory_limits import bytes_of
+from shrinktest.statistics.kernel_cache import Limits, Request, bytes_of, choose
 
 RANK = 50  # features of a variable where nobody says how many: time and memory grow with their square
 _ROOM = 1e18  # bytes: features of the sample of rows are few

@@ -38,8 +38,8 @@ from shrinktest.permutations.schemes import GroupShifts
 from shrinktest.results.effect import DependenceEffect
 from shrinktest.statistics.hsic import scaled_norm
 from shrinktest.statistics.kernel_cache import KernelCache
-from shrinktest.statistics.pair_sums import ROWS, PairSums
 from shrinktest.statistics.statistic import Prepared
+from shrinktest.statistics.sums import ROWS, PairSums
 from shrinktest.tables.encoding import Encoding
 from shrinktest.tables.pooled import checked_types, is_unasked
 from shrinktest.units import as_scale

@@ -121,7 +121,7 @@ class IndependentResiduals(ConditionalIndependence):
             Part(
                 "squares",
                 _SQUARES,
-                Products.beside(*(Products.of(one.values, other.values) for one, other in crossed)),
+                Products.concatenated(*(Products.of(one.values, other.values) for one, other in crossed)),
                 max(map(self._inflation, crossed)),
             ),
             Part("shapes", _SHAPES, shapes, self._inflation(features)),

@@ -21,7 +21,7 @@ from shrinktest.results.band import WitnessBand
 from shrinktest.statistics.features import Features
 from shrinktest.statistics.kernel_cache import KernelCache, Limits
 from shrinktest.statistics.mmd import estimates_of
-from shrinktest.statistics.refit import part_weights
+from shrinktest.statistics.statistic import part_weights
 
 if TYPE_CHECKING:
     import pandas as pd

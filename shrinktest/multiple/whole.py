@@ -13,7 +13,7 @@ from shrinktest.kernels import Gaussian, Kernel, as_kernel
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.multiple.binned import RANK
 from shrinktest.multiple.collection import Asked, Collection, is_auto
-from shrinktest.statistics.memory_limits import advised, bytes_of
+from shrinktest.statistics.kernel_cache import advised, bytes_of
 
 _PART = 16.0  # of the memory that kernel values may take: what the rows themselves may
 

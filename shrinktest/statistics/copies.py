@@ -1,4 +1,4 @@
-"""HSIC and its shrinkage relatives for every estimator, as a function of copies of the first variable."""
+"""HSIC for every estimator, as a function of copies of the first variable."""
 
 from __future__ import annotations
 
@@ -15,16 +15,14 @@ from shrinktest.kernels.pooled import PooledKernel, Rescaled
 from shrinktest.permutations.null import Statistic
 from shrinktest.statistics.features import Centred, Features, alike
 from shrinktest.statistics.hsic import notes_on, refitted, scaled_norm
-from shrinktest.statistics.kernel_cache import KernelCache, Request
-from shrinktest.statistics.memory_limits import check_memory
+from shrinktest.statistics.kernel_cache import KernelCache, Request, check_memory
 
 _LOW = 8  # observations per coordinate, from which coordinates take less time than a Gram matrix
-_SAFE = 1e-2  # as much of what others may miss is allowed to miss where landmarks are found
-_SUMS = ("sums", "noise")  # what estimators need who can do without the Gram matrix
+_SAFE = 1e-2  # share of what landmarks may miss elsewhere that they may miss where they are found
 
 
 @dataclass(frozen=True)
-class Drawn:
+class CopiedKernel:
     """The kernel of the first variable at copies of it, found without looking at those that are compared."""
 
     kernel: Kernel  # resolved
@@ -33,35 +31,31 @@ class Drawn:
     low: FeatureMap | None
     limit: int  # number of coordinates up to which copies may take more of them; 0 for an approximation
     memory: float  # bytes
-    note: str | None = None  # what is said of an approximation
+    note: str | None = None  # on an approximation
     name: str = "factor"  # "factor", "nystrom" or "rff": of the coordinates
 
     @classmethod
-    def of(cls, kernel: Kernel, reference: np.ndarray, others: np.ndarray, by_sums: bool, cache: KernelCache) -> Drawn:
+    def of(
+        cls, kernel: Kernel, reference: np.ndarray, others: np.ndarray, request: Request, cache: KernelCache
+    ) -> CopiedKernel:
         """From rows (m, p) of the reference and of other copies, among which those of all lie as a rule."""
         size, gram, memory = len(reference), cache.limits.gram, cache.limits.memory
-        if gram not in ("auto", "dense"):  # and what cannot be is said
-            found = cache(kernel, reference, Request(by_coordinates=by_sums, kernels=2, rank=100, work="pairs"))
+        if gram not in ("auto", "dense"):  # refuses what is impossible
+            features = cache(kernel, reference, request)
             if cache.limits.random or cache.limits.rank is not None:
-                assert isinstance(found.kernel, FeatureMap)
-                return cls(kernel, reference, found.kernel, 0, memory, found.note, found.name)
-        low, limit = None, size if gram == "factor" else size // _LOW
-        if gram != "dense" and by_sums:
-            low = _few(kernel, reference, others, limit)
+                return cls(kernel, reference, features.feature_map, 0, memory, features.note, features.name)
+        limit = size if gram == "factor" else size // _LOW
+        by_coordinates = gram != "dense" and request.by_coordinates
+        low = _few_coordinates(kernel, reference, others, limit) if by_coordinates else None
         if low is None:
             check_memory(size, 3, memory)
         return cls(kernel, reference, low, limit, memory)
-
-    @property
-    def route(self) -> str:
-        """Representation of the kernel."""
-        return "dense" if self.low is None else self.name
 
     def centred(self, x: np.ndarray) -> Centred:
         """The features of a copy less their mean."""
         z = self._coordinates(x)
         if z is not None:
-            return Centred.of_coordinates(z)
+            return Centred.from_coordinates(z)
         check_memory(len(x), 3, self.memory)
         return Features("dense", self.kernel, x).centred()
 
@@ -69,19 +63,17 @@ class Drawn:
         low, z = self.low, None
         if low is None:
             return None
-        if not self.limit:
-            return low.checked_coordinates(x)
-        if isinstance(low, Landmarks):
-            found = factorized(low.kernel, x, self.limit, start=low)
-            if found is None:
+        if isinstance(low, Landmarks) and self.limit:
+            factor = factorized(low.kernel, x, self.limit, start=low)
+            if factor is None:
                 return None
-            low, z = found
-        if isinstance(self.kernel, PooledKernel):
+            low, z = factor
+        if isinstance(self.kernel, PooledKernel) and self.limit:
             low, z = self.kernel.of_features(low, low.checked_coordinates(self.reference))[0], None
         return low.checked_coordinates(x) if z is None else z
 
 
-def _few(kernel: Kernel, reference: np.ndarray, others: np.ndarray, limit: int) -> FeatureMap | None:
+def _few_coordinates(kernel: Kernel, reference: np.ndarray, others: np.ndarray, limit: int) -> FeatureMap | None:
     """At most ``limit`` coordinates of the kernel, or of that whose features it takes, up to rounding."""
     inner = kernel.kernel if isinstance(kernel, PooledKernel) else kernel
     if isinstance(inner, Rescaled) and isinstance(inner.kernel, PooledKernel):
@@ -89,14 +81,14 @@ def _few(kernel: Kernel, reference: np.ndarray, others: np.ndarray, limit: int) 
     if isinstance(inner, FeatureMap):
         low, z = inner, inner.checked_coordinates(reference)
     else:
-        found = factorized(inner, others, limit, missing=_SAFE * TOLERANCE) if limit else None
-        if found is None:
+        factor = factorized(inner, others, limit, missing=_SAFE * TOLERANCE) if limit else None
+        if factor is None:
             return None
-        low, z = found
+        low, z = factor
+        if alike(np.square(z).sum(), np.square(z.sum(axis=0)).sum(), len(z)):
+            return None  # too coarse for the differences of the features
     columns = kernel.columns(z.shape[1]) if isinstance(kernel, PooledKernel) else z.shape[1]
-    # what is missing must be small beside the differences of the features
-    coarse = isinstance(low, Landmarks) and alike(np.square(z).sum(), np.square(z.sum(axis=0)).sum(), len(z))
-    return None if columns > limit or coarse else low
+    return low if columns <= limit else None
 
 
 def copies_statistic(
@@ -108,29 +100,29 @@ def copies_statistic(
     y: np.ndarray,
     cache: KernelCache,
 ) -> tuple[Statistic, str, tuple[str, ...]]:
-    """The statistic as a function of seeds (B, 1), from which ``copy`` makes x (n, p); its route; and notes on it.
+    """Return the statistic as a function of seeds (B, 1), from which ``copy`` makes x (n, p); its route; and notes.
 
     The kernel was resolved on ``reference``, a copy; ``others`` (m, p) are rows of it and of other copies.
     """
-    by_sums = estimator.needs in _SUMS
-    drawn = Drawn.of(features[0], reference, others, by_sums, cache)
-    still = cache(features[1], y, Request(by_coordinates=by_sums, kernels=2, large=300, rank=100, work="pairs"))
-    right, as_it_is = still.centred(), np.arange(len(y))[None]
-
-    def one(seed: int) -> np.ndarray:
-        left = drawn.centred(copy(seed))
-        if by_sums:
-            return _matched(estimator, left, right)
-        return np.asarray(refitted(estimator, left, right)(as_it_is)[0])
+    by_sums = estimator.needs in ("sums", "noise")
+    request = Request(by_coordinates=by_sums, kernels=2, rank=100, work="pairs")
+    copied = CopiedKernel.of(features[0], reference, others, request, cache)
+    fixed = cache(features[1], y, Request(by_coordinates=by_sums, kernels=2, large=300, rank=100, work="pairs"))
+    right, unpermuted = fixed.centred(), np.arange(len(y))[None]
 
     def statistic(seeds: np.ndarray) -> np.ndarray:
-        return np.array([one(int(seed)) for seed in seeds[:, 0]]).reshape(len(seeds), 2)
+        out = np.empty((len(seeds), 2))
+        for row, seed in zip(out, seeds[:, 0], strict=True):
+            left = copied.centred(copy(int(seed)))
+            norm = _matched(estimator, left, right) if by_sums else refitted(estimator, left, right)
+            row[:] = norm(unpermuted)[0]
+        return out
 
-    notes = (*notes_on(estimator, len(y)), *(note for note in (drawn.note, still.note) if note))
-    return statistic, drawn.route, tuple(dict.fromkeys(notes))
+    notes = (*notes_on(estimator, len(y)), *(note for note in (copied.note, fixed.note) if note))
+    return statistic, "dense" if copied.low is None else copied.name, tuple(dict.fromkeys(notes))
 
 
-def _matched(estimator: MeanEstimator, x: Centred, y: Centred) -> np.ndarray:
+def _matched(estimator: MeanEstimator, x: Centred, y: Centred) -> Statistic:
     """The statistic of pairs as they are, from the sum and the trace of Kc o Lc."""
     if y.by_coordinates and not x.by_coordinates:
         x, y = y, x
@@ -140,6 +132,5 @@ def _matched(estimator: MeanEstimator, x: Centred, y: Centred) -> np.ndarray:
         total = np.square(x.values.T @ y.values).sum()
     else:
         total = np.vdot(x.values, y.values @ x.values)
-    n, trace = len(x.values), float(x.diagonal() @ y.diagonal())
-    sums = np.array([[float(total), trace]])
-    return scaled_norm(estimator, lambda _: sums, (0.0, 0.0), x.size * y.size, n, "biased")(np.empty((1, n)))[0]
+    sums = np.array([[float(total), float(x.diagonal() @ y.diagonal())]])
+    return scaled_norm(estimator, lambda _: sums, (0.0, 0.0), x.size * y.size, len(x.values), "biased")

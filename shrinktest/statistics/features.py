@@ -10,7 +10,6 @@ from shrinktest.kernels import Kernel
 from shrinktest.kernels.bandwidths import spread_rows
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import PooledKernel
-from shrinktest.statistics.memory_limits import needed
 
 LAST_BITS = 1e-5  # of what was rounded; of that, 1e-10 is a tie
 
@@ -34,37 +33,27 @@ class Features:
     known: np.ndarray | None = None  # (N, r): coordinates, if they were computed on the way
     inner: Features | None = None  # of the kernel that a pooled or rescaled kernel is made of
     moved: Centred | None = None  # the features about their mean, if these replace them
-    _matrix: list[np.ndarray] = field(default_factory=list, repr=False, compare=False)
+    made: list[np.ndarray] = field(default_factory=list, repr=False, compare=False)  # the Gram matrix, once computed
 
     def matrix(self, workers: int = 1) -> np.ndarray:
         """Gram matrix (N, N), computed once."""
-        if not self._matrix:
-            if self.inner is None:
-                matrix = self.kernel.gram_matrix(self.points, workers)
-            else:
-                matrix = self.inner.matrix(workers)
-                if isinstance(self.kernel, PooledKernel):
-                    matrix = self.kernel.of_gram(matrix)
-            self._matrix.append(np.ascontiguousarray(matrix))
-        return self._matrix[0]
-
-    @property
-    def in_memory(self) -> bool:
-        """True if the Gram matrix was computed."""
-        return bool(self._matrix)
+        if not self.made:
+            matrix = self.inner.matrix(workers) if self.inner else self.kernel.gram_matrix(self.points, workers)
+            if self.inner and isinstance(self.kernel, PooledKernel):
+                matrix = self.kernel.of_gram(matrix)
+            self.made.append(np.ascontiguousarray(matrix))
+        return self.made[0]
 
     @property
     def plain(self) -> Features:
         """The features without a change of units, which is done on the points beforehand."""
         return self.inner or self
 
-    def coordinates(self) -> np.ndarray | None:
-        """Coordinates (N, r); None for a Gram matrix."""
-        if self.known is not None:
+    def coordinates(self, rows: int | None = None) -> np.ndarray | None:
+        """Coordinates (N, r), maybe of the first ``rows`` only; None for a Gram matrix."""
+        if self.known is not None or not isinstance(self.kernel, FeatureMap) or self.name == "dense":
             return self.known
-        if not isinstance(self.kernel, FeatureMap) or self.name == "dense":
-            return None
-        return self.kernel.checked_coordinates(self.points)
+        return self.kernel.checked_coordinates(self.points if rows is None else self.points[:rows])
 
     def few_coordinates(self) -> np.ndarray | None:
         """Coordinates, if there are no more than points: else a filter has less work with the Gram matrix."""
@@ -74,21 +63,17 @@ class Features:
     @property
     def columns(self) -> int | None:
         """Number of coordinates; None for a Gram matrix."""
-        if self.known is not None:
-            return int(self.known.shape[1])
-        if not isinstance(self.kernel, FeatureMap) or self.name == "dense":
-            return None
-        return int(self.kernel.checked_coordinates(self.points[:1]).shape[1])
+        z = self.coordinates(rows=1)
+        return None if z is None else z.shape[1]
 
     @property
     def feature_map(self) -> FeatureMap | None:
         """The kernel of finite rank that stands for the requested one, if there are coordinates."""
         return self.kernel if isinstance(self.kernel, FeatureMap) else None
 
-    def evaluated(self, coordinates: np.ndarray | None = None) -> Features:
+    def evaluated(self) -> Features:
         """Return the same with its coordinates computed."""
-        z = self.coordinates() if coordinates is None else coordinates
-        return self if z is None else replace(self, known=z)
+        return replace(self, known=self.coordinates())
 
     def diagonal(self) -> np.ndarray:
         """Squared norms (N,) of the features."""
@@ -106,8 +91,8 @@ class Features:
         if self.moved is not None:
             return self.moved.size
         if self.name == "tiles":
-            some = np.ascontiguousarray(self.plain.points[spread_rows(len(self.points), _SAMPLE)])
-            return float(np.linalg.norm(self.plain.kernel.block(some, some))) / len(some)
+            rows = np.ascontiguousarray(self.plain.points[spread_rows(len(self.points), _SAMPLE)])
+            return float(np.linalg.norm(self.plain.kernel.block(rows, rows))) / len(rows)
         z = self.coordinates()
         if z is None:
             return float(np.linalg.norm(self.matrix(workers))) / len(self.points)
@@ -117,10 +102,10 @@ class Features:
         """Features about their mean over all points, which no labels change."""
         z = self.coordinates()
         if z is not None:
-            return Centred.of_coordinates(z)
+            return Centred.from_coordinates(z)
         if isinstance(self.kernel, FeatureMap):
-            return Centred.of_coordinates(self.kernel.coordinates(self.points), dense=True)
-        return Centred.of_kernel(self.kernel, self.points, self.matrix(workers), workers)
+            return Centred.from_coordinates(self.kernel.coordinates(self.points), dense=True)
+        return Centred.from_kernel(self.kernel, self.points, self.matrix(workers), workers)
 
     def about_mean(self, memory: float, workers: int = 1) -> Features:
         """Return the features about their mean, if the mean is so long that rounding would hide how they differ.
@@ -137,11 +122,11 @@ class Features:
             squares, total = np.trace(self.matrix(workers)), self.matrix(workers).sum()
         fits = z is not None or needed(len(self.points), 2) <= memory
         if not (fits and alike(squares, total, len(self.points))):
-            return self.evaluated(z)
+            return self if z is None else replace(self, known=z)
         moved = self.centred(workers)
         if moved.by_coordinates:
-            return replace(self, moved=moved, known=moved.values, _matrix=[])
-        return replace(self, moved=moved, _matrix=[moved.values])
+            return replace(self, moved=moved, known=moved.values, made=[])
+        return replace(self, moved=moved, made=[moved.values])
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,14 +139,14 @@ class Centred:
     by_coordinates: bool
 
     @classmethod
-    def of_coordinates(cls, z: np.ndarray, *, dense: bool = False) -> Centred:
+    def from_coordinates(cls, z: np.ndarray, *, dense: bool = False) -> Centred:
         """Center coordinates (N, r); ``dense`` gives their Gram matrix, of products that were not rounded before."""
         less = np.ascontiguousarray(z - z.mean(axis=0))
         before, after = (float(np.linalg.norm(w.T @ w)) / len(z) for w in (z, less))
         return cls(less @ less.T if dense else less, after, LAST_BITS * (before * after) ** 0.5, not dense)
 
     @classmethod
-    def of_kernel(cls, kernel: Kernel, points: np.ndarray, matrix: np.ndarray, workers: int = 1) -> Centred:
+    def from_kernel(cls, kernel: Kernel, points: np.ndarray, matrix: np.ndarray, workers: int = 1) -> Centred:
         """Center the Gram matrix (N, N) of a kernel."""
         rows = matrix.mean(axis=0)
         if alike(np.trace(matrix), rows.sum() * len(rows), len(rows)):  # what all values share takes their digits
@@ -191,3 +176,8 @@ class Centred:
 def alike(squares: float, total: float, count: int) -> bool:
     """Tell if features differ little compared with their lengths, from the sum of squared norms and that of the sum."""
     return abs(squares - total / count) < _FAR * squares
+
+
+def needed(size: int, kernels: int) -> float:
+    """Bytes of Gram matrices while they are made."""
+    return (10.0 if kernels == 1 else 20.0 * kernels) * size**2

@@ -1,4 +1,4 @@
-"""HSIC and its shrinkage relatives for every estimator, as a function of pairings."""
+"""HSIC and dHSIC for every estimator, as functions of pairings of two variables or shuffles of several."""
 
 from __future__ import annotations
 
@@ -9,27 +9,25 @@ from typing import Any
 import numpy as np
 
 from shrinktest.embedding import MeanEmbedding
-from shrinktest.estimators import MeanEstimator
+from shrinktest.estimators import KME, MeanEstimator
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.distance import DistanceKernel
-from shrinktest.kernels.inner import centred_product
+from shrinktest.kernels.inner import CentredProduct, centred_product
 from shrinktest.permutations.null import TIE, CostHint, Statistic
-from shrinktest.statistics import tiles
-from shrinktest.statistics.features import Centred, Features
-from shrinktest.statistics.kernel_cache import KernelCache, Request
-from shrinktest.statistics.pair_sums import unbiased
-from shrinktest.statistics.refit import Moments, estimated_norm
-from shrinktest.statistics.statistic import WORTH_THREADS, Prepared, margins, runs_compiled
-from shrinktest.statistics.sums import weighted
+from shrinktest.statistics.features import LAST_BITS, Centred, Features
+from shrinktest.statistics.kernel_cache import KernelCache, Request, check_memory
+from shrinktest.statistics.statistic import WORTH_THREADS, Moments, Prepared, estimated_norm, margins
+from shrinktest.statistics.sums import CentredStrips, pairing_sums_by_tiles, tile_seconds, unbiased, weighted
 
-#: Features of x and of y.
-Both = tuple[Features, Features]
 #: Pairings (B, n) to the sums and the traces (B, 2) of Kc o Lc.
 PairingSums = Callable[[np.ndarray], np.ndarray]
 
 _PLAIN = 64  # pairs up to which gathered products take less time than loading a compiler
 _LOOKED_AT = 1000  # rows of a series, from its start: enough to see its autocorrelation
 _EXCESS = 0.01  # of the statistic; from here on too many independent series give p <= .05
+
+
+# --- two variables ------------------------------------------------------------------------------------------
 
 
 def prepare(
@@ -48,37 +46,50 @@ def prepare(
     ``series`` are the rows of those that are shifted in time; ``workers`` threads may make the Gram matrices.
     """
     tuned = margins(estimator, kernels, (x, y), workers)
-    features, n = _features(tuned, kernels, (x, y), cache), len(x)
-    tiled = features[0].name == "tiles"
+    by_sums, n = tuned[0].needs == "sums", len(x)
+    request = Request(by_coordinates=by_sums, tiled=by_sums, kernels=2, large=300, rank=100, work="pairs")
+    smoothed = [(mean.features(kernel, z), z) for mean, kernel, z in zip(tuned, kernels, (x, y), strict=True)]
+    features = [cache(kernel, z, request) for kernel, z in smoothed]
+    columns = [margin.columns for margin in features if margin.columns is not None]
+    low = len(columns) == 2 and columns[0] * columns[1] <= 4 * n  # a gathered product costs as much as eight others
+    if columns and not low and cache.limits.gram == "auto":
+        features = [cache(kernel, z, replace(request, by_coordinates=False)) for kernel, z in smoothed]
+    route = features[0].name
     plain = n <= _PLAIN and estimator.needs == "sums" and features[0].columns is None  # gathered by numpy, all at once
     cost = CostHint(seconds=4e-9 * n**2, rows=4096) if plain else None
-    if tiled:
-        cost = CostHint(seconds=tiles.seconds(n, 1, pairings=True), whole=True)
-    if estimator.needs in ("sums", "noise"):
-        sums, traces, size = _sums(features, workers)
+    if route == "tiles":
+        cost = CostHint(seconds=tile_seconds(n, 1, pairings=True), whole=True)
+    scaled = estimator.needs in ("sums", "noise")
+    if scaled:
+        sums, traces, size = _pairing_sums(features, workers)
         statistic = scaled_norm(estimator, sums, traces, size, n, form)
     else:
         left, right = _centred(features, workers)
         statistic = refitted(estimator, left, right)
 
-    def fit() -> tuple[np.ndarray, Any]:
-        """Weights (n,) and amount of the estimate from the pairs as they are."""
-        if estimator.needs in ("sums", "noise"):
+    def estimate() -> tuple[MeanEmbedding]:
+        if scaled:
             total, trace = sums(np.arange(n)[None])[0]
-            return estimator._scaled((total, trace, n))  # type: ignore[attr-defined, no-any-return]
-        return estimator._solve(left.values * right.values)
+            weights, amount = estimator._scaled((total, trace, n))  # type: ignore[attr-defined]
+        else:
+            weights, amount = estimator._solve(left.values * right.values)
+        if estimator.smooths:  # the features are smoothed already; their weights are equal
+            amount = tuple([mean.embed(z, k).shrinkage for mean, z, k in zip(tuned, (x, y), kernels, strict=True)])
+        points = np.hstack([x, y])
+        pair = centred_product(features[0].kernel, features[1].kernel, points, x.shape[1])
+        return (MeanEmbedding(points, weights, pair, amount),)
 
     return Prepared(
         statistic=statistic,
-        estimates=lambda: (_estimate(tuned, kernels, features, fit),),
+        estimates=estimate,
         kernel=kernels,
-        route=features[0].name,
+        route=route,
         notes=(
             *notes_on(estimator, n),
-            *dict.fromkeys(one.note for one in features if one.note),
+            *dict.fromkeys([margin.note for margin in features if margin.note]),
             *shift_notes(kernels, x, y, series),
         ),
-        threads=runs_compiled(estimator) and not plain and not tiled,
+        threads=estimator.needs != "function" and not plain and route != "tiles",
         cost=cost,
         features=(features[0].kernel, features[1].kernel),
     )
@@ -89,20 +100,12 @@ def tuning_of(estimator: MeanEstimator, n: int) -> str:
     estimator.check_pairs()
     tuning = estimator.tuning_for((n,))
     if tuning == "joint":
-        raise ValueError(
-            "tuning='joint' shares one amount between two samples, and an independence test has one sample of pairs; "
-            "use tuning='sample'"
-        )
+        raise ValueError("tuning='joint' is for several samples, not for the pairs of one; use tuning='sample'")
     if tuning == "pooled" and not estimator.smooths:
         raise ValueError(
-            "tuning='pooled' tunes once on what permuting cannot change; in an independence test these are "
-            "all n^2 pairs, whose mean is exactly zero, so that every amount would shrink to nothing; use "
-            "tuning='sample', or fix the amount"
+            "tuning='pooled' tunes once on all n^2 pairs, whose mean is zero; use tuning='sample', or fix the amount"
         )
     return tuning
-
-
-# --- statistics ---------------------------------------------------------------------------------------------
 
 
 def scaled_norm(
@@ -136,29 +139,27 @@ def refitted(estimator: MeanEstimator, x: Centred, y: Centred) -> Statistic:
     return estimated_norm(estimator, len(x.values), None, grams, TIE * size, size - x.norm * y.norm)
 
 
-def _sums(features: Both, workers: int) -> tuple[PairingSums, tuple[float, float], float]:
+def _pairing_sums(features: Sequence[Features], workers: int) -> tuple[PairingSums, tuple[float, float], float]:
     """Return sums and traces as a function of pairings, the traces of Kc and Lc, and the size of what cancels."""
     if features[0].name == "tiles":
-        left, right = (tiles.CentredStrips(one.plain.kernel, one.plain.points, workers) for one in features)
-        return tiles.pairing_sums(left, right, workers), (left.trace, right.trace), left.size * right.size
+        left, right = (CentredStrips(margin, workers) for margin in features)
+        return pairing_sums_by_tiles(left, right, workers), (left.trace, right.trace), left.size * right.size
     x, y = _centred(features, workers)
-    if not (x.by_coordinates and y.by_coordinates):
-        x, y = x.dense(), y.dense()
-    u, v, n = x.values, y.values, len(x.values)
     loop: Any = _gathered
     integers: type = np.int64
-    if x.by_coordinates:
-        traces = float(np.square(u).sum()), float(np.square(v).sum())
+    if x.by_coordinates and y.by_coordinates:
         from shrinktest.statistics.sum_loops import cross_sums
 
-        loop = cross_sums
+        loop, u, v = cross_sums, x.values, y.values
+        traces = float(np.square(u).sum()), float(np.square(v).sum())
     else:
+        u, v = x.dense().values, y.dense().values
         traces = float(np.trace(u)), float(np.trace(v))
-        if n > _PLAIN:
+        if len(u) > _PLAIN:
             from shrinktest.statistics.sum_loops import pairing_sums
 
             loop = pairing_sums
-            integers = np.uint16 if n <= 2**16 else np.uint32  # the shorter, the more of them stay in the cache
+            integers = np.uint16 if len(u) <= 2**16 else np.uint32  # the shorter, the more of them stay in the cache
 
     def sums(pairings: np.ndarray) -> np.ndarray:
         out = np.empty((len(pairings), 2))
@@ -178,34 +179,11 @@ def _gathered(x: np.ndarray, y: np.ndarray, pairings: np.ndarray, out: np.ndarra
         out[:, 0] += weighted(flat[rows[:, i, None] + pairings[:, i + 1 :]], 2.0 * x[i, i + 1 :])
 
 
-def _features(
-    estimators: tuple[MeanEstimator, ...],
-    kernels: tuple[Kernel, Kernel],
-    points: tuple[np.ndarray, np.ndarray],
-    cache: KernelCache,
-) -> Both:
-    """Return both margins in the same representation; a margin knows nothing of the pairing."""
-    smoothed = [one.features(kernel, z) for one, kernel, z in zip(estimators, kernels, points, strict=True)]
-    sums = estimators[0].needs == "sums"
-    request = Request(by_coordinates=sums, tiled=sums, kernels=2, large=300, rank=100, work="pairs")
-
-    def both(request: Request) -> Both:
-        x, y = (cache(kernel, z, request) for kernel, z in zip(smoothed, points, strict=True))
-        return x, y
-
-    x, y = both(request)
-    if x.columns is None and y.columns is None:
-        return x, y
-    # a gathered product costs as much as eight others
-    low = x.columns is not None and y.columns is not None and x.columns * y.columns <= 4 * len(points[0])
-    return (x, y) if low or cache.limits.gram != "auto" else both(replace(request, by_coordinates=False))
-
-
-def _centred(features: Both, workers: int) -> tuple[Centred, Centred]:
+def _centred(features: Sequence[Features], workers: int) -> tuple[Centred, Centred]:
     """Center both margins, at the same time if that pays and both kernels are ours, so that threads are safe."""
     first, second = features
     share = max(1, workers // 2)
-    ours = all(isinstance(one.kernel, DistanceKernel) for one in features)
+    ours = isinstance(first.kernel, DistanceKernel) and isinstance(second.kernel, DistanceKernel)
     if workers == 1 or len(first.points) < WORTH_THREADS or not ours:
         return first.centred(share), second.centred(share)
     from concurrent.futures import ThreadPoolExecutor
@@ -215,21 +193,60 @@ def _centred(features: Both, workers: int) -> tuple[Centred, Centred]:
         return first.centred(share), waiting.result()
 
 
-def _estimate(
-    estimators: tuple[MeanEstimator, ...],
-    kernels: tuple[Kernel, Kernel],
-    features: Both,
-    fit: Callable[[], tuple[np.ndarray, Any]],
-) -> MeanEmbedding:
-    (left, x), (right, y) = ((one.kernel, one.points) for one in features)
-    points = np.hstack([x, y])
-    pair = centred_product(left, right, points, x.shape[1])
-    weights, amount = fit()
-    if estimators[0].smooths:  # the features are smoothed already; their weights are equal
-        amount = tuple(
-            one.embed(z, kernel).shrinkage for one, z, kernel in zip(estimators, (x, y), kernels, strict=True)
-        )
-    return MeanEmbedding(points, weights, pair, amount)
+# --- several variables --------------------------------------------------------------------------------------
+
+
+def prepare_joint(
+    estimator: MeanEstimator, kernels: tuple[Kernel, ...], variables: list[np.ndarray], cache: KernelCache
+) -> Prepared:
+    """Prepare the statistic of an estimator and a kernel for each variable (n, p_l), of shuffles (B, d - 1, n)."""
+    tuned, n = margins(estimator, kernels, variables), len(variables[0])
+    smoothed = tuple(mean.features(kernel, z) for mean, kernel, z in zip(tuned, kernels, variables, strict=True))
+    check_memory(n, len(variables), cache.limits.memory)
+    request = Request(by_coordinates=False, kernels=len(variables))
+    features = [cache(kernel, z, request) for kernel, z in zip(smoothed, variables, strict=True)]
+    if len(features) == 2:  # without main effects, they do not depend on where the features of the variables lie
+        features = [margin.about_mean(cache.limits.memory) for margin in features]
+    grams = np.ascontiguousarray(np.stack([margin.matrix() for margin in features]))
+    rows = np.ascontiguousarray(grams.mean(axis=1))
+    centre = grams, rows, rows.mean(axis=1)
+    size = float(np.prod([np.linalg.norm(gram) / n for gram in grams]))  # of the products of kernel values that cancel
+
+    def moments(shuffles: np.ndarray) -> Moments:
+        from shrinktest.statistics.dhsic_loops import shuffle_sums
+
+        out = np.empty((len(shuffles), 3))
+        shuffle_sums(*centre, shuffles, out)
+        return out[:, 0], out[:, 1], out[:, 2] / n**2
+
+    def joint_grams(shuffles: np.ndarray) -> np.ndarray:
+        """Gram matrices (B, n, n) of the features without main effects."""
+        from shrinktest.statistics.dhsic_loops import feature_gram
+
+        out = np.empty((len(shuffles), n, n))
+        for r, gram in enumerate(out):
+            feature_gram(*centre, shuffles, r, gram)
+        return out
+
+    def estimate() -> tuple[MeanEmbedding]:
+        points = np.hstack(variables)
+        joint = CentredProduct(smoothed, points, tuple(z.shape[1] for z in variables))
+        if estimator.smooths:  # the features are smoothed already; their weights are equal
+            amounts = tuple(mean.embed(z, k).shrinkage for mean, z, k in zip(tuned, variables, kernels, strict=True))
+            return (replace(KME().embed(points, joint), shrinkage=amounts),)
+        if estimator.weighs_all_alike((n,)):
+            return (estimator.embed(points, joint),)
+        weights, amount = estimator._solve(joint_grams(np.tile(np.arange(n), (1, len(variables) - 1, 1)))[0])
+        return (MeanEmbedding(points, weights, joint, amount),)
+
+    return Prepared(
+        statistic=estimated_norm(estimator, n, moments, joint_grams, TIE * size, LAST_BITS * size),
+        estimates=estimate,
+        kernel=kernels,
+        route="dense",
+        notes=notes_on(estimator, n, "shuffle", "HSIC" if len(variables) == 2 else "dHSIC"),
+        threads=estimator.needs != "function",
+    )
 
 
 # --- notes --------------------------------------------------------------------------------------------------

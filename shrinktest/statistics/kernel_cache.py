@@ -1,4 +1,4 @@
-"""Cache of kernels at points, and the choice between Gram matrix, coordinates and tiles."""
+"""Cache of kernels at points, the choice between Gram matrix, coordinates and tiles, and the memory each takes."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ import numpy as np
 
 from shrinktest._check import choice, count, counted
 from shrinktest.kernels import Kernel
-from shrinktest.kernels.feature_maps import factorized, few_distinct, nystrom, random_fourier
+from shrinktest.kernels.feature_maps import factorized, few_distinct, has_spectrum, nystrom, random_fourier
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import PooledKernel, Rescaled
-from shrinktest.statistics import tiles
-from shrinktest.statistics.features import Features, alike
-from shrinktest.statistics.memory_limits import advised, bytes_of, check_memory, duration, needed
+from shrinktest.statistics.features import Features, alike, needed
+from shrinktest.statistics.sums import tile_seconds
 
 GRAMS = ("auto", "dense", "factor", "nystrom", "rff")
 
@@ -22,6 +21,20 @@ _MOST = 3000  # coordinates beyond which a factor saves nothing
 _SEVERAL = 16  # observations from which two coordinates take less time than a Gram matrix
 _DENSE = 4000  # observations up to which a Gram matrix takes less time than a thousand coordinates
 _PATIENCE = 600.0  # seconds up to which "auto" makes a Gram matrix by tiles
+
+# Seconds on one core, measured on one machine: good for an order of magnitude elsewhere.  The benchmarks of samples in
+# batches compare them with tests ("foretold").
+_ROW = 4e-7  # for an observation that is read, checked and scaled
+_FEATURE = 8e-9  # for a random Fourier feature of an observation: half a cosine and half a sine
+_LANDMARK = 2.4e-8  # for a landmark: a kernel value,
+_SOLVED = 2.8e-11  # and a product for every other landmark
+_COLUMN = 2e-10  # a product for a column of the data in either
+#: Work of a permutation, by name: sums of weights; products of two variables; filters that are fitted again.
+#: It takes (first) x observations x coordinates x (coordinates + second), or for sums only
+#: (first) x observations x (coordinates + second).
+WORKS = {"sums": (2.4e-11, 100.0), "pairs": (8e-11, 30.0), "filter": (1.6e-10, 86.0)}
+_SPECTRUM = 5e-10  # and a filter the third power of the coordinates
+_PERMUTATIONS = 1e7  # for more there is another error
 
 
 @dataclass(frozen=True)
@@ -36,6 +49,10 @@ class Request:
     columns: int = 2  # of the data, up to which it is likely to find few
     rank: int = 1000  # default number of coordinates of an approximation
     work: str = "sums"  # of a permutation, one of `WORKS`
+
+    def for_inner(self) -> Request:
+        """Request for the kernel inside a pooled one: a factorization takes memory besides its Gram matrix."""
+        return replace(self, kernels=self.kernels + 1, tiled=False)
 
 
 @dataclass(frozen=True)
@@ -66,131 +83,81 @@ class KernelCache:
         self._entries: list[tuple[Kernel, Request, Features]] = []
 
     def __call__(self, kernel: Kernel, points: np.ndarray, request: Request = Request()) -> Features:
-        """Return a resolved kernel at points (N, d); what is computed from them does not depend on their labels.
-
-        Raises
-        ------
-        ValueError
-            For coordinates that the kernel or the statistic does not have, or a rank that means nothing.
-        MemoryError
-            If the kernel takes too much memory; the message says how much, and what fits.
-        """
-        same = [entry for entry in self._entries if entry[2].points is points and self._equal(entry[0], kernel)]
-        for _, known, features in same:
-            if known == request:
-                return features
-        if isinstance(kernel, PooledKernel) and not self.limits.random:
-            features = _pooled(kernel, self(kernel.kernel, points, _of_inner(request)), self.limits, request)
+        """Return a resolved kernel at points (N, d); what is computed from them does not depend on their labels."""
+        random, dense = self.limits.random, None
+        for known, served, features in self._entries:
+            if features.points is points and (known is kernel or (not random and bool(known == kernel))):
+                if served == request:
+                    return features
+                dense = features if dense is None and features.name == "dense" else dense
+        if isinstance(kernel, PooledKernel) and not random:
+            inner = self(kernel.kernel, points, request.for_inner())
+            features = _pooled(kernel, inner, self.limits, request)
         else:
             features = choose(kernel, points, self.limits, request)
-        dense = [entry[2] for entry in same if entry[2].name == features.name == "dense"]
-        if self.limits.random:  # only the latest is kept, so that draws depend on the order of kernels alone
+        if features.name == "dense" and dense is not None:
+            features = dense
+        if random:  # only the latest is kept, so that draws depend on the order of kernels alone
             self._entries = [entry for entry in self._entries if entry[2].points is not points or entry[0] is kernel]
-        self._make_room(len(points))
-        self._entries.append((kernel, request, dense[0] if dense else features))
-        return self._entries[-1][2]
-
-    def _equal(self, kernel: Kernel, other: Kernel) -> bool:
-        return kernel is other or (not self.limits.random and bool(kernel == other))
-
-    def _make_room(self, size: int) -> None:
-        """Forget the oldest entries until the Gram matrices and a new one take at most half of the memory."""
-        while self._entries:
-            matrices = 1 + sum(features.in_memory for _, _, features in self._entries)
-            if 8.0 * size**2 * matrices <= self.limits.memory / 2.0:
-                return
-            self._entries.pop(0)
+        most = self.limits.memory / 2.0 / (8.0 * len(points) ** 2)  # Gram matrices, the new one included
+        while self._entries and sum([len(entry[2].made) for entry in self._entries]) > most - 1.0:
+            self._entries.pop(0)  # the oldest
+        self._entries.append((kernel, request, features))
+        return features
 
 
 def choose(kernel: Kernel, points: np.ndarray, limits: Limits, request: Request) -> Features:
-    """Return a resolved kernel at points (N, d); see `KernelCache`."""
-    choice(limits.gram, GRAMS, "gram")
+    """Return a resolved kernel at points (N, d): by "auto" few coordinates, else the Gram matrix, else tiles."""
+    gram, size = choice(limits.gram, GRAMS, "gram"), len(points)
     if isinstance(kernel, Rescaled):
         inner = choose(kernel.kernel, kernel.moved(points), limits, request)
         if inner.feature_map is None or inner.name == "dense":
             return Features(inner.name, kernel, points, inner=inner)
         return Features(inner.name, kernel.of_features(inner.feature_map), points, inner.note, inner.known)
     if isinstance(kernel, PooledKernel):
-        return _pooled(kernel, choose(kernel.kernel, points, limits, _of_inner(request)), limits, request)
+        return _pooled(kernel, choose(kernel.kernel, points, limits, request.for_inner()), limits, request)
     if limits.rank is not None:
         limits = replace(limits, rank=count(limits.rank, "rank", minimum=1))
-        if limits.gram in ("auto", "dense"):
+        if gram in ("auto", "dense"):
+            raise ValueError(f"rank={limits.rank} is for gram='factor', 'nystrom' or 'rff'; gram={gram!r} has none")
+    if gram not in ("auto", "dense"):
+        if not request.by_coordinates:
             raise ValueError(
-                f"rank={limits.rank} is for gram='factor', 'nystrom' or 'rff'; gram={limits.gram!r} has none"
+                f"gram={gram!r}: this estimator is fitted to the Gram matrix of every permuted sample; use gram='dense'"
             )
-    if limits.gram in ("auto", "dense"):
-        representations = AUTO if limits.gram == "auto" else AUTO[1:]
-        for represent in representations:
-            features = represent(kernel, points, limits, request)
-            if features is not None:
-                return features
-        raise _too_large(kernel, points, limits, request)
-    if not request.by_coordinates:
-        raise ValueError(
-            f"gram={limits.gram!r}: this estimator is fitted to the Gram matrix of every permuted sample, as are your "
-            "own, marginalized ones that tune their noise there, and all but 'kme', 'skmse' and the marginalized ones "
-            "in an independence test; use gram='dense'"
-        )
-    return _approximated(kernel, points, limits, request)
-
-
-# --- "auto" -------------------------------------------------------------------------------------------------
+        return _approximated(kernel, points, limits, request)
+    fits = needed(size, request.kernels) <= limits.memory
+    if gram == "auto" and request.by_coordinates and request.any_rank:
+        features = _few_coordinates(kernel, points, limits, request)
+        if features is not None:
+            return features
+    if not fits:
+        by_tiles = tile_seconds(size, limits.permutations, pairings=request.work == "pairs")
+        if request.tiled and (gram == "dense" or by_tiles < _PATIENCE):
+            return Features("tiles", kernel, points)
+        advice = "use estimator='kme', 'skmse' or 'mkme', which do without it, or a random part of the data"
+        if request.by_coordinates:
+            rank = min(request.rank, max(1, _affordable(points, limits, request)))
+            advice = advised(kernel, size, points.shape[1], rank, limits.permutations, request.work)
+            if request.tiled:
+                advice += f" or gram='dense' (by tiles, about {duration(by_tiles)})"
+        check_memory(size, request.kernels, limits.memory, advice)
+    return Features("dense", kernel, points)
 
 
 def _few_coordinates(kernel: Kernel, points: np.ndarray, limits: Limits, request: Request) -> Features | None:
     """Coordinates, if the kernel has few of them, or few are exact up to rounding."""
-    size, width = points.shape
-    if not (request.by_coordinates and request.any_rank):
-        return None
+    (size, width), fits = points.shape, needed(len(points), request.kernels) <= limits.memory
     if isinstance(kernel, FeatureMap) and 4 * kernel.checked_coordinates(points[:1]).shape[1] <= size:
         return Features("factor", kernel, points)
-    fits, limit = needed(size, request.kernels) <= limits.memory, min(_LOW, size // 4)
-    promising = size >= request.large and (width <= request.columns or few_distinct(points, limit))
-    if fits and not promising:
+    limit = min(_LOW, size // 4)
+    if fits and not (size >= request.large and (width <= request.columns or few_distinct(points, limit))):
         return None
     features = _factor(kernel, points, min(limit, _affordable(points, limits, request)))
-    if features is None or features.known is None:
+    if not fits or features is None or features.known is None:
         return features
-    z = features.known
-    coarse = alike(np.square(z).sum(), np.square(z.sum(axis=0)).sum(), len(z))  # beside the differences of features
-    return None if fits and coarse else features
-
-
-def _gram_matrix(kernel: Kernel, points: np.ndarray, limits: Limits, request: Request) -> Features | None:
-    """The Gram matrix, if it fits."""
-    return Features("dense", kernel, points) if needed(len(points), request.kernels) <= limits.memory else None
-
-
-def _by_tiles(kernel: Kernel, points: np.ndarray, limits: Limits, request: Request) -> Features | None:
-    """Tiles, if the statistic can do with them and they take less than ten minutes, or gram="dense" asks for them."""
-    quick = limits.gram == "dense" or _tile_seconds(points, limits, request) < _PATIENCE
-    return Features("tiles", kernel, points) if request.tiled and quick else None
-
-
-#: What gram="auto" takes: the first that is possible.  gram="dense" leaves out the coordinates.
-AUTO = (_few_coordinates, _gram_matrix, _by_tiles)
-
-
-def _too_large(kernel: Kernel, points: np.ndarray, limits: Limits, request: Request) -> MemoryError:
-    size, width = points.shape
-    advice = "use estimator='kme', 'skmse' or 'mkme', which do without it, or a random part of the data"
-    if request.by_coordinates:
-        rank = min(request.rank, max(1, _affordable(points, limits, request)))
-        advice = advised(kernel, size, width, rank, limits.permutations, request.work)
-        if request.tiled:
-            advice += f" or gram='dense' (by tiles, about {duration(_tile_seconds(points, limits, request))})"
-    try:
-        check_memory(size, request.kernels, limits.memory, advice)
-    except MemoryError as error:
-        return error
-    raise AssertionError  # the matrix fits
-
-
-def _tile_seconds(points: np.ndarray, limits: Limits, request: Request) -> float:
-    return tiles.seconds(len(points), limits.permutations, pairings=request.work == "pairs")
-
-
-# --- coordinates --------------------------------------------------------------------------------------------
+    z = features.known  # which may be too coarse for the differences of features
+    return None if alike(np.square(z).sum(), np.square(z.sum(axis=0)).sum(), len(z)) else features
 
 
 def _approximated(kernel: Kernel, points: np.ndarray, limits: Limits, request: Request) -> Features:
@@ -201,40 +168,36 @@ def _approximated(kernel: Kernel, points: np.ndarray, limits: Limits, request: R
     most = rank or (_MOST if exact else request.rank)
     most = most if gram == "rff" else min(most, size)  # a landmark is one of the observations
     if (1 if exact else most) > max(1, affordable):
+        taken = f"{counted(most, 'coordinate')} take {bytes_of(24.0 * request.kernels * size * most)}"
         raise MemoryError(
-            f"gram={gram!r}: {counted(most, 'coordinate')} of {counted(size, 'observation')} take "
-            f"{bytes_of(24.0 * request.kernels * size * most)}, "
-            f"more than max_memory={bytes_of(limits.memory)}; give rank={max(1, affordable)} or less"
+            f"gram={gram!r}: {taken}, more than max_memory={bytes_of(limits.memory)}; give rank={max(1, affordable)}"
         )
     if exact:
         features = _factor(kernel, points, min(most, affordable))
         if features is not None:
             return features
-        full = f"the Gram matrix has more than {min(most, affordable)} dimensions, or nearly as many as observations"
+        full = f"gram='factor': the Gram matrix has more than {min(most, affordable)} dimensions"
         if affordable < most:
-            raise MemoryError(
-                f"gram='factor': {full}, and {affordable} coordinates of {size} observations take all of "
-                f"max_memory={bytes_of(limits.memory)}; use gram='nystrom' with rank={min(request.rank, affordable)}"
-            )
-        raise ValueError(
-            f"gram='factor': {full}, so that its factor saves nothing; "
-            f"use gram='dense', or approximate it by gram='nystrom', rank={request.rank}"
-        )
-    if gram == "factor":
-        if isinstance(kernel, FeatureMap):
-            return Features(gram, kernel, points)
-        low = factorized(kernel, points, most, truncate=True)
-        assert low is not None  # because it may be truncated
-        return Features(gram, low[0], points, _note(f"a pivoted Cholesky factor of rank {low[1].shape[1]}"), low[1])
+            full += f", which take all of max_memory={bytes_of(limits.memory)}"
+            raise MemoryError(f"{full}; use gram='nystrom' with rank={min(request.rank, affordable)}")
+        raise ValueError(f"{full}; use gram='dense', or gram='nystrom' with rank={request.rank}")
     if gram == "nystrom":
         landmarks = nystrom(kernel, points, most, limits.rng)
         note = _note(f"a Nystrom approximation with {counted(len(landmarks.points), 'landmark')}")
         return Features(gram, landmarks, points, note)
-    waves = random_fourier(kernel, points.shape[1], most, limits.rng)
-    note = _note(f"an approximation by {2 * len(waves.frequencies)} random Fourier features")
-    if most > size and rank is None:
-        note += f" That is more than the {size} observations: gram='dense' is exact and takes less time."
-    return Features(gram, waves, points, note)
+    if gram == "rff":
+        waves = random_fourier(kernel, points.shape[1], most, limits.rng)
+        note = _note(f"an approximation by {2 * len(waves.frequencies)} random Fourier features")
+        if most > size and rank is None:
+            note += f" That is more than the {size} observations: gram='dense' is exact and takes less time."
+        return Features(gram, waves, points, note)
+    if isinstance(kernel, FeatureMap):
+        return Features(gram, kernel, points)
+    factor = factorized(kernel, points, most, truncate=True)
+    assert factor is not None  # because it may be truncated
+    return Features(
+        gram, factor[0], points, _note(f"a pivoted Cholesky factor of rank {factor[1].shape[1]}"), factor[1]
+    )
 
 
 def _factor(kernel: Kernel, points: np.ndarray, limit: int) -> Features | None:
@@ -252,14 +215,6 @@ def _affordable(points: np.ndarray, limits: Limits, request: Request) -> int:
 
 def _note(what: str) -> str:
     return f"The statistic is that of {what}; its permutation test has exact level."
-
-
-# --- kernels of the pooled sample ---------------------------------------------------------------------------
-
-
-def _of_inner(request: Request) -> Request:
-    """The request for the kernel whose features are taken: beside its Gram matrix there is a factorization."""
-    return replace(request, kernels=request.kernels + 1, tiled=False)
 
 
 def _pooled(kernel: PooledKernel, inner: Features, limits: Limits, request: Request) -> Features:
@@ -287,3 +242,47 @@ def _pooled(kernel: PooledKernel, inner: Features, limits: Limits, request: Requ
         return Features("dense", kernel, points)
     note = _note(f"{kernel.label} on the leading principal components, with {100.0 * short[2]:.3g} % of the variance")
     return Features("factor", short[0], points, note, np.ascontiguousarray(short[1]))
+
+
+# --- memory and time ----------------------------------------------------------------------------------------
+
+
+def advised(kernel: Kernel, size: int, columns: int, rank: int, permutations: float, work: str) -> str:
+    """Return the approximations of a kernel with their times, the faster first, as advice."""
+    inner = kernel.kernel if isinstance(kernel, PooledKernel) else kernel
+    names = ("rff", "nystrom") if has_spectrum(inner) else ("nystrom",)
+    times = {name: seconds(name, size, columns, rank, permutations, work) for name in names}
+    first, *others = sorted(times, key=lambda name: times[name])
+    advice = f"use gram={first!r}, rank={rank} (about {duration(times[first])} on one core)"
+    return advice + "".join(f" or gram={name!r} (about {duration(times[name])})" for name in others)
+
+
+def seconds(name: str, size: int, columns: int, rank: int, permutations: float, work: str) -> float:
+    """Return the approximate time on one core of a test by random coordinates; ``work`` is one of `WORKS`."""
+    each = _FEATURE if name == "rff" else _LANDMARK + _SOLVED * rank
+    made = (2.0 if work == "pairs" else 1.0) * size * (_ROW + rank * (each + _COLUMN * columns))
+    slope, extra = WORKS[work]
+    permuted = slope * size * (rank + extra) * (1.0 if work == "sums" else rank)
+    return made + min(permutations, _PERMUTATIONS) * (permuted + (_SPECTRUM * rank**3 if work == "filter" else 0.0))
+
+
+def duration(time: float) -> str:
+    """Return a rough time in words, with one digit or two."""
+    unit, name = (3600.0, "h") if time >= 7200.0 else (60.0, "min") if time >= 120.0 else (1.0, "s")
+    return f"{max(1.0, float(f'{time / unit:.1g}')):g} {name}"
+
+
+def check_memory(size: int, kernels: int, memory: float, advice: str = "use a random part of the data") -> None:
+    """Raise MemoryError if the Gram matrices of so many observations do not fit."""
+    if needed(size, kernels) > memory:
+        matrices = "Gram matrix takes" if kernels == 1 else "Gram matrices take"
+        raise MemoryError(
+            f"{size} observations: the {matrices} {bytes_of(needed(size, kernels))} while being made, more than "
+            f"max_memory={bytes_of(memory)}; {advice}, or raise max_memory"
+        )
+
+
+def bytes_of(size: float) -> str:
+    """A number of bytes in words."""
+    unit, name = (1e9, "GB") if size >= 1e9 else (1e6, "MB") if size >= 1e6 else (1.0, "bytes")
+    return f"{size / unit:.3g} {name}" if unit > 1.0 else f"{size:.0f} {name}"

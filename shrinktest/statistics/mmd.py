@@ -14,12 +14,10 @@ from shrinktest.estimators.marginalized import Marginalized
 from shrinktest.estimators.scaled import ScaledMean
 from shrinktest.kernels import Kernel
 from shrinktest.permutations.null import TIE, CostHint, Statistic
-from shrinktest.statistics import tiles
 from shrinktest.statistics.features import Features
 from shrinktest.statistics.kernel_cache import KernelCache, Request
-from shrinktest.statistics.refit import part_weights, scales
-from shrinktest.statistics.statistic import Prepared, runs_compiled
-from shrinktest.statistics.sums import PLAIN, along, left_over, members_of, sums_of, times, weighted
+from shrinktest.statistics.statistic import Prepared, part_weights, scales
+from shrinktest.statistics.sums import PLAIN, block_sums, left_over, members_of, tile_seconds, times, weighted
 
 COMPARISONS = ("pairs", "pooled")
 WEIGHTS = ("sizes", "equal")
@@ -42,41 +40,24 @@ class Contrast:
     comparison: str
     weights: str  # "sizes" or "equal": of the distances, which are averaged: n_i n_j or n_i, or one for all
 
-    @property
-    def estimated(self) -> tuple[int, ...]:
-        """Numbers of observations of which means are estimated."""
-        return self.sizes if self.comparison == "pairs" else (*self.sizes, sum(self.sizes))
-
-    def pairs(self) -> np.ndarray:
-        """Weights (k, k) of the pairs, zero on the diagonal; those above it add up to 1."""
-        n = np.asarray(self.sizes, dtype=np.float64) if self.weights == "sizes" else np.ones(len(self.sizes))
-        both = np.outer(n, n)
-        np.fill_diagonal(both, 0.0)
-        return 2.0 * both / both.sum()
-
-    def samples(self) -> np.ndarray:
-        """Weights (k,) of the samples, which add up to 1."""
-        n = np.asarray(self.sizes, dtype=np.float64) if self.weights == "sizes" else np.ones(len(self.sizes))
-        return n / n.sum()
-
     def __call__(
         self, inner: np.ndarray, excess: np.ndarray, pull: np.ndarray, terms: np.ndarray, norm2: float
     ) -> np.ndarray:
         """The statistic and the size of what cancels in it, (B, 2); ``norm2`` is of the pooled sample's estimate."""
-        value, size = self._of(inner, excess, pull, norm2)
-        return np.stack([value, np.maximum(size, terms)], axis=1)
-
-    def _of(
-        self, inner: np.ndarray, excess: np.ndarray, pull: np.ndarray, norm2: float
-    ) -> tuple[np.ndarray, np.ndarray]:
         squared = np.einsum("bii->bi", inner)
-        if self.comparison == "pairs":
-            w = self.pairs()
-            reach, crossed = w.sum(axis=1), np.einsum("bij,ij->b", inner, w)
-            value = weighted(squared - excess, reach) - crossed
-            return value, weighted(squared, reach) + np.einsum("bij,ij->b", np.abs(inner), w)
-        w = self.samples()
-        return weighted(squared - 2.0 * pull, w) + norm2, weighted(squared + 2.0 * np.abs(pull), w) + norm2
+        n = np.asarray(self.sizes, dtype=np.float64) if self.weights == "sizes" else np.ones(len(self.sizes))
+        if self.comparison == "pairs":  # those above the diagonal have weights that add up to 1
+            w = np.outer(n, n)
+            np.fill_diagonal(w, 0.0)
+            w = 2.0 * w / w.sum()
+            reach = w.sum(axis=1)
+            value = weighted(squared - excess, reach) - np.einsum("bij,ij->b", inner, w)
+            size = weighted(squared, reach) + np.einsum("bij,ij->b", np.abs(inner), w)
+        else:
+            w = n / n.sum()
+            value = weighted(squared - 2.0 * pull, w) + norm2
+            size = weighted(squared + 2.0 * np.abs(pull), w) + norm2
+        return np.stack([value, np.maximum(size, terms)], axis=1)
 
 
 def prepare(
@@ -97,40 +78,44 @@ def prepare(
     filters, used = estimator.needs == "filter", estimator
     if tuning == "pooled" and not filters:
         used = estimator.tuned(kernel, pooled)
-    features = kernel if used.needs == "noise" else used.features(kernel, pooled)
-    gram = cache(features, pooled, _request(used, pooled))
+    request = Request(used.by_coordinates, used.any_rank, tiled=used.needs == "sums")
+    if filters:
+        request = replace(request, large=_DEAR, columns=pooled.shape[1], work="filter")
+    gram = cache(kernel if used.needs == "noise" else used.features(kernel, pooled), pooled, request)
     low = kernel if used.changes_features else gram.feature_map or kernel
     if tuning == "pooled" and filters:
         used = estimator.tuned(low, pooled)
-    edges = np.cumsum(contrast.sizes)[:-1]
-    if used.needs == "sums" and used.weighs_all_alike(contrast.estimated):
+    sizes = contrast.sizes if contrast.comparison == "pairs" else (*contrast.sizes, len(pooled))  # of all estimates
+    if used.needs == "sums" and used.weighs_all_alike(sizes):
         gram = gram.about_mean(cache.limits.memory, workers)
     else:
         gram = gram.evaluated()
+    if used.needs == "noise":
+        statistic = _noise_statistic(cast(Marginalized, used), kernel, pooled, tuning == "joint", form == "unbiased")
+    else:
+        products_of_means = _scaled_products if used.needs == "sums" else _weighted_products
+        products, norm2 = products_of_means(used, gram, contrast, tuning, form, workers)
+
+        def statistic(labels: np.ndarray) -> np.ndarray:
+            return contrast(*products(np.ascontiguousarray(labels, dtype=np.uint16)), norm2)
+
     return Prepared(
-        statistic=partition_statistic(used, kernel, gram, contrast, tuning, form, workers),
-        estimates=lambda: estimates_of(used, low, np.split(pooled, edges), tuning),
+        statistic=statistic,
+        estimates=lambda: estimates_of(used, low, np.split(pooled, np.cumsum(contrast.sizes)[:-1]), tuning),
         kernel=kernel,
         route=gram.name,
-        notes=notes_of(estimator, used, contrast, tuning, form) + ((gram.note,) if gram.note else ()),
-        threads=runs_compiled(used) and gram.name != "tiles",
+        notes=_notes(estimator, used, contrast, tuning, form) + ((gram.note,) if gram.note else ()),
+        threads=used.needs != "function" and gram.name != "tiles",
         cost=_cost(used, gram, len(contrast.sizes)),
         features=(gram.kernel,),
         approximated=gram.note is not None,
     )
 
 
-def _request(estimator: MeanEstimator, pooled: np.ndarray) -> Request:
-    """Return the representations that an estimator takes, and the size from which a search for coordinates pays."""
-    request = Request(by_coordinates=estimator.by_coordinates, any_rank=estimator.any_rank)
-    if estimator.needs != "filter":
-        return replace(request, tiled=estimator.needs == "sums")
-    return replace(request, large=_DEAR, columns=pooled.shape[1], work="filter")
-
-
 def _cost(estimator: MeanEstimator, gram: Features, k: int) -> CostHint | None:
     """Return the cost of a permutation: an addition for every four observations and column of each part."""
-    quarter, rank = len(gram.points) / 4.0 * 6e-11, gram.columns
+    n, rank = len(gram.points), gram.columns
+    quarter = n / 4.0 * 6e-11
     if estimator.needs == "filter" and rank is not None:
         work = 3e-9 * rank**3 + 2e-7 * rank  # reductions to tridiagonal form, and the least that a score takes
         rows = min(512, max(16, 2**25 // (4 * (rank + 1) ** 2)))
@@ -138,48 +123,30 @@ def _cost(estimator: MeanEstimator, gram: Features, k: int) -> CostHint | None:
     if estimator.needs != "sums":
         return None
     if gram.name == "tiles":
-        return CostHint(seconds=tiles.seconds(len(gram.points), 1, pairings=False), whole=True)
-    if rank is None and len(gram.points) <= PLAIN:  # whose rows are drawn in step, best all at once
-        return CostHint(seconds=1e-7 + (k - 1) * 1e-10 * len(gram.points) ** 2, rows=4096)
-    columns = len(gram.points) / 2.0 if rank is None else rank  # half by symmetry
+        return CostHint(seconds=tile_seconds(n, 1, pairings=False), whole=True)
+    if rank is None and n <= PLAIN:  # whose rows are drawn in step, best all at once
+        return CostHint(seconds=1e-7 + (k - 1) * 1e-10 * n**2, rows=4096)
+    columns = n / 2.0 if rank is None else rank  # half by symmetry
     return CostHint(seconds=1e-7 + (k - 1) * quarter * columns)
 
 
-def partition_statistic(
-    estimator: MeanEstimator,
-    kernel: Kernel,
-    gram: Features,
-    contrast: Contrast,
-    tuning: str,
-    form: str,
-    workers: int = 1,
-) -> Statistic:
-    """Return the statistic as a function of labels (B, N); it closes over nothing that depends on labels.
-
-    ``kernel`` is that of the observations, ``gram`` that of the features that the estimator works with.
-    """
-    if estimator.needs == "noise":
-        return _of_noise(cast(Marginalized, estimator), kernel, gram.points, tuning == "joint", form == "unbiased")
-    found, norm2 = _PRODUCTS[estimator.needs](estimator, gram, contrast, tuning, form, workers)
-    return lambda labels: contrast(*found(np.ascontiguousarray(labels, dtype=np.uint16)), norm2)
-
-
-def _of_sums(
-    estimator: ScaledMean, gram: Features, contrast: Contrast, tuning: str, form: str, workers: int
+def _scaled_products(
+    estimator: MeanEstimator, gram: Features, contrast: Contrast, tuning: str, form: str, workers: int
 ) -> tuple[Products, float]:
     """Products of scaled means, for which sums of blocks of the Gram matrix are enough."""
-    sizes, blocks_of, size = contrast.sizes, sums_of(gram, contrast.sizes, workers), gram.size(workers)
+    mean, sizes, size = cast(ScaledMean, estimator), contrast.sizes, gram.size(workers)
+    sums_and_traces = block_sums(gram, sizes, workers)
     n, total = np.asarray(sizes, dtype=np.float64), sum(sizes)
     reference = norm2 = 0.0
     if contrast.comparison == "pooled":
-        blocks, diagonals = blocks_of(np.repeat(np.arange(len(sizes), dtype=np.uint16), sizes)[None])
+        blocks, diagonals = sums_and_traces(np.repeat(np.arange(len(sizes), dtype=np.uint16), sizes)[None])
         whole = float(blocks.sum())
-        reference = float(estimator.scale((whole, float(diagonals.sum()), total))) / total
+        reference = float(mean.scale((whole, float(diagonals.sum()), total))) / total
         norm2 = float(reference**2 * whole)
 
     def products(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        sums, traces = blocks_of(labels)
-        factors = scales(estimator, sums, traces, sizes, tuning)
+        sums, traces = sums_and_traces(labels)
+        factors = scales(mean, sums, traces, sizes, tuning)
         w = factors / n
         excess = np.zeros_like(w)
         if form == "unbiased":
@@ -192,7 +159,7 @@ def _of_sums(
     return products, norm2
 
 
-def _of_weights(
+def _weighted_products(
     estimator: MeanEstimator, gram: Features, contrast: Contrast, tuning: str, form: str, workers: int
 ) -> tuple[Products, float]:
     """Products of the estimates of filters and of users' functions, which are weights of the observations."""
@@ -201,71 +168,55 @@ def _of_weights(
     weigh = part_weights(estimator, gram, sizes, tuning, workers)
     size = gram.size(workers)
     signed = z is not None or bool(matrix.min(initial=0.0) < 0.0)  # else no mean of features is zero
-    blocks_of = sums_of(gram, sizes, workers) if form == "unbiased" or signed else None
+    sums_and_traces = block_sums(gram, sizes, workers) if form == "unbiased" or signed else None
     diagonal = np.diagonal(matrix) if z is None else np.square(matrix).sum(axis=1)
-    reference = towards = None
+    towards, norm2 = None, 0.0
     if contrast.comparison == "pooled":
         reference = estimator._solve(matrix)[0] if z is None else estimator.embed(gram.points, gram.kernel).weights
         towards = matrix @ (reference if z is None else matrix.T @ reference)
+        norm2 = float(reference @ towards)
 
     def products(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        weights = weigh(labels)
-        parts = [weights * members_of(labels, p) for p in range(len(sizes))]
+        weights, members = weigh(labels), [members_of(labels, p) for p in range(len(sizes))]
+        parts = [weights * member for member in members]
         images = [times(part, matrix, _FEW) for part in parts]
         inner = np.empty((len(labels), len(sizes), len(sizes)))
         for p, image in enumerate(images):
             for q in range(p + 1):
-                inner[:, p, q] = inner[:, q, p] = along(image, parts[q] if z is None else images[q])
-        excess, pull = np.zeros((2, len(labels), len(sizes)))
-        lengths = np.stack([np.abs(part).sum(axis=1) for part in parts], axis=1)
-        plain, traces = np.empty((2, len(labels), len(sizes)))
-        if blocks_of is not None:
-            sums, traces = blocks_of(labels)
+                inner[:, p, q] = inner[:, q, p] = np.einsum("bi,bi->b", image, parts[q] if z is None else images[q])
+        excess, pull, plain = np.zeros((3, len(labels), len(sizes)))
+        terms = np.square(np.stack([np.abs(part).sum(axis=1) for part in parts], axis=1)).max(axis=1) * size
+        if sums_and_traces is not None:
+            sums, traces = sums_and_traces(labels)
             plain = np.einsum("bii->bi", sums)
         if form == "unbiased":
             if z is not None:  # of the coordinates, which leave out next to nothing of the kernel
-                traces = np.stack([weighted(members_of(labels, p), diagonal) for p in range(len(sizes))], axis=1)
+                traces = np.stack([weighted(member, diagonal) for member in members], axis=1)
             between = (plain - traces) / (n * (n - 1.0))
             for p, part in enumerate(parts):
                 squares = np.square(part)
                 excess[:, p] = weighted(squares, diagonal) - squares.sum(axis=1) * between[:, p]
         if towards is not None:
             pull = np.stack([weighted(part, towards) for part in parts], axis=1)
-        terms = np.square(lengths).max(axis=1) * size
-        if signed:  # where the plain mean of a part is zero but for rounding errors, so is what becomes of it
-            least, own, plain = TIE * size, np.einsum("bii->bi", inner), np.abs(plain) / n**2
+        if signed:  # if the plain mean of a part is zero except for rounding errors, so is what becomes of it
+            least, norms, plain = TIE * size, np.einsum("bii->bi", inner), np.abs(plain) / n**2
             terms *= left_over(plain, least).max(axis=1)
-            zero = (plain <= least) & (np.abs(own) <= least)
+            zero = (plain <= least) & (np.abs(norms) <= least)
             if estimator.projects:
-                zero |= np.abs(own) <= TIE * least
-            there = np.where(zero, 0.0, 1.0)
-            inner *= there[:, :, None] * there[:, None, :]
-            excess *= there
-            pull *= there
+                zero |= np.abs(norms) <= TIE * least
+            nonzero = np.where(zero, 0.0, 1.0)
+            inner *= nonzero[:, :, None] * nonzero[:, None, :]
+            excess *= nonzero
+            pull *= nonzero
         return inner, excess, pull, terms
 
-    return products, 0.0 if reference is None or towards is None else float(reference @ towards)
+    return products, norm2
 
 
-#: The products of the parts' estimates, by what a fit needs of a sample.
-_PRODUCTS: dict[str, Callable[..., tuple[Products, float]]] = {
-    "sums": _of_sums,
-    "filter": _of_weights,
-    "function": _of_weights,
-}
-
-
-def estimates_of(
-    estimator: MeanEstimator, kernel: Kernel, samples: list[np.ndarray], tuning: str
-) -> tuple[MeanEmbedding, ...]:
-    """The embeddings of the samples, tuned together if need be."""
-    if tuning == "joint":
-        estimator = estimator.tuned(kernel, *samples)
-    return tuple(estimator.embed(x, kernel) for x in samples)
-
-
-def _of_noise(estimator: Marginalized, kernel: Kernel, points: np.ndarray, joint: bool, unbiased: bool) -> Statistic:
-    """The statistic of two samples whose noise is tuned in every relabelling, which changes the features."""
+def _noise_statistic(
+    estimator: Marginalized, kernel: Kernel, points: np.ndarray, joint: bool, unbiased: bool
+) -> Statistic:
+    """The statistic of two samples whose noise is tuned in every permutation, which changes the features."""
     from shrinktest.estimators.noise_loops import smoothed_splits
 
     columns = points.shape[1]
@@ -282,7 +233,16 @@ def _of_noise(estimator: Marginalized, kernel: Kernel, points: np.ndarray, joint
     return statistic
 
 
-def notes_of(given: MeanEstimator, used: MeanEstimator, contrast: Contrast, tuning: str, form: str) -> tuple[str, ...]:
+def estimates_of(
+    estimator: MeanEstimator, kernel: Kernel, samples: list[np.ndarray], tuning: str
+) -> tuple[MeanEmbedding, ...]:
+    """The embeddings of the samples, tuned together if need be."""
+    if tuning == "joint":
+        estimator = estimator.tuned(kernel, *samples)
+    return tuple([estimator.embed(x, kernel) for x in samples])
+
+
+def _notes(given: MeanEstimator, used: MeanEstimator, contrast: Contrast, tuning: str, form: str) -> tuple[str, ...]:
     """Return notes on tests that are provably the same as others, or easily misread."""
     notes, two = [], len(contrast.sizes) == 2
     equal, pairs = len(set(contrast.sizes)) == 1, contrast.comparison == "pairs"
@@ -302,14 +262,13 @@ def notes_of(given: MeanEstimator, used: MeanEstimator, contrast: Contrast, tuni
             "Samples that are tuned apart carry unequal noise, which makes the statistic non-zero under equal "
             "distributions; the p-value stays exact, but prefer tuning='pooled' or 'joint'."
         )
-    if not equal and not used.smooths:
-        if form == "biased":
-            other = "form='unbiased' does not." if pairs else "comparison='pairs' has one that does not."
-            notes.append(f"With unequal sizes this form favours one direction of a change of scale; {other}")
-        if tuning == "sample":
-            smaller, all_ = ("one is", "both") if two else ("ones are", "all")
-            notes.append(
-                f"Of samples of unequal sizes that are tuned apart, the smaller {smaller} shrunk more, which favours "
-                f"one direction of a change of scale; tuning='joint' has one amount for {all_}."
-            )
+    if not equal and not used.smooths and form == "biased":
+        other = "form='unbiased' does not." if pairs else "comparison='pairs' has one that does not."
+        notes.append(f"With unequal sizes this form favours one direction of a change of scale; {other}")
+    if not equal and not used.smooths and tuning == "sample":
+        smaller, every = ("one is", "both") if two else ("ones are", "all")
+        notes.append(
+            f"Of samples of unequal sizes that are tuned apart, the smaller {smaller} shrunk more, which favours "
+            f"one direction of a change of scale; tuning='joint' has one amount for {every}."
+        )
     return tuple(notes)

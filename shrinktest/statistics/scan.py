@@ -56,8 +56,8 @@ class Cuts:
     def least(self, strata: ExchangeableUnits) -> float:
         """A share of all orders of the units below which no p-value can be, whatever the rows are.
 
-        Where the rows on both sides of a cut are in any other order, or change sides as a whole, its parts are the
-        same.  Of intervals among units of several rows, or in several strata, nothing is known: 0.
+        If the rows on both sides of a cut are in any other order, or change sides as a whole, its parts are the same.
+        Of intervals among units of several rows, or in several strata, nothing is known: 0.
         """
         counts, (fewest, most) = strata.counts, self.lengths
         free = counts.size == 1
@@ -95,22 +95,21 @@ class Within:
     def of(cls, gram: Features, workers: int = 1) -> Within:
         """Of a kernel at the rows."""
         moved = gram.centred(workers)
-        if moved.by_coordinates:
-            return cls.of_coordinates(moved.values, moved.size)
-        return cls.of_values(moved.values, moved.size)
+        return (cls.from_coordinates if moved.by_coordinates else cls.from_gram)(moved.values, moved.size)
 
     @classmethod
-    def of_values(cls, values: np.ndarray, size: float) -> Within:
+    def from_gram(cls, values: np.ndarray, size: float) -> Within:
         """Of kernel values (n, n), whose diagonal does not matter; ``size`` is that of the terms that cancel."""
         n = len(values)
         rows = (values.sum(axis=1) - np.diagonal(values)) / (n - 2)
-        z = values - (rows - rows.sum() / (2.0 * (n - 1)))[:, None]
-        z -= rows - rows.sum() / (2.0 * (n - 1))
+        rows = rows - rows.sum() / (2.0 * (n - 1))
+        z = values - rows[:, None]
+        z -= rows
         np.fill_diagonal(z, 0.0)
         return cls(z, np.empty(0), False, *_units(n, float(np.linalg.norm(z)), size))
 
     @classmethod
-    def of_coordinates(cls, coordinates: np.ndarray, size: float) -> Within:
+    def from_coordinates(cls, coordinates: np.ndarray, size: float) -> Within:
         """Of coordinates (n, rank) of the rows."""
         z = np.ascontiguousarray(coordinates - coordinates.mean(axis=0))
         n, own = len(z), np.square(z).sum(axis=1)
@@ -125,6 +124,11 @@ class Within:
         return len(self.values)
 
     @property
+    def size(self) -> float:
+        """Size of the terms that cancel, in units of kernel values."""
+        return self.terms * self.spread / self.n
+
+    @property
     def _fixed(self) -> tuple[np.ndarray, np.ndarray]:
         """Factor of the norms of the rows, and constant, that squared norms of sums of coordinates are reduced by."""
         t, n = np.arange(self.n + 1, dtype=np.float64), self.n
@@ -134,121 +138,108 @@ class Within:
         """The largest value as a function of orders (B, n), and the size of the terms that cancel, (B, 2)."""
         from shrinktest.statistics import scan_loops as loops
 
-        low, high = cuts.lengths
-        limits = (self.units, low, high)
+        (low, high), single = cuts.lengths, cuts.change == SINGLE
 
         def statistic(orders: np.ndarray) -> np.ndarray:
             orders = np.ascontiguousarray(orders, dtype=np.int64)
-            out = np.full((len(orders), 2), self.terms)
-            found = np.empty(len(orders))
+            largest = np.empty(len(orders))
             if self.by_coordinates:
-                scan = loops.largest_of_coordinates
-                if cuts.change == EPIDEMIC:
-                    scan = loops.largest_interval_of_coordinates
-                scan(self.values, self.own, orders, *self._fixed, *limits, found)
-            elif cuts.change == EPIDEMIC:
-                loops.largest_interval_of_gram(self.values, orders, *limits, found)
-            else:
+                scan = loops.largest_of_coordinates if single else loops.largest_interval_of_coordinates
+                scan(self.values, self.own, orders, *self._fixed, self.units, low, high, largest)
+            elif single:
                 places = np.empty(orders.shape, dtype=np.int16 if self.n < 2**15 else np.int32)
                 np.put_along_axis(places, orders, np.arange(self.n, dtype=places.dtype)[None], axis=1)
-                sums = np.empty(orders.shape)
-                loops.before(self.values, places, sums)
-                loops.largest_of_gram(sums, *limits, found)
-            out[:, 0] = found
-            return out
+                sums = self._first_sums(places)[:, low - 1 : high]
+                largest = (sums * self.units[low : high + 1]).max(axis=1, initial=-np.inf)
+            else:
+                loops.largest_interval_of_gram(self.values, orders, self.units, low, high, largest)
+            return np.stack([largest, np.full(len(orders), self.terms)], axis=1)
 
         return statistic
+
+    def _first_sums(self, places: np.ndarray) -> np.ndarray:
+        """Sums (B, n) within the first 1, ..., n rows, of the kernel; ``places`` (B, n) are those of the rows."""
+        from shrinktest.statistics.scan_loops import before
+
+        sums = np.empty(places.shape)
+        before(self.values, places, sums)
+        return np.cumsum(2.0 * sums, axis=1)
 
     def curve(self, cuts: Cuts) -> tuple[np.ndarray, int, int | None]:
         """The values (n + 1,) at every cut of the rows as they are, and where the largest is.
 
-        Value t is that of the cut before row t; of intervals, the largest of those that begin with it; NaN where there
-        is none.  The place is the first row of the later part, or of the interval, and the first row behind the
-        interval, or None.  Of intervals that split the rows in the same two parts, it is the one that does not begin
-        with row 0.
+        Value t is that of the cut before row t; of intervals, the largest of those that begin with it; NaN if there is
+        none.  The place is the first row of the later part, or of the interval, and the first row behind the interval,
+        or None.  Of intervals that split the rows in the same two parts, it is the one that does not begin with row 0.
         """
         low, high = cuts.lengths
-        found = np.full(self.n + 1, np.nan)
+        curve = np.full(self.n + 1, np.nan)
         if cuts.change == SINGLE:
             t = np.arange(low, high + 1)
-            found[t] = self._first()[t] * self.units[t]
-            return found, int(np.nanargmax(found)), None
+            if self.by_coordinates:
+                sums = self._between()(0, np.arange(self.n + 1))[t]
+            else:
+                sums = self._first_sums(np.arange(self.n, dtype=np.int32)[None])[0][t - 1]
+            curve[t] = sums * self.units[t]
+            return curve, int(np.nanargmax(curve)), None
         ends, totals = np.zeros(self.n + 1, dtype=np.int64), self._between()
         for start in range(self.n - low + 1):
             end = np.arange(start + low, min(start + high, self.n) + 1)
             values = totals(start, end) * self.units[end - start]
-            found[start] = values.max()
-            ends[start] = end[(values >= found[start] - TIE * self.terms).argmax()]
-        largest = found >= np.nanmax(found) - TIE * self.terms  # rounding must not choose among equal ones
+            curve[start] = values.max()
+            ends[start] = end[(values >= curve[start] - TIE * self.terms).argmax()]
+        largest = curve >= np.nanmax(curve) - TIE * self.terms  # rounding must not choose among equal ones
         first = int(np.flatnonzero(largest)[-1])
-        return found, first, int(ends[first])
-
-    def _first(self) -> np.ndarray:
-        """The sums (n + 1,) within the first rows."""
-        if self.by_coordinates:
-            return self._between()(0, np.arange(self.n + 1))
-        from shrinktest.statistics.scan_loops import before
-
-        sums = np.empty((1, self.n))
-        before(self.values, np.arange(self.n, dtype=np.int32)[None], sums)
-        return np.concatenate([[0.0], np.cumsum(2.0 * sums[0])])
+        return curve, first, int(ends[first])
 
     def _between(self) -> Callable[[int, np.ndarray], np.ndarray]:
         """A function (start, ends) -> sums within the rows from start to before each of the ends."""
-        if self.by_coordinates:
-            totals = np.vstack([np.zeros(self.values.shape[1]), np.cumsum(self.values, axis=0)])
-            norms = np.concatenate([[0.0], np.cumsum(self.own)])
-            linear, constant = self._fixed
+        if not self.by_coordinates:
+            area = np.zeros((self.n + 1, self.n + 1))
+            np.cumsum(np.cumsum(self.values, axis=0), axis=1, out=area[1:, 1:])
+            return lambda start, ends: area[ends, ends] - 2.0 * area[start, ends] + area[start, start]
+        totals = np.vstack([np.zeros(self.values.shape[1]), np.cumsum(self.values, axis=0)])
+        norms = np.concatenate([[0.0], np.cumsum(self.own)])
+        linear, constant = self._fixed
 
-            def by_coordinates(start: int, ends: np.ndarray) -> np.ndarray:
-                length = ends - start
-                squared = np.square(totals[ends] - totals[start]).sum(axis=1)
-                return np.asarray(squared - linear[length] * (norms[ends] - norms[start]) - constant[length])
+        def sums(start: int, ends: np.ndarray) -> np.ndarray:
+            length = ends - start
+            squared = np.square(totals[ends] - totals[start]).sum(axis=1)
+            return np.asarray(squared - linear[length] * (norms[ends] - norms[start]) - constant[length])
 
-            return by_coordinates
-        area = np.zeros((self.n + 1, self.n + 1))
-        np.cumsum(np.cumsum(self.values, axis=0), axis=1, out=area[1:, 1:])
-
-        def of_gram(start: int, ends: np.ndarray) -> np.ndarray:
-            return np.asarray(area[ends, ends] - 2.0 * area[start, ends] + area[start, start])
-
-        return of_gram
+        return sums
 
     def part(self, first: int, end: int) -> Within:
         """Return the sums within the rows from ``first`` to before ``end``."""
         if (first, end) == (0, self.n):
             return self
-        rows, size = slice(first, end), self.terms * self.spread / self.n
         if self.by_coordinates:
-            return Within.of_coordinates(self.values[rows], size)
-        return Within.of_values(self.values[rows, rows], size)
+            return Within.from_coordinates(self.values[first:end], self.size)
+        return Within.from_gram(self.values[first:end, first:end], self.size)
 
     def reduced(self, rng: np.random.Generator) -> Within:
-        """Return the sums in a few directions in feature space, those in which many rows vary most; few rows stay.
+        """Return `by_few_coordinates` of many rows; few rows stay."""
+        return self if self.n <= _SMALL else self.by_few_coordinates(rng)
+
+    def by_few_coordinates(self, rng: np.random.Generator) -> Within:
+        """Return the sums by coordinates: all of few rows, and of more the directions in which these vary most.
 
         Found by subspace iteration from random vectors, which the order of the rows has nothing to do with.
         """
-        few = self.by_coordinates and self.values.shape[1] <= _DIRECTIONS
-        return self if self.n <= _SMALL or few else self.by_few_coordinates(rng)
-
-    def by_few_coordinates(self, rng: np.random.Generator) -> Within:
-        """Return the same by coordinates: all of few rows, and of more the directions in which these vary most."""
-        size = self.terms * self.spread / self.n
         if self.by_coordinates:
             if self.values.shape[1] <= _DIRECTIONS:
                 return self
             turned = np.linalg.eigh(self.values.T @ self.values)[1]
-            return Within.of_coordinates(self.values @ turned[:, -_DIRECTIONS:], size)
+            return Within.from_coordinates(self.values @ turned[:, -_DIRECTIONS:], self.size)
         if self.n <= _DIRECTIONS:  # sums over pairs do not depend on the diagonal, which makes all lengths positive
             lengths, turned = np.linalg.eigh(self.values)
-            return Within.of_coordinates(turned * np.sqrt(lengths - lengths[0]), size)
+            return Within.from_coordinates(turned * np.sqrt(lengths - lengths[0]), self.size)
         basis = rng.standard_normal((self.n, min(self.n, _DIRECTIONS + 8)))
         for _ in range(2):
             basis = np.linalg.qr(self.values @ basis)[0]
         lengths, turned = np.linalg.eigh(basis.T @ (self.values @ basis))
-        kept = np.flatnonzero(lengths > 0.0)[-_DIRECTIONS:]
-        z = (basis @ turned[:, kept]) * np.sqrt(lengths[kept])
-        return Within.of_coordinates(z, size)
+        leading = np.flatnonzero(lengths > 0.0)[-_DIRECTIONS:]
+        return Within.from_coordinates((basis @ turned[:, leading]) * np.sqrt(lengths[leading]), self.size)
 
 
 def _units(n: int, spread: float, size: float) -> tuple[np.ndarray, float, float]:
@@ -262,16 +253,16 @@ def _units(n: int, spread: float, size: float) -> tuple[np.ndarray, float, float
     return units, n * size / spread, spread
 
 
-def gram_of(kernel: Kernel, points: np.ndarray, cache: KernelCache, change: str) -> Features:
-    """The kernel at the rows: by coordinates where few will do, for intervals only where these are asked for."""
+def series_features(kernel: Kernel, points: np.ndarray, cache: KernelCache, change: str) -> Features:
+    """Features of the rows: few coordinates if these are enough, for intervals only on request."""
     return cache(kernel, points, Request(any_rank=change == SINGLE, large=_FACTOR))
 
 
-def found_again(features: Kernel, points: np.ndarray, cache: KernelCache, change: str) -> Features:
-    """Return the features of a kernel that was used before, without drawing its coordinates again."""
-    if isinstance(features, FeatureMap):
-        return Features("factor", features, points)
-    return gram_of(features, points, cache, change)
+def fitted_features(kernel: Kernel, points: np.ndarray, cache: KernelCache, change: str) -> Features:
+    """Features of a kernel that was used before, without drawing its coordinates again."""
+    if isinstance(kernel, FeatureMap):
+        return Features("factor", kernel, points)
+    return series_features(kernel, points, cache, change)
 
 
 def prepare(
@@ -289,13 +280,18 @@ def prepare(
     ``scans_of`` adds scans of intervals.
     """
     used = estimator.tuned(kernel, points) if estimator.smooths else estimator
-    gram = gram_of(used.features(kernel, points), points, cache, cuts.change)
+    gram = series_features(used.features(kernel, points), points, cache, cuts.change)
     within = Within.of(gram, workers)
     low = kernel if used.changes_features else gram.feature_map or kernel
     scans = scans_of(within) if scans_of else None
     _, first, end = within.curve(cuts)
     inside = np.zeros(len(points), dtype=bool)
     inside[first : len(points) if end is None else end] = True
+    cost = None
+    if cuts.change == SINGLE and within.by_coordinates:
+        cost = CostHint(seconds=1e-7 + within.n * (5e-9 + 4e-10 * within.values.shape[1]))
+    elif cuts.change == SINGLE:
+        cost = CostHint(seconds=1e-7 + 2.5e-10 * within.n**2, rows=_TOGETHER)
     return Prepared(
         statistic=scans.statistic() if scans else within.statistic(cuts),
         estimates=lambda: estimates_of(used, low, [points[~inside], points[inside]], "fixed"),
@@ -303,17 +299,7 @@ def prepare(
         route=gram.name,
         notes=(gram.note,) if gram.note else (),
         threads=True,
-        cost=scans.cost(_cost(within, cuts)) if scans else _cost(within, cuts),
+        cost=scans.cost(cost) if scans else cost,
         features=(gram.kernel,),
         approximated=gram.note is not None,
     )
-
-
-def _cost(within: Within, cuts: Cuts) -> CostHint | None:
-    """Return the cost of a permutation in a large batch."""
-    n = within.n
-    if cuts.change == EPIDEMIC:
-        return None
-    if within.by_coordinates:
-        return CostHint(seconds=1e-7 + n * (5e-9 + 4e-10 * within.values.shape[1]))
-    return CostHint(seconds=1e-7 + 2.5e-10 * n**2, rows=_TOGETHER)

@@ -1,8 +1,7 @@
-"""Sums within stretches of a series over its permutations: all cuts, or all intervals, of every one of them.
+"""Largest sums within the first rows, or within any interval, of a permuted series.
 
-Of a Gram matrix, the row of an observation meets those that a permutation put before it: their places are compared with
-its own, sixteen bits each, so that the loop is made of vector instructions and a row of the matrix serves many
-permutations while it is in the cache.
+The row of an observation in a Gram matrix meets those that a permutation put before it.  Their places, sixteen bits
+each, are compared with its own: vector instructions, and a row serves many permutations while it is in the cache.
 """
 
 from __future__ import annotations
@@ -31,20 +30,8 @@ def before(matrix, places, out):
 
 
 @compiled()
-def largest_of_gram(sums, units, low, high, out):
-    """The largest standardised sum (B,) within the first rows, from what :func:`before` found."""
-    for b in range(sums.shape[0]):
-        within, best = 0.0, -np.inf
-        for place in range(high):
-            within += 2.0 * sums[b, place]
-            if place + 1 >= low:
-                best = max(best, within * units[place + 1])
-        out[b] = best
-
-
-@compiled()
 def largest_of_coordinates(z, own, orders, linear, constant, units, low, high, out):
-    """The same by coordinates z (n, r), whose squared norms are ``own``.
+    """The largest standardised sum (B,) within the first rows, by coordinates z (n, r) with squared norms ``own``.
 
     The sum within so many rows is the squared norm of the sum of their coordinates, less that many times ``linear`` of
     their own norms, less ``constant``.
@@ -66,6 +53,16 @@ def largest_of_coordinates(z, own, orders, linear, constant, units, low, high, o
             if length >= low:
                 best = max(best, (squared - linear[length] * norms - constant[length]) * units[length])
         out[b] = best
+
+
+@compiled()
+def cumulate(z, own, order, totals, norms):
+    """Write the sums (n + 1, r) of coordinates, and of their squared norms, over the first rows of an order."""
+    for place in range(order.size):
+        i = order[place]
+        norms[place + 1] = norms[place] + own[i]
+        for c in range(z.shape[1]):
+            totals[place + 1, c] = totals[place, c] + z[i, c]
 
 
 @compiled()
@@ -97,11 +94,7 @@ def largest_interval_of_coordinates(z, own, orders, linear, constant, units, low
     n, rank = z.shape
     totals, norms = np.zeros((n + 1, rank)), np.zeros(n + 1)
     for b in range(orders.shape[0]):
-        for place in range(n):
-            i = orders[b, place]
-            norms[place + 1] = norms[place] + own[i]
-            for c in range(rank):
-                totals[place + 1, c] = totals[place, c] + z[i, c]
+        cumulate(z, own, orders[b], totals, norms)
         best = -np.inf
         for end in range(low, n + 1):
             for start in range(max(0, end - high), end - low + 1):
@@ -125,11 +118,7 @@ def largest_in_intervals(z, own, orders, ends, starts, cuts, weights, out):
     n, rank = z.shape
     totals, norms, whole = np.zeros((n + 1, rank)), np.zeros(n + 1), np.empty(rank)
     for b in range(orders.shape[0]):
-        for place in range(n):
-            i = orders[b, place]
-            norms[place + 1] = norms[place] + own[i]
-            for c in range(rank):
-                totals[place + 1, c] = totals[place, c] + z[i, c]
+        cumulate(z, own, orders[b], totals, norms)
         for k in range(ends.shape[0]):
             first, end = ends[k, 0], ends[k, 1]
             total = 0.0

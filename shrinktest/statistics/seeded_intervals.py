@@ -1,4 +1,4 @@
-"""Scan statistics of a series and of seeded intervals in it, combined into one function of the order of its rows.
+"""Scans of a series and of seeded intervals in it, combined into one function of the order of its rows.
 
 A scan of the whole series does not see changes that cancel, such as a pulse or a periodic level: the rows before and
 after any cut are much alike.  Within a shorter interval they differ.  Seeded intervals (Kovacs et al. 2023, Biometrika
@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -42,21 +41,20 @@ class Intervals:
     @classmethod
     def of(cls, cuts: Cuts, shortest: int) -> Intervals:
         """Return the intervals with at least ``shortest`` rows; none in a short series."""
-        n, ends, layers, places = cuts.n, [], [], []
+        n, ends, layers, places = cuts.n, [], [], [np.empty(0, dtype=np.int64)]
         lengths = [n / 2.0**layer for layer in range(1, n.bit_length()) if n / 2.0**layer >= shortest]
         for layer, length in enumerate(lengths):
             count = 2 * math.ceil(n / length) - 1
             for i in range(count):
                 start = i * (n - length) / (count - 1)
                 first, end = math.floor(start), min(n, math.ceil(start + length))
-                fewest = max(2, math.ceil((end - first) * cuts.fewest / n - 1e-9))
+                fewest = _fewest(cuts, end - first)
                 room = end - first - 2 * fewest
                 ends.append((first, end))
                 layers.append(layer)
                 places.append(np.arange(first + fewest, end - fewest + 1, max(1, -(-room // _CUTS))))
-        starts = np.cumsum([0, *map(len, places)])
-        joined = np.concatenate(places) if places else np.empty(0, dtype=np.int64)
-        return cls(np.array(ends, dtype=np.int64).reshape(-1, 2), np.array(layers, dtype=np.int64), starts, joined)
+        starts = np.cumsum([*map(len, places)])
+        return cls(np.array(ends, int).reshape(-1, 2), np.array(layers, int), starts, np.concatenate(places))
 
     @property
     def counts(self) -> np.ndarray:
@@ -73,6 +71,11 @@ class Intervals:
         return np.ascontiguousarray(means / np.sqrt(mean_square * (n - 1.0) / (n - 3.0) * squares)[:, None])
 
 
+def _fewest(cuts: Cuts, length: int) -> int:
+    """Rows on either side of a cut in an interval, the same share as in the series."""
+    return max(2, math.ceil(length * cuts.fewest / cuts.n - 1e-9))
+
+
 @dataclass(frozen=True)
 class Calibration:
     """Random orders of the rows by which scans of intervals are compared with that of the series."""
@@ -82,15 +85,7 @@ class Calibration:
 
     def orders(self, n: int, restriction: PermutationDesign) -> np.ndarray:
         """Return the orders (count, n) of n rows, as a design allows them."""
-        permutations = restriction.pairings(n, alpha=1.0)
-        return permutations.draw(np.random.default_rng([self.seed, 0]), self.count)
-
-
-class Part(NamedTuple):
-    """Rows of a series: the first, and the first after them."""
-
-    first: int
-    end: int
+        return restriction.pairings(n, alpha=1.0).draw(np.random.default_rng([self.seed, 0]), self.count)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,30 +119,30 @@ class Scans:
         shares = np.full(intervals.counts.size + 1, _SHARE / intervals.counts.size)
         shares[0] = 1.0 - _SHARE
         none = np.zeros(shares.size)
-        made = cls(within, cuts, low, intervals, intervals.weights(low), GammaTails(none, none, none, shares))
-        slack = np.full(shares.size, TIE * made.terms)
-        return replace(
-            made, tails=GammaTails.fitted(made.by_length(calibration.orders(cuts.n, restriction)), slack, shares)
-        )
+        scans = cls(within, cuts, low, intervals, intervals.weights(low), GammaTails(none, none, none, shares))
+        values = scans.by_length(calibration.orders(cuts.n, restriction))
+        return replace(scans, tails=GammaTails.fitted(values, np.full(shares.size, TIE * scans.terms), shares))
 
     @property
     def terms(self) -> float:
         """Size of the terms that cancel in a scan."""
         return max(self.within.terms, self.low.terms)
 
-    def of_intervals(self, orders: np.ndarray) -> np.ndarray:
+    def by_interval(self, orders: np.ndarray) -> np.ndarray:
         """Return the largest value (B, k) of every interval, in orders (B, n) of the rows."""
         from shrinktest.statistics.scan_loops import largest_in_intervals
 
-        found = np.empty((len(orders), len(self.intervals.ends)))
-        z, own, orders = self.low.values, self.low.own, np.ascontiguousarray(orders, dtype=np.int64)
-        where = (self.intervals.ends, self.intervals.starts, self.intervals.cuts)
-        largest_in_intervals(z, own, orders, *where, self.weights, found)
-        return found
+        largest, orders = (
+            np.empty((len(orders), len(self.intervals.ends))),
+            np.ascontiguousarray(orders, dtype=np.int64),
+        )
+        ends, starts, cuts = self.intervals.ends, self.intervals.starts, self.intervals.cuts
+        largest_in_intervals(self.low.values, self.low.own, orders, ends, starts, cuts, self.weights, largest)
+        return largest
 
     def by_length(self, orders: np.ndarray) -> np.ndarray:
         """Return the combined scans (B, 1 + lengths), that of the whole series first."""
-        squares = np.square(np.maximum(self.of_intervals(orders), 0.0))
+        squares = np.square(np.maximum(self.by_interval(orders), 0.0))
         starts = np.searchsorted(self.intervals.layers, np.arange(self.intervals.counts.size))
         means = np.add.reduceat(squares, starts, axis=1) / self.intervals.counts
         return np.column_stack([self.within.statistic(self.cuts)(orders)[:, 0], np.sqrt(means)])
@@ -158,26 +153,20 @@ class Scans:
         size = _STEEPNESS * self.terms / self.tails.spread[varies].min(initial=np.inf)
 
         def statistic(orders: np.ndarray) -> np.ndarray:
-            out = np.full((len(orders), 2), size)
-            out[:, 0] = -self.tails.log10(self.by_length(orders)).min(axis=1, initial=np.inf)
-            return out
+            value = -self.tails.log10(self.by_length(orders)).min(axis=1, initial=np.inf)
+            return np.stack([value, np.full(len(orders), size)], axis=1)
 
         return statistic
 
-    def best(self) -> Part:
-        """Return the interval in which the rows as they are change most, or the whole series."""
-        order = np.arange(self.cuts.n)[None]
-        length = int(self.tails.log10(self.by_length(order))[0].argmin())
-        if length == 0:
-            return Part(0, self.cuts.n)
-        values = np.where(self.intervals.layers == length - 1, self.of_intervals(order)[0], -np.inf)
-        return Part(*self.intervals.ends[values.argmax()].tolist())
-
     def location(self) -> int:
-        """Return the best cut of that interval."""
-        first, end = self.best()
-        fewest = max(2, math.ceil((end - first) * self.cuts.fewest / self.cuts.n - 1e-9))
-        return first + self.within.part(first, end).curve(Cuts(end - first, SINGLE, fewest))[1]
+        """Return the best cut of the interval, or of the whole series, in which the rows as they are change most."""
+        order, first, end = np.arange(self.cuts.n)[None], 0, self.cuts.n
+        length = int(self.tails.log10(self.by_length(order))[0].argmin())
+        if length > 0:
+            values = np.where(self.intervals.layers == length - 1, self.by_interval(order)[0], -np.inf)
+            first, end = self.intervals.ends[values.argmax()].tolist()
+        cuts = Cuts(end - first, SINGLE, _fewest(self.cuts, end - first))
+        return first + self.within.part(first, end).curve(cuts)[1]
 
     def cost(self, whole: CostHint | None) -> CostHint | None:
         """Return what an order takes in a large batch, if that is known of the ``whole`` series."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from shrinktest.estimators import MeanEstimator
 from shrinktest.permutations.null import Statistic
-from shrinktest.statistics.refit import Moments, estimated_norm
+from shrinktest.statistics.statistic import Moments, estimated_norm
 from shrinktest.statistics.sums import times
 
 _LEFT_OUT = 1e-8  # of the squared norms of all products: those that may be left out, with all signs alike
@@ -26,26 +26,25 @@ class Products:
 
     @classmethod
     def of(cls, *parts: np.ndarray) -> Products:
-        """All products of a feature of each part, (n, r), (n, q), ...: by Gram matrix where they are many."""
-        n = len(parts[0])
-        found = parts[0]
+        """All products of a feature of each part, (n, r), (n, q), ...: by Gram matrix if they are many."""
+        n, products = len(parts[0]), parts[0]
         for k, part in enumerate(parts[1:], start=1):
-            weight = np.square(found).T @ np.square(part)
+            weight = np.square(products).T @ np.square(part)
             order = np.argsort(weight, axis=None)
-            left_out = np.cumsum(weight.ravel()[order]) <= _LEFT_OUT * weight.sum()
-            kept = np.sort(order[~left_out])
-            if 2 * len(kept) > n:
-                gram = found @ found.T
+            small = np.cumsum(weight.ravel()[order]) <= _LEFT_OUT * weight.sum()
+            large = np.sort(order[~small])
+            if 2 * len(large) > n:
+                gram = products @ products.T
                 for other in parts[k:]:
                     gram *= other @ other.T
                 return cls(gram)
-            one, other = np.unravel_index(kept, weight.shape)
-            found = found[:, one] * part[:, other]
-        return cls(np.ascontiguousarray(found), by_gram=False)
+            left, right = np.unravel_index(large, weight.shape)
+            products = products[:, left] * part[:, right]
+        return cls(np.ascontiguousarray(products), by_gram=False)
 
     @classmethod
-    def beside(cls, *parts: Products) -> Products:
-        """The features of all parts: by Gram matrix where a part is, or where they are many."""
+    def concatenated(cls, *parts: Products) -> Products:
+        """The features of all parts: by Gram matrix if a part is, or if they are many."""
         columns = sum(part.values.shape[1] for part in parts)
         if any(part.by_gram for part in parts) or 2 * columns > len(parts[0].values):
             return cls(np.sum([part.gram for part in parts], axis=0))
@@ -53,16 +52,16 @@ class Products:
 
     @cached_property
     def gram(self) -> np.ndarray:
-        """The Gram matrix (n, n)."""
+        """Gram matrix (n, n)."""
         return self.values if self.by_gram else self.values @ self.values.T
 
     @property
     def trace(self) -> float:
-        """The sum of all squared norms."""
+        """Sum of all squared norms."""
         return float(np.trace(self.values) if self.by_gram else np.square(self.values).sum())
 
     def totals(self, signs: np.ndarray) -> np.ndarray:
-        """The squared norms (B,) of the sums with signs (B, n); each row by itself, however many there are."""
+        """Squared norms (B,) of the sums with signs (B, n); each row by itself, however many there are."""
         sums = times(signs, self.values)
         return np.asarray((sums * signs if self.by_gram else np.square(sums)).sum(axis=1))
 
@@ -88,7 +87,7 @@ def _summed(values: np.ndarray, unit: np.ndarray) -> np.ndarray:
 
 
 def sign_statistic(estimator: MeanEstimator, products: Products) -> Statistic:
-    """The statistic as a function of signs (B, n), of features that should have mean zero.
+    """Return the statistic as a function of signs (B, n), of features that should have mean zero.
 
     The estimator of their mean is refitted to them with every choice of signs.
     """
@@ -109,7 +108,7 @@ def sign_statistic(estimator: MeanEstimator, products: Products) -> Statistic:
 class Part:
     """One of several statistics of a test."""
 
-    name: str  # what a reader calls it
+    name: str  # for the reader
     share: float  # of the level
     products: Products
     # how much larger it is on the data than with signs drawn at random; see `inflation` in ``conditional.ridge``
@@ -127,23 +126,23 @@ class Combined:
     def __init__(self, parts: Sequence[Part], estimator: MeanEstimator, unit: np.ndarray) -> None:
         n, largest = len(unit), max((part.share for part in parts), default=1.0)
         self.parts: list[Part] = []
-        self._found: list[tuple[Statistic, float, float, float]] = []  # with shape and scale, and the share
+        self._scored: list[tuple[Statistic, float, float, float]] = []  # with shape and scale, and the share
         for part in parts:
             mean, variance = part.products.moments(unit)
             if variance > 0.0:
                 statistic = sign_statistic(estimator, part.products)
-                self._found.append((statistic, mean**2 / variance, variance / mean / n**2, part.share / largest))
+                self._scored.append((statistic, mean**2 / variance, variance / mean / n**2, part.share / largest))
                 self.parts.append(part)
 
     def chances(self, signs: np.ndarray) -> np.ndarray:
-        """The chance (B, parts) of every statistic, over its share of the largest."""
+        """Chance (B, parts) of every statistic, over its share of the largest."""
         from scipy.special import gammaincc
 
-        found, others = np.empty((len(signs), len(self.parts))), (signs < 0.0).any(axis=1)
-        for j, (statistic, shape, scale, share) in enumerate(self._found):
-            value = statistic(signs)[:, 0] * np.where(others, self.parts[j].inflation, 1.0)
-            found[:, j] = gammaincc(shape, value / scale) / share
-        return found
+        chances, permuted = np.empty((len(signs), len(self.parts))), (signs < 0.0).any(axis=1)
+        for j, (statistic, shape, scale, share) in enumerate(self._scored):
+            value = statistic(signs)[:, 0] * np.where(permuted, self.parts[j].inflation, 1.0)
+            chances[:, j] = gammaincc(shape, value / scale) / share
+        return chances
 
     def __call__(self, signs: np.ndarray) -> np.ndarray:
         """The statistic of signs (B, n), and what ties are relative to."""
@@ -155,9 +154,9 @@ class Combined:
 def inflated(statistic: Statistic, first: np.ndarray, factor: float) -> Statistic:
     """Return the statistic times a factor for all permutations except ``first`` (N,), the data as they are."""
 
-    def found(relabellings: np.ndarray) -> np.ndarray:
-        out = statistic(relabellings)
-        out[(relabellings != first).any(axis=1), 0] *= factor
+    def multiplied(permuted: np.ndarray) -> np.ndarray:
+        out = statistic(permuted)
+        out[(permuted != first).any(axis=1), 0] *= factor
         return out
 
-    return found
+    return multiplied

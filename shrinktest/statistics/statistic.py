@@ -1,36 +1,45 @@
-"""Prepared: one statistic of the data at hand, with everything that does not depend on the labels done."""
+"""Statistics as functions of permutations, and estimators that are fitted anew in every permutation."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from shrinktest._parallel import kernel_progress, parallel_for
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
+from shrinktest.estimators.mean_estimator import Samples
+from shrinktest.estimators.scaled import ScaledMean
 from shrinktest.kernels import Kernel
 from shrinktest.permutations.base import Draws
-from shrinktest.permutations.null import CostHint, Null, Statistic, null_distribution
+from shrinktest.permutations.null import TIE, CostHint, Null, Statistic, null_distribution
 from shrinktest.permutations.stopping import Stopping
+from shrinktest.statistics.features import Features
+from shrinktest.statistics.sums import block_sums, left_over
 
 WORTH_THREADS = 300  # observations of a variable from which starting a thread takes less time than it saves
 
 FORMS = ("auto", "biased", "unbiased")
 
+#: Sum and trace (B,) of Gram matrices, and the size of the terms that cancel in the sum, over n^2.
+Moments = tuple[np.ndarray, np.ndarray, np.ndarray | float]
+
+_ROOM = 2**16  # numbers of the samples that are fitted at a time: few enough to stay in the cache
+
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A statistic as a function of relabellings, and what a result says of it."""
+    """A statistic as a function of permutations, and what its result shows."""
 
-    statistic: Statistic  # relabellings (B, N) to (B, 2); what it closes over does not depend on the labels
+    statistic: Statistic  # permutations (B, N) to (B, 2); what it closes over does not depend on the labels
     estimates: Callable[[], tuple[MeanEmbedding, ...]]  # the embeddings of the data as they are labelled
     kernel: Any  # with the bandwidths that are used
     route: str  # how the kernel is evaluated
-    notes: tuple[str, ...]  # what a reader should know about this combination
-    threads: bool  # whether threads pay
+    notes: tuple[str, ...]  # on this combination of estimator and kernel
+    threads: bool  # whether threads pay: functions of the user hold the interpreter lock and need not be thread-safe
     cost: CostHint | None = None  # for statistics that are cheap per row only in large batches
     # of the features that the estimator works with, one for every variable; of finite rank where coordinates are used
     features: tuple[Kernel, ...] = ()
@@ -57,20 +66,120 @@ class Prepared:
 def margins(
     estimator: MeanEstimator, kernels: Sequence[Kernel], variables: Sequence[np.ndarray], workers: int = 1
 ) -> tuple[MeanEstimator, ...]:
-    """One estimator per variable.
-
-    Those that smooth the features are tuned here, once, because relabelling leaves the margins as they are.
-    """
-    found = [estimator] * len(kernels)
+    """Return an estimator for each variable, tuned once if it smooths the features: permuting leaves margins alone."""
+    estimators = [estimator] * len(kernels)
     if estimator.smooths:
 
         def tune(v: int) -> None:
-            found[v] = estimator.tuned(kernels[v], variables[v])
+            estimators[v] = estimator.tuned(kernels[v], variables[v])
 
         parallel_for(tune, range(len(kernels)), workers if len(variables[0]) >= WORTH_THREADS else 1)
-    return tuple(found)
+    return tuple(estimators)
 
 
-def runs_compiled(estimator: MeanEstimator) -> bool:
-    """Tell if threads pay: Python functions of the user hold the interpreter lock and need not be thread-safe."""
-    return estimator.needs != "function"
+def refit(
+    estimator: MeanEstimator,
+    samples: Callable[[np.ndarray], Sequence[Samples]],
+    permuted: np.ndarray,
+    entries: int,
+    joint: bool = False,
+) -> Iterator[tuple[slice, Sequence[Samples], list[np.ndarray]]]:
+    """Fit an estimator to the samples of every permutation; yield some rows, their samples, and the weights (B, n).
+
+    ``samples`` turns rows of ``permuted`` into the samples, which have ``entries`` numbers for each row.  ``joint``:
+    one amount of shrinkage for all samples of a row.
+    """
+    step = max(1, _ROOM // entries)
+    for start in range(0, len(permuted), step):
+        rows = slice(start, start + step)
+        stacks = samples(permuted[rows])
+        yield rows, stacks, estimator.fit_samples(stacks, joint)
+
+
+def part_weights(
+    estimator: MeanEstimator, gram: Features, sizes: tuple[int, ...], tuning: str, workers: int = 1
+) -> Callable[[np.ndarray], np.ndarray]:
+    """Return a function from labels (B, N) to the weights (B, N) of the estimates of all parts of a partition."""
+    if estimator.needs == "sums":  # without the samples themselves, which may be large
+        sums = block_sums(gram, sizes, workers)
+
+        def scaled(labels: np.ndarray) -> np.ndarray:
+            factors = scales(cast(ScaledMean, estimator), *sums(labels), sizes, tuning)
+            return np.take_along_axis(factors / np.array(sizes), labels.astype(np.intp), axis=1)
+
+        return scaled
+    for size in sizes:
+        estimator.check_size(size)
+    z = gram.few_coordinates() if estimator.by_coordinates else None
+    z = None if z is None or not z.shape[1] else z  # without columns, all features are zero
+    values, ends = gram.matrix(workers) if z is None else np.ascontiguousarray(z), np.cumsum(sizes)
+
+    def samples(order: np.ndarray) -> list[Samples]:
+        members = np.split(order, ends[:-1], axis=1)
+        if z is not None:
+            return [Samples(values[rows], by_coordinates=True) for rows in members]
+        return [Samples(values[rows[:, :, None], rows[:, None, :]]) for rows in members]
+
+    entries = sum(size * (size if z is None else z.shape[1]) for size in sizes)
+
+    def weigh(labels: np.ndarray) -> np.ndarray:
+        order, out = np.argsort(labels, axis=1, kind="stable"), np.empty(labels.shape)
+        for rows, _, weights in refit(estimator, samples, order, entries, tuning == "joint"):
+            np.put_along_axis(out[rows], order[rows], np.concatenate(weights, axis=1), axis=1)
+        return out
+
+    return weigh
+
+
+def scales(
+    estimator: ScaledMean, sums: np.ndarray, traces: np.ndarray, sizes: tuple[int, ...], tuning: str
+) -> np.ndarray:
+    """Return the factors (B, k) by which an estimator scales the means of the parts."""
+    parts = [(sums[:, p, p], traces[:, p], size) for p, size in enumerate(sizes)]
+    factors = [estimator.scale(*parts)] * len(parts) if tuning == "joint" else [*map(estimator.scale, parts)]
+    return np.stack(factors, axis=1)
+
+
+def estimated_norm(
+    estimator: MeanEstimator,
+    n: int,
+    moments: Callable[[np.ndarray], Moments] | None,
+    grams: Callable[[np.ndarray], np.ndarray] | None = None,
+    nothing: float = 0.0,
+    rounding: float = 0.0,
+) -> Statistic:
+    """Return the squared norm w'Gw of the estimated mean of n features, as a function of permutations.
+
+    Scaled means need only ``moments``: sum and trace (B,) of the Gram matrices G of permutations (B, ...), and the size
+    of the terms that cancel in the sum, over n^2.  Other estimators are fitted anew to ``grams`` (B, n, n).  The plain
+    mean of features that cancel is zero except for rounding, up to ``nothing``, and so are its estimates.  ``rounding``
+    is what rounding may change in an entry of G, in units of what a tie is relative to.
+    """
+
+    def scaled(permuted: np.ndarray) -> np.ndarray:
+        assert moments is not None
+        total, trace, size = moments(permuted)
+        factor = cast(ScaledMean, estimator).scale((total, trace, n)) ** 2
+        return np.stack([factor * total / n**2, np.maximum(factor, TIE) * size], axis=1)
+
+    def refitted(permuted: np.ndarray) -> np.ndarray:
+        assert grams is not None
+        out = np.empty((len(permuted), 2))
+        for rows, (stack,), (weights,) in refit(estimator, lambda part: (Samples(grams(part)),), permuted, n * n):
+            lengths, plain = np.abs(weights), np.abs(stack.values.mean(axis=(1, 2)))
+            value = _quadratic(stack.values, weights)
+            value[(plain <= nothing) & (np.abs(value) <= nothing)] = 0.0
+            terms = _quadratic(np.abs(stack.values), lengths) * left_over(plain, nothing)
+            out[rows, 0], out[rows, 1] = value, terms + rounding * lengths.sum(axis=1) ** 2
+        if estimator.projects:  # squared norms of rounding errors, though not of the mean's, become zero
+            out[np.abs(out[:, 0]) <= TIE * nothing, 0] = 0.0
+        return out
+
+    if estimator.needs in ("sums", "noise"):  # noise was tuned before, on what no permutation changes
+        return scaled
+    estimator.check_size(n)
+    return refitted
+
+
+def _quadratic(grams: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    return np.asarray(((grams @ weights[:, :, None])[:, :, 0] * weights).sum(axis=1))

@@ -1,7 +1,7 @@
-"""Sums over relabellings, for the estimators that need nothing else.
+"""Sums over permutations: of the rows in a part, and of the products of two matrices at permuted places.
 
-A subset meets the rows of a matrix four at a time: the 16 sums of every subset of four rows are tabled once, and each
-relabelling then adds the one its bits name.  That is a quarter of the additions of a matrix product and no
+A part meets the rows of a matrix four at a time: the 16 sums of every subset of four rows are tabled once, and each
+permutation then adds the sum that its bits name.  That is a quarter of the additions of a matrix product and no
 multiplications, and a table of 64 columns stays in the first-level cache; it takes about half the time of dgemm.
 Indices are unsigned and strides constant, without which the compiler would not make vector instructions of the loops.
 """
@@ -30,56 +30,33 @@ def octets_of(masks):
 
 
 @compiled(ordered=True)
-def subsets(scratch, where, table):
-    """The table, at ``where``, of the sums over all subsets of the four rows in ``scratch``."""
-    for c in range(_0, _W):
-        table[where + c] = 0.0
-    size = _1
-    source = _0
-    for _ in range(4):
-        for s in range(_0, size):
-            low = where + s * _W
-            high = low + size * _W
-            for c in range(_0, _W):
-                table[high + c] = table[low + c] + scratch[source + c]
-        size += size
-        source += _W
-
-
-@compiled(ordered=True)
 def tabulate(matrix, row, column, scratch, table):
     """Sums over all subsets of rows ``row`` to ``row`` + 3, then of the next four, and so on: four tables of 16."""
     rows, columns = matrix.shape
-    where = _0
+    place = _0
     for _ in range(4):
         for b in range(4):
             for c in range(COLUMNS):
                 inside = row + b < rows and column + c < columns
                 scratch[b * COLUMNS + c] = matrix[row + b, column + c] if inside else 0.0
-        subsets(scratch, where, table)
-        where += _TABLE
-        row += 4
-
-
-@compiled(inline=True)
-def tabulate_products(z, left, right, row, column, scratch, table):
-    """`tabulate` for the matrix of the products of columns ``left`` and ``right`` of z."""
-    where = _0
-    for _ in range(4):
-        for b in range(4):
-            for c in range(COLUMNS):
-                inside = row + b < z.shape[0] and column + c < left.size
-                scratch[b * COLUMNS + c] = (
-                    z[row + b, left[column + c]] * z[row + b, right[column + c]] if inside else 0.0
-                )
-        subsets(scratch, where, table)
-        where += _TABLE
+        for c in range(_0, _W):
+            table[place + c] = 0.0
+        size, source = _1, _0
+        for _ in range(4):
+            for s in range(_0, size):
+                low = place + s * _W
+                high = low + size * _W
+                for c in range(_0, _W):
+                    table[high + c] = table[low + c] + scratch[source + c]
+            size += size
+            source += _W
+        place += _TABLE
         row += 4
 
 
 @compiled(ordered=True)
 def add_subsets(first, second, table, sums):
-    """Add to every relabelling's tile in ``sums`` what its bits in two octets name."""
+    """Add to the tile of every permutation in ``sums`` what its bits in two octets name."""
     o = _0
     for r in range(first.size):
         low, high = np.uint64(first[r]), np.uint64(second[r])
@@ -93,44 +70,48 @@ def add_subsets(first, second, table, sums):
 
 
 @compiled(ordered=True)
+def tile_sums(matrix, start, octets, scratch, table, sums):
+    """Write to ``sums`` (k, B 64) the sums over the members (k, rows, B) of each of 64 columns from ``start`` on.
+
+    Only rows on and below the diagonal are touched; those below the tile on the diagonal count twice.
+    """
+    here = start // 8
+    sums[:] = 0.0
+    for first, stop in ((here + OCTETS, octets.shape[1]), (here, here + OCTETS)):
+        sums *= 2.0
+        for g in range(first, stop, 2):
+            tabulate(matrix, 8 * g, start, scratch, table)
+            for p in range(octets.shape[0]):
+                add_subsets(octets[p, g], octets[p, g + 1], table, sums[p])
+
+
+@compiled(ordered=True)
 def split_sums(gram, rows, octets, out):
     """For every split S: ``out`` (B, 3) = sum of K over S x S, sum of K over S x everything, trace over S.
 
-    ``rows`` (N,) are the sums of the rows of K.  Only the tiles on and below the diagonal are touched.
+    ``rows`` (N,) are the sums of the rows of K, ``octets`` (1, rows, B) the members of S.
     """
-    total = gram.shape[0]
-    count = octets.shape[1]
-    if count == 0:
-        return
+    total, count = gram.shape[0], octets.shape[2]
     table, scratch = np.empty(4 * 16 * COLUMNS), np.empty(4 * COLUMNS)
-    sums, lanes = np.empty(count * COLUMNS), np.empty(24)
+    sums, lanes = np.empty((1, count * COLUMNS)), np.empty(24)
     along, trace = np.empty(COLUMNS), np.empty(COLUMNS)
     out[:] = 0.0
     for start in range(0, total, COLUMNS):
-        width = min(COLUMNS, total - start)
         here = start // 8
-        sums[:] = 0.0
-        for g in range(here + OCTETS, octets.shape[0], 2):
-            tabulate(gram, 8 * g, start, scratch, table)
-            add_subsets(octets[g], octets[g + 1], table, sums)
-        for k in range(sums.size):
-            sums[k] *= 2.0
-        for g in range(here, here + OCTETS, 2):
-            tabulate(gram, 8 * g, start, scratch, table)
-            add_subsets(octets[g], octets[g + 1], table, sums)
+        tile_sums(gram, start, octets, scratch, table, sums)
         along[:] = 0.0
         trace[:] = 0.0
-        for c in range(width):
+        for c in range(min(COLUMNS, total - start)):
             along[c] = rows[start + c]
             trace[c] = gram[start + c, start + c]
         for r in range(count):
             lanes[:] = 0.0
             o = np.uint64(r) * _W
             for g in range(here, here + OCTETS):
-                bits = octets[g, r]
+                bits = octets[0, g, r]
                 for b in range(_8):  # one lane for each place in an octet
                     member = np.float64((bits >> b) & 1)
-                    lanes[b] += member * sums[o + b]
+                    lanes[b] += member * sums[0, o + b]
                     lanes[_8 + b] += member * along[np.uint64(8 * (g - here)) + b]
                     lanes[_16 + b] += member * trace[np.uint64(8 * (g - here)) + b]
                 o += _8
@@ -142,34 +123,12 @@ def split_sums(gram, rows, octets, out):
 @compiled(ordered=True)
 def feature_sums(features, octets, out):
     """For every subset: the sum (B, r) of the rows of ``features`` (N, r) in it."""
-    columns = features.shape[1]
-    count = octets.shape[1]
-    if count == 0:
-        return
-    table, scratch = np.empty(4 * 16 * COLUMNS), np.empty(4 * COLUMNS)
-    sums = np.empty(count * COLUMNS)
+    columns, count = features.shape[1], octets.shape[1]
+    table, scratch, sums = np.empty(4 * 16 * COLUMNS), np.empty(4 * COLUMNS), np.empty(count * COLUMNS)
     for start in range(0, columns, COLUMNS):
         sums[:] = 0.0
         for g in range(0, octets.shape[0], 2):
             tabulate(features, 8 * g, start, scratch, table)
-            add_subsets(octets[g], octets[g + 1], table, sums)
-        for r in range(count):
-            for c in range(min(COLUMNS, columns - start)):
-                out[r, start + c] = sums[r * COLUMNS + c]
-
-
-@compiled()
-def product_sums(z, left, right, octets, out):
-    """For every subset: the sum (B, p) over its rows of z[:, left] * z[:, right]."""
-    columns, count = left.size, octets.shape[1]
-    if count == 0:
-        return
-    table, scratch = np.empty(4 * 16 * COLUMNS), np.empty(4 * COLUMNS)
-    sums = np.empty(count * COLUMNS)
-    for start in range(0, columns, COLUMNS):
-        sums[:] = 0.0
-        for g in range(0, octets.shape[0], 2):
-            tabulate_products(z, left, right, 8 * g, start, scratch, table)
             add_subsets(octets[g], octets[g + 1], table, sums)
         for r in range(count):
             for c in range(min(COLUMNS, columns - start)):
@@ -194,27 +153,14 @@ def pairing_sums(x, y, permutations, out):
     """
     count, n = permutations.shape
     blocks = -(-n * n // _BLOCK)
-    if blocks <= 1:
-        for r in range(count):
-            pi = permutations[r]
-            total = diagonal = 0.0
-            for k in range(_0, np.uint64(n)):
-                row = y[pi[k]]
-                total += gathered(x[k], row, pi, k)
-                diagonal += x[k, k] * row[pi[k]]
-            out[r, 0], out[r, 1] = 2.0 * total + diagonal, diagonal
-        return
     size = -(-n // blocks)
-    block = np.empty(n, np.int64)
-    for a in range(n):
-        block[a] = a // size
     order = np.empty_like(permutations)  # i by the block of pi(i), increasing within each
     ends, places = np.empty((blocks, count), np.int64), np.empty(count, np.int64)
     for r in range(count):
         for b in range(blocks):
             ends[b, r] = b * size
         for a in range(n):
-            b = block[permutations[r, a]]
+            b = np.int64(permutations[r, a]) // size
             order[r, ends[b, r]] = a
             ends[b, r] += 1
     out[:] = 0.0
@@ -288,29 +234,22 @@ def cross_sums(u, v, permutations, out):
         for a in range(p):
             for b in range(q):
                 total += product[a, b] * product[a, b]
-        out[r, 0] = total
-        out[r, 1] = diagonal
+        out[r, 0], out[r, 1] = total, diagonal
 
 
 @compiled()
-def block_sums(gram, octets, labels, out, traces):
+def partition_sums(gram, octets, labels, out, traces):
     """For every partition: ``out`` (B, k, k), the sums of K over pairs of parts, and its trace over each, (B, k).
 
-    ``octets`` (k - 1, rows, B) holds the members of all parts but the last, which gets what is left.  A tile of the
-    matrix is tabled once for all parts; only the tiles on and below the diagonal are touched.
+    ``octets`` (k - 1, rows, B) holds the members of all parts but the last, which gets what is left.
     """
-    total = gram.shape[0]
-    parts, count = octets.shape[0], octets.shape[2]
-    if count == 0:
-        return
+    total, parts, count = gram.shape[0], octets.shape[0], octets.shape[2]
     table, scratch = np.empty(4 * 16 * COLUMNS), np.empty(4 * COLUMNS)
-    sums = np.empty((parts, count * COLUMNS))
-    whole, diagonal = np.zeros(COLUMNS), np.zeros(COLUMNS)
+    sums, whole = np.empty((parts, count * COLUMNS)), np.zeros(COLUMNS)
     out[:] = 0.0
     traces[:] = 0.0
     for start in range(0, total, COLUMNS):
         width = min(COLUMNS, total - start)
-        here = start // 8
         for c in range(width):
             value = 0.0
             for i in range(start + width, total):
@@ -319,17 +258,7 @@ def block_sums(gram, octets, labels, out, traces):
             for i in range(start, start + width):
                 value += gram[i, start + c]
             whole[c] = value
-            diagonal[c] = gram[start + c, start + c]
-        sums[:] = 0.0
-        for g in range(here + OCTETS, octets.shape[1], 2):
-            tabulate(gram, 8 * g, start, scratch, table)
-            for p in range(parts):
-                add_subsets(octets[p, g], octets[p, g + 1], table, sums[p])
-        sums *= 2.0
-        for g in range(here, here + OCTETS, 2):
-            tabulate(gram, 8 * g, start, scratch, table)
-            for p in range(parts):
-                add_subsets(octets[p, g], octets[p, g + 1], table, sums[p])
+        tile_sums(gram, start, octets, scratch, table, sums)
         for r in range(count):
             for c in range(width):
                 label = labels[r, start + c]
@@ -339,7 +268,7 @@ def block_sums(gram, octets, labels, out, traces):
                     out[r, p, label] += value
                     rest -= value
                 out[r, parts, label] += rest
-                traces[r, label] += diagonal[c]
+                traces[r, label] += gram[start + c, start + c]
     for r in range(count):  # the tiles above the diagonal were counted below it
         for p in range(parts + 1):
             for q in range(p):

@@ -1,132 +1,58 @@
-"""Sums of a Gram matrix over pairs of parts, which is all that scaled means need of a partition."""
+"""Sums of a Gram matrix over pairs of parts and over pairings, in memory or by tiles that are never stored together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from shrinktest._parallel import parallel_for
 from shrinktest.permutations.null import TIE
-from shrinktest.statistics import tiles
 from shrinktest.statistics.features import LAST_BITS, Features
 
 #: Labels (B, N) to the sums (B, k, k) of K over pairs of parts, and its trace (B, k) over each.
 BlockSums = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 PLAIN = 256  # observations up to which plain matrix products take less time than loading a compiler
+ROWS = 128  # permutations whose cross-covariances are in memory
 
 _COPIED = 2**23  # bytes up to which coordinates are copied row by row; more are read as they lie, which is faster there
+_TILE = 2048  # rows and columns of a tile
+_STRIP = 2**27  # bytes of the rows of a Gram matrix that are made at a time for pairings
+#: Seconds on one core for a kernel value, for adding it to the sums of one permutation, and for gathering it.
+_VALUE, _ADDED, _GATHERED = 1.2e-8, 4e-11, 8e-10
 
 
-def sums_of(gram: Features, sizes: tuple[int, ...], workers: int = 1) -> BlockSums:
-    """The sums as a function of partitions into parts of these sizes."""
-    if gram.name == "tiles":
-        return tiles.block_sums(gram.plain.kernel, gram.plain.points, len(sizes), workers)
-    z = gram.coordinates()
-    if z is not None:
-        return _by_coordinates(z, gram.diagonal(), sizes)
-    matrix = gram.matrix(workers)
-    if len(matrix) <= PLAIN:
-        return _plain(matrix, len(sizes))
-    return _of_two(matrix) if len(sizes) == 2 else _compiled(matrix, len(sizes))
-
-
-def _by_coordinates(z: np.ndarray, diagonal: np.ndarray, sizes: tuple[int, ...]) -> BlockSums:
-    parts, rank = len(sizes), z.shape[1]
-    constant = float(diagonal[0]) if np.ptp(diagonal) == 0.0 else None
-    features = z if constant is not None else np.hstack([z, diagonal[:, None]])
-    if features.nbytes <= _COPIED or not features.flags.f_contiguous:
-        features = np.ascontiguousarray(features)
-    whole = features.sum(axis=0)
-
-    def sums_of_features(labels: np.ndarray, part: int, out: np.ndarray) -> None:
-        if features.size <= PLAIN**2:
-            out[:] = times(members_of(labels, part), features)
-            return
-        from shrinktest.statistics.sum_loops import feature_sums, octets_of
-
-        feature_sums(features, octets_of(labels == part), out)
-
-    def blocks_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        sums = np.empty((parts, len(labels), features.shape[1]))
-        for p in range(parts - 1):
-            sums_of_features(labels, p, sums[p])
-        sums[-1] = whole - sums[:-1].sum(axis=0)
-        means = np.ascontiguousarray(sums[:, :, :rank].transpose(1, 0, 2))
-        traces = sums[:, :, -1].T
-        if constant is not None:
-            traces = np.repeat(constant * np.array([sizes]), len(labels), axis=0)
-        return means @ means.transpose(0, 2, 1), traces
-
-    return blocks_of
-
-
-def _plain(matrix: np.ndarray, parts: int) -> BlockSums:
-    diagonal, everything, trace = np.diagonal(matrix).copy(), float(matrix.sum()), float(np.trace(matrix))
-
-    def blocks_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        members = [members_of(labels, p) for p in range(parts)]
-        sums, traces = np.zeros((len(labels), parts, parts)), np.empty((len(labels), parts))
-        for p in range(parts - 1):
-            image = times(members[p], matrix)
-            for q in range(p, parts):
-                sums[:, p, q] = sums[:, q, p] = along(image, members[q])
-            traces[:, p] = weighted(members[p], diagonal)
-        sums[:, -1, -1] = everything - sums.sum(axis=(1, 2))
-        traces[:, -1] = trace - traces[:, :-1].sum(axis=1)
-        return sums, traces
-
-    return blocks_of
-
-
-def _of_two(matrix: np.ndarray) -> BlockSums:
-    """Two parts: the sum over one and its sum with everything tell the rest."""
-    from shrinktest.statistics.sum_loops import octets_of, split_sums
-
-    rows = matrix.sum(axis=1)
-    everything, trace = float(rows.sum()), float(np.trace(matrix))
-
-    def blocks_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        out = np.empty((len(labels), 3))
-        split_sums(matrix, rows, octets_of(labels == 0), out)
-        inside, total, first = out.T
-        cross = total - inside
-        sums = np.stack([inside, cross, cross, everything - inside - 2.0 * cross], axis=1)
-        return sums.reshape(-1, 2, 2), np.stack([first, trace - first], axis=1)
-
-    return blocks_of
-
-
-def _compiled(matrix: np.ndarray, parts: int) -> BlockSums:
-    from shrinktest.statistics.sum_loops import block_sums, octets_of
-
-    def blocks_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        members = np.stack([octets_of(labels == p) for p in range(parts - 1)])
-        out, traces = np.empty((len(labels), parts, parts)), np.empty((len(labels), parts))
-        block_sums(matrix, members, labels, out, traces)
-        return out, traces
-
-    return blocks_of
+# --- rows that do not depend on each other ------------------------------------------------------------------
 
 
 def times(rows: np.ndarray, matrix: np.ndarray, block: int = 128) -> np.ndarray:
     """``rows @ matrix``, (B, N) times (N, r), a row of which does not depend on the others.
 
-    A matrix product rounds differently for blocks of different shapes, so that all blocks here have one: the bits of
-    a statistic must not depend on how relabellings are shared out among threads.  A ``block`` has few rows where few
-    come at a time.
+    A matrix product rounds differently for blocks of different shapes, so that all blocks here have the same shape: the
+    bits of a statistic must not depend on how permutations are shared among threads.
     """
     out = np.empty((len(rows), matrix.shape[1]))
-    if rows.shape[1] == 0:
-        out[:] = 0.0
-        return out
     for start in range(0, len(rows), block):
-        some = rows[start : start + block]
-        if len(some) < block:
-            some = np.vstack([some, np.zeros((block - len(some), rows.shape[1]))])
-        out[start : start + block] = (some @ matrix)[: len(out) - start]
+        stack = rows[start : start + block]
+        if len(stack) < block:
+            stack = np.vstack([stack, np.zeros((block - len(stack), rows.shape[1]))])
+        out[start : start + block] = (stack @ matrix)[: len(out) - start]
     return out
+
+
+def weighted(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Inner product (B,) of every row with one vector; ``rows @ weights`` would round by the number of rows."""
+    return np.einsum("bi,i->b", rows, weights)
+
+
+def members_of(labels: np.ndarray, part: int) -> np.ndarray:
+    """1.0 for the observations that a permutation (a row of labels) puts into a part, else 0.0."""
+    return (labels == part).astype(np.float64)
 
 
 def left_over(plain: Any, nothing: float) -> Any:
@@ -138,22 +64,312 @@ def left_over(plain: Any, nothing: float) -> Any:
     return 1.0 + LAST_BITS * nothing / TIE / np.maximum(plain, max(nothing, np.finfo(np.float64).tiny))
 
 
-def without_specks(out: np.ndarray, size: float) -> np.ndarray:
-    """Statistics (B, 2) of projections: squared norms of rounding errors, though not of the mean's, become zero."""
-    out[np.abs(out[:, 0]) <= TIE**2 * size, 0] = 0.0
-    return out
+# --- partitions ---------------------------------------------------------------------------------------------
 
 
-def along(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The inner product (B,) of every row of one matrix with that row of another."""
-    return np.einsum("bi,bi->b", first, second)
+def block_sums(gram: Features, sizes: tuple[int, ...], workers: int = 1) -> BlockSums:
+    """Return the sums over pairs of parts of these sizes as a function of labels."""
+    if gram.name == "tiles":
+        return _tile_sums(gram.plain, len(sizes), workers)
+    z = gram.coordinates()
+    if z is not None:
+        return _coordinate_sums(z, gram.diagonal(), sizes)
+    matrix, parts = gram.matrix(workers), len(sizes)
+    if len(matrix) > PLAIN:
+        return _compiled_sums(matrix, parts)
+    diagonal, everything, trace = np.diagonal(matrix).copy(), float(matrix.sum()), float(np.trace(matrix))
+
+    def plain_sums(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        members = [members_of(labels, p) for p in range(parts)]
+        sums, traces = np.zeros((len(labels), parts, parts)), np.empty((len(labels), parts))
+        for p in range(parts - 1):
+            image = times(members[p], matrix)
+            for q in range(p, parts):
+                sums[:, p, q] = sums[:, q, p] = np.einsum("bi,bi->b", image, members[q])
+            traces[:, p] = weighted(members[p], diagonal)
+        sums[:, -1, -1] = everything - sums.sum(axis=(1, 2))
+        traces[:, -1] = trace - traces[:, :-1].sum(axis=1)
+        return sums, traces
+
+    return plain_sums
 
 
-def weighted(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The inner product (B,) of every row with one vector; ``rows @ weights`` would round by the number of rows."""
-    return np.einsum("bi,i->b", rows, weights)
+def _coordinate_sums(z: np.ndarray, diagonal: np.ndarray, sizes: tuple[int, ...]) -> BlockSums:
+    parts, rank = len(sizes), z.shape[1]
+    constant = float(diagonal[0]) if np.ptp(diagonal) == 0.0 else None
+    features = z if constant is not None else np.hstack([z, diagonal[:, None]])
+    if features.nbytes <= _COPIED or not features.flags.f_contiguous:
+        features = np.ascontiguousarray(features)
+    whole = features.sum(axis=0)
+
+    def coordinate_sums(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        sums = np.empty((parts, len(labels), features.shape[1]))
+        for p in range(parts - 1):
+            if features.size <= PLAIN**2:
+                sums[p] = times(members_of(labels, p), features)
+            else:
+                from shrinktest.statistics.sum_loops import feature_sums, octets_of
+
+                feature_sums(features, octets_of(labels == p), sums[p])
+        sums[-1] = whole - sums[:-1].sum(axis=0)
+        means = np.ascontiguousarray(sums[:, :, :rank].transpose(1, 0, 2))
+        traces = sums[:, :, -1].T
+        if constant is not None:
+            traces = np.repeat(constant * np.array([sizes]), len(labels), axis=0)
+        return means @ means.transpose(0, 2, 1), traces
+
+    return coordinate_sums
 
 
-def members_of(labels: np.ndarray, part: int) -> np.ndarray:
-    """1.0 for the observations that a relabelling (a row of labels) puts into a part, else 0.0."""
-    return (labels == part).astype(np.float64)
+def _compiled_sums(matrix: np.ndarray, parts: int) -> BlockSums:
+    from shrinktest.statistics.sum_loops import octets_of, partition_sums, split_sums
+
+    def several(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        members = np.stack([octets_of(labels == p) for p in range(parts - 1)])
+        out, traces = np.empty((len(labels), parts, parts)), np.empty((len(labels), parts))
+        partition_sums(matrix, members, labels, out, traces)
+        return out, traces
+
+    if parts > 2:
+        return several
+    rows = matrix.sum(axis=1)
+    everything, trace = float(rows.sum()), float(np.trace(matrix))
+
+    def split(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        out = np.empty((len(labels), 3))
+        split_sums(matrix, rows, octets_of(labels == 0)[None], out)
+        inside, total, first = out.T
+        cross = total - inside
+        sums = np.stack([inside, cross, cross, everything - inside - 2.0 * cross], axis=1)
+        return sums.reshape(-1, 2, 2), np.stack([first, trace - first], axis=1)
+
+    return split
+
+
+def _tile_sums(gram: Features, parts: int, workers: int) -> BlockSums:
+    """Sums of tiles on and below the diagonal, each made once for all labels.
+
+    They are added in the order of tiles, so the result does not depend on the number of threads.
+    """
+    kernel, points, edges = gram.kernel, gram.points, [*range(0, len(gram.points), _TILE), len(gram.points)]
+    rows = [np.ascontiguousarray(points[start:stop]) for start, stop in pairwise(edges)]
+    tiles = [(a, b) for a in range(len(rows)) for b in range(a + 1)]
+    diagonal = kernel.diagonal(points)
+
+    def tile_sums(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        from shrinktest.statistics.sum_loops import feature_sums, octets_of
+
+        traces = np.stack([np.einsum("bi,i->b", labels == p, diagonal) for p in range(parts)], axis=1)
+        columns = [labels[:, start:stop] for start, stop in pairwise(edges)]
+        sums = np.zeros((len(tiles), len(labels), parts, parts))
+
+        def add(index: int) -> None:
+            a, b = tiles[index]
+            tile = kernel.block(rows[a], rows[b])
+            rest = np.repeat(tile.sum(axis=0)[None], len(labels), axis=0)  # of the rows in the last part
+            image = np.empty_like(rest)
+            for p in range(parts):
+                if p < parts - 1:
+                    feature_sums(tile, octets_of(columns[a] == p), image)
+                    rest -= image
+                within = image if p < parts - 1 else rest
+                for q in range(parts):
+                    sums[index, :, p, q] = np.einsum("bi,bi->b", within, columns[b] == q)
+            if a != b:
+                sums[index] += sums[index].transpose(0, 2, 1).copy()
+
+        parallel_for(add, range(len(tiles)) if len(labels) else (), workers)
+        return sums.sum(axis=0), traces
+
+    return tile_sums
+
+
+# --- pairings by tiles --------------------------------------------------------------------------------------
+
+
+class CentredStrips:
+    """Rows of a Gram matrix centred by the mean of all features, some at a time."""
+
+    def __init__(self, gram: Features, workers: int) -> None:
+        kernel, points = gram.plain.kernel, gram.plain.points
+        self.kernel, self.points, self.workers = kernel, points, workers
+        self.edges = [*range(0, len(points), _strip(len(points))), len(points)]
+        self.means, squares = np.empty(len(points)), 0.0
+        for start, stop in pairwise(self.edges):
+            values = kernel.block(points[start:stop], points, workers)
+            self.means[start:stop] = values.mean(axis=1)
+            squares += float(np.vdot(values, values))
+        n, mean = len(points), float(self.means.mean())
+        diagonal = kernel.diagonal(points) - 2.0 * self.means + mean
+        self.trace, before = float(diagonal.sum()), squares**0.5 / n
+        after = max(squares / n**2 - 2.0 * float(np.square(self.means).mean()) + mean**2, 0.0) ** 0.5
+        self.size = after + LAST_BITS * before
+
+    def __call__(self, start: int, stop: int) -> np.ndarray:
+        """Return centred rows ``start`` to before ``stop``, (stop - start, n)."""
+        values = self.kernel.block(self.points[start:stop], self.points, self.workers)
+        values -= self.means[start:stop, None]
+        values -= self.means
+        values += self.means.mean()
+        return values
+
+
+def pairing_sums_by_tiles(x: CentredStrips, y: CentredStrips, workers: int) -> Callable[[np.ndarray], np.ndarray]:
+    """Return a function from pairings (B, n) to (B, 2): the sum and the trace of the product of centred matrices."""
+    strips = list(pairwise(x.edges))
+
+    def pairing_sums(pairings: np.ndarray) -> np.ndarray:
+        from shrinktest.statistics.sum_loops import strip_sums
+
+        out, rows = np.zeros((len(pairings), 2)), np.ascontiguousarray(pairings, dtype=np.uint32)
+        groups: Sequence[slice] = [slice(start, start + 16) for start in range(0, len(rows), 16)]
+        for first, last in strips if groups else ():
+            left = x(first, last)
+            for low, high in strips:
+                right = y(low, high)
+
+                def gather(group: slice, left: np.ndarray = left, right: np.ndarray = right) -> None:
+                    strip_sums(left, first, right, low, rows[group], out[group])  # noqa: B023
+
+                parallel_for(gather, groups, workers)
+        return out
+
+    return pairing_sums
+
+
+def tile_seconds(size: int, permutations: float, pairings: bool) -> float:
+    """Time of a test by tiles on one core, roughly."""
+    pairs = size**2 / 2.0
+    if pairings:
+        return pairs * ((2.0 * -(-size // _strip(size)) + 6.0) * _VALUE + permutations * _GATHERED)
+    return pairs * (_VALUE + permutations * _ADDED)
+
+
+def _strip(size: int) -> int:
+    """Rows of a strip."""
+    return max(1, min(size, _STRIP // (8 * size)))
+
+
+# --- pairs by sums of products of features ------------------------------------------------------------------
+
+
+def unbiased(total: Any, trace: Any, traces: tuple[Any, Any], n: Any) -> Any:
+    """HSIC without bias [Song12] from the sum and the trace of Kc o Lc, and the traces of Kc and Lc.
+
+    In terms of centred matrices, whose rows off the diagonal add up to minus the diagonal.
+    """
+    value = total - trace * n / (n - 2) + traces[0] * traces[1] / ((n - 1) * (n - 2))
+    return value / (n * (n - 3))
+
+
+def _norms(sums: np.ndarray, n: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return weights (..., r) of features and squared norms, and a constant, that give squared norms about the mean.
+
+    ``sums`` are over n rows.
+    """
+    mean = sums[..., :-1] / np.asarray(n)[..., None]
+    return np.concatenate([-2.0 * mean, np.ones((*mean.shape[:-1], 1))], axis=-1), np.square(mean).sum(axis=-1)
+
+
+def _centred_trace(sums: np.ndarray, n: Any) -> np.ndarray:
+    """Sum (...) of the squared norms about the mean."""
+    weights, more = _norms(sums, n)
+    return np.asarray((weights * sums).sum(axis=-1) + n * more)
+
+
+def centred_sums(xy: np.ndarray, x: np.ndarray, y: np.ndarray, n: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Sums of products (..., r - 1, s - 1) of features about their means, and of products (...) of their squared norms.
+
+    ``xy`` (..., r, s) are sums of products of features, the last of which are their squared norms, ``x`` and ``y``
+    sums of these, over n pairs.
+    """
+    (u, c), (v, d) = _norms(x, n), _norms(y, n)
+    trace = np.einsum("...r,...rs,...s->...", u, xy, v) + d * (u * x).sum(axis=-1) + c * (v * y).sum(axis=-1)
+    mean = x[..., :-1] / np.asarray(n)[..., None]
+    return xy[..., :-1, :-1] - mean[..., :, None] * y[..., None, :-1], np.asarray(trace + n * c * d)
+
+
+@dataclass(frozen=True, eq=False)
+class PairSums:
+    """Sums over pairs as they were observed, of products of features, the last of which are their squared norms."""
+
+    n: np.ndarray  # (G,): pairs of every group
+    xy: np.ndarray  # (G, r, s)
+    xx: np.ndarray  # (G, r, r)
+    yy: np.ndarray  # (G, s, s)
+    x: np.ndarray  # (G, r): of the features themselves
+    y: np.ndarray  # (G, s)
+
+    @property
+    def whole(self) -> PairSums:
+        """Sums over all groups together."""
+        return PairSums(*(sums.sum(axis=0, keepdims=True) for sums in vars(self).values()))
+
+    @property
+    def without(self) -> PairSums:
+        """Sums without each group in turn."""
+        return PairSums(*(sums.sum(axis=0) - sums for sums in vars(self).values()))
+
+    def unbiased(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """HSIC (G,) of x and y, of x with itself, and of y with itself, all without bias."""
+        left, right = _centred_trace(self.x, self.n), _centred_trace(self.y, self.n)
+
+        def hsic(xy: np.ndarray, x: np.ndarray, y: np.ndarray, traces: tuple[Any, Any]) -> np.ndarray:
+            covariance, trace = centred_sums(xy, x, y, self.n)
+            return np.asarray(unbiased(np.square(covariance).sum(axis=(-2, -1)), trace, traces, self.n))
+
+        return (
+            hsic(self.xy, self.x, self.y, (left, right)),
+            hsic(self.xx, self.x, self.x, (left, left)),
+            hsic(self.yy, self.y, self.y, (right, right)),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ShiftedSums:
+    """Sums over n pairs of products of features, the last of which are their squared norms."""
+
+    n: int
+    xy: np.ndarray  # (G, r, m, s): of features of x and of y, by groups and by the places that y was shifted
+    xx: np.ndarray  # (r, r)
+    yy: np.ndarray  # (s, s)
+    x: np.ndarray  # (r,): of the features themselves
+    y: np.ndarray  # (s,)
+
+    @cached_property
+    def traces(self) -> tuple[float, float]:
+        """Traces of the centred Gram matrices."""
+        return float(_centred_trace(self.x, self.n)), float(_centred_trace(self.y, self.n))
+
+    @property
+    def size(self) -> float:
+        """Size of the terms that cancel, as for features in memory."""
+        size = 1.0
+        for products, total in ((self.xx[:-1, :-1], self.x[:-1]), (self.yy[:-1, :-1], self.y[:-1])):
+            centred = products - np.outer(total, total) / self.n
+            before, after = (float(np.linalg.norm(sums)) / self.n for sums in (products, centred))
+            size *= after + LAST_BITS * (before * after) ** 0.5
+        return size
+
+    def __call__(self, shifts: np.ndarray) -> np.ndarray:
+        """Sum and trace (B, 2) of the entrywise product of the centred Gram matrices, for shifts (B, G)."""
+        fixed, moving = self._parts
+        groups, _, length, _ = self.xy.shape
+        out = np.empty((len(shifts), 2))
+        for start in range(0, len(shifts), ROWS):
+            rows = shifts[start : start + ROWS]
+            chosen = (rows[:, :, None] == np.arange(length)).astype(np.float64).reshape(len(rows), groups * length)
+            sums = times(chosen, moving) + fixed
+            out[start : start + ROWS, 0] = np.square(sums[:, :-1]).sum(axis=1)
+            out[start : start + ROWS, 1] = sums[:, -1]
+        return out
+
+    @cached_property
+    def _parts(self) -> tuple[np.ndarray, np.ndarray]:
+        """Part (k,) that all shifts share and parts (G m, k) that each adds: cross-covariance, then trace."""
+        mean = self.xy.mean(axis=2)  # over shifts, which is that of all
+        moving = (self.xy - mean[:, :, None, :]).transpose(0, 2, 1, 3).reshape(-1, len(self.x), len(self.y))
+        covariance, trace = centred_sums(mean.sum(axis=0), self.x, self.y, self.n)
+        fixed = np.append(covariance.ravel(), trace)
+        along = np.einsum("r,grs,s->g", _norms(self.x, self.n)[0], moving, _norms(self.y, self.n)[0])
+        return fixed, np.column_stack([moving[:, :-1, :-1].reshape(len(moving), -1), along])

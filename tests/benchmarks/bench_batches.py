@@ -18,7 +18,7 @@ from shrinktest.batches.blocks import LENGTH, Blocks, Multiplying, Whole
 from shrinktest.batches.rows import Rows
 from shrinktest.batches.summands import summands_of
 from shrinktest.kernels.feature_maps import Landmarks, RandomFourier
-from shrinktest.statistics.memory_limits import seconds
+from shrinktest.statistics.kernel_cache import seconds
 
 RANK, BINS = 200, 2000
 

@@ -10,7 +10,7 @@ from shrinktest.effects.dependence import dependence, dependence_in_groups
 from shrinktest.effects.hsic import Groups
 from shrinktest.effects.inner_products import InnerProducts
 from shrinktest.kernels import Energy, Linear
-from shrinktest.statistics.pair_sums import PairSums
+from shrinktest.statistics.sums import PairSums
 
 RNG = np.random.default_rng(5)
 SIZE = 12

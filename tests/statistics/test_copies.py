@@ -5,7 +5,6 @@ import pytest
 
 from shrinktest import XGivenZ, independence_test
 from shrinktest.kernels import Gaussian, Kernel, Laplacian, Linear, Rescaled, SecondOrder, Whitened
-from shrinktest.kernels.feature_maps import factorized
 
 RNG = np.random.default_rng(3)
 N = 160
@@ -81,36 +80,3 @@ def test_approximations_are_exact_tests(told):
         ranks.append(round(10 * independence_test(x, y, given=z, x_given_z=MODEL, **told_z).pvalue))
     counts = np.bincount(ranks, minlength=11)[1:]
     assert ((counts - 25) ** 2 / 25).sum() < 27.9  # chi square with 9 degrees of freedom at .001
-
-
-def test_approximations_are_said():
-    notes = independence_test(X, Y, gram="nystrom", rank=7, **FEW).notes
-    assert "Nystrom approximation with 7 landmarks" in " ".join(notes)
-    assert not any("approximation" in note for note in independence_test(X, Y, **FEW).notes)
-
-
-def test_estimators_that_are_fitted_anew_take_gram_matrices():
-    with pytest.raises(ValueError, match="gram='factor': this estimator is fitted to the Gram matrix"):
-        independence_test(X, Y, estimator="fkmse", gram="factor", **FEW)
-
-
-def test_landmarks_are_added_to_those_of_other_points():
-    kernel, wide = Gaussian(1.0), 2.0 * X[:, None]
-    start = factorized(kernel, X[:, None], 60)[0]
-    again, z = factorized(kernel, X[:, None], 60, start=start)
-    assert len(again.points) == len(start.points)
-    more, z = factorized(kernel, wide, 60, start=start)
-    assert len(more.points) > len(start.points)
-    np.testing.assert_array_equal(more.points[: len(start.points)], start.points)
-    for coordinates in (z, more.coordinates(wide)):
-        np.testing.assert_allclose(coordinates @ coordinates.T, kernel(wide), atol=1e-4)
-    assert factorized(kernel, wide, len(start.points), start=start) is None
-
-
-def test_one_point_far_from_thousands_is_seen():
-    """Parts of the points are looked at; of those that landmarks miss, the worst first."""
-    kernel, many = Gaussian(1.0), np.linspace(-2.0, 2.0, 5000)[:, None]
-    start = factorized(kernel, many, 60)[0]
-    many[1234] = 100.0
-    more, z = factorized(kernel, many, 60, start=start)
-    assert 100.0 in more.points and np.square(z[1234]).sum() == pytest.approx(1.0)

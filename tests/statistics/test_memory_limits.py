@@ -7,9 +7,9 @@ import time
 import numpy as np
 import pytest
 
-from shrinktest import Gaussian, Linear, two_sample_test
+from shrinktest import Gaussian, two_sample_test
 from shrinktest.kernels.feature_maps import TOLERANCE, _is_full, factorized
-from shrinktest.statistics.memory_limits import advised, duration, seconds
+from shrinktest.statistics.kernel_cache import seconds
 
 
 @pytest.mark.parametrize(("size", "columns"), [(50_000, 50), (60_000, 3)])
@@ -35,24 +35,6 @@ def test_few_points_prove_what_all_would_show():
     assert eigenvalues[:-120].sum() > TOLERANCE * len(wide)  # what no 120 landmarks can reach
 
 
-def test_advice_has_the_faster_first():
-    assert advised(Gaussian(1.0), 10**5, 50, 1000, 999, "sums").startswith("use gram='rff', rank=1000 (about ")
-    assert advised(Gaussian(1.0), 10**5, 50, 50, 999, "sums").startswith("use gram='rff', rank=50 (about ")
-    assert advised(Linear(), 10**5, 50, 50, 999, "sums").startswith("use gram='nystrom', rank=50 (about ")
-    assert "rff" not in advised(Linear(), 10**5, 50, 50, 999, "sums")  # which has no frequencies
-
-
-def test_times_grow_with_all_that_there_is_to_do():
-    for work in ("sums", "filter", "pairs"):
-        for name in ("rff", "nystrom"):
-            base = seconds(name, 10**4, 5, 100, 99, work)
-            assert seconds(name, 2 * 10**4, 5, 100, 99, work) > base
-            assert seconds(name, 10**4, 5, 200, 99, work) > base
-            assert seconds(name, 10**4, 50, 100, 99, work) > base
-            assert seconds(name, 10**4, 5, 100, 999, work) > base
-    assert seconds("rff", 10**4, 5, 100, np.inf, "sums") < np.inf
-
-
 @pytest.mark.parametrize("name", ["rff", "nystrom"])
 def test_times_grow_as_much_as_what_there_is_to_do(name):
     """In proportion to rows, and what a permutation adds to permutations and to products of coordinates."""
@@ -68,17 +50,3 @@ def test_times_grow_as_much_as_what_there_is_to_do(name):
         assert added(10**4, 2 * 10**5, 99, work) == pytest.approx(2.0**power * many, rel=0.01)
     columns = [seconds(name, 10**4, d, 80, 0, "sums") for d in (1, 11, 21)]
     assert columns[1] - columns[0] == pytest.approx(columns[2] - columns[1])
-
-
-@pytest.mark.parametrize(
-    ("time", "said"), [(0.01, "1 s"), (17.3, "20 s"), (110.0, "100 s"), (1300.0, "20 min"), (9000.0, "2 h")]
-)
-def test_durations(time, said):
-    assert duration(time) == said
-
-
-@pytest.mark.parametrize(("gram", "said"), [("nystrom", "with 60 landmarks"), ("factor", "of rank 60")])
-def test_notes_claim_as_many_landmarks_as_there_are(gram, said):
-    X, Y = np.random.default_rng(2).normal(size=(2, 30, 8))
-    found = two_sample_test(X, Y, gram=gram, rank=10**6, n_resamples=39, rng=0)
-    assert any(said in note for note in found.notes)

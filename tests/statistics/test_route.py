@@ -23,10 +23,10 @@ from shrinktest import (
     two_sample_test,
 )
 from shrinktest._parallel import free_memory, memory_limit
-from shrinktest.kernels import Polynomial, Precomputed
-from shrinktest.kernels.feature_maps import TOLERANCE, factorized, few_distinct, nystrom, random_fourier
+from shrinktest.kernels import Polynomial
+from shrinktest.kernels.feature_maps import TOLERANCE, factorized, few_distinct, random_fourier
 from shrinktest.statistics.features import Features
-from shrinktest.statistics.refit import part_weights
+from shrinktest.statistics.statistic import part_weights
 
 RNG = np.random.default_rng(0)
 SUMS = {"kme": KME(), "skmse": SKMSE(), "plugin": SKMSE(rule="plugin"), "mkme": MKME(), "noisy": MKME(variance=0.3)}
@@ -64,62 +64,27 @@ def agree(dense, other):
 # ------------------------------------------------------------------------------------ the same answer
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
-    m=st.integers(2, 70),
-    n=st.integers(2, 70),
-    columns=st.integers(1, 2),
-    estimator=st.sampled_from(sorted(SUMS)),
-    form=st.sampled_from(["auto", "biased"]),
+    sizes=st.tuples(st.integers(2, 65), st.integers(2, 65)),
+    estimator=st.sampled_from(sorted(SUMS | FILTERS)),
+    kernel=st.sampled_from([Gaussian(1.0), Gaussian(1.0), Linear(), Polynomial(2), Laplacian(1.0) + Linear()]),
+    form=st.sampled_from(["auto", "biased", "unbiased"]),
     seed=st.integers(0, 1000),
     ties=st.booleans(),
 )
-def test_no_route_changes_a_two_sample_test(m, n, columns, estimator, form, seed, ties):
-    X, Y = normal(m, columns, seed=seed), 1.3 * normal(n, columns, seed=seed + 1)
+def test_no_route_changes_a_two_sample_test(sizes, estimator, kernel, form, seed, ties):
+    if estimator in SUMS:
+        kernel, form = kernel if estimator in ("kme", "skmse", "plugin") else Gaussian(1.0), form.removeprefix("un")
+    X, Y = normal(sizes[0], 2, seed=seed), 1.3 * normal(sizes[1], 2, seed=seed + 1) + 0.1
     if ties:
         X, Y = np.round(X), np.round(Y)
     if np.ptp(np.vstack([X, Y]), axis=0).min() == 0.0:
         return
-    options = {
-        "estimator": SUMS[estimator],
-        "form": form,
-        "n_resamples": 60,
-        "rng": seed,
-        "bandwidth": 1.0,
-        "alpha": 0.9,
-    }
-    agree(*(two_sample_test(X, Y, gram=gram, **options) for gram in ("dense", "factor")))
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    m=st.integers(2, 60),
-    n=st.integers(2, 60),
-    estimator=st.sampled_from(sorted(FILTERS)),
-    kernel=st.sampled_from([Gaussian(1.0), Linear(), Polynomial(2)]),
-    form=st.sampled_from(["biased", "unbiased"]),
-    seed=st.integers(0, 1000),
-    ties=st.booleans(),
-)
-def test_no_route_changes_a_filter(m, n, estimator, kernel, form, seed, ties):
-    X, Y = normal(m, 2, seed=seed), 1.3 * normal(n, 2, seed=seed + 1) + 0.1
-    if ties:
-        X, Y = np.round(X), np.round(Y)
-    if np.ptp(np.vstack([X, Y]), axis=0).min() == 0.0:
-        return
-    options = {"estimator": FILTERS[estimator], "kernel": kernel, "form": form, "n_resamples": 40, "alpha": 0.9}
-    agree(*(two_sample_test(X, Y, gram=gram, rng=seed, **options) for gram in ("dense", "factor")))
-
-
-@pytest.mark.parametrize("estimator", sorted(FILTERS))
-def test_estimates_inside_a_factor_are_those_of_the_gram_matrix(estimator):
-    X, Y = normal(60, 2), 1.4 * normal(50, 2, seed=1)
-    options = {"estimator": FILTERS[estimator], "rng": 0, "n_resamples": 19}
+    mean = (SUMS | FILTERS)[estimator]
+    options = {"estimator": mean, "kernel": kernel, "form": form, "n_resamples": 40, "rng": seed, "alpha": 0.9}
     dense, low = (two_sample_test(X, Y, gram=gram, **options) for gram in ("dense", "factor"))
-    for a, b in zip(dense.estimates, low.estimates, strict=True):
-        np.testing.assert_allclose(b.weights, a.weights, atol=1e-7 * np.abs(a.weights).max())
-        assert b.shrinkage == pytest.approx(a.shrinkage, rel=1e-7)
-    assert low.statistic + 0.0 == pytest.approx(dense.statistic, abs=1e-9)
+    agree(dense, low)
 
 
 @settings(max_examples=30, deadline=None)
@@ -147,21 +112,6 @@ def test_no_route_changes_an_exhaustive_null():
     X, Y = normal(5, 2), normal(6, 2, seed=1)
     agree(*(two_sample_test(X, Y, gram=gram, n_resamples=np.inf) for gram in ("dense", "factor")))
     agree(*(independence_test(X, Y[:5], gram=gram, n_resamples=np.inf) for gram in ("dense", "factor")))
-
-
-@pytest.mark.parametrize(
-    "kernel", [Linear(), Polynomial(2), Laplacian(1.0), Gaussian(1.0) + Linear(), 2.0 * Gaussian()]
-)
-def test_every_kernel_has_a_factor(kernel):
-    X, Y = normal(40, 2), normal(30, 2, seed=1) + 0.3
-    agree(*(two_sample_test(X, Y, kernel=kernel, gram=gram, n_resamples=99, rng=0) for gram in ("dense", "factor")))
-
-
-def test_a_precomputed_kernel_has_a_factor():
-    gram = Gaussian(1.0)(normal(50, 2))
-    rows = np.arange(20), np.arange(20, 50)
-    options = {"kernel": Precomputed(gram), "n_resamples": 99, "rng": 0}
-    agree(*(two_sample_test(*rows, gram=name, **options) for name in ("dense", "factor")))
 
 
 def test_workers_do_not_change_a_factor():
@@ -205,44 +155,6 @@ def test_automatic_routes():
     assert independence_test(x, normal(400, 6), n_resamples=19).route == "dense"
 
 
-def test_the_route_is_in_the_output():
-    x = normal(50)
-    result = independence_test(x, x**2, gram="nystrom", rank=7, n_resamples=19)
-    assert result.route == result.to_dict()["route"] == "nystrom"
-    assert "Nystrom approximation with 7 landmarks" in str(result.summary())
-    exact = two_sample_test(x, x + 1, gram="factor", n_resamples=19)
-    assert exact.notes == ()
-    assert "by 2 random Fourier" in two_sample_test(x, x + 1, gram="rff", rank=3, n_resamples=19).notes[0]
-    assert "rank 3" in two_sample_test(x, x + 1, gram="factor", rank=3, n_resamples=19).notes[0]
-
-
-def test_approximations_come_close_with_their_rank():
-    X, Y = normal(200, 3), 1.2 * normal(150, 3, seed=1)
-    dense = two_sample_test(X, Y, gram="dense", rng=0).statistic
-    for gram in ("nystrom", "rff", "factor"):
-        errors = [
-            np.mean(
-                [
-                    abs(two_sample_test(X, Y, gram=gram, rank=rank, n_resamples=0, rng=s).statistic - dense)
-                    for s in range(8)
-                ]
-            )
-            for rank in (4, 60)
-        ]
-        assert errors[1] < 0.5 * errors[0]
-        assert errors[1] < 0.5 * dense
-
-
-def test_more_random_features_than_observations_are_said_to_save_nothing():
-    X, Y = normal(6, 2), normal(7, 2, seed=1)
-    assert any(
-        "more than the 13 observations: gram='dense'" in n
-        for n in two_sample_test(X, Y, gram="rff", n_resamples=0).notes
-    )
-    asked = two_sample_test(X, Y, gram="rff", rank=20, n_resamples=0).notes
-    assert not any("gram='dense'" in note for note in asked)
-
-
 @pytest.mark.parametrize("gram", ["factor", "nystrom", "rff"])
 def test_approximations_have_exact_level(gram):
     """A rank far too small for the kernel, 15 + 5 points: the p-value must not notice which points are X."""
@@ -282,24 +194,6 @@ def test_what_a_factor_leaves_out(columns):
     assert factorized(kernel, points, z.shape[1] - 1, truncate=True)[1].shape[1] == z.shape[1] - 1
 
 
-def test_factors_are_found_a_pool_at_a_time(monkeypatch):
-    points = normal(300, 2)
-    kernel = Gaussian(1.0)
-    monkeypatch.setattr("shrinktest.kernels.feature_maps._POOL", 100)
-    landmarks, z = factorized(kernel, points, 300)
-    assert np.ptp([np.abs(z[:, k]).max() for k in (0, -1)]) > 0
-    assert len(landmarks.points) > 60
-    np.testing.assert_allclose(z @ z.T, kernel(points), atol=300 * TOLERANCE)
-
-
-def test_repeated_points_are_one_landmark():
-    points = np.repeat(normal(6, 2), 10, axis=0)
-    landmarks, _ = factorized(Gaussian(1.0), points, 60)
-    assert len(landmarks.points) == 6
-    assert len(np.unique(landmarks.points, axis=0)) == 6
-    assert len(nystrom(Gaussian(1.0), points, 40, 0).points) <= 6
-
-
 @pytest.mark.parametrize("kernel", [Gaussian(1.5), Gaussian((1.0, 3.0)), Laplacian(2.0), 0.3 * Gaussian(1.5)])
 def test_random_fourier_features(kernel):
     points = normal(25, 2)
@@ -314,7 +208,7 @@ def test_a_filter_without_a_gram_matrix_of_many_points():
     result = two_sample_test(X, Y, **options)  # its Gram matrix would take 360 MB
     assert result.route == "factor"
     assert result.statistic == pytest.approx(result.estimates[0].distance2(result.estimates[1]), rel=1e-9)
-    with pytest.raises(ValueError, match="independence test; use gram='dense'"):
+    with pytest.raises(ValueError, match="use gram='dense'"):
         independence_test(X, Y, estimator="fkmse", gram="factor")
 
 
@@ -332,53 +226,24 @@ def test_a_factor_takes_the_memory_of_its_own_rank():
     small = two_sample_test(X, Y, gram="factor", n_resamples=99, rng=0, max_memory=5e5)  # the Gram matrix has 1.28e6
     assert small.route == "factor" and small.pvalue == whole.pvalue
     X, Y = rng.normal(size=(2, 200, 9))
-    with pytest.raises(
-        MemoryError, match=r"and 52 coordinates of 400 observations take all of max_memory=500000 bytes"
-    ):
+    with pytest.raises(MemoryError, match="more than 52 dimensions, which take all"):
         two_sample_test(X, Y, gram="factor", max_memory=5e5)
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"gram": "low"}, ValueError, "gram must be one of"),
-        ({"gram": "dense", "rank": 5}, ValueError, "rank=5 is for gram='factor', 'nystrom' or 'rff'"),
-        ({"rank": 5}, ValueError, "gram='auto' has none"),
-        ({"gram": "rff", "rank": 0}, ValueError, "rank must be"),
-        ({"gram": "rff", "kernel": "linear"}, ValueError, "use gram='nystrom'"),
-        ({"gram": "factor", "estimator": MKME(tuning="sample")}, ValueError, "fitted to the Gram matrix of every"),
-        ({"gram": "nystrom", "estimator": lambda gram: gram[0]}, ValueError, "use gram='dense'"),
-        ({"gram": "rff", "estimator": MKME(tuning="joint")}, ValueError, "that tune their noise there"),
-        ({"max_memory": -1}, ValueError, "max_memory must be a positive number of bytes"),
-        ({"max_memory": "2GB"}, ValueError, "max_memory must be a positive number of bytes"),
-        ({"gram": "nystrom", "rank": 30, "max_memory": 1e4}, MemoryError, "give rank=5 or less"),
-        ({"estimator": FKMSE(lam=1.0), "max_memory": 1e4}, MemoryError, "or gram='nystrom'"),
-        ({"estimator": lambda gram: gram[0], "max_memory": 1e4}, MemoryError, "use estimator='kme', 'skmse' or 'mkme'"),
-    ],
-)
-def test_refusals(options, error, message):
-    with pytest.raises(error, match=message):
-        two_sample_test(X, Y, **options)
-
-
-def test_a_full_rank_is_refused():
-    wide = normal(3100, 40)
-    with pytest.raises(ValueError, match=r"has more than 3000 dimensions.* approximate it by gram='nystrom'"):
-        two_sample_test(wide[:1500], wide[1500:], kernel=Gaussian(0.5), gram="factor")
+def test_refusals():
+    by_function = {"estimator": lambda gram: gram[0]}
+    for error, *refused in (
+        (ValueError, {"gram": "low"}, {"rank": 5}, {"gram": "dense", "rank": 5}, {"gram": "rff", "rank": 0}),
+        (ValueError, {"gram": "rff", "kernel": "linear"}, {"gram": "nystrom", **by_function}, {"max_memory": -1}),
+        (ValueError, *({"gram": gram, "estimator": MKME(tuning="joint")} for gram in ("factor", "rff"))),
+        (MemoryError, {"gram": "nystrom", "rank": 30}, {"estimator": FKMSE(lam=1.0)}, by_function),
+    ):
+        for options in refused:
+            with pytest.raises(error):
+                two_sample_test(X, Y, **({"max_memory": 1e4} if error is MemoryError else {}), **options)
 
 
 # -------------------------------------------------------------------------------------- memory
-
-
-def test_addresses_that_a_process_may_have_are_memory(tmp_path, monkeypatch):
-    resource = pytest.importorskip("resource")
-    (tmp_path / "proc" / "self").mkdir(parents=True)
-    (tmp_path / "proc" / "meminfo").write_text("MemAvailable:   8000000 kB\n")
-    (tmp_path / "proc" / "self" / "statm").write_text("1000 600 100 1 0 500 0\n")
-    pages = resource.getpagesize()
-    for limit, left in ((resource.RLIM_INFINITY, 8.192e9), (1500 * pages, 500 * pages), (900 * pages, 0)):
-        monkeypatch.setattr(resource, "getrlimit", lambda _, limit=limit: (limit, limit))
-        assert free_memory(tmp_path) == left
 
 
 def test_free_memory(tmp_path):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 
@@ -66,22 +64,3 @@ def test_the_smallest_chance_of_several():
     expected = [naive_given.combined(grams, shares, factors, row) for row in rows]
     np.testing.assert_allclose(found(rows)[:, 0], expected, atol=1e-9)
     assert len({int(one) for one in found.chances(rows).argmin(axis=1)}) == 3  # each decides somewhere
-
-
-def test_features_beside_others_have_the_sum_of_their_gram_matrices():
-    rng = np.random.default_rng(0)
-    one, other, many = (Products(rng.normal(size=(12, r)), by_gram=False) for r in (2, 3, 7))
-    for parts, by_gram in (((one, other), False), ((one, many), True), ((Products(one.gram), other), True)):
-        found = Products.beside(*parts)
-        assert found.by_gram is by_gram
-        np.testing.assert_allclose(found.gram, sum(part.gram for part in parts), atol=1e-12)
-
-
-def test_signs_of_few_rows_are_exact_for_symmetric_features():
-    """All signs of one data set have p-values that are uniform: each rank once."""
-    gram = np.random.default_rng(0).normal(size=(6, 3))
-    gram = gram @ gram.T
-    rows = np.array(list(itertools.product((1.0, -1.0), repeat=6)))
-    values = sign_statistic(as_estimator("kme"), Products(gram))(rows)[:, 0]
-    pvalues = [(values >= value - 1e-12).mean() for value in values]
-    assert all(np.mean(np.array(pvalues) <= level) <= level for level in pvalues)

@@ -12,13 +12,6 @@ Z = RNG.normal(size=(100, 3))
 FEW = {"n_resamples": 99, "rng": 0}
 
 
-def test_exact_p_values_have_no_note_on_rounding():
-    """One of the combined statistics is the same for all permutations of a column with two values."""
-    sex = [pd.DataFrame({"sex": list(letters)}) for letters in ("mfff", "mmmf")]
-    found = two_sample_test_columns(*sex, estimator="auto")
-    assert found.pvalues[0] == pytest.approx(34 / 70) and found.notes == ()
-
-
 def test_nothing_changes():
     for found in (
         two_sample_test(Z[:9], Z[9:17], bandwidth=1e200, **FEW),

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
-import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,11 +20,8 @@ from shrinktest import (
     Landweber,
     SecondOrder,
     Whitened,
-    independence_test,
-    k_sample_test,
     two_sample_test,
 )
-from shrinktest.kernels import Linear
 from shrinktest.statistics.features import Features
 from small import samples
 
@@ -84,17 +78,6 @@ def test_band_is_that_of_estimates_fitted_again_in_every_relabelling(estimator, 
         assert np.allclose(band.half_width, limits, rtol=1e-5, atol=1e-9)  # descents of the noise end near the optimum
 
 
-def test_relabellings_are_those_of_the_test():
-    result = run(8, 4, kernel=Linear(), form="biased")
-    masks = result.again.draws.rows() == 0
-    pooled = np.vstack(samples(8, 4))
-    gaps = np.array([pooled[mask].mean(axis=0) - pooled[~mask].mean(axis=0) for mask in masks[1:]])
-    assert np.allclose(np.square(gaps).sum(axis=1), result.null_distribution)
-    restricted = run(5, 5, paired=True, n_resamples=np.inf, alpha=0.5)
-    masks = restricted.again.draws.rows() == 0
-    assert restricted.exact and (masks[:, :5] != masks[:, 5:]).all()
-
-
 def test_exhaustive_band_agrees_with_brute_force():
     result = run(4, 3, n_resamples=np.inf)
     rows = functions(result, *samples(4, 3), "kme", AT)
@@ -145,123 +128,9 @@ def test_the_band_is_left_as_often_as_it_says_at_points_that_do_not_depend_on_th
     assert binom.sf(left[1], tests, level) < 1e-3  # the mean of one sample knows the labels
 
 
-def test_groups_of_points_are_averaged():
-    result = run()
-    grouped = np.stack([AT, AT[::-1]], axis=1)
-    band = result.witness_band(grouped)
-    assert np.allclose(band.values, (result.witness(AT) + result.witness(AT[::-1])) / 2)
-    slow = run(estimator=MKME(tuning="sample")).witness_band(grouped)
-    both = run(estimator=MKME(tuning="sample")).witness(AT)
-    assert np.allclose(slow.values, (both + both[::-1]) / 2)
-
-
-def test_too_few_relabellings_leave_no_band():
-    band = run(n_resamples=19, alpha=0.2).witness_band(AT, confidence=0.99)
-    assert np.isinf(band.half_width).all() and not band.outside.any()
-    with pytest.raises(ValueError, match="n_resamples=0 leaves no permutations"):
-        run(n_resamples=0).witness_band(AT)
-
-
-def test_frame_and_repr_say_where():
-    band = run().witness_band(AT)
-    frame = band.to_frame()
-    assert frame.columns.tolist() == ["x0", "x1", "witness", "lower", "upper", "outside"]
-    assert np.array_equal(frame["upper"], -frame["lower"]) and len(frame) == 4
-    assert repr(band) == f"WitnessBand(4 points, {band.outside.sum()} outside the 95% band)"
-
-
-def test_results_can_be_sent_elsewhere():
-    result = run(estimator="fkmse")
-    again = pickle.loads(pickle.dumps(result.with_data()))
-    assert np.array_equal(again.witness_band(AT).half_width, result.witness_band(AT).half_width)
-
-
-def test_large_samples_in_coordinates():
-    rng = np.random.default_rng(0)
-    x, y = rng.normal(size=400), rng.normal(0.2, 1.0, size=500)
-    at = np.linspace(-2, 2, 5)
-    for estimator in ("kme", "skmse"):
-        bands = [
-            two_sample_test(x, y, estimator=estimator, gram=gram, n_resamples=19, alpha=0.1, rng=0).witness_band(at)
-            for gram in ("dense", "factor")
-        ]
-        assert np.allclose(bands[0].values, bands[1].values, atol=1e-7) and bands[0].pvalue == bands[1].pvalue
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: run().witness_band(AT[:, :1]), "points has 1 column, the samples have 2"),
-        (lambda: run().witness_band(np.full((2, 3, 2), np.nan)), "points has 12 missing values"),
-        (lambda: run().witness_band(np.full((2, 3, 2), np.inf)), "points has an infinite value"),
-        (lambda: run().witness_band(np.zeros((2, 0, 2))), "points has 3 dimensions"),
-        (lambda: run().witness_band(np.zeros((2, 3, 1))), "points has 1 column, the samples have 2"),
-        (lambda: run().witness_band(AT, confidence=95), "confidence must lie strictly between 0 and 1"),
-        (lambda: run().contributions(n_repeats=1), "n_repeats must be an integer >= 2"),
-        (lambda: run().plot_witness(coordinates=(0, 2)), "two different columns from 0 to 1"),
-        (lambda: run().plot_witness(coordinates=(1, 1)), "one or two different columns"),
-        (lambda: run().plot_witness(others="mean"), "others must be one of 'median', 'marginal'"),
-        (lambda: run().plot_witness(names=["a"]), "names has 1 entries for 2 columns"),
-    ],
-)
-def test_bad_input_says_what_to_do(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (
-            lambda: independence_test(*samples(5, 5), n_resamples=9, alpha=0.2).witness_band,
-            "independence test has none",
-        ),
-        (lambda: k_sample_test(*samples(5, 5), n_resamples=9, alpha=0.2).plot_witness, "a k-sample test has none"),
-        (lambda: run(estimator=["kme", "skmse"]).witness_band, "one estimator and one bandwidth, chosen beforehand"),
-        (lambda: run(estimator=["kme", "skmse"]).contributions, "of the member that the data chose, and not exact"),
-    ],
-)
-def test_results_without_it_say_why(call, message):
-    with pytest.raises(AttributeError, match=message):
-        call()
-
-
-# ---------------------------------------------------------------------------------------------------- pictures
-
-
 def wide():
     rng = np.random.default_rng(1)
     return rng.normal(size=(15, 3)), rng.normal(size=(14, 3)) + np.array([2.0, 0.0, 0.0])
-
-
-def test_curve_of_one_coordinate_shows_witness_and_band():
-    result = two_sample_test(*wide(), n_resamples=59, rng=0)
-    pooled = np.vstack(wide())
-    for others, rest in (("median", np.median(pooled, axis=0)[None]), ("marginal", pooled)):
-        ax = result.plot_witness(coordinates=0, others=others, grid=7, names=["u", "v", "w"])
-        curve = next(line for line in ax.lines if line.get_label() == "witness")
-        at = np.repeat(rest[None], 7, axis=0)
-        at[:, :, 0] = curve.get_xdata()[:, None]
-        band = result.witness_band(at)
-        assert np.allclose(curve.get_ydata(), band.values)
-        outside = next(line for line in ax.lines if line.get_label() == "outside the band")
-        assert len(outside.get_xdata()) == band.outside.sum() > 0
-        assert ax.get_xlabel() == "u" and others in ax.get_title()
-        matplotlib.pyplot.close(ax.figure)
-
-
-def test_map_of_two_coordinates():
-    result = run(estimator="fkmse")
-    ax = result.plot_witness(grid=5)
-    values = ax.collections[0].get_array()
-    assert values.size == 25
-    pooled = np.vstack(samples(6, 5))
-    low, high = pooled.min(axis=0), pooled.max(axis=0)
-    corner = low - 0.1 * (high - low)  # a margin on every side
-    assert np.isclose(np.asarray(values).ravel()[0], result.witness(corner[None])[0])
-    matplotlib.pyplot.close(ax.figure)
-    with pytest.raises(ValueError, match="the samples have 3 columns; choose one or two"):
-        two_sample_test(*wide(), n_resamples=19, rng=0).plot_witness()
 
 
 # ----------------------------------------------------------------------------------------------- contributions
@@ -346,21 +215,3 @@ def test_contributions_find_exact_coordinates_anew():
     dense, factor = (two_sample_test(x, y, gram=gram, **given) for gram in ("dense", "factor"))
     assert factor.route == "factor" and dense.route == "dense"
     assert np.allclose(dense.contributions(rng=1).to_numpy(), factor.contributions(rng=1).to_numpy(), rtol=1e-6)
-
-
-def test_contributions_that_do_not_fit_say_so(monkeypatch):
-    rng = np.random.default_rng(0)
-    x, y = rng.integers(0, 2, (300, 12)).astype(float), rng.integers(0, 2, (300, 12)).astype(float)
-    x[:, 1:], y[:, 1:] = x[:, :1], y[:, :1]  # two different rows, which exchanges turn into many
-    x[:90], y[:120] = 0.0, 0.0
-    result = two_sample_test(x, y, estimator="fkmse", gram="factor", n_resamples=19, rng=0)
-    monkeypatch.setattr("shrinktest.hypotheses.witness.memory_limit", lambda given: 1e4)
-    with pytest.raises(
-        MemoryError, match=r"what columns contribute is found on changed .* more than max_memory=.*use "
-    ):
-        result.contributions(n_repeats=2)
-
-
-def test_studentize_is_true_or_false():
-    with pytest.raises(TypeError, match="studentize must be True or False"):
-        run().witness_band(studentize="x")
