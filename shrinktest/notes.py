@@ -56,7 +56,21 @@ TEXTS = {
     "same-values": "{first} and {second} have the same values in every row.",
     "shared-rows": "{rows} rows are in both samples, and no row is in one of them twice. Rows in both make the samples "
     "look alike: leave them out of one, or give pairs with paired=True.",
+    # estimators and forms
+    "shrinkage-cancels": "One shrinkage amount that permuting does not change multiplies the statistic by a constant: "
+    "the p-value is that of {plain}.",
+    "noise-widens": "With a noise variance that permuting does not change, this is the test of estimator='kme' with "
+    "{kernel}, bandwidth^2 + 2 variance.",
+    "tuned-apart": "Samples that are tuned apart carry unequal noise, so the statistic is not zero under equal "
+    "distributions. The p-value stays exact, but prefer tuning='pooled' or 'joint'.",
+    "unequal-sizes": "With unequal sizes this form favors one direction of a change of scale; {remedy}",
+    "unequal-shrinkage": "Tuned apart, smaller samples are shrunk more, which favors one direction of a change of "
+    "scale. tuning='joint' has one amount for all.",
+    "approximation": "The statistic is that of {what}; its permutation test has exact level.",
     # rows in order of time
+    "short-shifts": "Shifts join the end of a series to its start, and these series are short for how slowly they "
+    "change. Unless Y is periodic, the p-value may be too small: observe longer, or test differences of successive "
+    "rows.",
     "serial-correlation": "Successive rows of {names} are correlated ({values}), in stretches of about {length}. If "
     "they are in order of time, {wrong}: {remedy}.",
     "short-series": "{what} short for the correlation of successive rows of {name} ({correlation}), so the p-value may "

@@ -13,6 +13,7 @@ from shrinktest.estimators import KME, MeanEstimator
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.inner import CentredProduct, centred_product
+from shrinktest.notes import note
 from shrinktest.permutations.null import TIE, CostHint, Statistic
 from shrinktest.statistics.features import LAST_BITS, Centred, Features
 from shrinktest.statistics.kernel_cache import KernelCache, Request, check_memory
@@ -244,7 +245,7 @@ def prepare_joint(
         estimates=estimate,
         kernel=kernels,
         route="dense",
-        notes=notes_on(estimator, n, "shuffle", "HSIC" if len(variables) == 2 else "dHSIC"),
+        notes=notes_on(estimator, n, "HSIC" if len(variables) == 2 else "dHSIC"),
         threads=estimator.needs != "function",
     )
 
@@ -252,19 +253,12 @@ def prepare_joint(
 # --- notes --------------------------------------------------------------------------------------------------
 
 
-def notes_on(estimator: MeanEstimator, n: int, permuted: str = "pairing", plain: str = "HSIC") -> tuple[str, ...]:
+def notes_on(estimator: MeanEstimator, n: int, plain: str = "HSIC") -> tuple[str, ...]:
     """Return notes on an estimator whose test of n observations is a test of the standard mean."""
     if estimator.scales_all_alike((n,)):
-        return (
-            f"One shrinkage amount for every {permuted} multiplies the statistic by a constant: the p-value is that of "
-            f"estimator='kme' ({plain}).",
-        )
+        return (note("shrinkage-cancels", plain=f"estimator='kme' ({plain})"),)
     if estimator.smooths:
-        margin, changes = ("margin", "pairing") if permuted == "pairing" else ("variable", f"{permuted}s")
-        return (
-            f"The noise of a {margin} does not change with the {changes}: this is the test of estimator='kme' with "
-            "wider kernels, bandwidth^2 + 2 variance.",
-        )
+        return (note("noise-widens", kernel="wider kernels"),)
     return ()
 
 
@@ -277,11 +271,7 @@ def shift_notes(
     """
     if not series or junction_excess(kernels, x, y, series) < _EXCESS:
         return ()
-    return (
-        "Shifts join the end of a series to its start, and these series are short for how slowly they change. Unless y "
-        "is periodic, the p-value may be too small: of slow series that are independent, 6 to 14 % gave p <= .05. "
-        "Observe longer, or test differences from one observation to the next.",
-    )
+    return (note("short-shifts"),)
 
 
 def junction_excess(

@@ -11,6 +11,7 @@ from shrinktest.kernels import Kernel
 from shrinktest.kernels.feature_maps import factorized, few_distinct, has_spectrum, nystrom, random_fourier
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import PooledKernel, Rescaled
+from shrinktest.notes import note
 from shrinktest.statistics.features import Features, alike, needed
 from shrinktest.statistics.sums import tile_seconds
 
@@ -183,20 +184,24 @@ def _approximated(kernel: Kernel, points: np.ndarray, limits: Limits, request: R
         raise ValueError(f"{full}; use gram='dense', or gram='nystrom' with rank={request.rank}")
     if gram == "nystrom":
         landmarks = nystrom(kernel, points, most, limits.rng)
-        note = _note(f"a Nystrom approximation with {counted(len(landmarks.points), 'landmark')}")
-        return Features(gram, landmarks, points, note)
+        what = f"a Nystrom approximation with {counted(len(landmarks.points), 'landmark')}"
+        return Features(gram, landmarks, points, note("approximation", what=what))
     if gram == "rff":
         waves = random_fourier(kernel, points.shape[1], most, limits.rng)
-        note = _note(f"an approximation by {2 * len(waves.frequencies)} random Fourier features")
+        what = f"an approximation by {2 * len(waves.frequencies)} random Fourier features"
         if most > size and rank is None:
-            note += f" That is more than the {size} observations: gram='dense' is exact and takes less time."
-        return Features(gram, waves, points, note)
+            what += f", more than the {size} observations (gram='dense' is exact and faster)"
+        return Features(gram, waves, points, note("approximation", what=what))
     if isinstance(kernel, FeatureMap):
         return Features(gram, kernel, points)
     factor = factorized(kernel, points, most, truncate=True)
     assert factor is not None  # because it may be truncated
     return Features(
-        gram, factor[0], points, _note(f"a pivoted Cholesky factor of rank {factor[1].shape[1]}"), factor[1]
+        gram,
+        factor[0],
+        points,
+        note("approximation", what=f"a pivoted Cholesky factor of rank {factor[1].shape[1]}"),
+        factor[1],
     )
 
 
@@ -211,10 +216,6 @@ def _factor(kernel: Kernel, points: np.ndarray, limit: int) -> Features | None:
 def _affordable(points: np.ndarray, limits: Limits, request: Request) -> int:
     """Coordinates that fit: the factor, and two of its size while it is made."""
     return int(limits.memory / (24.0 * request.kernels * len(points)))
-
-
-def _note(what: str) -> str:
-    return f"The statistic is that of {what}; its permutation test has exact level."
 
 
 def _pooled(kernel: PooledKernel, inner: Features, limits: Limits, request: Request) -> Features:
@@ -240,8 +241,8 @@ def _pooled(kernel: PooledKernel, inner: Features, limits: Limits, request: Requ
     if short is None:
         check_memory(len(points), request.kernels, limits.memory)
         return Features("dense", kernel, points)
-    note = _note(f"{kernel.label} on the leading principal components, with {100.0 * short[2]:.3g} % of the variance")
-    return Features("factor", short[0], points, note, np.ascontiguousarray(short[1]))
+    what = f"{kernel.label} on the leading principal components, with {100.0 * short[2]:.3g} % of the variance"
+    return Features("factor", short[0], points, note("approximation", what=what), np.ascontiguousarray(short[1]))
 
 
 # --- memory and time ----------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from shrinktest.estimators import MeanEstimator
 from shrinktest.estimators.marginalized import Marginalized
 from shrinktest.estimators.scaled import ScaledMean
 from shrinktest.kernels import Kernel
+from shrinktest.notes import note
 from shrinktest.permutations.null import TIE, CostHint, Statistic
 from shrinktest.statistics.features import Features
 from shrinktest.statistics.kernel_cache import KernelCache, Request
@@ -244,31 +245,18 @@ def estimates_of(
 
 def _notes(given: MeanEstimator, used: MeanEstimator, contrast: Contrast, tuning: str, form: str) -> tuple[str, ...]:
     """Return notes on tests that are provably the same as others, or easily misread."""
-    notes, two = [], len(contrast.sizes) == 2
+    notes = []
     equal, pairs = len(set(contrast.sizes)) == 1, contrast.comparison == "pairs"
     if used.scales_all_alike(contrast.sizes) and pairs:
-        otherwise = f" with form={form!r}" if form == "biased" and not equal else ""
-        notes.append(
-            "One shrinkage amount that permuting does not change multiplies the statistic by a constant: the p-value "
-            f"is that of estimator='kme'{otherwise}."
-        )
+        plain = f"estimator='kme'{f' with form={form!r}' if form == 'biased' and not equal else ''}"
+        notes.append(note("shrinkage-cancels", plain=plain))
     if used.smooths and used.fixed:
-        notes.append(
-            f"With one noise variance for {'both' if two else 'all'} samples this is the test of estimator='kme' with "
-            "a wider kernel, bandwidth^2 + 2 variance."
-        )
+        notes.append(note("noise-widens", kernel="a wider kernel"))
     if given.smooths and tuning == "sample":
-        notes.append(
-            "Samples that are tuned apart carry unequal noise, which makes the statistic non-zero under equal "
-            "distributions; the p-value stays exact, but prefer tuning='pooled' or 'joint'."
-        )
+        notes.append(note("tuned-apart"))
     if not equal and not used.smooths and form == "biased":
         other = "form='unbiased' does not." if pairs else "comparison='pairs' has one that does not."
-        notes.append(f"With unequal sizes this form favours one direction of a change of scale; {other}")
+        notes.append(note("unequal-sizes", remedy=other))
     if not equal and not used.smooths and tuning == "sample":
-        smaller, every = ("one is", "both") if two else ("ones are", "all")
-        notes.append(
-            f"Of samples of unequal sizes that are tuned apart, the smaller {smaller} shrunk more, which favours "
-            f"one direction of a change of scale; tuning='joint' has one amount for {every}."
-        )
+        notes.append(note("unequal-shrinkage"))
     return tuple(notes)

@@ -119,7 +119,7 @@ def test_for_unequal_sizes_the_forms_are_two_tests():
 
 
 def test_one_sided_forms_are_pointed_out():
-    said = "favours one direction of a change of scale"
+    said = "favors one direction of a change of scale"
     for estimator in (SKMSE(tuning="sample"), FKMSE(tuning="sample"), Landweber(tuning="sample")):
         assert said in notes(split_test(*samples(6, 4), estimator, n_resamples=0))
         assert said not in notes(split_test(*samples(5, 5), estimator, n_resamples=0))
