@@ -21,6 +21,7 @@ from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.collection import Asked
 from shrinktest.multiple.run import run
 from shrinktest.multiple.untested import relabelled, untested_notes
+from shrinktest.notes import Note, has_code
 from shrinktest.permutations.serial_correlation import BY_GROUPS, BY_STRETCHES_OR_GROUPS
 from shrinktest.results.comparison import ComparisonResult
 from shrinktest.results.effects import Effects
@@ -207,7 +208,7 @@ def compare(
         called, overall, tests, effects, kept, confidence, only, effect=size, successive=successive
     )
     of_columns = [note for note in tests.notes if not has_code(note, "serial-correlation")]  # the overall test says so
-    of_all = [Note(note.replace(BY_STRETCHES_OR_GROUPS, BY_GROUPS), note.code) for note in overall.notes]
+    of_all = [Note(note.replace(BY_STRETCHES_OR_GROUPS, BY_GROUPS), getattr(note, "code", "")) for note in overall.notes]
     notes = [*of_labels, *pooled.notes, *of_units, *untested_notes(left_out), *of_all, *of_columns]
     notes += [note for note in size.notes if not note.startswith("The distance")]  # which the report does not show
     if blocks is not None:
