@@ -21,7 +21,7 @@ from scipy.stats.qmc import Sobol
 from shrinktest import independence_test, two_sample_test
 from shrinktest._parallel import usable_cores
 from shrinktest.effects.dependence import dependence
-from shrinktest.effects.distance import NORMS, VARIANCE, Sides, distance
+from shrinktest.effects.distance import NORMS, VARIANCE, Pair, distance
 from shrinktest.effects.inner_products import InnerProducts, never_negative
 from shrinktest.estimators import as_estimator
 from shrinktest.kernels import as_kernel
@@ -149,7 +149,7 @@ def true_effect(design: str, level: int, kernel: str, times: int) -> float:
             x, y = (InnerProducts.of(one, points) for one, points in zip(known, variables, strict=True))
             values.append(dependence(x, y).value)
         else:
-            wide = Sides((np.arange(_LARGE), np.arange(_LARGE)))
+            wide = Pair(np.arange(2 * _LARGE) >= _LARGE, np.arange(2 * _LARGE))
             features = InnerProducts.of(known, np.vstack(samples_of(design, level, source, (_LARGE, _LARGE))))
             values.append(distance(features, wide, NORMS if never_negative(known) else VARIANCE).value)
     return float(np.mean(values))
@@ -205,7 +205,7 @@ def true_area(kernel, estimator: str, data, test, seed: int) -> float:
         functions = [np.stack([x.embedding(points) - y.embedding(points) for x, y in fits], axis=1) for points in test]
     for k in range(FOLDS):
         scores = np.concatenate([one[:, k] for one in functions])
-        won, compared = comparisons(scores, where, np.zeros(2 * _TEST, dtype=np.int64))
+        won, compared, _ = comparisons(scores, where, np.zeros(2 * _TEST, dtype=np.int64))
         areas.append(won[~where].sum() / compared[~where].sum())
     return float(np.mean(areas))
 

@@ -55,7 +55,7 @@ def best_area(design: str, level: int) -> float:
     fitted, test = points_of(design, level, 4), points_of(design, level, 3)
     scores = np.concatenate([kernel(one, fitted[0]).mean(axis=1) - kernel(one, fitted[1]).mean(axis=1) for one in test])
     second = np.repeat([False, True], _POINTS)
-    won, compared = comparisons(scores, second, np.zeros(2 * _POINTS, dtype=np.int64))
+    won, compared, _ = comparisons(scores, second, np.zeros(2 * _POINTS, dtype=np.int64))
     return float(won[~second].sum() / compared[~second].sum())
 
 

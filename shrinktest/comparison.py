@@ -208,7 +208,9 @@ def compare(
         called, overall, tests, effects, kept, confidence, only, effect=size, successive=successive
     )
     of_columns = [note for note in tests.notes if not has_code(note, "serial-correlation")]  # the overall test says so
-    of_all = [Note(note.replace(BY_STRETCHES_OR_GROUPS, BY_GROUPS), getattr(note, "code", "")) for note in overall.notes]
+    of_all = [
+        Note(note.replace(BY_STRETCHES_OR_GROUPS, BY_GROUPS), getattr(note, "code", "")) for note in overall.notes
+    ]
     notes = [*of_labels, *pooled.notes, *of_units, *untested_notes(left_out), *of_all, *of_columns]
     notes += [note for note in size.notes if not note.startswith("The distance")]  # which the report does not show
     if blocks is not None:

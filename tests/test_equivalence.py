@@ -14,8 +14,8 @@ from statsmodels.stats.proportion import proportion_confint
 
 import naive_equivalence as naive
 from shrinktest import EquivalenceResult, equivalence_test, independence_test, two_sample_test
-from shrinktest.effects.interval import Estimate
-from shrinktest.effects.separability import Area, area_of
+from shrinktest.effects.jackknife import Estimate
+from shrinktest.effects.separability import Area, roc_area
 from shrinktest.kernels import Gaussian, Linear, Precomputed, Rescaled
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -311,7 +311,7 @@ def test_the_variance_of_an_area_counts_ties():
     for _ in range(2000):
         scores = (rng.random(35) < 0.3).astype(float)
         if np.ptp(scores) > 0.0:
-            one = area_of(scores, second, np.zeros(35, dtype=int), np.arange(35), 0.0)
+            one = roc_area(scores, second, np.zeros(35, dtype=int), np.arange(35), 0.0)
             found.append((one.value, one.variance))
     values, variances = np.array(found).T
     assert variances.mean() == pytest.approx(values.var(), rel=0.05)

@@ -1,177 +1,131 @@
-"""The distance of two samples in feature space on a scale from 0 to 1, with what its interval takes."""
+"""Distance of two samples in feature space, on a scale from 0 to 1."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 
-from shrinktest.effects.inner_products import InnerProducts
-from shrinktest.effects.interval import Estimate, by_leaving_out
+from shrinktest.effects.inner_products import InnerProducts, group_sums
+from shrinktest.effects.jackknife import Estimate, centred, jackknife
 
 #: What a distance is relative to: the squared norms of both means, or the variance of both samples together.
 NORMS, VARIANCE = "norms", "variance"
 
 
 @dataclass(frozen=True, eq=False)
-class Sides:
-    """Two samples of units that vary independently: rows, pairs or groups."""
+class Pair:
+    """Rows of two samples, and the independent units (rows, pairs or groups) that they belong to."""
 
-    codes: tuple[np.ndarray, np.ndarray]  # for every sample the unit 0, 1, ... of each of its rows
-    # for every sample the block of each unit, whose shares are taken as given
-    cells: tuple[np.ndarray, np.ndarray] | None = None
-    linked: bool = False  # whether unit i of both is a pair
+    second: np.ndarray  # (N,): which rows are of the second sample; those of the first come first
+    units: np.ndarray  # (N,): unit 0, 1, ... of every row
+    blocks: np.ndarray | None = None  # (N,): within which rows are compared; their shares are taken as given
+    linked: bool = False  # whether every unit has a row in each sample; else it has rows in one
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """Numbers of rows (units, 2) of every unit in each sample."""
+        return np.bincount(2 * self.units + self.second, minlength=2 * int(self.units.max()) + 2).reshape(-1, 2)
 
     @property
-    def units(self) -> tuple[int, int]:
-        """Numbers of units."""
-        return int(self.codes[0].max()) + 1, int(self.codes[1].max()) + 1
+    def sizes(self) -> tuple[int, int]:
+        """Numbers of units with rows in each sample."""
+        first, second = map(int, np.count_nonzero(self.rows, axis=0))
+        return first, second
 
-    def weights(self) -> tuple[np.ndarray, np.ndarray]:
-        """What each unit of a sample counts, which adds up to 1: by its rows; with blocks, as many in both samples.
+    @cached_property
+    def cells(self) -> np.ndarray:
+        """Block of every unit."""
+        cells = np.zeros(int(self.units.max()) + 1, dtype=np.intp)
+        cells[self.units] = 0 if self.blocks is None else self.blocks
+        return cells
+
+    def weights(self) -> np.ndarray:
+        """Return the weights (units, 2) of units in each sample, with sum 1: by rows; blocks weigh the same in both.
 
         Blocks with fewer than two units of a sample count nothing; if there are no others, weights are NaN.
         """
-        counts = [np.bincount(one).astype(np.float64) for one in self.codes]
-        if self.cells is not None:
-            blocks = 1 + max(int(one.max()) for one in self.cells)
-            rows = [np.bincount(cell, weights=n, minlength=blocks) for cell, n in zip(self.cells, counts, strict=True)]
-            enough = np.min([np.bincount(cell, minlength=blocks) for cell in self.cells], axis=0) >= 2
-            share = np.where(enough, rows[0] + rows[1], 0.0)
-            counts = [
-                n * (share / np.maximum(row, 1.0))[cell] for n, row, cell in zip(counts, rows, self.cells, strict=True)
-            ]
+        counts = self.rows.astype(np.float64)
+        if self.blocks is not None:
+            rows = group_sums(counts, self.cells)
+            enough = group_sums(counts > 0.0, self.cells).min(axis=1) >= 2.0
+            share = np.where(enough, rows.sum(axis=1), 0.0)[:, None] / np.maximum(rows, 1.0)
+            counts *= share[self.cells]
         with np.errstate(invalid="ignore"):
-            return counts[0] / counts[0].sum(), counts[1] / counts[1].sum()
+            return np.asarray(counts / counts.sum(axis=0))
 
 
-@dataclass(frozen=True, eq=False)
-class _Side:
-    """Sums of one sample, and the same without each of its units in turn."""
+def distance(features: InnerProducts, pair: Pair, relative_to: str) -> Estimate:
+    """Return the squared distance of two means as a share, with numerator and denominator unbiased.
 
-    norm: float  # squared norm of the mean, from products of different units
-    without: np.ndarray
-    squares: float  # mean squared length of the rows
-    squares_without: np.ndarray
-
-    @classmethod
-    def of(
-        cls, features: InnerProducts, which: slice, weights: np.ndarray, lengths: np.ndarray, cells: np.ndarray | None
-    ) -> _Side:
-        diagonal = features.diagonal(which)
-        rows = features.applied(weights, which, which) - diagonal * weights
-        total, pairs = float(weights @ rows), 1.0 - float(weights @ weights)
-        norm = total / pairs
-        if cells is not None:  # pairs within blocks are too few by those of units with themselves, block by block
-            inside = np.bincount(cells, weights=weights * (features.within(weights, cells, which) - diagonal * weights))
-            share, alone = (np.bincount(cells, weights=one) for one in (weights, weights**2))
-            left = np.divide(alone, share**2 - alone, out=np.zeros_like(alone), where=alone > 0.0)
-            norm = total + float(inside @ left)
-        left = (1.0 - weights) ** 2 - (float(weights @ weights) - weights**2)
-        squares = float(weights @ lengths)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            without = (total - 2.0 * weights * rows) / left
-        return cls(norm, without, squares, (squares - weights * lengths) / (1.0 - weights))
-
-
-def distance(features: InnerProducts, sides: Sides, relative_to: str) -> Estimate:
-    """The squared distance of two means as a share, estimated without bias of numerator and denominator.
-
-    InnerProducts are of the pooled rows, those of the first sample first.  Relative to "norms" it is
-    ``|mu_X - mu_Y|^2 / (|mu_X|^2 + |mu_Y|^2)``, which is 1 where the means have nothing in common; to "variance",
-    ``|mu_X - mu_Y|^2 / 4`` over the variance of an even mixture of both, the share of the variance in feature space
-    that is between the samples (for a linear kernel and samples of one size the R^2 of analysis of variance).
-
-    With A and B the means of products of different units within the samples and C those across, the first is
-    1 - 2 C / (A + B) and the second (A + B - 2 C) / (2 (U + V) - A - B - 2 C), with U and V the mean squared lengths.
-    The variance is that of the jackknife; its part of second order is 2 tr(S_X^2) / m^2 + 2 tr(S_Y^2) / n^2 +
+    Relative to "norms" it is ``|mu_X - mu_Y|^2 / (|mu_X|^2 + |mu_Y|^2)``, which is 1 if the means have nothing in
+    common; to "variance", ``|mu_X - mu_Y|^2 / 4`` over the variance of an even mixture of both, the share of the
+    variance in feature space that is between the samples (for a linear kernel and samples of one size the R^2 of
+    analysis of variance).  Inner products of means are weighted means over rows of different units, and the jackknife
+    leaves out units.  Of the variance, the part of second order is 2 tr(S_X^2) / m^2 + 2 tr(S_Y^2) / n^2 +
     4 tr(S_X S_Y) / (m n) for covariance operators S, each trace estimated without bias.
     """
-    split = len(sides.codes[0])
-    m, n = sides.units
-    p, q = sides.weights()
-    lengths = [
-        np.bincount(code, weights=part) / np.bincount(code)
-        for code, part in zip(sides.codes, np.split(features.diagonal(), [split]), strict=True)
-    ]
-    if np.isnan(p[0]):
+    weights, units = pair.weights(), pair.units
+    if np.isnan(weights).any():
         return Estimate(np.nan, np.nan, np.nan, 0)
-    if (m, n) != (split, len(features) - split):
-        features = features.averaged(np.concatenate([sides.codes[0], m + sides.codes[1]]))
-    first, second = slice(0, m), slice(m, m + n)
-    cells = sides.cells or (None, None)
-    a, b = (
-        _Side.of(features, which, weights, length, cell)
-        for which, weights, length, cell in zip((first, second), (p, q), lengths, cells, strict=True)
-    )
-    forward, back = features.applied(q, first, second), features.applied(p, second, first)
-    own = np.zeros(m)
-    if sides.linked:
-        own = _own(features, first, second)
-        forward, back = forward - q * own, back - p * own
-    cross = float(p @ forward)
-    pairs = 1.0 - (float(p @ q) if sides.linked else 0.0)
-    share = _of_norms if relative_to == NORMS else _of_variance
-    value, unit = share(a.norm, b.norm, cross / pairs, a.squares, b.squares)
-    if sides.linked:
-        left = (1.0 - p) * (1.0 - q) - (float(p @ q) - p * q)
-        reduced = (cross - p * forward - q * back) / left
-        every, _ = share(a.without, b.without, reduced, a.squares_without, b.squares_without)
-        jackknife = by_leaving_out(every)
-    else:
-        fewer, _ = share(a.without, b.norm, (cross - p * forward) / (1.0 - p), a.squares_without, b.squares)
-        other, _ = share(a.norm, b.without, (cross - q * back) / (1.0 - q), a.squares, b.squares_without)
-        if sides.cells is not None:  # what a block counts stays, which is more of a whole that is less
-            fewer, other = (1.0 - p) * (fewer - value), (1.0 - q) * (other - value)
-        jackknife = by_leaving_out(fewer, cells[0]) + by_leaving_out(other, cells[1])
-    second_order = _second_order(features, first, second, p, q, linked=sides.linked)
-    counted = min(int(np.count_nonzero(weights)) for weights in (p, q))
-    return Estimate(float(value), jackknife, second_order / float(unit) ** 2 if unit else np.nan, counted)
-
-
-def _of_norms(a: Any, b: Any, c: Any, u: Any, v: Any) -> tuple[Any, Any]:
-    """The share, and what the squared distance is divided by."""
-    return 1.0 - _ratio(2.0 * c, a + b), a + b
-
-
-def _of_variance(a: Any, b: Any, c: Any, u: Any, v: Any) -> tuple[Any, Any]:
-    """The share, and what the squared distance is divided by."""
-    whole = 2.0 * (u + v) - a - b - 2.0 * c
-    return _ratio(a + b - 2.0 * c, whole), whole
-
-
-def _ratio(part: Any, whole: Any) -> Any:
-    """A share; NaN of nothing, which is what there is where a kernel tells no two rows apart."""
+    sample, rows = pair.second.astype(np.intp), np.zeros((len(units), 2))
+    rows[np.arange(len(units)), sample] = (weights / np.maximum(pair.rows, 1))[units, sample]
+    sums = features.unit_sums(rows, units)
+    lengths = group_sums(rows * features.diagonal()[:, None], units)
+    total, length, rest = sums.sum(axis=0), lengths.sum(axis=0), 1.0 - weights
+    alone, own = weights.T @ weights, weights[:, :, None] * weights[:, None, :]  # of units with themselves
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.divide(part, whole)
+        means = total / (1.0 - alone)
+        left = (total - sums - sums.transpose(0, 2, 1)) / (rest[:, :, None] * rest[:, None, :] - (alone - own))
+        if pair.blocks is not None:
+            norms = np.diagonal(total) + _own_products_in_blocks(features, pair, rows, weights)
+            means[[0, 1], [0, 1]] = norms
+            left[:, [0, 1], [0, 1]] = np.where(pair.rows > 0, left[:, [0, 1], [0, 1]], norms)
+        value, scale = _share(means, length, relative_to)
+        without, _ = _share(left, (length - lengths) / rest, relative_to)
+        strata = np.zeros(len(weights), dtype=np.intp) if pair.linked else 2 * pair.cells + (pair.rows[:, 1] > 0)
+        # without a unit its block keeps its weight, which is then more of a smaller whole
+        change = rest.min(axis=1) if pair.blocks is not None else 1.0 - 1.0 / np.bincount(strata)[strata]
+        variance = float(jackknife(centred(change * (without - value), strata), strata)[0].sum())
+    second = _second_order(features, pair, weights) / float(scale) ** 2 if scale else np.nan
+    return Estimate(float(value), variance, second, min(map(int, np.count_nonzero(weights, axis=0))))
 
 
-def _own(features: InnerProducts, first: slice, second: slice) -> np.ndarray:
-    """Inner products of both of every pair."""
-    if features.by_coordinates:
-        return np.asarray(np.einsum("ij,ij->i", features.values[first], features.values[second]))
-    return np.asarray(np.diagonal(features.values[first, second]))
+def _share(means: np.ndarray, lengths: np.ndarray, relative_to: str) -> tuple[np.ndarray, np.ndarray]:
+    """The distance as a share, and what it is divided by, from inner products of means (..., 2, 2) and mean lengths."""
+    within, across = means[..., 0, 0] + means[..., 1, 1], means[..., 0, 1]
+    if relative_to == NORMS:
+        return 1.0 - 2.0 * across / within, within
+    whole = 2.0 * lengths.sum(axis=-1) - within - 2.0 * across
+    return (within - 2.0 * across) / whole, whole
 
 
-def _second_order(
-    features: InnerProducts, first: slice, second: slice, p: np.ndarray, q: np.ndarray, *, linked: bool
-) -> float:
-    """The variance of the squared distance where it is zero."""
-    if linked:
+def _own_products_in_blocks(features: InnerProducts, pair: Pair, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Estimates (2,) of what products of units with themselves add to the squared norm of each mean, block by block."""
+    assert pair.blocks is not None
+    products = rows * (features.within(rows, pair.blocks) - features.within(rows, pair.units))
+    share, alone = group_sums(weights, pair.cells), group_sums(weights**2, pair.cells)
+    parts = np.divide(alone, share**2 - alone, out=np.zeros_like(alone), where=alone > 0.0)
+    return np.asarray((group_sums(products, pair.blocks) * parts).sum(axis=0))
+
+
+def _second_order(features: InnerProducts, pair: Pair, weights: np.ndarray) -> float:
+    """Variance of the squared distance if it is zero."""
+    codes = np.unique(pair.second * len(weights) + pair.units, return_inverse=True)[1]
+    if not np.array_equal(codes, np.arange(len(codes))):
+        features = features.means(codes)
+    m, (p, q) = pair.sizes[0], weights.T  # zeros of units without rows do not count
+    if pair.linked:
         z = features.values
-        if features.by_coordinates:
-            apart = InnerProducts(z[first] - z[second], True)
-        else:
-            across = z[first, second]
-            apart = InnerProducts(z[first, first] + z[second, second] - across - across.T, False)
-        return 2.0 * _of_two(p) * apart.spread()
-    within = sum(2.0 * _of_two(weights) * features.spread(which) for weights, which in ((p, first), (q, second)))
-    return within + 4.0 * float((p @ p) * (q @ q)) * features.common(first, second)
+        gram = z[:m] - z[m:] if features.by_coordinates else z[:m, :m] + z[m:, m:] - z[:m, m:] - z[m:, :m]
+        return 2.0 * _pair_weight(p) * InnerProducts(gram, features.by_coordinates).spread()
+    within = _pair_weight(p) * features[:m].spread() + _pair_weight(q) * features[m:].spread()
+    return 2.0 * within + 4.0 * float((p @ p) * (q @ q)) * features.common(m)
 
 
-def _of_two(weights: np.ndarray) -> float:
-    """The sum of the squares of the weights of all ordered pairs of different units, relative to their own sum."""
+def _pair_weight(weights: np.ndarray) -> float:
+    """Sum of the squared weights of all ordered pairs of different units, relative to their own sum."""
     squares = np.square(weights)
     total = float(squares.sum())
     return (total**2 - float(np.square(squares).sum())) / (1.0 - total) ** 2

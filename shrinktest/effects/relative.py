@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shrinktest.effects.hsic import hsic
+from shrinktest.effects.dependence import hsic
 from shrinktest.effects.inner_products import InnerProducts
+from shrinktest.effects.jackknife import jackknife
 from shrinktest.statistics.features import Centred, Features
 
 _ROUNDING = 1e-12  # of the size of what cancels in an estimate
@@ -23,7 +24,7 @@ FEWEST, FEWEST_ROWS = 3, 5
 
 
 @dataclass(frozen=True, eq=False)
-class Deleted:
+class JackknifeEstimates:
     """Estimates, and what they become without one unit at a time."""
 
     estimates: np.ndarray  # (k,)
@@ -43,10 +44,9 @@ class Deleted:
         moved = self.without[:, first] - self.without[:, second] - value
         unit = 2.0 ** int(np.frexp(np.abs(moved).max())[1])  # squares of squares neither overflow nor underflow
         kinds = self.kinds(first, second)
-        counts = np.bincount(kinds)[1:]
-        squares = np.bincount(kinds, weights=(moved / unit) ** 2)[1:][counts > 0]
-        counts = counts[counts > 0].astype(np.float64)
-        each = (counts - 1.0) / counts * squares
+        counts = np.bincount(kinds)
+        each, counts = jackknife((1.0 - 1.0 / counts[kinds]) * moved / unit, kinds)
+        each, counts = each[1:][counts[1:] > 0.0], counts[1:][counts[1:] > 0.0]
         variance = float(each.sum())
         if unit * variance**0.5 <= self.rounding:
             return value, 0.0, float("nan")
@@ -66,7 +66,7 @@ class Deleted:
 # --- distances ----------------------------------------------------------------------------------------------
 
 
-def distances(gram: Features, sizes: Sequence[int], units: np.ndarray, workers: int = 1) -> Deleted:
+def distances(gram: Features, sizes: Sequence[int], units: np.ndarray, workers: int = 1) -> JackknifeEstimates:
     """Unbiased squared distances (MMD^2) of the first sample to each of the others.
 
     ``gram`` is the kernel at the pooled observations, sample after sample; ``units`` (N,) are whole numbers from 0,
@@ -77,7 +77,7 @@ def distances(gram: Features, sizes: Sequence[int], units: np.ndarray, workers: 
     own = [sums.mean(s, s) for s in range(len(sizes))]
     crossed = [sums.mean(0, s) for s in range(1, len(sizes))]
     found = np.stack([own[0] + one - 2.0 * across for one, across in zip(own[1:], crossed, strict=True)], axis=1)
-    return Deleted(found[0], found[1:], sums.present(), _ROUNDING * gram.size(workers))
+    return JackknifeEstimates(found[0], found[1:], sums.present(), _ROUNDING * gram.size(workers))
 
 
 class _Sums:
@@ -140,7 +140,7 @@ class _Sums:
 # --- dependences --------------------------------------------------------------------------------------------
 
 
-def dependences(grams: Sequence[Features], *, normalised: bool, workers: int = 1) -> Deleted:
+def dependences(grams: Sequence[Features], *, normalised: bool, workers: int = 1) -> JackknifeEstimates:
     """Unbiased HSIC of the first variable with each of the others; its correlation, with the bias removed, on request.
 
     The U-statistic of [Song12]; divided, where ``normalised``, by the root of the product of those of both variables
@@ -154,7 +154,7 @@ def dependences(grams: Sequence[Features], *, normalised: bool, workers: int = 1
         scale = np.sqrt(np.stack([_both(first, first) * _both(one, one) for one in others], axis=1))
         found, sizes = found / scale, sizes / scale[0]
     everywhere = np.ones((len(found) - 1, len(variables)), dtype=bool)
-    return Deleted(found[0], found[1:], everywhere, _ROUNDING * float(sizes.max()))
+    return JackknifeEstimates(found[0], found[1:], everywhere, _ROUNDING * float(sizes.max()))
 
 
 def _both(x: InnerProducts, y: InnerProducts) -> np.ndarray:

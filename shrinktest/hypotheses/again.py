@@ -29,15 +29,15 @@ class Member:
 
 
 @dataclass(frozen=True, eq=False)
-class EffectAsked:
-    """How an effect is to be measured."""
+class EffectOptions:
+    """Arguments of ``result.effect()``, with the z and the names of the result."""
 
-    z: float  # of the test, which effects say, too
-    confidence: float  # of intervals
-    folds: int | None  # at most, for functions that score what they have not seen; None where nobody says how many
+    z: float
+    confidence: float
+    folds: int | None
     rng: np.random.Generator
-    columns: bool  # whether the contributions of columns are asked for
-    names: tuple[str | None, ...] = ()  # what the result calls the samples or variables
+    columns: bool
+    names: tuple[str | None, ...] = ()  # of the samples or variables
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +62,10 @@ class Again:
         """The statistic with the largest weight, which no data choose."""
         return max(self.members, key=lambda member: member.weight)
 
-    def effect(self, **asked: Any) -> Any:
-        """How large the effect is that the hypothesis denies; the arguments are those of :class:`EffectAsked`."""
+    def effect(self, **options: Any) -> Any:
+        """Return how large the effect is; the arguments are those of :class:`EffectOptions`."""
         with single_blas_thread(sum(self.hypothesis.n_observations)):
-            return self.hypothesis.effect(self, EffectAsked(**asked))
+            return self.hypothesis.effect(self, EffectOptions(**options))
 
     def shares(self, rng: np.random.Generator) -> dict[str, float]:
         """What each column contributes to the statistic, where there is one statistic."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from shrinktest._read import Variables
 from shrinktest.estimators import MeanEstimator
-from shrinktest.hypotheses.again import Again, EffectAsked, Member
+from shrinktest.hypotheses.again import Again, EffectOptions, Member
 from shrinktest.kernels import Energy, Kernel, Linear, Polynomial, Rescaled
 from shrinktest.kernels.bandwidths import reach_notes
 from shrinktest.kernels.distance import DistanceKernel
@@ -196,7 +196,7 @@ class Hypothesis(ABC):
         """The result with what there is to say besides, of the statistic that decided; ``rng`` is a source apart."""
         return result
 
-    def effect(self, again: Again, asked: EffectAsked) -> Any:
+    def effect(self, again: Again, options: EffectOptions) -> Any:
         """How large the effect is that the hypothesis denies, where there is a scale for it."""
         raise ValueError(self.kind.no_effect)
 

@@ -21,10 +21,10 @@ from shrinktest.effects.distance import NORMS, distance
 from shrinktest.effects.inner_products import InnerProducts, never_negative
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
-from shrinktest.hypotheses.again import Again, EffectAsked, Member
+from shrinktest.hypotheses.again import Again, EffectOptions, Member
 from shrinktest.hypotheses.base import Variable, in_one_unit
 from shrinktest.hypotheses.bin_features import BinFeatures, Plan
-from shrinktest.hypotheses.effects import MEASURED, Pair, said_of_members
+from shrinktest.hypotheses.effects import MEASURED, leading_notes, pair_of_samples
 from shrinktest.hypotheses.equality import EqualDistributions, TwoEqualDistributions
 from shrinktest.hypotheses.kept_bins import WITHOUT, BinMember, BinnedEmbedding, BinnedPrepared, OfBins
 from shrinktest.hypotheses.supported import checked_policy, checked_units
@@ -261,18 +261,18 @@ class Binned(EqualDistributions):
         """What is left of the samples, without their rows."""
         return OfBins(self, members)
 
-    def _apart(
+    def pair_effects(
         self,
         again: Again,
         which: Sequence[tuple[int, int]],
         names: Sequence[tuple[str, str]],
-        asked: EffectAsked,
+        options: EffectOptions,
     ) -> list[TwoSampleEffect]:
         """The distances of pairs of samples; their units are bins, which are of equal size."""
         assert isinstance(again, OfBins)
-        if asked.columns:
+        if options.columns:
             raise ValueError("columns=True: " + WITHOUT + "there are no contributions of columns")
-        if asked.folds is not None:
+        if options.folds is not None:
             raise ValueError("folds=: " + WITHOUT + "there is no witness function of rows; leave it out")
         if not never_negative(again.leading.kernel):
             raise ValueError(
@@ -281,25 +281,24 @@ class Binned(EqualDistributions):
                 + "use a Gaussian or Laplacian kernel, or the effect of a random part of the data"
             )
         features, found = InnerProducts(again.means, True), []
-        told = said_of_members(again.members, again.leading, "The distance is")
+        told = leading_notes(again, "The distance is")
         for pair, labels in zip(which, names, strict=True):
-            taken = Pair.of(self.sizes, pair, PermutationDesign())
-            sides = taken.sides
-            away = distance(features.taken(taken.rows), sides, NORMS)
+            rows, bins = pair_of_samples(self.sizes, pair, PermutationDesign())
+            away = distance(features.taken(rows), bins, NORMS)
             notes = [note("no-separability")]
-            if min(sides.units) < MEASURED:
-                units = f"only {min(sides.units)} bins in a sample"
+            if min(bins.sizes) < MEASURED:
+                units = f"only {min(bins.sizes)} bins in a sample"
                 notes.append(note("interval-units", units=units, measured=MEASURED))
             found.append(
                 TwoSampleEffect(
                     auc=float("nan"),
                     auc_interval=(float("nan"), float("nan")),
                     distance=away.value,
-                    distance_interval=away.interval(asked.confidence),
+                    distance_interval=away.interval(options.confidence),
                     relative_to=NORMS,
                     names=labels,
                     z=float("nan"),
-                    confidence=asked.confidence,
+                    confidence=options.confidence,
                     notes=(*notes, *told),
                 )
             )

@@ -11,7 +11,7 @@ import numpy as np
 from shrinktest._check import as_rng, choice, counted, flag, level, rng_provenance
 from shrinktest._parallel import memory_limit, n_workers
 from shrinktest._read import read_samples, read_variables
-from shrinktest.effects.relative import FEWEST, FEWEST_ROWS, Deleted, dependences, distances
+from shrinktest.effects.relative import FEWEST, FEWEST_ROWS, JackknifeEstimates, dependences, distances
 from shrinktest.hypotheses.base import Variable, places_of, resolve, variables_of
 from shrinktest.kernels import as_kernel
 from shrinktest.kernels.bandwidths import reach_notes, require_in_range
@@ -61,7 +61,7 @@ NO_ERROR = (
 class Closeness:
     """Estimates of how near samples are to the first, or how much it depends on them."""
 
-    deleted: Deleted  # of every sample but the first
+    deleted: JackknifeEstimates  # of every sample but the first
     measure: str
     names: tuple[str, ...]  # of all samples, or variables
     # their rows, or kernel values of these where they are row numbers of several matrices

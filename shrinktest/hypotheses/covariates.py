@@ -20,7 +20,7 @@ from shrinktest.conditional.given import (
     with_labels,
 )
 from shrinktest.conditional.propensity import fitted_odds, known_odds
-from shrinktest.hypotheses.again import Again, EffectAsked
+from shrinktest.hypotheses.again import Again, EffectOptions
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.given import LESS_MEANS, GivenOthers, distilled, less_means
 from shrinktest.permutations.base import Permutations
@@ -54,7 +54,7 @@ class TwoByPropensity(TwoGivenCovariates):
         first, second = self.sizes
         return LabelsByChance((first, second), self.odds)
 
-    def effect(self, again: Again, asked: EffectAsked) -> TwoSampleEffect:  # type: ignore[override]  # of these two
+    def effect(self, again: Again, options: EffectOptions) -> TwoSampleEffect:  # type: ignore[override]  # of these two
         """None that is adjusted."""
         raise ValueError(NO_EFFECT_BY_PROPENSITY)
 

@@ -1,170 +1,197 @@
-"""Effects of the data of a test: units, folds and features put together."""
+"""Effects of the data of a test: its units, folds and features, and notes on what was estimated."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from shrinktest._check import counted
-from shrinktest.effects.dependence import OF_DIFFERENT, dependence
-from shrinktest.effects.distance import NORMS, VARIANCE, Sides, distance
+from shrinktest.effects.dependence import FEWEST_GROUPS, dependence
+from shrinktest.effects.distance import NORMS, VARIANCE, Pair, distance
 from shrinktest.effects.inner_products import InnerProducts, never_negative
-from shrinktest.effects.interval import Estimate
-from shrinktest.effects.separability import FEWEST, Area, Fit, area_of, combined, fold_codes
-from shrinktest.hypotheses.again import Again, Member
-from shrinktest.hypotheses.rare import said_of_variables
+from shrinktest.effects.jackknife import FEWEST, Estimate
+from shrinktest.effects.separability import Area, CrossFit, combine_scores, fold_codes, roc_area
+from shrinktest.hypotheses.again import Again, EffectOptions
+from shrinktest.hypotheses.rare import said_of_samples, said_of_variables
 from shrinktest.permutations.design import PermutationDesign
+from shrinktest.results.effect import DependenceEffect, TwoSampleEffect
+from shrinktest.results.kept import FOLDS
 
-#: Units of a sample from which it was measured how often intervals cover.
+#: Units of a sample from which the coverage of intervals was measured.
 MEASURED = 20
-_IN_TIME = "The observations follow each other in time: there is no interval, which would be too short."
 
-#: Units of a sample up to which intervals of separability were found too long.
-LONG = 60
-
-
-@dataclass(frozen=True, eq=False)
-class Pair:
-    """Two of the samples of a test, and what of them varies independently."""
-
-    rows: np.ndarray  # where they are among all observations
-    second: np.ndarray  # which of these rows are of the second
-    units: np.ndarray  # what varies independently, a code 0, 1, ... for every row
-    blocks: np.ndarray | None  # within which rows are compared
-    linked: bool  # whether a unit has a row in each sample
-
-    @classmethod
-    def of(cls, sizes: tuple[int, ...], which: tuple[int, int], restriction: PermutationDesign) -> Pair:
-        """Two samples of a test, by their numbers."""
-        starts = np.concatenate([[0], np.cumsum(sizes)])
-        rows = np.concatenate([np.arange(starts[i], starts[i + 1]) for i in which])
-        second = np.repeat([False, True], [sizes[i] for i in which])
-        units, blocks = np.arange(len(rows)), None
-        if restriction.paired:
-            units %= sizes[which[0]]
-        if restriction.groups is not None:
-            units = np.unique(restriction.groups[rows], return_inverse=True)[1]
-        if restriction.blocks is not None:
-            blocks = np.unique(restriction.blocks[rows], return_inverse=True)[1]
-        return cls(rows, second, units, blocks, restriction.paired)
-
-    @property
-    def sides(self) -> Sides:
-        """The units of both."""
-        codes, cells = [], []
-        for part in (~self.second, self.second):
-            _, first, code = np.unique(self.units[part], return_index=True, return_inverse=True)
-            codes.append(code)
-            if self.blocks is not None:
-                cells.append(self.blocks[part][first])
-        return Sides((codes[0], codes[1]), (cells[0], cells[1]) if cells else None, self.linked)
-
-    def folds(self, count: int, rng: np.random.Generator) -> np.ndarray:
-        """The fold of every row, with the units of every block and sample in all of them as far as they go."""
-        cells = np.zeros(len(self.rows), dtype=np.int64) if self.linked else self.second.astype(np.int64)
-        if self.blocks is None:
-            return fold_codes(self.units, cells, count, rng)
-        return fold_codes(self.units, 2 * self.blocks + cells, count, rng, together=2)
+_LONG = 60  # units of a sample below which intervals of separability are too long
+_SERIES = "The observations follow each other in time: there is no interval, which would be too short."
+_BLOCKS = (
+    "Observations are compared within blocks, and both samples count as if they had the blocks in the same shares; "
+    "blocks with fewer than two observations of a sample are left out of the distance (matched pairs: paired=True)."
+)
 
 
-def apart(
+def pair_of_samples(
+    sizes: tuple[int, ...], which: tuple[int, int], design: PermutationDesign
+) -> tuple[np.ndarray, Pair]:
+    """Return the rows of two samples of a test among all observations, and their units."""
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    rows = np.concatenate([np.arange(starts[i], starts[i + 1]) for i in which])
+    second = np.repeat([False, True], [sizes[i] for i in which])
+    units, blocks = np.arange(len(rows)), None
+    if design.paired:
+        units %= sizes[which[0]]
+    if design.groups is not None:
+        units = np.unique(design.groups[rows], return_inverse=True)[1]
+    if design.blocks is not None:
+        blocks = np.unique(design.blocks[rows], return_inverse=True)[1]
+    return rows, Pair(second, units, blocks, design.paired)
+
+
+def _folds(pair: Pair, count: int, rng: np.random.Generator) -> np.ndarray | None:
+    """The fold of every row, with the units of every block and sample spread over all folds; None with too few units.
+
+    There are two pairs to compare in every fold.
+    """
+    fewest = min(pair.sizes)
+    if fewest < FEWEST:
+        return None
+    count = min(count, fewest // (1 + pair.linked))
+    cells = np.zeros(len(pair.units), dtype=np.int64) if pair.linked else pair.second.astype(np.int64)
+    if pair.blocks is None:
+        return fold_codes(pair.units, cells, count, rng)
+    return fold_codes(pair.units, 2 * pair.blocks + cells, count, rng, together=2)
+
+
+def pair_estimates(
     again: Again,
-    restriction: PermutationDesign,
-    pairs: Sequence[tuple[int, int]],
+    design: PermutationDesign,
+    which: Sequence[tuple[int, int]],
     folds: int,
     rng: np.random.Generator,
     *,
     scored: bool = True,
 ) -> list[tuple[Area, Estimate, str, tuple[str, ...]]]:
-    """For pairs of samples: separability, distance, what this is relative to, and notes.
+    """Return for pairs of samples: separability, distance, what this is relative to, and notes.
 
     The kernel of every statistic is evaluated once for all pairs, and forgotten before that of the next.  Without
-    ``scored`` there is no separability, which takes longest.
+    ``scored`` separability, which takes longest, is not estimated.
     """
-    found = [Pair.of(again.sizes, which, restriction) for which in pairs]
-    sides = [pair.sides for pair in found]
-    leading = again.leading
-    relative_to = NORMS if never_negative(leading.kernel) else VARIANCE
-    held = [
-        pair.folds(min(folds, min(side.units) // (1 + pair.linked)), rng)  # with two pairs to compare in each
-        if scored and min(side.units) >= FEWEST
-        else None
-        for pair, side in zip(found, sides, strict=True)
-    ]
-    scores: list[list[np.ndarray]] = [[] for _ in found]
-    evidence: list[list[np.ndarray]] = [[] for _ in found]
-    away: list[Estimate] = []
+    pairs = [pair_of_samples(again.sizes, samples, design) for samples in which]
+    relative_to = NORMS if never_negative(again.leading.kernel) else VARIANCE
+    held = [_folds(pair, folds, rng) if scored else None for _, pair in pairs]
+    scores: list[list[np.ndarray]] = [[] for _ in pairs]
+    evidence: list[list[np.ndarray]] = [[] for _ in pairs]
+    distances: list[Estimate] = []
     for member in again.members:
         features = InnerProducts.of(member.features[0], again.pooled)
-        if member is leading:
+        if member is again.leading:
             own = features if relative_to == NORMS else features.centred()
-            away = [distance(own.taken(p.rows), side, relative_to) for p, side in zip(found, sides, strict=True)]
+            distances = [distance(own.taken(rows), pair, relative_to) for rows, pair in pairs]
         estimator = member.estimator
         if member.tuning == "pooled":
-            low = member.features[0] if estimator.needs == "filter" else member.kernel
-            estimator = estimator.tuned(low, again.pooled)
-        for pair, fold, out, weights in zip(found, held, scores, evidence, strict=True):
+            kernel = member.features[0] if estimator.needs == "filter" else member.kernel
+            estimator = estimator.tuned(kernel, again.pooled)
+        for (rows, pair), fold, out, weights in zip(pairs, held, scores, evidence, strict=True):
             if fold is not None:
-                points = again.pooled[pair.rows]
-                fit = Fit(estimator, member.kernel, features.taken(pair.rows), points, member.tuning)
+                fit = CrossFit(estimator, member.kernel, features.taken(rows), again.pooled[rows], member.tuning)
                 out.append(fit.scores(pair.second, fold))
                 if len(again.members) > 1:
                     weights.append(fit.evidence(pair.second, fold))
-    areas = [
-        Area(np.nan, np.nan, side.units, 1.0)
-        if fold is None
-        else area_of(
-            every[0] if len(every) == 1 else combined(every, weights, fold),
-            pair.second,
-            fold if pair.blocks is None else fold + folds * pair.blocks,
-            pair.units,
-            one.chance,
-        )
-        for pair, side, fold, every, weights, one in zip(found, sides, held, scores, evidence, away, strict=True)
-    ]
-    if restriction.shift:
-        areas = [replace(area, variance=math.nan) for area in areas]
-        away = [replace(one, jackknife=math.nan) for one in away]
+    estimates = []
+    for (_, pair), fold, out, weights, found in zip(pairs, held, scores, evidence, distances, strict=True):
+        area = Area(np.nan, np.nan, pair.sizes, 1.0)
+        if fold is not None:
+            strata = fold if pair.blocks is None else fold + folds * pair.blocks
+            values = out[0] if len(out) == 1 else combine_scores(out, weights, fold)
+            area = roc_area(values, pair.second, strata, pair.units, found.chance)
+        if design.shift:
+            area, found = replace(area, variance=math.nan), replace(found, jackknife=math.nan)
+        estimates.append((area, found, relative_to, _pair_notes(pair, series=bool(design.shift))))
+    return estimates
+
+
+def pair_effects(
+    again: Again,
+    design: PermutationDesign,
+    which: Sequence[tuple[int, int]],
+    names: Sequence[tuple[str, str]],
+    options: EffectOptions,
+) -> list[TwoSampleEffect]:
+    """Return the effects of pairs of samples, without the z of the test."""
+    estimates = pair_estimates(again, design, which, options.folds or FOLDS, options.rng)
+    member = leading_notes(again, "The distance is")
     return [
-        (area, one, relative_to, (_IN_TIME,) if restriction.shift else _notes(side))
-        for area, one, side in zip(areas, away, sides, strict=True)
-    ]
+        TwoSampleEffect(
+            auc=area.value,
+            auc_interval=area.interval(options.confidence),
+            distance=found.value,
+            distance_interval=found.interval(options.confidence),
+            relative_to=relative_to,
+            names=labels,
+            z=math.nan,
+            confidence=options.confidence,
+            notes=(*notes, *area_notes(area, design),
+                   *(() if design.shift else said_of_samples(again, design, pair, labels)), *member),
+        )
+        for pair, labels, (area, found, relative_to, notes) in zip(which, names, estimates, strict=True)
+    ]  # fmt: skip
 
 
-def _notes(side: Sides) -> tuple[str, ...]:
-    units, blocks = min(side.units), side.cells is not None
-    notes = []
-    if units < MEASURED:
-        notes.append(f"One sample has {_few(units)}")
-    if blocks:
+def dependence_estimate(again: Again, design: PermutationDesign) -> tuple[Estimate, tuple[str, ...]]:
+    """Estimate the dependence of two variables; and return notes on it."""
+    points = [variable.points for variable in again.hypothesis.variables]
+    x, y = (
+        InnerProducts.of(kernel, rows).centred() for kernel, rows in zip(again.leading.features, points, strict=True)
+    )
+    if x.by_coordinates != y.by_coordinates:
+        x, y = x.dense(), y.dense()
+    groups = None if design.groups is None else np.unique(design.groups, return_inverse=True)[1]
+    found, notes = dependence(x, y, groups), []
+    if design.blocks is not None and not design.shift:
+        notes.append("Differences between blocks are part of the dependence, which the test does not count.")
+    notes += variance_notes(found)
+    if design.shift:
+        return replace(found, jackknife=math.nan), (*notes, _SERIES)
+    if found.units < MEASURED:
+        notes.append(f"There are {_few(found.units)}")
+    if groups is not None and found.units < FEWEST_GROUPS:
         notes.append(
-            "Observations are compared within blocks, and both samples count as if they had the blocks in the same "
-            "shares; blocks with fewer than two observations of a sample are left out of the distance (matched "
-            "pairs: paired=True)."
+            f"The dependence is estimated from pairs of {FEWEST_GROUPS} different groups; with fewer there is none."
         )
-    return tuple(notes)
+    return found, (*notes, *said_of_variables(again, design))
 
 
-def said_of_area(area: Area) -> tuple[str, ...]:
-    """A note on intervals of separability that are on the safe side, or that there is none."""
-    if min(area.units) >= FEWEST and not (area.has_variance or math.isnan(area.value)):
-        return (
-            "There is no interval of the auc: the fitted witness functions do not tell rows from each other (shrinkage "
-            "that leaves nothing, say).",
-        )
-    if not MEASURED <= min(area.units) < LONG:
-        return ()
-    return (
-        f"With fewer than {LONG} independent observations in a sample the interval of the auc covers at least about as "
-        "often as it says (in 94 to 99 % of data sets for 95 %), so that it tends to be too long.",
+def dependence_effect(
+    again: Again, options: EffectOptions, found: Estimate, notes: Sequence[str], names: tuple[str, str]
+) -> DependenceEffect:
+    """Return the effect of an estimated dependence; raises ValueError for options of two samples."""
+    if options.columns:
+        raise ValueError("columns=True is for two samples; independence_matrix compares columns one by one")
+    if options.folds is not None:
+        raise ValueError("folds= are those of the witness function of two samples; leave it out")
+    return DependenceEffect(
+        dependence=found.value,
+        dependence_interval=found.interval(options.confidence),
+        names=names,
+        z=options.z,
+        confidence=options.confidence,
+        notes=(*notes, *leading_notes(again, "The dependence is")),
     )
 
 
+# --- notes ----------------------------------------------------------------------------------------------------------
+
+
+def _pair_notes(pair: Pair, *, series: bool) -> tuple[str, ...]:
+    """Notes on series, few units, and blocks."""
+    if series:
+        return (_SERIES,)
+    few = (f"One sample has {_few(min(pair.sizes))}",) if min(pair.sizes) < MEASURED else ()
+    return few if pair.blocks is None else (*few, _BLOCKS)
+
+
 def _few(units: int) -> str:
-    """What a reader should know of intervals from so few units."""
     if units < FEWEST:
         return f"{counted(units, 'independent observation')}: there is no interval from fewer than {FEWEST}."
     return (
@@ -173,53 +200,42 @@ def _few(units: int) -> str:
     )
 
 
-def bound(again: Again, restriction: PermutationDesign) -> tuple[Estimate, tuple[str, ...]]:
-    """The dependence of two variables, and notes."""
-    points = [variable.points for variable in again.hypothesis.variables]
-    x, y = (InnerProducts.of(kernel, one).centred() for kernel, one in zip(again.leading.features, points, strict=True))
-    if x.by_coordinates != y.by_coordinates:
-        x, y = x.dense(), y.dense()
-    notes = []
-    groups = None if restriction.groups is None else np.unique(restriction.groups, return_inverse=True)[1]
-    if restriction.blocks is not None and not restriction.shift:
-        notes.append("Differences between blocks are part of the dependence, which the test does not count.")
-    found = dependence(x, y, groups)
-    notes.extend(said_of_variance(found))
-    if restriction.shift:
-        found = replace(found, jackknife=math.nan)
-        notes.append(_IN_TIME)
-    elif found.units < MEASURED:
-        notes.append(f"There are {_few(found.units)}")
-    if groups is not None and found.units < OF_DIFFERENT:
-        notes.append(
-            f"The dependence is estimated from pairs of {OF_DIFFERENT} different groups; with fewer there is none."
+def area_notes(area: Area, design: PermutationDesign) -> tuple[str, ...]:
+    """A note on intervals of separability that are on the safe side, or missing."""
+    if design.shift:
+        return ()
+    if min(area.units) >= FEWEST and not (area.has_variance or math.isnan(area.value)):
+        return (
+            "There is no interval of the auc: the fitted witness functions do not tell rows from each other (shrinkage "
+            "that leaves nothing, say).",
         )
-    if not restriction.shift:
-        notes.extend(said_of_variables(again, restriction))
-    return found, tuple(notes)
+    if not MEASURED <= min(area.units) < _LONG:
+        return ()
+    return (
+        f"With fewer than {_LONG} independent observations in a sample the interval of the auc covers at least about "
+        "as often as it says (in 94 to 99 % of data sets for 95 %), so that it tends to be too long.",
+    )
 
 
-def said_of_variance(found: Estimate) -> tuple[str, ...]:
-    """A note on dependences of variables that hardly vary."""
-    if found.units < FEWEST:
+def variance_notes(found: Estimate) -> tuple[str, ...]:
+    """A note on the dependence of variables that hardly vary."""
+    if found.units < FEWEST or not math.isnan(found.jackknife):
         return ()
     if math.isnan(found.value):
         return (
             "A variable hardly varies: no two of its rows differ from the others, so that it has no variance by which "
             "the dependence could be divided, and it was not estimated.",
         )
-    if math.isnan(found.jackknife):
-        return (
-            "A variable hardly varies: without one of its rows (or groups) nothing is left of its variance, by which "
-            "the dependence is divided, so that there is no interval.",
-        )
-    return ()
+    return (
+        "A variable hardly varies: without one of its rows (or groups) nothing is left of its variance, by which the "
+        "dependence is divided, so that there is no interval.",
+    )
 
 
-def said_of_members(members: Sequence[Member], leading: Member, what: str) -> tuple[str, ...]:
-    """A note on which of several statistics an effect is about."""
-    if len(members) == 1:
+def leading_notes(again: Again, start: str) -> tuple[str, ...]:
+    """A note on the statistic of an ensemble whose effect is given."""
+    if len(again.members) == 1:
         return ()
-    kernels = leading.kernel if isinstance(leading.kernel, tuple) else (leading.kernel,)
-    label = " x ".join(kernel.label for kernel in kernels)
-    return (f"{what} that of the member with the largest weight, which no data choose: {label}.",)
+    kernel = again.leading.kernel
+    label = " x ".join(one.label for one in (kernel if isinstance(kernel, tuple) else (kernel,)))
+    return (f"{start} that of the member with the largest weight, which no data choose: {label}.",)

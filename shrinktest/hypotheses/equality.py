@@ -12,7 +12,7 @@ import numpy as np
 from shrinktest._names import named_samples, numbered
 from shrinktest._read import XY, Samples, read_samples
 from shrinktest.estimators import MeanEstimator
-from shrinktest.hypotheses.again import Again, EffectAsked, Member
+from shrinktest.hypotheses.again import Again, EffectOptions, Member
 from shrinktest.hypotheses.base import Hypothesis, Variable, places_of
 from shrinktest.notes import note
 from shrinktest.permutations.base import Draws, Permutations
@@ -27,7 +27,6 @@ from shrinktest.permutations.serial_correlation import (
     short,
     split_by_blocks,
 )
-from shrinktest.results.kept import FOLDS
 from shrinktest.results.kinds import K_SAMPLE, TWO_SAMPLE, Kind
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.mmd import Contrast, prepare
@@ -158,57 +157,43 @@ class EqualDistributions(Hypothesis):
             )
         return tuning
 
-    def effect(self, again: Again, asked: EffectAsked) -> KSampleEffect:
-        """How different every two samples are."""
+    def effect(self, again: Again, options: EffectOptions) -> KSampleEffect:
+        """Return how different every two samples are."""
         from shrinktest.results.effect import KSampleEffect
 
-        if asked.columns:
+        if options.columns:
             raise ValueError("columns=True is for two samples; test the pair in question by itself")
-        names = tuple(map(str, asked.names)) or self.kind.estimate_names(len(self.sizes))
+        names = tuple(map(str, options.names)) or self.kind.estimate_names(len(self.sizes))
         which = list(combinations(range(len(self.sizes)), 2))
-        labels = [(names[i], names[j]) for i, j in which]
-        found = self._apart(again, which, labels, asked)
-        largest = "Each interval is that of its pair alone: the largest of several differences looks larger than it is."
-        notes = dict.fromkeys((*(note for one in found for note in one.notes), *([largest] if len(which) > 1 else [])))
-        pairs = dict(zip(which, found, strict=True))
-        return KSampleEffect(names=names, pairs=pairs, z=asked.z, confidence=asked.confidence, notes=tuple(notes))
+        effects = self.pair_effects(again, which, [(names[i], names[j]) for i, j in which], options)
+        notes = [note for effect in effects for note in effect.notes]
+        if len(which) > 1:
+            notes.append(
+                "Each interval is that of its pair alone: the largest of several differences looks larger than it is."
+            )
+        return KSampleEffect(
+            names=names,
+            pairs=dict(zip(which, effects, strict=True)),
+            z=options.z,
+            confidence=options.confidence,
+            notes=tuple(dict.fromkeys(notes)),
+        )
 
-    def _apart(
+    def pair_effects(
         self,
         again: Again,
         which: Sequence[tuple[int, int]],
         names: Sequence[tuple[str, str]],
-        asked: EffectAsked,
+        options: EffectOptions,
     ) -> list[TwoSampleEffect]:
-        """How different pairs of samples are; z is that of the test, and not known here."""
-        from shrinktest.hypotheses.effects import apart, said_of_area, said_of_members
-        from shrinktest.hypotheses.rare import said_of_samples
-        from shrinktest.results.effect import TwoSampleEffect
+        """Return how different pairs of samples are; z is that of the test, and not known here."""
+        from shrinktest.hypotheses.effects import pair_effects
 
-        told = said_of_members(again.members, again.leading, "The distance is")
-        if self.own is not None:
-            told += ("Intervals take rows as independent, whatever your permutations keep together.",)
-        return [
-            TwoSampleEffect(
-                auc=area.value,
-                auc_interval=area.interval(asked.confidence),
-                distance=away.value,
-                distance_interval=away.interval(asked.confidence),
-                relative_to=relative_to,
-                names=labels,
-                z=float("nan"),
-                confidence=asked.confidence,
-                notes=(
-                    *notes,
-                    *(() if self.restriction.shift else said_of_area(area)),
-                    *(() if self.restriction.shift else said_of_samples(again, self.restriction, pair, labels)),
-                    *told,
-                ),
-            )
-            for pair, labels, (area, away, relative_to, notes) in zip(
-                which, names, apart(again, self.restriction, which, asked.folds or FOLDS, asked.rng), strict=True
-            )
-        ]
+        effects = pair_effects(again, self.restriction, which, names, options)
+        if self.own is None:
+            return effects
+        note = "Intervals take rows as independent, whatever your permutations keep together."
+        return [replace(effect, notes=(*effect.notes, note)) for effect in effects]
 
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
         """Distances of the estimates, for every partition."""
@@ -267,11 +252,11 @@ class TwoEqualDistributions(EqualDistributions):
             return short(self._rows(), self.restriction, "a sample")
         return super().of_memory()
 
-    def effect(self, again: Again, asked: EffectAsked) -> TwoSampleEffect:  # type: ignore[override]  # of these two
-        """How different the samples are."""
-        first, second = (name or plain for name, plain in zip(asked.names or (None, None), XY, strict=True))
-        found = self._apart(again, [(0, 1)], [(first, second)], asked)[0]
-        return replace(found, z=asked.z, shares=again.shares(asked.rng) if asked.columns else {})
+    def effect(self, again: Again, options: EffectOptions) -> TwoSampleEffect:  # type: ignore[override]  # of these two
+        """Return how different the samples are."""
+        first, second = (name or plain for name, plain in zip(options.names or (None, None), XY, strict=True))
+        (effect,) = self.pair_effects(again, [(0, 1)], [(first, second)], options)
+        return replace(effect, z=options.z, shares=again.shares(options.rng) if options.columns else {})
 
     def again(self, members: tuple[Member, ...], draws: Draws | None = None) -> Again:
         """How to compute the estimates of a single statistic again, on the same permutations."""

@@ -12,13 +12,13 @@ from shrinktest._check import as_rng, choice, count, counted, rng_provenance
 from shrinktest._parallel import memory_limit, n_workers
 from shrinktest.effects.distance import NORMS
 from shrinktest.effects.inner_products import never_negative
-from shrinktest.effects.interval import FEWEST, Estimate
+from shrinktest.effects.jackknife import FEWEST, Estimate
 from shrinktest.effects.separability import Area
 from shrinktest.estimators import as_estimator
 from shrinktest.hypotheses.again import Again
 from shrinktest.hypotheses.base import Hypothesis
 from shrinktest.hypotheses.closeness import by_feature
-from shrinktest.hypotheses.effects import MEASURED, apart, bound
+from shrinktest.hypotheses.effects import MEASURED, dependence_estimate, pair_estimates
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.margins import Margin, scale_of
@@ -263,14 +263,15 @@ def _estimated(
         _enough(
             again.sizes[0] if restriction.groups is None else np.unique(restriction.groups).size, names, restriction
         )
-        return bound(again, restriction)
+        return dependence_estimate(again, restriction)
     if restriction.groups is None:
         fewest = min(again.sizes)
     else:
         parts = np.split(restriction.groups, [again.sizes[0]])
         fewest = min(np.unique(part).size for part in parts)
     _enough(fewest, names, restriction)
-    ((area, away, relative_to, notes),) = apart(again, restriction, [(0, 1)], folds, rng, scored=scale == AUC)
+    estimates = pair_estimates(again, restriction, [(0, 1)], folds, rng, scored=scale == AUC)
+    area, away, relative_to, notes = estimates[0]
     if scale == DISTANCE:
         if relative_to != NORMS:
             notes += (

@@ -9,7 +9,7 @@ import numpy as np
 
 from shrinktest.conditional.regression import Left, Regression
 from shrinktest.estimators import MeanEstimator
-from shrinktest.hypotheses.again import Again, EffectAsked
+from shrinktest.hypotheses.again import Again, EffectOptions
 from shrinktest.hypotheses.base import Hypothesis, Variable
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.permutations.serial_correlation import BY_GIVEN
@@ -54,7 +54,7 @@ class ConditionalIndependence(GivenOthers, Independence):
             raise ValueError("form='unbiased' is for tests without given=; leave it out")
         return "biased"
 
-    def effect(self, again: Again, asked: EffectAsked) -> Any:
+    def effect(self, again: Again, options: EffectOptions) -> Any:
         """There is no scale for it."""
         raise ValueError(self.kind.no_effect)
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from shrinktest._read import XY, read_variables
-from shrinktest.effects.interval import Estimate
 from shrinktest.estimators import MeanEstimator
-from shrinktest.hypotheses.again import Again, EffectAsked
+from shrinktest.hypotheses.again import Again, EffectOptions
 from shrinktest.hypotheses.base import Hypothesis, variables_of
 from shrinktest.kernels.bandwidths import require_in_range
 from shrinktest.permutations.base import Permutations
@@ -99,29 +97,13 @@ class Independence(Hypothesis):
         """As the estimator says for one sample of pairs."""
         return tuning_of(estimator, self.sizes[0])
 
-    def effect(self, again: Again, asked: EffectAsked) -> DependenceEffect:
-        """How dependent the variables are."""
-        from shrinktest.hypotheses.effects import bound
+    def effect(self, again: Again, options: EffectOptions) -> DependenceEffect:
+        """Return how dependent the variables are."""
+        from shrinktest.hypotheses.effects import dependence_effect, dependence_estimate
 
-        return self._bound(again, asked, *bound(again, self.restriction))
-
-    def _bound(self, again: Again, asked: EffectAsked, found: Estimate, notes: Sequence[str]) -> DependenceEffect:
-        """The effect that an estimate of the dependence makes."""
-        from shrinktest.hypotheses.effects import said_of_members
-
-        if asked.columns:
-            raise ValueError("columns=True is for two samples; independence_matrix compares columns one by one")
-        if asked.folds is not None:
-            raise ValueError("folds= are those of the witness function of two samples; leave it out")
-        first, second = (name or plain for name, plain in zip(asked.names or (None, None), XY, strict=True))
-        return DependenceEffect(
-            dependence=found.value,
-            dependence_interval=found.interval(asked.confidence),
-            names=(first, second),
-            z=asked.z,
-            confidence=asked.confidence,
-            notes=(*notes, *said_of_members(again.members, again.leading, "The dependence is")),
-        )
+        first, second = (name or plain for name, plain in zip(options.names or (None, None), XY, strict=True))
+        estimate, notes = dependence_estimate(again, self.restriction)
+        return dependence_effect(again, options, estimate, notes, (first, second))
 
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
         """Squared norm of the estimated cross-covariance operator, for every pairing."""

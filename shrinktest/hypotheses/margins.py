@@ -13,7 +13,7 @@ import numpy as np
 from shrinktest._check import check_signature, choice, real, real_values
 from shrinktest.hypotheses.again import Again
 from shrinktest.hypotheses.base import Variable
-from shrinktest.hypotheses.effects import apart
+from shrinktest.hypotheses.effects import pair_estimates
 from shrinktest.kernels import Linear, Precomputed
 from shrinktest.kernels.base import Scaled
 from shrinktest.kernels.pooled import PooledKernel, Rescaled
@@ -114,7 +114,8 @@ class Margin:
         variable = Variable(both, "the pooled and the changed rows")
         twice = replace(again.hypothesis, variables=(variable,), sizes=(len(rows), len(rows)))
         pairs = Again(twice, (replace(member, kernel=kernel, features=(kernel,)),))
-        ((area, away, _, _),) = apart(pairs, PermutationDesign(paired=True), [(0, 1)], folds, rng, scored=scale == AUC)
+        design = PermutationDesign(paired=True)
+        ((area, away, _, _),) = pair_estimates(pairs, design, [(0, 1)], folds, rng, scored=scale == AUC)
         value = area.value if scale == AUC else away.value
         if not _LEAST[scale] < value < 1.0:
             other = "smaller" if value >= 1.0 else "larger"

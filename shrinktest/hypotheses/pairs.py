@@ -20,9 +20,9 @@ from shrinktest.batches.strata import representative
 from shrinktest.batches.summands import summands_of
 from shrinktest.effects.dependence import dependence_in_groups
 from shrinktest.estimators import MeanEstimator
-from shrinktest.hypotheses.again import Again, EffectAsked, Member
+from shrinktest.hypotheses.again import Again, EffectOptions, Member
 from shrinktest.hypotheses.base import Variable
-from shrinktest.hypotheses.effects import MEASURED, said_of_variance
+from shrinktest.hypotheses.effects import MEASURED, dependence_effect, variance_notes
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.multiplied import Multiplied
 from shrinktest.hypotheses.pair_features import Meeting, PairPlan
@@ -234,11 +234,12 @@ class IndependenceInBatches(Independence):
         place, _ = self._meeting(Again(self, members).leading.kernel)
         return OfPairs(replace(self, meetings=(), multiplied=None), members, self.multiplied.observed(place))
 
-    def effect(self, again: Again, asked: EffectAsked) -> DependenceEffect:
+    def effect(self, again: Again, options: EffectOptions) -> DependenceEffect:
         """How dependent the variables are, with an interval from groups of blocks."""
         assert isinstance(again, OfPairs)
         found = dependence_in_groups(again.sums)
-        return self._bound(again, asked, found, said_of_variance(found) or self._of_groups())
+        first, second = (name or plain for name, plain in zip(options.names or (None, None), XY, strict=True))
+        return dependence_effect(again, options, found, variance_notes(found) or self._of_groups(), (first, second))
 
     def _of_groups(self) -> tuple[str, ...]:
         if (groups := self.shifting.groups) >= MEASURED:

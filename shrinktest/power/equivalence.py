@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shrinktest._check import Array, choice
-from shrinktest.effects.interval import FEWEST
+from shrinktest.effects.jackknife import FEWEST
 from shrinktest.equivalence import below_half, equivalence_test
 from shrinktest.hypotheses.margins import Margin, scale_of
 from shrinktest.power.any_test import AnyTest
