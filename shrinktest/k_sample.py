@@ -94,7 +94,7 @@ def k_sample_test(
     --------
     TestResult.effect : How different every two of the samples are, with intervals.
     two_sample_test : Whether two samples differ.
-    closer_matrix : Which of several samples is nearest to another one.
+    closer_test : Which of several samples is nearest to another one.
     change_points : When a series changes, where the samples are not known beforehand.
     solve_sample_size : How many observations a test needs.
 

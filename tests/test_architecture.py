@@ -48,7 +48,7 @@ LAYERS = [
     ("multiple",),
     (
         *("two_sample", "independence", "k_sample", "joint", "columns", "comparison", "matrix", "permutation"),
-        *("closer", "nearest", "equivalence", "change", "segments"),
+        *("relative", "equivalence", "change", "segments"),
     ),
     ("datasets",),
     ("power", "risk", "applications", "calibration"),

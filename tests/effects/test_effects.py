@@ -185,8 +185,8 @@ def test_rare_rows_have_a_note(first, second, said):
     x, y = (np.repeat([1.0, 0.0], [ones, size - ones]) for ones, size in (first, second))
     effect = two_sample_test(x, y, bandwidth=1.0, names=("before", "after"), n_resamples=0).effect()
     given = {"bandwidth": 1.0, "names": ("before", "after")}
-    found = rare(equivalence_test(x, y[::-1], scale="distance", margin=0.3, **given))
-    by_auc = equivalence_test(x, y[::-1], scale="auc", margin=0.6, **given)
+    found = rare(equivalence_test(x, y[::-1], measure="distance", margin=0.3, **given))
+    by_auc = equivalence_test(x, y[::-1], measure="auc", margin=0.6, **given)
     assert bool(found) == (said is not None) and not rare(by_auc)
     if said is not None:
         assert said in found[0] and "compare() has intervals of shares" in found[0] and rare(effect) == found
@@ -210,7 +210,7 @@ def test_variables_that_are_rare_together_have_a_note():
     x, y = np.repeat([1.0, 0.0], [20, 180]), np.repeat([0.0, 1.0, 0.0], [15, 20, 165])
     few, many = (independence_test(x, other, **FEW).effect() for other in (y, x))
     assert "In few rows (5) both" in rare(few)[0] and not rare(many)
-    assert rare(equivalence_test(x, y, margin=0.5, scale="dependence")) == rare(few)
+    assert rare(equivalence_test(x, y, margin=0.5, measure="dependence")) == rare(few)
     assert not rare(independence_test(np.roll(np.repeat([1.0, 0.0], 100), 1), np.r_[y[100:], y[:100]], **FEW).effect())
     assert not rare(independence_test(X[:9], V[:9], **FEW).effect())  # no row is the most common one
     (one,) = rare(independence_test(V, np.repeat([1.0, 0.0], [9, 31]), **FEW).effect())
@@ -226,7 +226,7 @@ def test_with_the_note_equivalence_is_shown_too_often_and_without_it_is_not():
         chances = {True: [0.0, 0.0], False: [0.0, 0.0]}
         for ones in range(1, 30):
             x = np.repeat([1.0, 0.0], [ones, 50 - ones])
-            found = equivalence_test(x, np.zeros(50), margin=margin, scale="distance", bandwidth=1.0)
+            found = equivalence_test(x, np.zeros(50), margin=margin, measure="distance", bandwidth=1.0)
             entry, chance = chances[bool(rare(found))], stats.binom(50, share).pmf(ones)
             entry[0] += chance
             entry[1] += chance * found.reject()

@@ -105,7 +105,7 @@ def test_small_blocks_have_an_area():
     x, y = rng.normal(size=40), rng.normal(1.5, size=40)
     effect = two_sample_test(x, y, blocks=(blocks, blocks), n_resamples=0).effect()
     assert 0.7 < effect.auc < 1.0 and not np.isnan(effect.auc_interval).any()
-    found = equivalence_test(x, y, margin=0.6, scale="auc", blocks=(blocks, blocks))
+    found = equivalence_test(x, y, margin=0.6, measure="auc", blocks=(blocks, blocks))
     assert found.folds == 5 and found.estimate > 0.7
 
 
