@@ -16,7 +16,6 @@ from shrinktest._check import as_rng, check_signature, choice, count, level, rea
 from shrinktest._hints import hinted
 from shrinktest._names import two_names
 from shrinktest._parallel import memory_limit
-from shrinktest.effects.distance import NORMS
 from shrinktest.effects.inner_products import never_negative
 from shrinktest.effects.interval import Estimate
 from shrinktest.effects.separability import Area
@@ -52,12 +51,11 @@ MEASURES = {
     AUC: ("separability", 0.5, "such a witness function hardly tells them apart"),
     DEPENDENCE: ("dependence", 0.0, "they are practically independent on this scale"),
 }
-_GAPS = 1.0 / 3.0  # share of a column missing in both samples, from which a note says so
-_ROWS = 2000  # rows that a change is applied to, at most
+_GAPS, _ROWS = 1.0 / 3.0, 2000  # share of a column missing in both samples; rows that are changed, at most
 
 ASYMPTOTIC = "The p-value and the upper limit are asymptotic, and hold for this kernel with this bandwidth."
 FITTED = "The statement is about witness functions fitted to so many rows; the best one may tell X and Y apart better."
-VARIANCE = "The distance is the share of the variance in feature space that lies between the samples."
+VARIANCE = {"norms": (), "variance": ("The distance is the share of the variance that lies between the samples.",)}
 NOTHING = "There is no variance to compute an upper limit from, so p = 1: nothing was shown."
 
 
@@ -104,7 +102,7 @@ def equivalence_test(
     estimator, folds
         With "auc": estimator of the witness function (default "kme"), and number of folds (default 5).
     alpha : float, default 0.05
-        Level, below .5; ``upper`` has the confidence 1 - alpha.
+        Level, below .5; ``upper`` has the confidence 1 - alpha.  The asymptotic p-value inverts that limit.
     names : tuple of str
         What the answer calls X and Y.
     rng : None, int, SeedSequence, BitGenerator or Generator, default 0
@@ -122,13 +120,7 @@ def equivalence_test(
 
     See Also
     --------
-    two_sample_test : Do two samples differ?  A large p-value of it does not show equivalence.
-    solve_sample_size : How many observations are needed to show equivalence?
-
-    Notes
-    -----
-    The p-value inverts the score interval of the effect: it is at most alpha if the upper limit with confidence
-    1 - alpha is at most the margin.  It is asymptotic; the page "Practically the same?" has the levels measured.
+    two_sample_test : A large p-value of it does not show equivalence.
 
     Examples
     --------
@@ -225,11 +217,10 @@ def _effect(
     if measure == DEPENDENCE:
         dependence, notes = bound(context, design)
         return dependence, [*notes]
-    ((area, distance, relative_to, notes),) = apart(context, design, [(0, 1)], folds, rng, scored=measure == AUC)
+    ((area, distance, relative, notes),) = apart(context, design, [(0, 1)], folds, rng, scored=measure == AUC)
     if measure == AUC:
         return area, [*notes, FITTED]
-    relative = [] if relative_to == NORMS else [VARIANCE]
-    return distance, [*notes, *relative, *said_of_samples(context, design, (0, 1), names)]
+    return distance, [*notes, *VARIANCE[relative], *said_of_samples(context, design, (0, 1), names)]
 
 
 def _margin_of(
@@ -309,6 +300,15 @@ class EquivalenceResult(AsJson, Result):
     folds : int, optional
         Number of folds with "auc".
     notes : tuple of str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shrinktest import equivalence_test
+    >>> X, Y = np.random.default_rng(0).normal(size=(2, 400, 2))
+    >>> result = equivalence_test(X, Y, margin=0.03, measure="distance")
+    >>> result.equivalent, result.upper < result.margin
+    (True, True)
     """
 
     statistic: float
@@ -336,7 +336,7 @@ class EquivalenceResult(AsJson, Result):
 
     @property
     def equivalent(self) -> bool:
-        """True if the effect was shown to be below the margin."""
+        """Whether the effect was shown to be below the margin."""
         return self.reject()
 
     @property
