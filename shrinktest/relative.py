@@ -130,7 +130,7 @@ def closer_test(
     >>> models = {"lognormal": rng.lognormal(0.5, 0.65, size=500), "normal": rng.normal(2.0, 1.4, size=500)}
     >>> result = closer_test(observed, models, names="observed")
     >>> result.answer
-    'observed is nearer to lognormal than to normal (p = .0077).'
+    'observed is nearer to lognormal than to normal (p = .0078).'
     >>> print(f"{result.difference:.4f} [{result.interval[0]:.4f}, {result.interval[1]:.4f}]")
     -0.0319 [-0.0553, -0.0085]
 

@@ -160,7 +160,7 @@ def test_tests_name_the_option(run, command, typed, said):
             "equivalence a.csv b.csv --measure distance --margin 0.9 --folds 4",
             "are for --measure auc",
         ),
-        ("equivalence a.csv b.csv --measure auc --margin 0.9 --estimator auto", "--estimator must be"),
+        ("equivalence a.csv b.csv --measure auc --margin 0.9 --estimator auto", "--estimator auto is for two-sample"),
         ("calibrate a.csv --x u --y v --given site --blocks site", "column 'site' is in both --blocks and --x, --y or"),
         (
             "calibrate a.csv --x u --y v --given site --groups cluster",
@@ -256,7 +256,6 @@ def test_tests_name_the_option(run, command, typed, said):
             "--bandwidth has 3 numbers for 2 columns of the variables",
         ),
         ("power eckerle4 --quiet --n 50 --trials 2", "use --n 35 or less, or eckerle-simulation, which has no limit"),
-        ("closer a.csv b.csv a.csv --columns u --method holm", "--method is for three models or more; leave it out"),
     ],
 )
 def test_each_command_names_its_own(run, line, said):
