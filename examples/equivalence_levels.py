@@ -74,7 +74,7 @@ def rejections(scale: str, design: str, level: int, truth: float, n: int, trials
     for trial in range(trials):
         data = pairs_of(design, level, rng, n) if scale == "dependence" else samples_of(design, level, rng, (n, n))
         margin = MARGINS[scale][-1]
-        found = equivalence_test(*data, margin=margin, scale=scale, kernel=kernel, rng=trial, workers=1)
+        found = equivalence_test(*data, margin=margin, measure=scale, kernel=kernel, rng=trial, workers=1)
         uppers[trial] = found.upper
         if scale == "auc" and level:
             own[trial] = true_area(kernel, "kme", data, test, trial)

@@ -22,7 +22,9 @@ results, equivalences = {}, {}
 for column, question in questions.items():
     none, some = women.loc[women["affairs"] == 0, [column]], women.loc[women["affairs"] > 0, [column]]
     results[question] = two_sample_test(none, some, rng=0)
-    equivalences[question] = equivalence_test(none, some, margin="shift 0.2", scale="distance", names=("none", "some"))
+    equivalences[question] = equivalence_test(
+        none, some, margin="shift 0.2", measure="distance", names=("none", "some")
+    )
     print(f"{question}: p = {results[question].pvalue:.3f}, {results[question].effect()}")
     print("   ", equivalences[question].answer)
 

@@ -91,7 +91,7 @@ def of_rows(p: float, q: float, sizes: tuple[int, int]) -> Counter:
     ones = [list(counts_of(n, share)) if share else [((0,), 1.0)] for n, share in zip(sizes, (p, q), strict=True)]
     for ((k,), first), ((j,), second) in product(*ones):
         if first * second > LEAST / (len(ones[0]) * len(ones[1])):
-            seen[answer(column(k, sizes[0]), column(j, sizes[1])[::-1], margin, scale="distance")] += first * second
+            seen[answer(column(k, sizes[0]), column(j, sizes[1])[::-1], margin, measure="distance")] += first * second
     return seen
 
 
@@ -100,7 +100,7 @@ def of_pairs(p: float, q: float, both: float, n: int) -> Counter:
     seen, margin = Counter(), distance(p, q)
     for (one, other, two), chance in counts_of(n, p - both, q - both, both):
         x, y = column(one + two, n), np.roll(column(other + two, n), one)
-        seen[answer(x, y, margin, scale="distance", paired=True)] += chance
+        seen[answer(x, y, margin, measure="distance", paired=True)] += chance
     return seen
 
 
@@ -109,7 +109,7 @@ def of_variables(p: float, q: float, both: float, n: int) -> Counter:
     seen, margin = Counter(), dependence(p, q, both)
     for (one, other, two), chance in counts_of(n, p - both, q - both, both):
         x, y = column(one + two, n), np.roll(column(other + two, n), one)
-        seen[answer(x, y, margin, scale="dependence")] += chance
+        seen[answer(x, y, margin, measure="dependence")] += chance
     return seen
 
 
@@ -120,7 +120,7 @@ def of_groups(p: float, q: float, n: int, trials: int) -> Counter:
     for _ in range(trials):
         rates = [rng.beta(ALIKE * r, ALIKE * (1.0 - r), size=n) if r else np.zeros(n) for r in (p, q)]
         x, y = ((rng.random(n * MEMBERS) < np.repeat(rate, MEMBERS)).astype(float) for rate in rates)
-        seen[answer(x, y, distance(p, q), scale="distance", groups=groups)] += 1.0 / trials
+        seen[answer(x, y, distance(p, q), measure="distance", groups=groups)] += 1.0 / trials
     return seen
 
 
@@ -131,7 +131,7 @@ def of_blocks(p: float, q: float, n: int, trials: int) -> Counter:
     rates = np.where(np.arange(n) % 5 == 0, *RATES)
     for _ in range(trials):
         x, y = ((rng.random(n * MEMBERS) < r * rates[blocks]).astype(float) for r in (p, q))
-        seen[answer(x, y, distance(p, q), scale="distance", blocks=(blocks, blocks))] += 1.0 / trials
+        seen[answer(x, y, distance(p, q), measure="distance", blocks=(blocks, blocks))] += 1.0 / trials
     return seen
 
 

@@ -42,28 +42,25 @@ if TYPE_CHECKING:
     from shrinktest.batches.source import Batches
     from shrinktest.calibration import calibrate
     from shrinktest.change import change_point_test
-    from shrinktest.closer import closer_test
     from shrinktest.columns import two_sample_test_columns
     from shrinktest.comparison import compare
     from shrinktest.conditional.models import XGivenZ
-    from shrinktest.equivalence import equivalence_test
+    from shrinktest.equivalence import EquivalenceResult, equivalence_test
     from shrinktest.independence import independence_test
     from shrinktest.joint import joint_independence_test
     from shrinktest.k_sample import k_sample_test
     from shrinktest.matrix import independence_matrix
-    from shrinktest.nearest import closer_matrix
     from shrinktest.permutation import permutation_test
     from shrinktest.permutations.base import Permutations
     from shrinktest.power import power_study, solve_sample_size
+    from shrinktest.relative import closer_test
     from shrinktest.results.band import WitnessBand
     from shrinktest.results.calibration import CalibrationResult
     from shrinktest.results.change import AggregateChangeResult, ChangeResult
     from shrinktest.results.changes import ChangesResult
     from shrinktest.results.closer import CloserResult
-    from shrinktest.results.closer_matrix import CloserMatrixResult
     from shrinktest.results.comparison import ComparisonResult
     from shrinktest.results.effect import DependenceEffect, KSampleEffect, TwoSampleEffect
-    from shrinktest.results.equivalence import EquivalenceResult
     from shrinktest.results.lags import LagsResult
     from shrinktest.segments import change_points
     from shrinktest.symmetry import symmetry_test
@@ -75,11 +72,10 @@ _LATER = {
     "CalibrationResult": "shrinktest.results.calibration",
     "ChangeResult": "shrinktest.results.change",
     "ChangesResult": "shrinktest.results.changes",
-    "CloserMatrixResult": "shrinktest.results.closer_matrix",
     "CloserResult": "shrinktest.results.closer",
     "ComparisonResult": "shrinktest.results.comparison",
     "DependenceEffect": "shrinktest.results.effect",
-    "EquivalenceResult": "shrinktest.results.equivalence",
+    "EquivalenceResult": "shrinktest.equivalence",
     "KSampleEffect": "shrinktest.results.effect",
     "LagsResult": "shrinktest.results.lags",
     "Permutations": "shrinktest.permutations.base",
@@ -89,8 +85,7 @@ _LATER = {
     "calibrate": "shrinktest.calibration",
     "change_point_test": "shrinktest.change",
     "change_points": "shrinktest.segments",
-    "closer_matrix": "shrinktest.nearest",
-    "closer_test": "shrinktest.closer",
+    "closer_test": "shrinktest.relative",
     "compare": "shrinktest.comparison",
     "equivalence_test": "shrinktest.equivalence",
     "independence_matrix": "shrinktest.matrix",
@@ -133,7 +128,6 @@ __all__ = [
     "CalibrationResult",
     "ChangeResult",
     "ChangesResult",
-    "CloserMatrixResult",
     "CloserResult",
     "Collection",
     "ComparisonResult",
@@ -171,7 +165,6 @@ __all__ = [
     "change_point_test",
     "change_points",
     "check_estimator",
-    "closer_matrix",
     "closer_test",
     "compare",
     "equivalence_test",

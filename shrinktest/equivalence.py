@@ -1,18 +1,59 @@
-"""Are two samples practically the same?  ``equivalence_test``."""
+"""Are two samples practically the same, or two variables independent?  ``equivalence_test`` and its result."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from numbers import Real
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
 
-from shrinktest._check import level
+import numpy as np
+
+from shrinktest._check import as_rng, check_signature, choice, count, level, real, real_values
 from shrinktest._hints import hinted
 from shrinktest._names import two_names
-from shrinktest.hypotheses.equivalence import Equivalence
-from shrinktest.results.equivalence import EquivalenceResult
+from shrinktest._parallel import memory_limit
+from shrinktest.effects.distance import VARIANCE
+from shrinktest.effects.inner_products import never_negative
+from shrinktest.effects.jackknife import Estimate
+from shrinktest.effects.separability import Area
+from shrinktest.estimators import as_estimator
+from shrinktest.hypotheses.again import Again
+from shrinktest.hypotheses.base import Variable
+from shrinktest.hypotheses.effects import dependence_estimate, pair_estimates
+from shrinktest.hypotheses.rare import said_of_samples
+from shrinktest.independence import independence_test
+from shrinktest.kernels import Linear, Precomputed
+from shrinktest.kernels.bandwidths import largest_distance
+from shrinktest.kernels.base import Scaled
+from shrinktest.kernels.pooled import PooledKernel, Rescaled
+from shrinktest.multiple.collection import Asked, is_several
+from shrinktest.notes import has_code, note
+from shrinktest.permutations.design import PermutationDesign
+from shrinktest.permutations.serial_correlation import BY_GROUPS, BY_THINNING, WRONG_ERRORS
+from shrinktest.results.as_json import AsJson, as_lists, kernel_entries, text_of
+from shrinktest.results.base import Result
+from shrinktest.results.closer import kernels_in_words
+from shrinktest.results.effects import shown_pvalue
+from shrinktest.results.kept import FOLDS
+from shrinktest.results.result import TestResult
+from shrinktest.results.text import WIDTH, Report, Table
+from shrinktest.two_sample import two_sample_test
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+DISTANCE, AUC, DEPENDENCE = "distance", "auc", "dependence"
+#: Name of each measure, its value without a difference, and what it means to be below the margin.
+MEASURES = {
+    DISTANCE: ("distance", 0.0, "they are practically the same on this scale"),
+    AUC: ("separability", 0.5, "such a witness function hardly tells them apart"),
+    DEPENDENCE: ("dependence", 0.0, "they are practically independent on this scale"),
+}
+_GAPS, _ROWS = 1.0 / 3.0, 2000  # share of a column missing in both samples; rows that are changed, at most
 
 
 @hinted
@@ -20,11 +61,11 @@ def equivalence_test(
     X: Any,
     Y: Any,
     *,
-    margin: Any = None,
-    scale: Any = None,
+    margin: Any,
+    measure: str,
     kernel: Any = "gaussian",
     bandwidth: Any = "median",
-    units: Any = "auto",
+    scale: Any = "auto",
     estimator: Any = None,
     folds: int | None = None,
     alpha: float = 0.05,
@@ -45,102 +86,38 @@ def equivalence_test(
 
     Parameters
     ----------
-    X, Y : array_like, shape (m, d) and (n, d), or (m,) and (n,)
-        The samples, one row an observation; tables are matched by column name, as in :func:`two_sample_test`.  With
-        ``scale="dependence"`` two variables observed together, with as many rows.
+    X, Y : array_like, shape (m, d) and (n, d)
+        The samples; with ``measure="dependence"`` two variables observed together.
     margin : float, str or callable
-        How large a difference does not matter: a number on the scale, above 0 (above .5 for "auc") and below 1.  Or a
-        change whose effect is the margin: "shift 0.2" moves every column by 0.2 standard deviations, and a function
-        takes the pooled rows (N, d) and returns changed ones.  It must be given, before the data are seen.
-    scale : {"distance", "auc", "dependence"}
-        On which scale the margin is; it must be given.  "distance": the squared distance (MMD^2) of the kernel means
-        relative to their norms, from 0 to 1, as ``two_sample_test(X, Y).effect().distance``.  "auc": the probability
-        with which the cross-fitted witness function ranks an observation of X above one of Y, from .5 to 1.
-        "dependence": the kernel correlation of X and Y, from 0 to 1; are they practically independent?
-    kernel : str, Kernel or callable, default "gaussian"
-        As in :func:`two_sample_test`; one, because a margin is about one kernel.  With "dependence" a list may have one
-        for each of X and Y.
-    bandwidth : float, "median", "neighbours", multiple of these, tuple, array or dict, default "median"
-        As in :func:`two_sample_test`, of the pooled sample; of each variable by itself with "dependence".
-    units : {"auto", None, "sd", "mad", "rank", "deviation"}, sequence or dict
-        Units of the columns; what ``scale`` is in :func:`two_sample_test`.
-    estimator : str, MeanEstimator or callable, optional
-        With "auc": estimator of the kernel means that make the witness function (default "kme").  The estimates on the
-        other scales are ratios of unbiased parts, and take none.
-    folds : int, optional
-        With "auc", and with nothing else: the witness function is fitted to all folds but one, and scores that one;
-        default 5.
+        Smallest difference that matters, chosen before you see the data: a number on the scale of the measure, or a
+        change whose effect on the pooled rows is the margin.  "shift 0.2" moves every column by 0.2 standard
+        deviations; a function takes rows (N, d), in the units in which they are compared, and returns changed ones.
+    measure : {"distance", "auc", "dependence"}
+        The effect that has to be below the margin, see :meth:`TwoSampleResult.effect`.  "distance": relative squared
+        distance (MMD^2), from 0 to 1.  "auc": how often the cross-fitted witness function ranks a row of X above one
+        of Y, from .5 to 1.  "dependence": kernel correlation, from 0 to 1.
+    estimator, folds
+        With "auc": estimator of the witness function (default "kme"), and number of folds (default 5).
     alpha : float, default 0.05
-        Level at which the result decides, below .5; ``upper`` has the confidence 1 - alpha.
-    names : tuple of str, default ("X", "Y")
+        Level, below .5; ``upper`` has the confidence 1 - alpha.  The asymptotic p-value inverts that limit.
+    names : tuple of str
         What the answer calls X and Y.
-    blocks, groups : array_like, optional
-        Labels as in :func:`two_sample_test`: rows are compared within blocks; whole groups vary independently.
-    paired : bool, default False
-        Row i of X and row i of Y are a pair.
-    column_types, transform
-        As in :func:`two_sample_test`.
-    nan_policy : {"raise", "omit", "indicator"}
-        Missing values are an error; their rows are left out (with those they are paired with); or it is used as
-        information that they are missing.  Rows that miss a value are then alike in its column: the more are missing
-        in both samples, the smaller is their difference, which is that of the columns with their gaps.
     rng : None, int, SeedSequence, BitGenerator or Generator, default 0
         Assigns rows to folds, and draws random coordinates.
-    workers : int, optional
-        Threads; the result is the same for any number.
-    gram, rank, max_memory
-        How the kernel is evaluated, as in :func:`two_sample_test`.
+    kernel, bandwidth, scale, blocks, paired, groups
+        As in :func:`two_sample_test`; one kernel, or with "dependence" a list with one for each variable.
+    column_types, transform, nan_policy, workers, gram, rank, max_memory
+        As in :func:`two_sample_test`; missing values cannot propagate, nor be indicated in pairs.
 
     Returns
     -------
     EquivalenceResult
-        ``result.answer`` is the sentence, ``result.upper`` the upper limit of the difference, ``result.equivalent``
-        whether it is below the margin; ``print(result.summary())`` shows all.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For margins outside the scale, margins that no two distributions on these rows could reach with this bandwidth
-        ("distance"), fewer than 5 rows (pairs, groups) in a sample, rows that are all the same, or other input that
-        cannot be compared; the message names the argument and says what to do.
-    MemoryError
-        If the kernel's values would not fit ``max_memory``; says how much they take, and what fits.
+        ``result.answer`` is the sentence, ``result.upper`` the upper limit of the effect, and ``result.equivalent``
+        tells whether it is below the margin.
 
     See Also
     --------
-    two_sample_test : Whether two samples differ; a large p-value of it does not show equivalence.
-    TwoSampleResult.effect : How large the difference is, with an interval on both sides.
-    closer_test : Which of two samples is nearer to a third.
-    solve_sample_size : How many observations are needed to show equivalence (``test="equivalence"``).
-
-    Notes
-    -----
-    The null hypothesis is that the difference is the margin or more.  A large p-value of :func:`two_sample_test` does
-    not show equivalence: with few data p-values are large even if the distributions are very different.
-
-    The p-value is that of a score test, asymptotic and not exact: the estimate less the margin over the standard
-    deviation that it has if the margin is true.  It is at most alpha where the upper limit of the one-sided score
-    interval is at most the margin; see :meth:`TwoSampleResult.effect` for the intervals, and the page "Practically the
-    same?" for the level that was measured.  It is too small where nearly all rows are the same, and a note says so.
-
-    On the scale "auc" the statement is about the function that was fitted.  The best function there is separates the
-    distributions at least as well, and better than one that was fitted to few rows: an upper limit for the fitted
-    function is not an upper limit for the best one.  A note in the result says so.  Where a bound for the distributions
-    is wanted take "distance", whose parts are estimated without bias.
-
-    The kernel, its bandwidth and the units of the columns are found on all rows together and then regarded as fixed.
-    Differences to which the kernel is insensitive count little: a wide kernel is sensitive to differences of location,
-    a narrow one also to those of details.
-
-    A margin from a change is the difference between the pooled sample (2000 rows of it at most, at random) and its
-    changed copy, by the same kernel and estimated as the difference of the samples is; no label goes into it.  Where X
-    and Y differ the pooled sample is wider than each of them, so that a shift by so many of its standard deviations is
-    more than by as many of theirs: for normal samples d standard deviations apart by the factor
-    sqrt(1 + p (1 - p) d^2) with p the share of one sample; for samples of one size sqrt(1 + d^2 / 4), which is 1.005
-    for d = .2 and 1.12 for d = 1.  Outlying rows in one sample make it larger too; a note says so.  On
-    "auc" the function that separates rows from changed rows is fitted to the pooled sample, which has more rows than X
-    or Y, and attains a little more than one fitted to these, so that the margin is a little larger.  The p-value takes
-    the number as given, as it does with the bandwidth.
+    two_sample_test : A large p-value of it does not show equivalence.
 
     Examples
     --------
@@ -148,43 +125,275 @@ def equivalence_test(
     >>> from shrinktest import equivalence_test
     >>> rng = np.random.default_rng(0)
     >>> before, after = rng.normal(size=(2, 500, 2))
-    >>> result = equivalence_test(before, after, margin=0.02, scale="distance", names=("before", "after"))
+    >>> result = equivalence_test(before, after, margin=0.02, measure="distance", names=("before", "after"))
     >>> print(f"{result.estimate:.4f}, below {result.upper:.4f}: p = {result.pvalue:.2g}")
     0.0010, below 0.0060: p = 0.00024
-    >>> result.equivalent
-    True
     """
-    called, alpha = two_names(names), below_half(alpha)
-    told = {"scale": units, "column_types": column_types, "transform": transform, "blocks": blocks, "groups": groups}
-    with _units_by_name():
-        found = Equivalence.read(
-            X, Y, called, on=scale, margin=margin, kernel=kernel, bandwidth=bandwidth, estimator=estimator, folds=folds,
-            paired=paired, nan_policy=nan_policy, rng=rng, workers=workers, gram=gram, rank=rank, max_memory=max_memory,
-            **told,
-        )  # fmt: skip
-        result = found.test(alpha)
-    return replace(result, notes=tuple(_of_units(note) for note in result.notes))
+    measure, names = check_margin(margin, measure, alpha), two_names(names)
+    if measure != AUC and (estimator is not None or folds is not None):
+        raise ValueError(f"estimator= and folds= are for measure='auc', not for {measure!r}; leave them out")
+    choice(nan_policy, ("raise", "omit", "indicator"), "nan_policy")
+    if paired and (measure == DEPENDENCE or nan_policy == "indicator"):
+        raise ValueError("paired=True cannot be combined with measure='dependence' or nan_policy='indicator'")
+    options = {
+        **{"scale": scale, "blocks": blocks, "groups": groups, "column_types": column_types, "transform": transform},
+        **{"nan_policy": nan_policy, "rng": rng, "workers": workers, "gram": gram, "rank": rank},
+        **{"max_memory": max_memory, "n_resamples": 0},
+    }
+    if measure == DEPENDENCE:
+        kernels, widths = (one if isinstance(one, list) else [one, one] for one in (kernel, bandwidth))
+        if len(kernels) != 2 or len(widths) != 2:
+            raise ValueError("kernel and bandwidth must be one each, or a list with one for X and one for Y")
+        names_of = ("kernel_x", "kernel_y", "bandwidth_x", "bandwidth_y")
+        test = independence_test(X, Y, **dict(zip(names_of, (*kernels, *widths), strict=True)), **options)
+    else:
+        estimator = as_estimator("kme" if estimator is None else estimator)
+        if is_several(estimator, [Asked(kernel, bandwidth)]):
+            raise ValueError("kernel and bandwidth must be one each, because a margin is about one kernel")
+        test = two_sample_test(
+            X, Y, names=names, paired=paired, estimator=estimator, kernel=kernel, bandwidth=bandwidth, **options
+        )
+        first, second = np.split(test.again.pooled, [test.again.sizes[0]])
+        if np.array_equal(first, second):
+            raise ValueError(f"{names[0]} and {names[1]} hold the same rows; give data that were observed separately")
+    folds = count(FOLDS if folds is None else folds, "folds", minimum=2)
+    generator = as_rng(rng)
+    effect, notes = _effect(test.again, measure, folds, generator, names)
+    value, words = (float(margin), "") if isinstance(margin, Real) else (math.nan, str(margin))
+    if words:
+        words = words if isinstance(margin, str) else getattr(margin, "__name__", words)
+        value = _margin_of(margin, words, test.again, measure, folds, generator, memory_limit(max_memory))
+        notes = [*notes, note("margin-by-change", margin=f"{value:.3g}", change=repr(words))]
+    leading, pooled = test.again.leading.kernel, test.again.pooled
+    if measure == DISTANCE and never_negative(leading) and largest_distance(leading, pooled) < value:
+        raise ValueError(f"margin={value:.3g} cannot be reached: give a smaller margin or bandwidth")
+    notes = [*_data_notes(test, names), *notes, note("asymptotic", interval="upper limit")]
+    statistic, pvalue = effect.below(value)
+    upper = effect.interval(1.0 - 2.0 * alpha)[1]
+    if math.isnan(pvalue):
+        statistic, pvalue, upper, notes = math.nan, 1.0, math.nan, [*notes, note("no-variance")]
+    return EquivalenceResult(
+        statistic=statistic,
+        pvalue=min(1.0, max(pvalue, float(np.finfo(float).tiny))),
+        estimate=float(effect.value),
+        upper=upper,
+        margin=value,
+        measure=measure,
+        alpha=float(alpha),
+        names=names,
+        test=test,
+        margin_words=words,
+        folds=min(folds, *effect.units) if isinstance(effect, Area) else None,
+        notes=tuple(dict.fromkeys(notes)),
+    )
 
 
-def below_half(alpha: Any) -> float:
-    """The level of an equivalence test; raises ValueError for one that it cannot have."""
+def check_margin(margin: Any, measure: Any, alpha: Any) -> str:
+    """Return the measure; raise an error for a margin, a measure or a level that no equivalence test takes."""
+    measure = choice(measure, MEASURES, "measure")
+    least = MEASURES[measure][1]
     if level(alpha) >= 0.5:
-        raise ValueError(f"alpha must lie below .5, or the upper limit lies below the estimate; got {alpha}")
-    return float(alpha)
+        raise ValueError(f"alpha must lie below .5 in an equivalence test; got {alpha}")
+    if (isinstance(margin, str) or callable(margin)) and measure == DEPENDENCE:
+        raise ValueError("margin must be a number with measure='dependence'")
+    if callable(margin):
+        check_signature(margin, ("rows",), "margin as a function takes the pooled rows and returns changed ones")
+    elif isinstance(margin, str):
+        if not re.fullmatch(r"shift -?(\d+\.?\d*|\.\d+)", margin):
+            raise ValueError(f"margin={margin!r} is neither a number, 'shift 0.2', nor a function of the pooled rows")
+    elif not least < real(margin, "margin") < 1.0:
+        raise ValueError(f"margin must lie between {least:g} and 1 with measure={measure!r}; got {margin:g}")
+    return measure
 
 
-@contextmanager
-def _units_by_name() -> Iterator[None]:
-    """Call the units of columns in errors what they are called here."""
-    try:
-        yield
-    except (TypeError, ValueError) as error:
-        if len(error.args) == 1 and isinstance(error.args[0], str):
-            error.args = (_of_units(error.args[0]),)
-        raise
+def _effect(
+    context: Again, measure: str, folds: int, rng: np.random.Generator, names: tuple[str, str]
+) -> tuple[Estimate | Area, list[str]]:
+    """The estimate that ``effect()`` of the ordinary test reports, with its notes."""
+    design: PermutationDesign = context.hypothesis.restriction  # type: ignore[attr-defined]
+    if measure == DEPENDENCE:
+        dependence, notes = dependence_estimate(context, design)
+        return dependence, [*notes]
+    ((area, distance, relative, notes),) = pair_estimates(context, design, [(0, 1)], folds, rng, scored=measure == AUC)
+    if measure == AUC:
+        return area, [*notes, note("fitted-witness")]
+    if relative == VARIANCE:
+        notes = (*notes, note("share-of-variance"))
+    return distance, [*notes, *said_of_samples(context, design, (0, 1), names)]
 
 
-def _of_units(said: str) -> str:
-    """What other tests say of ``scale=``, in the words of this one."""
-    said = re.sub(r"\bscale=(?!'(distance|auc|dependence)')", "units=", said)
-    return re.sub(r"^scale(?=(\[.*?\])? (must|has)\b)", "units", said)
+def _margin_of(
+    change: Any, words: str, context: Again, measure: str, folds: int, rng: np.random.Generator, room: float
+) -> float:
+    """The effect between the pooled rows and their changed copy, as pairs; a function takes rows in their units."""
+    variable, kernel, unit = context.hypothesis.variables[0], context.leading.kernel, np.ones(1)
+    pooled = variable.points
+    if callable(change) and variable.scale is not None:
+        if isinstance(kernel, Rescaled):
+            kernel = kernel.kernel
+        else:  # the bandwidths have the units
+            unit = Rescaled(Linear(), variable.scale, pooled).units()
+        pooled = variable.compared()
+    rows, most = pooled, min(_ROWS, int((room / 64.0) ** 0.5))
+    if len(pooled) > most:
+        rows = pooled[np.sort(rng.choice(len(pooled), most, replace=False))]
+    if callable(change):
+        changed = real_values(change(rows.copy()))
+        changed = changed[:, None] if changed.ndim == 1 else changed
+    else:
+        if variable.encoding and any(code.categorical or code.indicated for code in variable.encoding.codes):
+            raise ValueError(f"margin={words!r}: categories and missing values cannot be shifted; give a number")
+        changed = rows + float(change.split()[1]) * pooled.std(axis=0, ddof=1)
+    if changed.shape != rows.shape or not np.isfinite(changed).all():
+        raise ValueError(f"margin: the function must return finite numbers of shape {rows.shape}; got {changed.shape}")
+    both, inner = unit * np.vstack([rows, changed]), kernel
+    while isinstance(inner, Rescaled | Scaled):
+        inner = inner.kernel
+    if isinstance(inner, PooledKernel):  # has a Gram matrix of the pooled rows only, and values everywhere
+        kernel, both = Precomputed(kernel(both)), np.arange(float(len(both)))[:, None]
+    pairs, sizes = PermutationDesign(paired=True), (len(rows), len(rows))
+    original: Any = context.hypothesis
+    twice = replace(original, variables=(Variable(both, words),), sizes=sizes, restriction=pairs)
+    member = replace(context.leading, kernel=kernel, features=(kernel,))
+    value = float(_effect(Again(twice, (member,)), measure, folds, rng, ("X", "Y"))[0].value)
+    if not MEASURES[measure][1] < value < 1.0:
+        raise ValueError(f"margin={words!r} has an effect of {value:.3g}; give another change or a number")
+    return value
+
+
+def _data_notes(test: TestResult, names: tuple[str, str]) -> list[str]:
+    """Notes on the data, on serial correlation, on an approximation of the kernel and on gaps in both samples."""
+    hypothesis = test.again.hypothesis
+    notes = [*hypothesis.notes(test.kernel)]
+    notes += [one for one in test.notes if has_code(one, "approximation")]
+    if serial := hypothesis.memory():
+        advice = BY_THINNING if hypothesis.restriction.paired else BY_GROUPS
+        notes.append(serial.note(advice, WRONG_ERRORS))
+    encoding = hypothesis.variables[0].encoding if len(test.again.sizes) == 2 else None
+    for code, group in zip(encoding.codes, encoding.groups, strict=True) if encoding else ():
+        missing = np.split(test.again.pooled[:, group.stop - 1] != 0.0, [test.again.sizes[0]])
+        shares = [float(part.mean()) for part in missing]
+        if code.indicated and min(shares) >= _GAPS:
+            each = " and ".join(f"{share:.0%} of {name}" for share, name in zip(shares, names, strict=True))
+            notes.append(note("missing-in-both", column=code.name, shares=each))
+    return notes
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EquivalenceResult(AsJson, Result):
+    """Whether an effect was shown to be below a margin; ``statistic, pvalue = result`` works.
+
+    Attributes
+    ----------
+    statistic, pvalue : float
+        The estimate less the margin over its standard deviation if the margin is true, and its p-value; NaN and 1 if
+        there is no variance.
+    estimate, upper, margin : float
+        The effect, its upper limit with confidence 1 - alpha, and the margin.
+    measure, alpha, names
+        As given to :func:`equivalence_test`.
+    test : TestResult
+        The ordinary test without permutations: kernel, estimator, sizes, columns, versions.
+    margin_words : str
+        The change whose effect is the margin, such as "shift 0.2"; empty for a number.
+    folds : int, optional
+        Number of folds with "auc".
+    notes : tuple of str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shrinktest import equivalence_test
+    >>> X, Y = np.random.default_rng(0).normal(size=(2, 400, 2))
+    >>> result = equivalence_test(X, Y, margin=0.03, measure="distance")
+    >>> result.equivalent, result.upper < result.margin
+    (True, True)
+    """
+
+    statistic: float
+    pvalue: float
+    estimate: float
+    upper: float
+    margin: float
+    measure: str
+    alpha: float
+    names: tuple[str, str]
+    test: TestResult
+    margin_words: str = ""
+    folds: int | None = None
+    notes: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[float]:
+        return iter((self.statistic, self.pvalue))
+
+    def __repr__(self) -> str:
+        return f"EquivalenceResult(pvalue={self.pvalue:.6g}, {self.measure} {self.estimate:.6g} < {self.margin:.6g})"
+
+    def reject(self, alpha: float | None = None) -> bool:
+        """Return True if the effect was shown to be below the margin at ``alpha`` (default: the result's)."""
+        return bool(self.pvalue <= (self.alpha if alpha is None else level(alpha)))
+
+    @property
+    def equivalent(self) -> bool:
+        """Whether the effect was shown to be below the margin."""
+        return self.reject()
+
+    @property
+    def answer(self) -> str:
+        """The result in one sentence."""
+        name, _, meaning = MEASURES[self.measure]
+        margin, upper = _number(self.margin), _number(self.upper)
+        what = f"the {name} of {self.names[0]} and {self.names[1]}"
+        limit = "no upper limit" if math.isnan(self.upper) else f"upper limit {upper}"
+        chance = f"p = {shown_pvalue(self.pvalue)}."
+        if self.reject():
+            return f"T{what[1:]} is below {margin} ({limit}): {meaning}, {chance}"
+        return f"It was not shown that {what} is below {margin} ({limit}), {chance}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values under the attribute names, with ``answer``, ``reject`` and those of the ordinary test."""
+        test, about = self.test, ("n_observations", "columns", "route", "rng", "versions")
+        entries = {"test": test.test, **{name: as_lists(getattr(test, name)) for name in about}, **kernel_entries(test)}
+        decided = self._entries(answer=self.answer, reject=self.reject(), estimator=text_of(test.estimator))
+        return {**decided, **entries}
+
+    def summary(self) -> str:
+        """The answer, the estimate with its upper limit, the margin, and notes."""
+        return self._report().as_text()
+
+    def _report(self) -> Report:
+        limit = "none" if math.isnan(self.upper) else _number(self.upper)
+        rows = [
+            [MEASURES[self.measure][0], _number(self.estimate)],
+            ["upper limit", f"{limit} (with confidence {1.0 - self.alpha:.4g})"],
+            ["margin", _number(self.margin) + (f", from {self.margin_words}" if self.margin_words else "")],
+            ["p-value", f"{self.pvalue:.4g}"],
+            ["observations", " + ".join(map(str, self.test.n_observations))],
+            ["kernel", kernels_in_words(self.test.kernel)],
+        ]
+        if self.folds is not None:
+            rows.append(["witness function", f"{self.test.estimator!r}, cross-fitted on {self.folds} folds"])
+        return Report([fill(self.answer, WIDTH, break_on_hyphens=False)], Table(rows, "ll", gap="  "), self.notes)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the estimate with its upper limit, and the margin (matplotlib)."""
+        from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes, ink, legend_below, title
+
+        ax, color = axes(ax), BLUE if self.reject() else GREY
+        name, nothing, _ = MEASURES[self.measure]
+        label = f"up to the upper limit, with confidence {1.0 - self.alpha:.4g}"
+        if not math.isnan(self.upper):
+            ax.plot([self.estimate, self.upper], [0.0, 0.0], color=color, linewidth=2.0, label=label)
+        ax.plot([self.estimate], [0.0], "o", color=color, label="estimate")
+        ax.axvline(nothing, color=ink(ax), linewidth=0.8, label="no effect")
+        ax.axvline(self.margin, color=ORANGE, linestyle="--", label="margin")
+        ax.set(yticks=[], xlabel=name)
+        title(ax, self.answer)
+        legend_below(ax)
+        return ax
+
+
+def _number(value: float, digits: int = 3) -> str:
+    """A number without its leading zero."""
+    text = f"{value:.{digits}g}"
+    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text

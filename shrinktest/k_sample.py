@@ -73,7 +73,7 @@ def k_sample_test(
     --------
     TestResult.effect : Effect size of every pair of samples, with intervals.
     two_sample_test : Two samples.
-    closer_matrix : Which of several samples is nearest to another.
+    closer_test : Which of several samples is nearest to another.
     change_points : When a series changes, if the samples are not known beforehand.
     solve_sample_size : Number of observations that a test needs.
 

@@ -105,7 +105,19 @@ TEXTS = {
     "no-interval": "There is no interval for the place, which needs rows that change places on both sides of it: {why}",
     "later-changes": "The adjusted p-value of the first change found is exact. Those of the others treat the rows of a "
     "stretch as exchangeable although the data chose its ends.",
-    # effects
+    # effects, equivalence and relative similarity
+    "asymptotic": "The p-value and the {interval} are asymptotic, and hold for this kernel with this bandwidth.",
+    "no-variance": "There is no variance to compute an upper limit from, so p = 1: nothing was shown.",
+    "no-error": "The standard error of a difference is zero, so p = 1: the kernel sees no variation.",
+    "fitted-witness": "The statement is about witness functions fitted to so many rows; the best one may tell X and Y "
+    "apart better.",
+    "share-of-variance": "The distance is the share of the variance that lies between the samples.",
+    "margin-by-change": "The margin {margin} is the effect of {change} on the pooled rows; it is taken as given.",
+    "missing-in-both": "Column {column!r} is missing in {shares}: rows without a value count as equal.",
+    "few-units": "A sample has only {count} {units}; the level was measured from {fewest} on.",
+    "uneven-candidates": "{first} and {second} have very different sizes: the level of one-sided tests may be exceeded "
+    "somewhat, that of the two-sided test is held.",
+    "same-rows": "{first} and {second} hold the same rows: nothing to compare, so p = 1.",
     "interval-units": "There are {units}. Coverage of intervals was measured from {measured} on, and may be smaller "
     "here.",
     "interval-groups": "The interval is a jackknife over {groups} groups of pairs.",

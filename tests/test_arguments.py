@@ -42,7 +42,7 @@ RAGGED = [[1, 2], [3]]
     ("test", "words"),
     [
         (lambda: change_point_test(X, trim=HUGE), "trim must be a share of the rows"),
-        (lambda: equivalence_test(X, Y, margin=HUGE, scale="distance"), "margin must be a number below 1e308"),
+        (lambda: equivalence_test(X, Y, margin=HUGE, measure="distance"), "margin must be a number below 1e308"),
         (lambda: permutation_test(sum, HUGE), "permutations must be an integer <="),
         (lambda: permutation_test(sum, (30, HUGE)), "sum of the sizes in permutations must be an integer <="),
         (lambda: calibrate(lambda x, y: 0.5, X, Y, n_trials=HUGE), "n_trials must be an integer <="),

@@ -221,7 +221,7 @@ def test_large_integers_that_floats_hold_are_points(x):
         lambda x, z: shrinktest.k_sample_test(z, z, x),
         lambda x, z: shrinktest.change_point_test(x),
         lambda x, z: shrinktest.closer_test(z, x, z),
-        lambda x, z: shrinktest.equivalence_test(x, z, margin=0.1, scale="distance"),
+        lambda x, z: shrinktest.equivalence_test(x, z, margin=0.1, measure="distance"),
         lambda x, z: shrinktest.compare(x, z),
         lambda x, z: shrinktest.calibrate("ks_2samp", x, z, workers=1),
     ],

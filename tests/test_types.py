@@ -31,7 +31,7 @@ def right(X: NDArray[np.float64]) -> None:
     statistic, pvalue = shrinktest.two_sample_test(X, X.tolist(), estimator=["kme", "fkmse"], names=names, rng=0)
     shrinktest.two_sample_test(Path("a.csv"), "b.csv", kernel=Mine(), n_resamples=np.inf).to_json(Path("c.json"))
     shrinktest.compare(X, X, names=names).summary().upper()
-    shrinktest.equivalence_test(X, X, margin=0.1, scale="distance", names=names)
+    shrinktest.equivalence_test(X, X, margin=0.1, measure="distance", names=names)
     shrinktest.closer_test(X, X, X, names=[*names, "c"])
 """
 MODULES = {"shrinktest": shrinktest, "shrinktest.power.designs": designs}

@@ -15,8 +15,7 @@ CELLS = "result.plot()", "A cell for every test with its adjusted p-value; a sta
 COLUMNS = "result.plot()", "Histograms of the column that changed, in both tables."
 CUTS = "result.plot()", "The distance of the rows before and after every cut, with the place of the change."
 CHANGES = "result.plot()", "The series with its changes and their intervals."
-NEARER = "result.plot()", "The difference of both distances with its interval, beside zero."
-NEAREST = "result.plot()", "How much further away than the nearest model the others are, with intervals."
+NEARER = "result.plot()", "How much further away than the nearest the others are, with intervals."
 BELOW = "result.plot()", "The estimate with its upper limit, beside the margin."
 PAIRS = "effect.plot()", "How well every two samples can be told apart, with intervals."
 LEVELS = "result.plot()", "The share of p-values up to every level, and the band in which uniform ones lie."
@@ -39,7 +38,6 @@ DRAWN = {
     **dict.fromkeys(["change_point_test", "ChangeResult", "AggregateChangeResult"], CUTS),
     **dict.fromkeys(["change_points", "ChangesResult"], CHANGES),
     **dict.fromkeys(["closer_test", "CloserResult"], NEARER),
-    **dict.fromkeys(["closer_matrix", "CloserMatrixResult"], NEAREST),
     **dict.fromkeys(["calibrate", "CalibrationResult"], LEVELS),
     **dict.fromkeys(["power_study", "power.PowerStudyResult"], POWERS),
     **dict.fromkeys(["solve_sample_size", "power.SampleSizeResult"], SOLVED),

@@ -16,7 +16,7 @@ from shrinktest.kernels import as_kernel
 _ALIKE = (
     *("alternative", "bandwidth", "bins", "blocks", "change", "comparison", "confidence", "coordinates"),
     *("covariate_method", "covariates", "folds", "form", "given", "given_method", "gram", "groups", "kernel"),
-    *("lags", "largest", "margin", "max_memory", "measure", "method", "n", "n_changes", "nan_policy", "on"),
+    *("lags", "largest", "margin", "max_memory", "measure", "method", "n", "n_changes", "nan_policy"),
     *("paired", "power", "rank", "ratio", "scale", "seed", "shift", "stopping", "store", "test", "trim", "tuning"),
     *("weights", "workers"),
 )
@@ -40,7 +40,6 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "rng": ("--seed",),
     "sample_sizes": ("--n",),
     "times": ("--time",),
-    "units": ("--scale",),
 }
 
 
@@ -76,8 +75,7 @@ _PHRASES: tuple[tuple[str, Any], ...] = (
     (r"as a list$", "such as --types 'size=S<M<L'"),
     (r", turn the text into numbers \(transform=\)", ""),
     (r"gram='(\w+)', rank=(\d+)", r"--gram \1 --rank \2"),
-    (r"\bscale=(?='(?:distance|auc|dependence)')", "on="),  # of an equivalence test, which calls the other units
-    (r"(scale|units)=None\b", r"\1='none'"),
+    (r"scale=None\b", "scale='none'"),
     (r"^X: (.*?)\bbandwidth(?==| has| must)", r"X: \1bandwidth_x"),  # each variable has an option
     (r"^Y: (.*?)\bbandwidth(?==| has| must)", r"Y: \1bandwidth_y"),
     (r"\b(kernels|bandwidths)\[\d+\]", r"\1"),  # one option for all variables

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
-from shrinktest import CloserMatrixResult, CloserResult, closer_matrix, closer_test
+from shrinktest import closer_test
 from shrinktest._check import choice
 from shrinktest.cli.input import (
     labels_of,
@@ -46,7 +45,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--alternative", metavar="WHICH", default="two-sided", help=what)
     add("--confidence", metavar="SHARE", type=number, default=0.95, help="of the interval (default: 0.95)")
     what = "of more than two models, how p-values are adjusted: holm (default), fdr_bh, or another of statsmodels"
-    add("--method", metavar="NAME", help=what)
+    add("--method", metavar="NAME", default="holm", help=what)
     add_columns(command)
     for side in _SIDES:
         add(f"--{side}", metavar="NAMES", help="columns of a variable, with --measure dependence or hsic")
@@ -58,54 +57,31 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Say which model is nearer; the exit code."""
     refuse(args, (*_REFUSED, "set"), "closer")
-    choice(args.measure, MEASURES, "measure")
+    measure = choice(args.measure, MEASURES, "measure")
     check_path(args.plot)
-    given = {**arguments(args, "estimator", "n_resamples", "stopping", "form", "progress"), "measure": args.measure}
-    given |= {"confidence": args.confidence, "kernel": args.kernel, "bandwidth": one_bandwidth(args)}
-    result = _distances(args, given) if args.measure == DISTANCE else _dependences(args, given)
-    return report(args, result, result.pvalue <= result.alpha)
-
-
-def _distances(args: argparse.Namespace, given: dict[str, Any]) -> CloserResult | CloserMatrixResult:
-    """The comparison of the files."""
-    if len(args.files) < 3:
-        raise ValueError("give three files or more: what was observed, and then the models")
-    for side in _SIDES:
-        if getattr(args, side) is not None:
-            raise ValueError(f"--{side} is for --measure dependence; give --columns, or leave it out")
-    files, data, labels = samples_in(args.files, args, "samples")
-    given |= {"column_types": data.column_types, "paired": args.paired, **labels}
-    names = names_without_endings(files)
-    if len(files) == 3:
-        _only_two(args)
-        x, y, z = data.tables
-        return closer_test(x, y, z, names=names, alternative=args.alternative, **given)  # type: ignore[arg-type]
-    if args.alternative != "two-sided":
-        raise ValueError("--alternative is for two models; of more, every two are compared both ways: leave it out")
-    models = dict(zip(names[1:], data.tables[1:], strict=True))
-    return closer_matrix(data.tables[0], models, name=names[0], method=args.method or "holm", **given)
-
-
-def _dependences(args: argparse.Namespace, given: dict[str, Any]) -> CloserResult:
-    """The comparison of variables in one file."""
-    _only_two(args)
-    if len(args.files) != 1 or any(getattr(args, side) is None for side in _SIDES):
-        raise ValueError(
-            f"--measure {args.measure} compares variables of one file: give the file, and their columns with --x, --y "
-            "and --z"
-        )
-    if args.columns is not None:
-        raise ValueError("--columns is for --measure distance; give --x, --y and --z")
-    file, data = variables_asked(args.files[0], args, _SIDES)
-    named = tuple(", ".join(table.names) for table in data.tables)
-    given |= {"column_types": data.column_types, "paired": args.paired}
-    given["scale"] = units_by_variable(args.scale, data.sizes)
-    if isinstance(given["bandwidth"], dict | tuple):
-        given["bandwidth"] = widths_by_variable(given["bandwidth"], data.tables, data.sizes)
-    given |= {name: file.labels(column) for name, column in labels_of(args, file).items()}
-    return closer_test(*data.tables, names=named, alternative=args.alternative, **given)  # type: ignore[arg-type]
-
-
-def _only_two(args: argparse.Namespace) -> None:
-    if args.method is not None:
-        raise ValueError("--method is for three models or more; leave it out")
+    given = {**arguments(args, "estimator", "n_resamples", "stopping", "form", "progress"), "paired": args.paired}
+    given |= {"measure": measure, "confidence": args.confidence, "alternative": args.alternative, "method": args.method}
+    given |= {"kernel": args.kernel, "bandwidth": one_bandwidth(args)}
+    if measure == DISTANCE:
+        if len(args.files) < 3:
+            raise ValueError("give three files or more: what was observed, and then the models")
+        for side in _SIDES:
+            if getattr(args, side) is not None:
+                raise ValueError(f"--{side} is for --measure dependence; give --columns, or leave it out")
+        files, data, labels = samples_in(args.files, args, "samples")
+        given |= labels
+        names = names_without_endings(files)
+    else:
+        if len(args.files) != 1 or any(getattr(args, side) is None for side in _SIDES):
+            raise ValueError(f"--measure {measure} takes one file, with columns for --x, --y and --z")
+        if args.columns is not None:
+            raise ValueError("--columns is for --measure distance; give --x, --y and --z")
+        file, data = variables_asked(args.files[0], args, _SIDES)
+        names = tuple(", ".join(table.names) for table in data.tables)
+        given |= {name: file.labels(column) for name, column in labels_of(args, file).items()}
+        given["scale"] = units_by_variable(args.scale, data.sizes)
+        if isinstance(given["bandwidth"], dict | tuple):
+            given["bandwidth"] = widths_by_variable(given["bandwidth"], data.tables, data.sizes)
+    x, *candidates = data.tables
+    result = closer_test(x, *candidates, names=names, column_types=data.column_types, **given)
+    return report(args, result, result.reject())

@@ -13,12 +13,10 @@ import numpy as np
 
 from shrinktest._check import Array, choice
 from shrinktest.effects.jackknife import FEWEST
-from shrinktest.equivalence import below_half, equivalence_test
-from shrinktest.hypotheses.margins import Margin, scale_of
+from shrinktest.equivalence import DEPENDENCE, EquivalenceResult, check_margin, equivalence_test
 from shrinktest.power.any_test import AnyTest
 from shrinktest.power.designs import Design
 from shrinktest.power.designs.base import sizes_of
-from shrinktest.results.equivalence import DEPENDENCE, EquivalenceResult
 from shrinktest.results.kinds import INDEPENDENCE, KINDS, TWO_SAMPLE
 
 #: The name that solve_sample_size knows the test by.
@@ -80,16 +78,16 @@ class Alike(Design):
 
 def as_equivalence(options: Mapping[str, Any], design: Design, alpha: float) -> AnyTest:
     """The equivalence test with these arguments, for data of a design; raises ValueError for what goes not together."""
-    below_half(alpha)
     known = [name for name in inspect.signature(equivalence_test).parameters if name not in _OURS]
     for name in options:
         choice(name, known, "a key of test_options, for test='equivalence',")
-    scale = scale_of(options.get("scale"))
-    Margin.read(options.get("margin"), scale)
-    kind = INDEPENDENCE if scale == DEPENDENCE else TWO_SAMPLE
+    measure = options.get("measure")
+    check_margin(options.get("margin"), measure, alpha)
+    kind = INDEPENDENCE if measure == DEPENDENCE else TWO_SAMPLE
     if design.test != kind.name:
-        found = KINDS[design.test].described
-        raise ValueError(f"scale={scale!r} is for data of {kind.described}, and {design!r} is for {found}")
+        raise ValueError(
+            f"measure={measure!r} is for data of {kind.described}, and {design!r} is for {KINDS[design.test].described}"
+        )
     restricted = design.options_for(*sizes_of(design.sample(0, max(design.smallest(), FEWEST))))
     test = partial(_as_told, design=design) if restricted else equivalence_test
     return AnyTest(partial(test, workers=1, **options), EQUIVALENCE)
@@ -103,5 +101,7 @@ def _as_told(X: Any, Y: Any, rng: np.random.Generator, *, design: Design, **opti
 def said_of(test: AnyTest) -> str:
     """What an equivalence test shows, in words."""
     given = test.function.keywords  # type: ignore[attr-defined]  # it is a partial
-    what = "dependence" if given["scale"] == DEPENDENCE else f"difference (scale {given['scale']!r})"
-    return f"that the {what} is below the margin {given['margin']!r}"
+    measure, margin = given["measure"], given["margin"]
+    return (
+        f"that the {'dependence' if measure == DEPENDENCE else 'difference'} ({measure}) is below the margin {margin!r}"
+    )

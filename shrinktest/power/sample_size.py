@@ -72,7 +72,7 @@ def solve_sample_size(
         such as "ttest_ind", or a function ``(X, Y)`` or ``(X, Y, rng)`` that returns a p-value.
     test : {None, "equivalence"}
         "equivalence": how many observations :func:`equivalence_test` needs to show equivalence where there is no
-        difference; ``test_options`` are its arguments, with ``margin`` and ``scale``, and pairs of a design are pairs
+        difference; ``test_options`` are its arguments, with ``margin`` and ``measure``, and pairs of a design are pairs
         of the test.  Power is then the share of rejections in the design's null twin, and the level in the check that
         in the design, whose difference should be the margin.
     power : float, default 0.8
@@ -174,7 +174,7 @@ def solve_sample_size(
     if test is not None:
         choice(test, (EQUIVALENCE,), "test")
         if not (isinstance(estimator, str) and estimator == "kme"):
-            raise ValueError("estimator= is not for test='equivalence'; give it in test_options, with scale='auc'")
+            raise ValueError("estimator= is not for test='equivalence'; give it in test_options, with measure='auc'")
         estimator = as_equivalence(options, d, alpha)
         d, options, shown = Alike(d), {}, said_of(estimator)
     d.null()  # which the check takes, and not every design has

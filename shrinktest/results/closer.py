@@ -1,119 +1,110 @@
-"""CloserResult: whether one sample is nearer to a second than to a third, or depends more on it."""
+"""CloserResult: which of several candidates X is nearest to, with a test of every pair."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from textwrap import fill
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from textwrap import fill, shorten
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from shrinktest._check import level, percent
+from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes, fitted, ink, letters, title
 from shrinktest.results.as_json import AsJson, kernel_entries
 from shrinktest.results.base import Result
 from shrinktest.results.effects import shown_pvalue
-from shrinktest.results.reading import fields_of, shown_of
 from shrinktest.results.result import versions
 from shrinktest.results.text import WIDTH, Report, Table
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 DISTANCE, DEPENDENCE, HSIC = "distance", "dependence", "hsic"
-MEASURES = (DISTANCE, DEPENDENCE, HSIC)
-ALTERNATIVES = ("two-sided", "less", "greater")
-
 #: What an estimate of each measure is called.
-ESTIMATES = {
-    DISTANCE: "squared distance (MMD²)",
-    DEPENDENCE: "kernel correlation",
-    HSIC: "HSIC",
-}
+MEASURES = {DISTANCE: "squared distance (MMD²)", DEPENDENCE: "kernel correlation", HSIC: "HSIC"}
+
+_MOST, _LETTERS, _LINES = 24, 30, 3  # candidates in a picture, letters of their names, lines of its title
+
+
+@dataclass(frozen=True)
+class CloserPair:
+    """Which of two candidates X is nearer to: the test of one pair."""
+
+    first: str
+    second: str
+    difference: float  # below zero if X is nearer to the first, or depends more on it
+    error: float  # standard error of the difference
+    freedom: float  # its degrees of freedom
+    statistic: float  # NaN if the standard error is zero
+    pvalue: float
+    low: float  # interval of the difference
+    high: float
+    adjusted: float = np.nan  # p-value adjusted for the number of pairs
+
+    @property
+    def nearer(self) -> str:
+        """The candidate with the smaller distance, or the larger dependence, by the estimates."""
+        return self.first if self.difference < 0.0 else self.second
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CloserResult(AsJson, Result):
-    """Whether X is nearer to Y than to Z, or depends more on it: the difference with its interval and p-value.
+    """Which of two or more candidates X is nearer to, or depends more on: estimates, and a test of every pair.
 
     ``statistic, pvalue = result`` works.
 
     Attributes
     ----------
-    statistic : float
-        The difference over its standard error; NaN where that is zero.
-    pvalue : float
-        From Student's t distribution with ``freedom`` degrees of freedom: asymptotic and not exact.  1 where the data
-        allow no test.
-    difference : float
-        Below zero where X is nearer to Y: the squared distance from X to Y less that from X to Z; for dependences,
-        that on Z less that on Y.
-    error : float
-        Standard error of the difference, by the jackknife.
-    freedom : float
-        Its degrees of freedom.
-    interval : tuple of float
-        For the difference; one limit is infinite with a one-sided alternative.
-    distances : tuple of float
-        Unbiased estimates of the squared distance from X to Y and from X to Z, which may be below zero; or of the
-        dependence of X on Y and on Z.
-    measure : str
-        "distance", "dependence" or "hsic".
-    alternative : str
-        "two-sided", "less" or "greater".
-    confidence : float
-        Confidence of the interval.
-    alpha : float
-        Level at which ``nearer``, ``answer`` and ``reject`` decide.
     names : tuple of str
-        What X, Y and Z are called.
+        What X and the candidates are called.
+    estimates : tuple of float
+        Unbiased squared distance of X to every candidate, or its dependence on it; may be below zero.
+    pairs : tuple of CloserPair
+        Tests of every two candidates.
+    measure, alternative, method : str
+        As given to :func:`closer_test`.
+    alpha, confidence : float
+        Level of the decisions, and confidence of each interval.
     n_observations : tuple of int
-        Sizes of the samples, or the number of rows.
+        Sizes of the samples, or the number of rows of variables.
     units : str
         What varies independently: "rows", "matched rows" or "groups".
     kernel : Kernel or tuple of Kernel
         With the bandwidths that were used; one per variable for dependences.
-    bandwidth : float, tuple or None
-        Bandwidth of the kernel or kernels.
     route : str
-        How the kernel was evaluated: "dense" or "factor", or "nystrom" or "rff", which approximate it.
+        How the kernel was evaluated: "dense", "factor", "nystrom" or "rff".
     columns : tuple
-        The names of the columns of tables, of all samples or of every variable; None for arrays.
-    rng : dict
-        Where random coordinates came from.
+        Names of the columns of tables, of all samples or of every variable; None for arrays.
+    rng, versions : dict
+        Source of random numbers, and versions of the packages.
     notes : tuple of str
-        What a reader should know.
-    versions : dict
-        Versions of the packages that computed it.
 
     Examples
     --------
     >>> import numpy as np
     >>> from shrinktest import closer_test
     >>> rng = np.random.default_rng(0)
-    >>> X, Y, Z = (rng.normal(shift, 1.0, size=(100, 2)) for shift in (0.0, 0.3, 1.0))
-    >>> result = closer_test(X, Y, Z)
-    >>> result.nearer, result.reject(), result.interval[1] < 0.0
-    ('Y', True, True)
+    >>> X, near, far = (rng.normal(shift, 1.0, size=(100, 2)) for shift in (0.0, 0.3, 1.0))
+    >>> result = closer_test(X, {"far": far, "near": near})
+    >>> result.nearer, result.ranked, result.reject()
+    ('near', ('near', 'far'), True)
     """
 
-    statistic: float
-    pvalue: float
-    difference: float
-    error: float
-    freedom: float
-    interval: tuple[float, float]
-    distances: tuple[float, float]
+    names: tuple[str, ...]
+    estimates: tuple[float, ...]
+    pairs: tuple[CloserPair, ...]
     measure: str
     alternative: str
-    confidence: float
+    method: str
     alpha: float
-    names: tuple[str, str, str]
+    confidence: float
     n_observations: tuple[int, ...]
     units: str
     kernel: Any
-    bandwidth: Any
     route: str
-    columns: tuple[tuple[str, ...] | None, ...] = ()
+    columns: tuple[Any, ...] = ()
     rng: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     versions: dict[str, str] = field(default_factory=versions)
@@ -122,88 +113,180 @@ class CloserResult(AsJson, Result):
         return iter((self.statistic, self.pvalue))
 
     def __repr__(self) -> str:
-        return (
-            f"CloserResult(statistic={self.statistic:.6g}, pvalue={self.pvalue:.6g}, "
-            f"difference={self.difference:.6g}, nearer={self.nearer!r})"
-        )
+        return f"CloserResult({len(self.names) - 1} candidates, pvalue={self.pvalue:.6g}, best={self.best!r})"
+
+    @property
+    def clearest(self) -> CloserPair:
+        """The pair with the smallest p-value, whose test ``statistic``, ``difference`` and ``interval`` show."""
+        return min(self.pairs, key=lambda pair: pair.pvalue)
+
+    @property
+    def statistic(self) -> float:
+        """The difference over its standard error; NaN if that is zero."""
+        return self.clearest.statistic
+
+    @property
+    def pvalue(self) -> float:
+        """p-value of the hypothesis that all candidates are equally near, adjusted for the number of pairs."""
+        return min(pair.adjusted for pair in self.pairs)
+
+    @property
+    def difference(self) -> float:
+        """Below zero if X is nearer to the first candidate of the pair."""
+        return self.clearest.difference
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Interval of the difference; one limit is infinite with a one-sided alternative."""
+        return self.clearest.low, self.clearest.high
+
+    @property
+    def bandwidth(self) -> Any:
+        """Bandwidth of the kernel, or of each kernel."""
+        if isinstance(self.kernel, tuple):
+            return tuple(getattr(kernel, "bandwidth", None) for kernel in self.kernel)
+        return getattr(self.kernel, "bandwidth", None)
 
     def reject(self, alpha: float | None = None) -> bool:
-        """Whether the test rejects at ``alpha`` (default: the result's): p <= alpha."""
+        """Return True if the test rejects at ``alpha`` (default: the result's)."""
         return bool(self.pvalue <= (self.alpha if alpha is None else level(alpha)))
 
     @property
+    def ranked(self) -> tuple[str, ...]:
+        """The candidates, nearest first by the estimates."""
+        sign = 1.0 if self.measure == DISTANCE else -1.0
+        return tuple(self.names[1 + i] for i in np.argsort(sign * np.array(self.estimates), kind="stable"))
+
+    @property
+    def best(self) -> tuple[str, ...]:
+        """The candidates that no other beats by the adjusted tests, nearest first."""
+        clear = [pair for pair in self.pairs if pair.adjusted <= self.alpha]
+        beaten = {pair.second if pair.nearer == pair.first else pair.first for pair in clear}
+        return tuple(name for name in self.ranked if name not in beaten)
+
+    @property
     def nearer(self) -> str | None:
-        """The one of Y and Z, by its name, that X is nearer to (or depends more on) by this test; None if not clear."""
-        return self.names[1 if self.difference < 0.0 else 2] if self.reject() else None
+        """The only candidate that is not beaten; None if there are several."""
+        return self.best[0] if len(self.best) == 1 else None
 
     @property
     def answer(self) -> str:
         """The result in one sentence."""
-        x, *both = self.names
-        more, to = ("is nearer", "to") if self.measure == DISTANCE else ("depends more", "on")
-        chance = f"(p = {shown_pvalue(self.pvalue)})."
-        if self.alternative == "two-sided" and not self.reject():
-            return f"It is not clear whether {x} {more} {to} {both[0]} or {to} {both[1]} {chance}"
-        if self.alternative == "greater" or self.nearer == both[1]:
-            both.reverse()
-        clear = "" if self.reject() else "It is not clear that "
-        return f"{clear}{x} {more} {to} {both[0]} than {to} {both[1]} {chance}"
+        x, near = self.names[0], self.measure == DISTANCE
+        if len(self.names) == 3:
+            more, to = ("is nearer", "to") if near else ("depends more", "on")
+            first, second = self.names[1:]
+            chance = f"(p = {shown_pvalue(self.pvalue)})."
+            if self.alternative == "two-sided" and self.nearer is None:
+                return f"It is not clear whether {x} {more} {to} {first} or {to} {second} {chance}"
+            if self.alternative == "greater" or self.nearer == second:
+                first, second = second, first
+            unclear = "" if self.reject() else "It is not clear that "
+            return f"{unclear}{x} {more} {to} {first} than {to} {second} {chance}"
+        first, *others = self.best
+        listed = " and ".join(filter(None, [", ".join(others[:-1]), *others[-1:]]))
+        start = f"{x} is nearest to {first}" if near else f"{x} depends most on {first}"
+        if not others:
+            return (
+                f"{start}; all others are clearly further away."
+                if near
+                else f"{start}, and clearly less on all others."
+            )
+        if near:
+            verb = "is" if len(others) == 1 else "are"
+            return f"{start} by the estimates; {listed} {verb} not clearly further away."
+        return f"{start} by the estimates, and not clearly less on {listed}."
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows of ``table``."""
+        ordered = sorted(self.pairs, key=lambda pair: (pair.adjusted, pair.pvalue))
+        clear = [pair.adjusted <= self.alpha for pair in ordered]
+        return [
+            {**asdict(pair), "reject": reject, "nearer": pair.nearer if reject else ""}
+            for pair, reject in zip(ordered, clear, strict=True)
+        ]
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row for every pair, the clearest first: the entries of :class:`CloserPair`, ``reject`` and ``nearer``."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows())
+
+    def to_frame(self) -> pd.DataFrame:
+        """``table``, under the name that it has for other results."""
+        return self.table
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain Python values under the attribute names, with ``answer``, ``nearer`` and ``reject``.
-
-        Besides, for ``from_json``: ``result`` is the class, ``schema`` the number of this layout, ``kernel_label`` what
-        tables call the kernel.
-        """
-        told = self._entries(answer=self.answer, nearer=self.nearer, reject=self.reject())
-        return told | kernel_entries(self)
-
-    @classmethod
-    def _of_json(cls, read: Mapping[str, Any]) -> Self:
-        kernel = shown_of(read["kernel"], read["kernel_label"], read["bandwidth"])
-        return cls(**fields_of(cls, read) | {"kernel": kernel})
+        """Plain Python values under the attribute names, with ``answer``, ``best``, ``ranked`` and ``reject``."""
+        decided = {"answer": self.answer, "best": list(self.best), "ranked": list(self.ranked), "reject": self.reject()}
+        return self._entries(statistic=self.statistic, pvalue=self.pvalue, **decided) | {
+            "pairs": self.rows(),
+            **kernel_entries(self),
+        }
 
     def summary(self) -> str:
-        """The answer, both estimates, their difference with its interval, how they were computed, and notes."""
+        """The answer, the estimates, a row for every pair, the clearest first, and notes."""
         return self._report().as_text()
 
     def _report(self) -> Report:
-        to = "to" if self.measure == DISTANCE else "on"
-        shown = f"t = {self.statistic:.4g}, {self.freedom:.4g} degrees of freedom"
-        rows = [
-            *([f"{to} {name}", f"{value:.4g}"] for name, value in zip(self.names[1:], self.distances, strict=True)),
-            ["difference", f"{self.difference:.4g} {interval_in_words(self.interval)}"],
-            ["standard error", f"{self.error:.4g}"],
-            ["statistic", "none" if math.isnan(self.statistic) else shown],
-            ["p-value", f"{self.pvalue:.4g} ({self.alternative})"],
-            ["observations", f"{' + '.join(map(str, self.n_observations))}, {self.units} vary independently"],
-            ["kernel", kernel_in_words(self.kernel, self.bandwidth)],
+        estimates = dict(zip(self.names[1:], self.estimates, strict=True))
+        what = f"{MEASURES[self.measure]} {'from' if self.measure == DISTANCE else 'of'} {self.names[0]}"
+        several = len(self.pairs) > 1
+        lines = [
+            self.answer,
+            f"{what[0].upper()}{what[1:]}: {', '.join(f'{name} {estimates[name]:.4g}' for name in self.ranked)}",
+            f"{' + '.join(map(str, self.n_observations))} observations, {self.units} vary independently; "
+            + kernels_in_words(self.kernel),
         ]
-        x = self.names[0]
-        what = ESTIMATES[self.measure]
-        said = f"{what[0].upper()}{what[1:]} {'from' if self.measure == DISTANCE else 'of'} {x}, "
-        beside = f"{said}with {percent(self.confidence)} interval of the difference"
-        lines = [fill(line, WIDTH, break_on_hyphens=False) for line in (self.answer, beside)]
-        return Report(lines, Table(rows, "ll", gap="  ", below="="), self.notes)
+        if several:
+            lines.insert(2, f"Not beaten: {', '.join(self.best)}; adjusted by {self.method}")
+        shown = "-" if self.measure == DISTANCE else "more on"
+        headers = ["first", "second", f"difference, {percent(self.confidence)} interval", "t", "df", "p-value"]
+        headers += [*(["adjusted"] if several else []), "nearer" if shown == "-" else shown]
+        cells = [
+            [
+                *(row["first"], row["second"]),
+                f"{row['difference']:.4g} "
+                + ("(none)" if np.isnan(row["low"]) else f"[{row['low']:.4g}, {row['high']:.4g}]"),
+                *("none" if np.isnan(row["statistic"]) else f"{row[name]:.4g}" for name in ("statistic", "freedom")),
+                *(f"{row[name]:.4g}" for name in ("pvalue", "adjusted")[: 1 + several]),
+                row["nearer"],
+            ]
+            for row in self.rows()
+        ]
+        table = Table(cells, "lll" + "r" * (len(headers) - 4) + "l", headers, gap="  ", below="-")
+        return Report([fill(line, WIDTH, break_on_hyphens=False) for line in lines], table, self.notes)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Both estimates, and their difference with its interval (matplotlib)."""
-        from shrinktest.plots.closer import plot_closer
+        """Draw how much further away than the nearest every candidate is, with its interval (matplotlib)."""
+        ax = axes(ax)
+        nearest, *others = self.ranked[:_MOST]
+        ax.plot([0.0], [0.0], "o", color=BLUE)
+        for place, name in enumerate(others, 1):
+            pair = next(one for one in self.pairs if {nearest, name} == {one.first, one.second})
+            sign = 1.0 if pair.first == name else -1.0
+            value, limits = sign * pair.difference, np.sort([sign * pair.low, sign * pair.high])
+            color = GREY if name in self.best else ORANGE
+            reach = np.abs(limits[np.isfinite(limits)] - value).max(initial=0.0)  # infinite limits are drawn as long
+            ax.plot(np.clip(limits, value - reach, value + reach), [place, place], color=color, linewidth=2.0)
+            ax.plot([value], [place], "o", color=color)
+        ax.axvline(0.0, color=ink(ax), linewidth=0.8)
+        shown = [shorten(name, _LETTERS, placeholder="...") for name in (nearest, *others)]
+        ax.set_yticks(np.arange(len(shown)), shown, fontsize="small", parse_math=False)
+        ax.invert_yaxis()
+        what = "further away than" if self.measure == DISTANCE else "less dependence than on"
+        below = f"{what} {shown[0]} ({percent(self.confidence)} intervals)"
+        ax.set_xlabel(fitted(below, ax), loc="right", parse_math=False)
+        rest = f" ({len(shown)} of {len(self.estimates)} shown)" if len(shown) < len(self.estimates) else ""
+        title(ax, f"{shorten(self.answer, _LINES * letters(ax), placeholder=' ...')}{rest}", right=True)
+        return ax
 
-        return plot_closer(self, ax)
 
-
-def interval_in_words(interval: tuple[float, float]) -> str:
-    """An interval in brackets; where there is none, that."""
-    low, high = interval
-    return "(no interval)" if math.isnan(low) else f"[{low:.4g}, {high:.4g}]"
-
-
-def kernel_in_words(kernel: Any, width: Any) -> str:
-    """A kernel with its bandwidth, or several, in a few words."""
+def kernels_in_words(kernel: Any) -> str:
+    """Names and bandwidths of kernels."""
     if isinstance(kernel, tuple):
-        return "; ".join(map(kernel_in_words, kernel, width))
-    if width is None:
-        return str(kernel.label)
-    numbers = width if isinstance(width, tuple) else (width,)
-    return f"{kernel.label}, bandwidth {', '.join(f'{one:.4g}' for one in numbers)}"
+        return "; ".join(map(kernels_in_words, kernel))
+    width = getattr(kernel, "bandwidth", None)
+    shown = "" if width is None else f", bandwidth {', '.join(f'{one:.4g}' for one in np.atleast_1d(width))}"
+    return f"{kernel.label}{shown}"

@@ -154,7 +154,7 @@ NUMBERS = [
     "joint a.csv --variable age,income --variable id",
     "matrix a.csv --x age,income --y id",
     "closer a.csv --measure dependence --x age --y income --z id",
-    "equivalence a.csv --on dependence --margin 0.5 --x age,income --y id",
+    "equivalence a.csv --measure dependence --margin 0.5 --x age,income --y id",
     "calibrate a.csv --x age,income --y id --trials 9",
 ]
 
@@ -195,7 +195,10 @@ def test_bandwidths_by_name_are_those_of_each_variable(run):
     code, out, _ = run("matrix", "a.csv", "--x", "age", "--y", "income", "--bandwidth", "age=9", "--json", *FAST)
     expected = independence_matrix(a[["age"]], a[["income"]], bandwidth_x={"age": 9.0}, **GIVEN)
     assert code == 0 and json.loads(out)["tests"][0]["statistic"] == expected.table["statistic"][0]
-    for command, more in (("closer", "--measure dependence --z id"), ("equivalence", "--on dependence --margin 0.5")):
+    for command, more in (
+        ("closer", "--measure dependence --z id"),
+        ("equivalence", "--measure dependence --margin 0.5"),
+    ):
         line = [command, "a.csv", "--x", "age", "--y", "income", *more.split(), "--seed", "0"]
         assert run(*line, "--bandwidth", widths)[0] == 0
         assert run(*line, "--bandwidth", widths)[1] != run(*line)[1]
@@ -299,8 +302,8 @@ DROPPED = {
     "closer a.csv --measure dependence --x age --y income,city --z size": (
         "closer a.csv --measure dependence --x age --y income --z size"
     ),
-    "equivalence a.csv --on dependence --margin 0.5 --x age --y income,city": (
-        "equivalence a.csv --on dependence --margin 0.5 --x age --y income"
+    "equivalence a.csv --measure dependence --margin 0.5 --x age --y income,city": (
+        "equivalence a.csv --measure dependence --margin 0.5 --x age --y income"
     ),
     "calibrate a.csv --x age,city --y income --trials 9": "calibrate a.csv --x age --y income --trials 9",
     "change a.csv --columns age,city": "change a.csv --columns age",

@@ -156,8 +156,11 @@ def test_tests_name_the_option(run, command, typed, said):
         ),
         ("change a.csv --columns u --change foo", "--change must be one of 'single', 'epidemic'; got 'foo'"),
         ("closer a.csv --measure hsic --x u --y v --z u", "column 'u' is in both --x and --z"),
-        ("equivalence a.csv b.csv --on distance --margin 0.9 --folds 4", "--folds is of the cross-fitting, with --on"),
-        ("equivalence a.csv b.csv --on auc --margin 0.9 --estimator auto", "--estimator is one in equivalence"),
+        (
+            "equivalence a.csv b.csv --measure distance --margin 0.9 --folds 4",
+            "are for --measure auc",
+        ),
+        ("equivalence a.csv b.csv --measure auc --margin 0.9 --estimator auto", "--estimator auto is for two-sample"),
         ("calibrate a.csv --x u --y v --given site --blocks site", "column 'site' is in both --blocks and --x, --y or"),
         (
             "calibrate a.csv --x u --y v --given site --groups cluster",
@@ -212,8 +215,11 @@ def test_tests_name_the_option(run, command, typed, said):
             "two-sample a.csv b.csv --columns u --kernel energy --bandwidth 1 --bandwidth 2",
             "--bandwidth has no effect on --kernel energy; leave out --bandwidth",
         ),
-        ("equivalence a.csv b.csv --on distance --margin x", "nor 'shift 0.2' (of 0.2 standard deviations in every"),
-        ("equivalence a.csv b.csv --on distance --margin 0.1 --bandwidth grid", "--bandwidth must be a positive"),
+        (
+            "equivalence a.csv b.csv --measure distance --margin x",
+            "--margin x is neither a number, 'shift 0.2'",
+        ),
+        ("equivalence a.csv b.csv --measure distance --margin 0.1 --bandwidth grid", "must be one each"),
         (
             "independence a.csv --x u --y v --given v --given-method residuals --blocks site",
             "column 'v' of --given is also tested",
@@ -230,8 +236,14 @@ def test_tests_name_the_option(run, command, typed, said):
         ("two-sample a.npy b.npy --gram rff --max-memory 10", "give a smaller --rank, fewer bins (--bins) or samples"),
         ("two-sample a.csv b.csv --columns u --kernel whitened --set lum=1", "of kme or whitened must be one of 'lam'"),
         ("two-sample a.csv 'z*.csv' --gram rff --columns u", "z*.csv: there is no file"),
-        ("equivalence a.csv b.csv --on distance --margin 0.1 --resamples 999", "--resamples is not for equivalence"),
-        ("equivalence a.csv b.csv --on distance --margin 0.1 --estimator kme", "--estimator is not for --on distance"),
+        (
+            "equivalence a.csv b.csv --measure distance --margin 0.1 --resamples 999",
+            "--resamples is not for equivalence",
+        ),
+        (
+            "equivalence a.csv b.csv --measure distance --margin 0.1 --estimator kme",
+            "--estimator is not for --measure distance",
+        ),
         ("joint a.csv --variable u --variable v --form=auto", "--form is not for joint; leave it out"),
         ("two-sample a.npy b.npy --gram rff --header auto", "--header is not for files that are read in batches"),
         ("two-sample a.npy b.npy --gram rff --covariates u", "--covariates are for files that are read whole"),
@@ -244,7 +256,6 @@ def test_tests_name_the_option(run, command, typed, said):
             "--bandwidth has 3 numbers for 2 columns of the variables",
         ),
         ("power eckerle4 --quiet --n 50 --trials 2", "use --n 35 or less, or eckerle-simulation, which has no limit"),
-        ("closer a.csv b.csv a.csv --columns u --method holm", "--method is for three models or more; leave it out"),
     ],
 )
 def test_each_command_names_its_own(run, line, said):

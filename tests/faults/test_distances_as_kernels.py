@@ -80,7 +80,7 @@ def test_every_test_refuses(kernel):
         lambda: change_point_test(ROWS, kernel=kernel, **RUN),
         lambda: change_points(ROWS, kernel=kernel, **RUN),
         lambda: closer_test(ROWS[:12], ROWS[12:20], ROWS[20:], kernel=kernel),
-        lambda: equivalence_test(ROWS[:15], ROWS[15:], kernel=kernel, margin=0.05, scale="distance"),
+        lambda: equivalence_test(ROWS[:15], ROWS[15:], kernel=kernel, margin=0.05, measure="distance"),
     ):
         with pytest.raises(ValueError, match=REMEDY):
             call()

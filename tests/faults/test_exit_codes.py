@@ -65,7 +65,7 @@ def test_missing_values_that_propagate_give_no_answer(run, command):
     assert run(f"{command} --nan-policy omit --resamples 99 --seed 0 --exit-code")[0] == 0
 
 
-@pytest.mark.parametrize("margin", ["0.3 --on distance", "0.8 --on auc", "0.3 --on distance --paired"])
+@pytest.mark.parametrize("margin", ["0.3 --measure distance", "0.8 --measure auc", "0.3 --measure distance --paired"])
 def test_equivalence_is_good_news(run, margin):
     shown, _, _ = run(f"equivalence a.csv b.csv --margin {margin} --exit-code")
     assert shown == 0
@@ -74,8 +74,8 @@ def test_equivalence_is_good_news(run, margin):
 
 
 def test_equivalence_of_variables_is_good_news(run):
-    assert run("equivalence a.csv --x u --y v --margin 0.4 --on dependence --exit-code")[0] == 0
-    assert run("equivalence a.csv --x u --y v --margin 0.001 --on dependence --exit-code")[0] == 1
+    assert run("equivalence a.csv --x u --y v --margin 0.4 --measure dependence --exit-code")[0] == 0
+    assert run("equivalence a.csv --x u --y v --margin 0.001 --measure dependence --exit-code")[0] == 1
 
 
 def test_a_difference_is_found(run):

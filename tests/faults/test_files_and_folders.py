@@ -75,7 +75,7 @@ def test_json_is_not_written_to_a_folder(tmp_path):
     for result in (
         two_sample_test(x, y, **RUN),
         compare(A, B, **RUN),
-        equivalence_test(x, y, margin=0.2, scale="distance"),
+        equivalence_test(x, y, margin=0.2, measure="distance"),
     ):
         for path in (tmp_path, str(tmp_path)):
             with pytest.raises(IsADirectoryError, match=r"path='.*' is a folder; give the name of a file in it"):

@@ -46,7 +46,7 @@ def test_every_test_of_samples_notices_them():
     (note,) = notes_on_labels(two_sample_test(X, THREE, names=("the values", "the labels"), **QUICK))
     assert note.endswith("give the rows with each label as a sample.")
     assert notes_on_labels(compare(pd.Series(X), pd.Series(THREE), **QUICK))
-    assert notes_on_labels(equivalence_test(X, THREE, scale="auc", margin=0.6, rng=0))
+    assert notes_on_labels(equivalence_test(X, THREE, measure="auc", margin=0.6, rng=0))
 
 
 @pytest.mark.parametrize(

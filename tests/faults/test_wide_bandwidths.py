@@ -30,24 +30,22 @@ FEW = {"n_resamples": 39, "rng": 0}
         ((X, Y), {"bandwidth": "40 * median"}),
         ((X, Y), {"kernel": Laplacian(1e3)}),
         ((X, Y), {"kernel": Gaussian(1e3) + Gaussian(1e4)}),
-        ((X, Y), {"bandwidth": 1e3, "units": "rank"}),
+        ((X, Y), {"bandwidth": 1e3, "scale": "rank"}),
         (WIDE, {"bandwidth": 1e3}),
-        (PLANE, {"bandwidth": (1e3, 1e5), "units": None}),
+        (PLANE, {"bandwidth": (1e3, 1e5), "scale": None}),
     ],
 )
 def test_no_equivalence_where_no_difference_could_be_seen(samples, options):
-    with pytest.raises(
-        ValueError, match=r"margin=0\.05 cannot be reached: .* no two dist.* give a smaller bandwidth or margin"
-    ):
-        equivalence_test(*samples, margin=0.05, scale="distance", **options)
+    with pytest.raises(ValueError, match=r"margin=0\.05 cannot be reached: give a smaller margin or bandwidth"):
+        equivalence_test(*samples, margin=0.05, measure="distance", **options)
 
 
 def test_equivalence_with_bandwidths_that_see_the_margin():
     for width in ("median", 1.0, 5.0, 10.0):
-        equivalence_test(X, Y, margin=0.05, scale="distance", bandwidth=width)
-    assert not equivalence_test(X, Y + 5.0, margin=0.05, scale="distance").equivalent
-    assert not equivalence_test(X, Y + 5.0, margin=0.6, scale="auc", bandwidth=1e6).equivalent  # has no unit
-    equivalence_test(X, Y, margin="shift 0.5", scale="distance", bandwidth=1e3)  # the margin has the same kernel
+        equivalence_test(X, Y, margin=0.05, measure="distance", bandwidth=width)
+    assert not equivalence_test(X, Y + 5.0, margin=0.05, measure="distance").equivalent
+    assert not equivalence_test(X, Y + 5.0, margin=0.6, measure="auc", bandwidth=1e6).equivalent  # has no unit
+    equivalence_test(X, Y, margin="shift 0.5", measure="distance", bandwidth=1e3)  # the margin has the same kernel
 
 
 @pytest.mark.parametrize("width", [200.0, 1e6])
@@ -59,8 +57,8 @@ def test_other_tests_have_a_note(width):
         lambda **k: joint_independence_test(X, Y, X * Y, bandwidths=list(k.values()) * 3, **FEW),
         lambda **k: change_point_test(X, **FEW, **k),
         lambda **k: closer_test(X, Y, X + Y, **k),
-        lambda **k: equivalence_test(X, Y, margin=0.6, scale="auc", **k),
-        lambda **k: equivalence_test(X, X + Y, margin=0.9, scale="dependence", **k),
+        lambda **k: equivalence_test(X, Y, margin=0.6, measure="auc", **k),
+        lambda **k: equivalence_test(X, X + Y, margin=0.9, measure="dependence", **k),
     ]
     for test in tests:
         notes = " ".join(test(bandwidth=width).notes)

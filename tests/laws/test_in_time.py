@@ -9,7 +9,6 @@ import pytest
 from shrinktest import (
     change_point_test,
     change_points,
-    closer_matrix,
     closer_test,
     compare,
     equivalence_test,
@@ -97,12 +96,12 @@ TESTS = {
         "add to covariates=",
     ),
     "equivalence": (
-        lambda: equivalence_test(A, B, margin=0.1, scale="distance"),
+        lambda: equivalence_test(A, B, margin=0.1, measure="distance"),
         "of a sample",
         "standard errors of independent rows are too small: give groups=",
     ),
     "equivalence of pairs": (
-        lambda: equivalence_test(A, B, margin=0.1, scale="distance", paired=True),
+        lambda: equivalence_test(A, B, margin=0.1, measure="distance", paired=True),
         "of what pairs differ by",
         "pairs so far apart",
     ),
@@ -128,12 +127,12 @@ TESTS = {
         "take rows so far apart",
     ),
     "nearest of several in pairs": (
-        lambda: closer_matrix(A, {"b": B, "c": C}, paired=True, rng=0),
+        lambda: closer_test(A, {"b": B, "c": C}, paired=True, rng=0),
         "differ by",
         "take pairs so far apart",
     ),
     "dependences on several": (
-        lambda: closer_matrix(A, {"b": B, "c": C}, measure="dependence", rng=0),
+        lambda: closer_test(A, {"b": B, "c": C}, measure="dependence", rng=0),
         "of X and of ",
         "take rows so far apart",
     ),

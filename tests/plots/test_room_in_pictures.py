@@ -13,7 +13,6 @@ from matplotlib.text import Text
 from shrinktest import (
     change_point_test,
     change_points,
-    closer_matrix,
     closer_test,
     compare,
     equivalence_test,
@@ -73,14 +72,14 @@ def covering(ax):
 
 PICTURES = {
     "closer": lambda: closer_test(X, Y, Z, names=LONGS).plot(),
-    "closer, many": lambda: closer_matrix(X, {f"{LONG}, no. {i}": Y + i for i in range(30)}).plot(),
+    "closer, many": lambda: closer_test(X, {f"{LONG}, no. {i}": Y + i for i in range(30)}).plot(),
     "witness, a curve": lambda: two_sample_test(*TABLES, names=LONGS[:2], **FEW).plot_witness(coordinates=LONG, grid=7),
     "witness, a map": lambda: two_sample_test(*TABLES, **FEW).plot_witness(coordinates=("two\nlines", LONG), grid=7),
     "samples": lambda: k_sample_test(dict(zip(LONGS, (X, Y, Z), strict=True)), **FEW).effect().plot(),
     "members": lambda: independence_test(X, Y, estimator="auto", **FEW).plot(),
     "columns": lambda: two_sample_test_columns(*TABLES, **FEW).plot(),
     "matrix": lambda: independence_matrix(*TABLES, **FEW).plot(),
-    "margin": lambda: equivalence_test(X, Y, margin=0.3, scale="distance", names=LONGS[:2]).plot(),
+    "margin": lambda: equivalence_test(X, Y, margin=0.3, measure="distance", names=LONGS[:2]).plot(),
     "comparison": lambda: compare(*TABLES, names=("A", "B"), **FEW).plot()[0],
     "outermost bins": lambda: compare(*(np.exp(20.0 + 2.0 * one[:, :1]) for one in (X, Y)), **FEW).plot()[0],
     "change, days": lambda: change_point_test(SERIES, times=DAYS, **FEW).plot(),
@@ -97,7 +96,7 @@ def test_no_words_are_cut_off_or_covered(called):
 
 def test_two_pictures_side_by_side():
     result = change_point_test(SERIES, times=DAYS, **FEW)
-    below, beside = (equivalence_test(X, Y, margin=0.3, scale="distance"), two_sample_test_columns(*TABLES, **FEW))
+    below, beside = (equivalence_test(X, Y, margin=0.3, measure="distance"), two_sample_test_columns(*TABLES, **FEW))
     for one in (result, below, beside):
         _, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
         one.plot(left)
@@ -114,7 +113,7 @@ def test_lines_are_seen_on_a_dark_ground():
     with plt.style.context("dark_background"):
         curve = two_sample_test(X, Y, **FEW).plot_witness(coordinates=0, grid=7)
         (zero,) = closer_test(X, Y, Z).plot().lines[-1:]
-        margin = equivalence_test(X, Y, margin=0.3, scale="distance").plot()
+        margin = equivalence_test(X, Y, margin=0.3, measure="distance").plot()
         pairs = k_sample_test(X, Y, Z, **FEW).effect().plot()
         power = power_study("mean-shift", ["kme"] * 1, [10], n_trials=2, n_resamples=19, workers=1, progress=False)
         seen = [line for ax in (curve, margin, pairs, power.plot()) for line in ax.lines]

@@ -9,7 +9,6 @@ from shrinktest import (
     calibrate,
     change_point_test,
     change_points,
-    closer_matrix,
     closer_test,
     compare,
     equivalence_test,
@@ -77,8 +76,8 @@ def test_calibrations_do_not_speak_python():
 
 
 def test_where_there_is_no_interval_none_is_printed():
-    for result in (closer_test(X, Y, Y.copy()), closer_matrix(X, {"a": Y, "b": Y.copy()})):
-        assert "(no interval)" in result.summary() and "nan" not in result.summary()
+    for result in (closer_test(X, Y, Y.copy()), closer_test(X, {"a": Y, "b": Y.copy()})):
+        assert "(none)" in result.summary() and "nan" not in result.summary()
 
 
 def test_changes_without_intervals_have_no_column_for_them():
@@ -95,8 +94,8 @@ def test_texts_of_numpy_are_plain_ones_in_results():
     for one in (
         two_sample_test_columns(X, Y, method=holm, **few).method,
         independence_matrix(X, method=holm, **few).method,
-        closer_matrix(X, models, method=holm).method,
-        equivalence_test(X, Y, margin=0.5, scale=np.str_("distance"), rng=0).scale,
+        closer_test(X, models, method=holm).method,
+        equivalence_test(X, Y, margin=0.5, measure=np.str_("distance"), rng=0).measure,
         calibrate(lambda x, y: 0.5, X, Y, kind=np.str_("two-sample"), n_trials=3, workers=1).kind,
         *(closer.measure, closer.alternative, compared.columns.method, compared.confidence),
     ):

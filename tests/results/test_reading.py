@@ -22,10 +22,7 @@ from shrinktest import (
     TwoSampleResult,
     calibrate,
     change_points,
-    closer_matrix,
-    closer_test,
     compare,
-    equivalence_test,
     independence_matrix,
     independence_test,
     joint_independence_test,
@@ -82,27 +79,6 @@ SEVERAL = {
     "auto": lambda: independence_matrix(X, PAIR, estimator="auto", **FEW),
     "two-stage": lambda: independence_matrix(X, PAIR, method="fdr_tsbh", **FEW),
     "none": lambda: two_sample_test_columns(X, Y, n_resamples=0),
-}
-
-
-CLOSER = {
-    "distance": lambda: closer_test(X, Y, X + 1.0, alternative="less"),
-    "tables": lambda: closer_test(TABLE[:8], TABLE[8:15], TABLE[15:]),
-    "dependence": lambda: closer_test(
-        PAIR, X[:, 0], X[:, 1], measure="dependence", kernel=["energy", *["gaussian"] * 2]
-    ),
-    "nothing to tell": lambda: closer_test(X, Y, Y),
-    "several": lambda: closer_matrix(X, {"a": Y, "b": X + 1.0, "c": Y - 1.0}, method="fdr_bh", alpha=0.2),
-}
-
-
-EQUIVALENCE = {
-    "distance": lambda: equivalence_test(X, Y, margin=0.2, scale="distance"),
-    "tables": lambda: equivalence_test(TABLE[:8], TABLE[8:], margin=0.7, scale="auc", folds=3, estimator="skmse"),
-    "dependence": lambda: equivalence_test(
-        PAIR, X, margin=0.3, scale="dependence", kernel=["energy", "gaussian"], alpha=0.1
-    ),
-    "change": lambda: equivalence_test(X, Y, margin="shift 2", scale="distance"),
 }
 
 
@@ -215,36 +191,6 @@ def test_a_combined_test_comes_back_with_its_members(name):
             found.best.plot_null()
         assert len(found.plot().get_yticklabels()) == len(result.members)
         matplotlib.pyplot.close("all")
-
-
-@pytest.mark.parametrize("name", CLOSER)
-def test_which_is_nearer_comes_back(name):
-    result = CLOSER[name]()
-    found = back(result)
-    for one in ("answer", "measure", "pvalue", "notes", "names"):
-        assert getattr(found, one) == getattr(result, one), one
-    if name == "several":
-        assert found.table.equals(result.table) and (found.best, found.ranked) == (result.best, result.ranked)
-        np.testing.assert_array_equal(found.reject(0.3), result.reject(0.3))
-        return
-    one, other = (
-        (r.difference, r.error, *r.interval, *r.distances, r.bandwidth, r.columns, r.n_observations)
-        for r in (found, result)
-    )
-    np.testing.assert_equal(one, other)
-    assert repr(found.kernel) == repr(result.kernel) and found.reject(0.3) == result.reject(0.3)
-
-
-@pytest.mark.parametrize("name", EQUIVALENCE)
-def test_whether_samples_are_practically_the_same_comes_back(name):
-    result = EQUIVALENCE[name]()
-    found = back(result)
-    for one in ("answer", "scale", "margin_words", "notes", "names", "folds", "columns", "n_observations", "bandwidth"):
-        assert getattr(found, one) == getattr(result, one), one
-    numbers = [(r.statistic, r.pvalue, r.estimate, r.upper, r.margin, r.alpha) for r in (found, result)]
-    np.testing.assert_equal(*numbers)
-    assert (repr(found.kernel), repr(found.estimator)) == (repr(result.kernel), repr(result.estimator))
-    assert found.reject(0.3) == result.reject(0.3)
 
 
 @pytest.mark.parametrize("name", SEVERAL)
@@ -379,18 +325,11 @@ def test_what_is_no_result_is_refused(text, error, message):
 @pytest.mark.parametrize(
     ("made", "entries", "message"),
     [
-        (
-            CLOSER["distance"],
-            {"interval": [0.1]},
-            r"the entry 'interval' must be of type tuple\[float, float\]; got \[0.1\]",
-        ),
-        (CLOSER["several"], {"adjusted": [2.0, 0.1, 0.1]}, "the entry 'adjusted' must lie between 0 and 1; got 2"),
-        (EQUIVALENCE["distance"], {"pvalue": -1}, "the entry 'pvalue' must lie between 0 and 1; got -1"),
         (COMBINED["auto"], {"decided": "1"}, "the entry 'decided' must be of type int"),
         (lambda: SINGLE["kme"]().effect(), {"auc_interval": 3}, "the entry 'auc_interval' must be of type Interval"),
         (lambda: shrinktest.change_point_test(X, **FEW), {"location": 0.5}, r"the entry 'location' .*int \| None"),
     ],
-    ids=["interval", "adjusted", "equivalence", "combined", "effect", "change"],
+    ids=["combined", "effect", "change"],
 )
 def test_entries_of_other_results_are_looked_at(made, entries, message):
     text = json.dumps({**json.loads(made().to_json()), **entries})
@@ -411,15 +350,11 @@ def test_json_is_read_in_another_process():
     texts = [
         two_sample_test(x[:10], x[10:], rng=0, n_resamples=19).to_json(effect=True),
         shrinktest.change_point_test(x, rng=0, n_resamples=19).to_json(),
-        closer_test(x[:6], x[6:12], x[12:]).to_json(),
     ]
     code = "import sys, shrinktest; print(shrinktest.TestResult.from_json(sys.argv[1]).pvalue)"
-    for text in texts[:2]:
+    for text in texts:
         done = subprocess.run([sys.executable, "-c", code, text], capture_output=True, text=True, check=True)
         assert float(done.stdout) == TestResult.from_json(text).pvalue
-    code = "import sys, shrinktest; print(type(shrinktest.results.reading.read_json(sys.argv[1], object)).__name__)"
-    done = subprocess.run([sys.executable, "-c", code, texts[2]], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "CloserResult"
 
 
 def test_json_is_written_to_a_path(tmp_path):
@@ -452,7 +387,5 @@ def test_names_are_texts_whatever_they_spell():
     table = pd.DataFrame({"inf": a, "y": b})
     test = shrinktest.two_sample_test(table, table + 1.0, **few)
     assert shrinktest.TestResult.from_json(test.to_json()).columns == test.columns == (("inf", "y"),)
-    nearest = shrinktest.closer_matrix(a, {"inf": b, "c": c})
-    assert type(nearest).from_json(nearest.to_json()).names == ("inf", "c")
     infinite = shrinktest.two_sample_test(a, b, estimator=shrinktest.FKMSE(lam=np.inf), **few)
     assert shrinktest.TestResult.from_json(infinite.to_json()).estimates[0].shrinkage == infinite.estimates[0].shrinkage

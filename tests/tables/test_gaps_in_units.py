@@ -34,7 +34,7 @@ def test_a_unit_of_one_is_no_unit():
     assert np.array_equal(named, plain)
     alone = [one[:, :1] for one in (X, Y)]
     same = [
-        equivalence_test(*alone, margin=0.2, scale="distance", units=units, nan_policy="indicator")
+        equivalence_test(*alone, margin=0.2, measure="distance", scale=units, nan_policy="indicator")
         for units in (None, [1.0])
     ]
     assert same[0].upper == same[1].upper

@@ -1,0 +1,398 @@
+"""Is X nearer to Y or to Z, or to which of several models?  ``closer_test`` and its result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from shrinktest._check import as_rng, choice, counted, flag, level, rng_provenance
+from shrinktest._hints import hinted
+from shrinktest._names import named_samples
+from shrinktest._parallel import memory_limit, n_workers
+from shrinktest._read import read_samples, read_variables
+from shrinktest.effects.differences import FEWEST, FEWEST_ROWS, JackknifeEstimates, dependences, distances
+from shrinktest.hypotheses.base import Variable, places_of, resolve, variables_of
+from shrinktest.kernels import Kernel, as_kernel
+from shrinktest.kernels.bandwidths import reach_notes, require_in_range
+from shrinktest.kernels.user import takes_row_numbers
+from shrinktest.multiple.collection import Asked
+from shrinktest.notes import note
+from shrinktest.permutations.serial_correlation import (
+    BY_GROUPS,
+    BY_ROWS_APART,
+    BY_THINNING,
+    WRONG_ERRORS,
+    OrderedRows,
+    SerialCorrelation,
+    joint_correlation,
+    strongest,
+)
+from shrinktest.results.closer import DEPENDENCE, DISTANCE, MEASURES, CloserPair, CloserResult
+from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG
+from shrinktest.statistics.features import Features
+from shrinktest.statistics.kernel_cache import KernelCache, Limits, Request
+from shrinktest.tables.labels import label_codes, pooled_labels
+from shrinktest.tables.pooled import is_unasked
+
+ALTERNATIVES = ("two-sided", "less", "greater")
+#: Adjustments by p-values alone; those of two-stage methods depend on the level.
+ADJUSTMENTS = tuple(name for name in METHODS if name != WESTFALL_YOUNG and not name.startswith("fdr_ts"))
+
+FEW = 20  # units in a sample: with fewer the level was not measured
+FEW_UNEVEN, TIMES = 200, 2.0  # one-sided levels were too high where one candidate has fewer, the other so often as many
+_LEAST = 1e-290  # kernel values below lose digits
+
+
+@hinted
+def closer_test(
+    X: Any,
+    *candidates: Any,
+    names: str | Sequence[str] | None = None,
+    measure: str = DISTANCE,
+    kernel: Any = "gaussian",
+    bandwidth: Any = "median",
+    scale: Any = "auto",
+    alternative: str = "two-sided",
+    method: str = "holm",
+    alpha: float = 0.05,
+    confidence: float = 0.95,
+    paired: bool = False,
+    groups: Any = None,
+    column_types: Any = None,
+    transform: Any = None,
+    nan_policy: str = "raise",
+    rng: Any = None,
+    workers: int | None = None,
+    gram: str = "auto",
+    rank: int | None = None,
+    max_memory: float | None = None,
+) -> CloserResult:
+    """Compare how near X is to two or more candidates, or how much it depends on them, two by two.
+
+    Parameters
+    ----------
+    X : array_like, shape (m, d)
+        What was observed, one row an observation.
+    *candidates : array_like, shape (n_i, d)
+        Two or more samples, such as what models or simulators produce; or one list of them, or one mapping from names
+        to them.  With another measure than "distance", variables observed together with X.
+    names : str or sequence of str, optional
+        Names of X and the candidates, or of X alone; default "X", "Y", "Z", or the keys of the mapping.
+    measure : {"distance", "dependence", "hsic"}
+        "distance": the squared distance (MMD^2) of X and the candidate.  "dependence": the kernel correlation
+        (normalized HSIC).  "hsic": HSIC itself, which depends on the spread of each variable.
+    kernel, bandwidth, scale
+        As in :func:`two_sample_test`, from all samples together.  With dependences, of each variable by itself, and a
+        list has one for X and one for each candidate.
+    alternative : {"two-sided", "less", "greater"}
+        For two candidates.  "less": X is nearer to the first.  "greater": to the second.
+    method : str, default "holm"
+        How the p-values of several pairs are adjusted: "holm" keeps the chance of any false rejection at ``alpha``,
+        "fdr_bh" their share among all rejections; or another method of statsmodels' ``multipletests``.
+    alpha : float, default 0.05
+        Level at which the result decides.
+    confidence : float, default 0.95
+        Confidence of the interval of each difference by itself; one-sided if the alternative is.
+    paired : bool, default False
+        Row i of X and of every candidate belong together, such as forecasts of several models for one day.
+    groups : array_like, optional
+        Labels for the rows of X and then of every candidate, as one vector or a list of one for each: rows with the
+        same label belong together, within a sample or across samples.
+    nan_policy : {"raise", "omit", "indicator"}
+        Missing values are an error; their rows are left out; or that they are missing is used as information.
+    column_types, transform, rng, workers, gram, rank, max_memory
+        As in :func:`two_sample_test`.
+
+    Returns
+    -------
+    CloserResult
+        ``result.answer`` is the sentence, ``result.best`` are the candidates that are not beaten, ``result.table`` has
+        a row for every pair.  With two candidates ``statistic, pvalue = result`` works, and ``result.difference`` and
+        ``result.interval`` say by how much one is nearer.
+
+    See Also
+    --------
+    two_sample_test : Do X and one model differ at all?
+    equivalence_test : Are X and one model practically the same?
+
+    Notes
+    -----
+    The statistic is the difference of two unbiased estimates over its standard error ([B16]; for HSIC [B15]), by the
+    jackknife over rows, pairs or groups.  The p-value is that of Student's t with Welch's degrees of freedom.  It is
+    asymptotic: no permutation leaves the data as they are when X is as far from Y as from Z.  The two-sided test was
+    found to hold its level from 20 rows on, see the page "Which model is nearer?".
+
+    A small p-value says that one candidate is nearer, not that it is near.  There is no ``estimator=``: shrinkage
+    shortens distances by amounts that depend on sizes and spreads, and would favor the candidate with fewer rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shrinktest import closer_test
+    >>> rng = np.random.default_rng(0)
+    >>> observed = rng.gamma(2.0, 1.0, size=400)
+    >>> models = {"lognormal": rng.lognormal(0.5, 0.65, size=500), "normal": rng.normal(2.0, 1.4, size=500)}
+    >>> result = closer_test(observed, models, names="observed")
+    >>> result.answer
+    'observed is nearer to lognormal than to normal (p = .0078).'
+    >>> print(f"{result.difference:.4f} [{result.interval[0]:.4f}, {result.interval[1]:.4f}]")
+    -0.0319 [-0.0553, -0.0085]
+
+    One of three models:
+
+    >>> result = closer_test(observed, {**models, "exponential": rng.exponential(2.0, size=500)}, names="observed")
+    >>> result.best
+    ('lognormal',)
+    >>> result.table[["first", "second", "difference", "adjusted", "nearer"]].round(4)
+           first       second  difference  adjusted     nearer
+    0  lognormal  exponential     -0.0278    0.0176  lognormal
+    1  lognormal       normal     -0.0319    0.0176  lognormal
+    2     normal  exponential      0.0041    0.7994
+    """
+    samples, called = _candidates(candidates, names)
+    measure, method = choice(measure, MEASURES, "measure"), choice(method, ADJUSTMENTS, "method")
+    alternative = choice(alternative, ALTERNATIVES, "alternative")
+    if alternative != "two-sided" and len(samples) > 2:
+        raise ValueError("alternative must be 'two-sided' with more than two candidates")
+    choice(nan_policy, ("raise", "omit", "indicator"), "nan_policy")
+    alpha, confidence, generator = level(alpha), level(confidence, "confidence"), as_rng(rng)
+    provenance = rng_provenance(generator)
+    cache = KernelCache(Limits(gram, rank, memory_limit(max_memory), generator))
+    reading = {"scale": scale, "column_types": column_types, "transform": transform, "nan_policy": nan_policy}
+    if measure == DISTANCE:
+        data = _read_distances(
+            (X, *samples), called, kernel, bandwidth, paired, groups, cache, n_workers(workers), **reading
+        )
+    elif paired is not False or groups is not None:
+        raise ValueError(f"paired= and groups= are for measure='distance', not for {measure!r}; leave them out")
+    else:
+        data = _read_dependences(
+            (X, *samples), called, kernel, bandwidth, measure, cache, n_workers(workers), **reading
+        )
+    notes = [*data.notes, note("asymptotic", interval="interval")]
+    if min(data.counts) < FEW:
+        notes.append(note("few-units", count=min(data.counts), units=data.units, fewest=FEW))
+    few, many = sorted(data.counts[1:3])
+    if alternative != "two-sided" and uneven(few, many):
+        notes.append(note("uneven-candidates", first=called[1], second=called[2]))
+    pairs = []
+    for first, second in combinations(range(1, len(called)), 2):
+        order = (first - 1, second - 1) if measure == DISTANCE else (second - 1, first - 1)
+        pair = _compared(data.jackknife.difference(*order), called[first], called[second], alternative, confidence)
+        if np.array_equal(data.values[first], data.values[second]):
+            pair = replace(pair, statistic=np.nan, pvalue=1.0, low=np.nan, high=np.nan)
+            notes.append(note("same-rows", first=pair.first, second=pair.second))
+        elif not pair.error:
+            notes.append(note("no-error"))
+        pairs.append(pair)
+    return CloserResult(
+        names=called,
+        estimates=tuple(map(float, data.jackknife.estimates)),
+        pairs=_adjusted(pairs, method),
+        measure=measure,
+        alternative=alternative,
+        method=method,
+        alpha=alpha,
+        confidence=confidence,
+        n_observations=data.sizes,
+        units=data.units,
+        kernel=data.kernel,
+        route=data.route,
+        columns=data.columns,
+        rng=provenance,
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def uneven(few: int, many: int) -> bool:
+    """Return True if one-sided levels may be exceeded for two candidates of these sizes."""
+    return few < FEW_UNEVEN and many > TIMES * few
+
+
+def _candidates(candidates: tuple[Any, ...], names: Any) -> tuple[tuple[Any, ...], tuple[str, ...]]:
+    """The candidates, and the names of X and of each of them."""
+    if len(candidates) == 1 and isinstance(candidates[0], list | tuple):
+        candidates = tuple(candidates[0])
+    samples, own = named_samples(candidates, "candidates")
+    if len(samples) < 2:
+        raise ValueError(f"candidates: give two or more, each as an argument or all in a mapping; got {len(samples)}")
+    own = own or (("Y", "Z") if len(samples) == 2 else tuple(f"Y{i}" for i in range(1, len(samples) + 1)))
+    called = ("X", *own) if names is None else (names, *own) if isinstance(names, str) else tuple(names)
+    if len(called) != 1 + len(samples) or not all(isinstance(name, str) and name for name in called):
+        raise TypeError(
+            f"names must be {1 + len(samples)} texts, for X and the candidates, or one for X; got {names!r}"
+        )
+    if len(set(called)) < len(called):
+        raise ValueError(f"names must differ; got {', '.join(called)}")
+    return samples, called
+
+
+def _compared(
+    jackknife: tuple[float, float, float], first: str, second: str, alternative: str, confidence: float
+) -> CloserPair:
+    """Test a difference with its standard error and degrees of freedom."""
+    from scipy.special import stdtr, stdtrit
+
+    difference, error, freedom = jackknife
+    if not error:
+        return CloserPair(first, second, difference, error, freedom, np.nan, 1.0, np.nan, np.nan)
+    statistic = difference / error
+    below, above = float(stdtr(freedom, statistic)), float(stdtr(freedom, -statistic))
+    pvalue = {"less": below, "greater": above}.get(alternative, 2.0 * min(below, above))
+    share = 0.5 + confidence / 2.0 if alternative == "two-sided" else confidence
+    reach = float(stdtrit(freedom, share)) * error
+    low = -np.inf if alternative == "less" else difference - reach
+    high = np.inf if alternative == "greater" else difference + reach
+    smallest = float(np.finfo(float).tiny)
+    return CloserPair(first, second, difference, error, freedom, statistic, min(1.0, max(pvalue, smallest)), low, high)
+
+
+def _adjusted(pairs: Sequence[CloserPair], method: str) -> tuple[CloserPair, ...]:
+    """The pairs with p-values adjusted for their number."""
+    if len(pairs) == 1:
+        return (replace(pairs[0], adjusted=pairs[0].pvalue),)
+    from statsmodels.stats.multitest import multipletests
+
+    adjusted = multipletests([pair.pvalue for pair in pairs], method=method)[1]
+    return tuple(replace(pair, adjusted=float(one)) for pair, one in zip(pairs, adjusted, strict=True))
+
+
+# --- data ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Data:
+    """Estimates for every candidate, and what results say of the data."""
+
+    jackknife: JackknifeEstimates
+    values: Sequence[np.ndarray]  # the rows of every sample, to find those that are the same
+    counts: tuple[int, ...]  # units in every sample
+    kernel: Any
+    route: str
+    units: str
+    sizes: tuple[int, ...]
+    columns: tuple[Any, ...]
+    notes: tuple[str, ...]
+
+
+def _read_distances(
+    samples: Sequence[Any], names: tuple[str, ...], kernel: Any, bandwidth: Any, paired: Any, groups: Any,
+    cache: KernelCache, workers: int, *, nan_policy: str, **reading: Any,
+) -> _Data:  # fmt: skip
+    """Read samples, and estimate the distance of the first to each of the others."""
+    if flag(paired, "paired") and groups is not None:
+        raise ValueError("groups= cannot be combined with paired=True; leave one out")
+    read = read_samples(samples, names, nan_policy, paired=paired, same_units=False, **reading)
+    pooled, sizes, together = np.vstack(read.values), read.sizes, " and ".join(names)
+    if np.ptp(pooled, axis=0).max() == 0.0:
+        raise ValueError(f"{together} have the same values in every row; there is nothing to compare")
+    _refuse_itself(read.values, names)
+    series = np.split(np.arange(len(pooled)), np.cumsum(sizes)[:-1])
+    kept, units, unit = np.concatenate(read.kept), np.arange(len(pooled)), "rows"
+    if paired:
+        units, unit = np.concatenate([np.arange(size) for size in sizes]), "matched rows"
+    elif groups is not None:
+        labels = pooled_labels(groups, "groups", samples, names, tuple(map(len, read.kept)), together)
+        units, unit = label_codes(labels, "groups", kept), "groups"
+    counts = tuple(np.unique(units[rows]).size for rows in series)
+    for name, count in zip(names, counts, strict=True):
+        _enough(name, count, unit, FEWEST)
+    said, numbers = not is_unasked(reading["scale"]), takes_row_numbers(kernel)
+    variable = Variable(pooled, together, read.scale, read.encoding, said, places_of(kept), numbers)
+    resolved = _resolved(kernel, bandwidth, variable, cache)
+    require_in_range(resolved, pooled, together, _LEAST)
+    with np.errstate(over="ignore", invalid="ignore"):  # an infinite rounding error is refused below
+        features = cache(resolved, pooled).about_mean(cache.limits.memory, workers)
+        jackknife = distances(features, sizes, units, workers)
+    if not np.isfinite(jackknife.rounding):
+        raise ValueError(
+            f"{together}: squares of the kernel values are beyond the range of numbers; multiply the data by a "
+            "constant, or use scale='sd'"
+        )
+    serial, advice = None, BY_GROUPS
+    if paired and not variable.numbers:
+        advice = BY_THINNING
+        serial = strongest(
+            OrderedRows.of([read.values[0] - values], read.encoding).correlated(f"what {names[0]} and {name} differ by")
+            for values, name in zip(read.values[1:], names[1:], strict=True)
+        )
+    elif not paired and groups is None:
+        serial = variable.rows_of(*series).correlated("a sample")
+    notes = (*read.notes, *_kernel_notes(variable, resolved, features), *_serial_notes(serial, advice))
+    return _Data(jackknife, read.values, counts, resolved, features.name, unit, sizes, (read.columns,), notes)
+
+
+def _read_dependences(
+    variables: Sequence[Any], names: tuple[str, ...], kernel: Any, bandwidth: Any, measure: str, cache: KernelCache,
+    workers: int, *, nan_policy: str, **reading: Any,
+) -> _Data:  # fmt: skip
+    """Read variables, and estimate the dependence of the first on each of the others."""
+    read = read_variables(variables, names, nan_policy, **reading)
+    n, k = len(read.values[0]), len(names)
+    _enough(" and ".join(names), n, "rows", FEWEST_ROWS)
+    kernels, widths = _for_each(kernel, k, "kernel"), _for_each(bandwidth, k, "bandwidth")
+    data = [
+        replace(variable, numbers=takes_row_numbers(one))
+        for variable, one in zip(variables_of(read, names, said=not is_unasked(reading["scale"])), kernels, strict=True)
+    ]
+    for variable in data:
+        if np.ptp(variable.points, axis=0).max() == 0.0:
+            raise ValueError(f"{variable.name} has the same value in every row; there is nothing to compare")
+    resolved = tuple(_resolved(*one, cache) for one in zip(kernels, widths, data, strict=True))
+    both = list(zip(resolved, data, strict=True))
+    values = [one(variable.points) if variable.numbers else variable.points for one, variable in both]
+    _refuse_itself(values, names)
+    request = Request(kernels=k, large=300, rank=100, work="pairs")
+    features = [cache(one, variable.points, request) for one, variable in both]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        jackknife = dependences(features, normalised=measure == DEPENDENCE, workers=workers)
+    lost = ~np.isfinite(np.vstack([jackknife.estimates, jackknife.without])).all(axis=0)
+    if lost.any():
+        name = names[0] if lost.all() else names[1 + int(lost.argmax())]
+        raise ValueError(f"{name} hardly varies: without one row it has no variance left; use measure='hsic'")
+    series = [variable.series for variable in data]
+    serial = strongest(
+        joint_correlation([series[0], other], [names[0], name])
+        for other, name in zip(series[1:], names[1:], strict=True)
+    )
+    about = [text for one, f in zip(both, features, strict=True) for text in _kernel_notes(one[1], one[0], f)]
+    notes = (*read.notes, *about, *_serial_notes(serial, BY_ROWS_APART))
+    return _Data(jackknife, values, (n,) * k, resolved, features[0].name, "rows", (n,), read.columns, notes)
+
+
+def _resolved(kernel: Any, bandwidth: Any, variable: Variable, cache: KernelCache) -> Kernel:
+    asked = Asked(kernel, bandwidth).by_feature(variable.encoding)
+    return resolve(as_kernel(asked.kernel, asked.bandwidth, "kernel"), variable, cache.limits.rng)
+
+
+def _enough(name: str, count: int, unit: str, fewest: int) -> None:
+    if count < fewest:
+        raise ValueError(
+            f"{name}: {counted(count, unit.removesuffix('s'))}; the standard error takes at least {fewest}"
+        )
+
+
+def _refuse_itself(values: Sequence[np.ndarray], names: Sequence[str]) -> None:
+    for other, name in zip(values[1:], names[1:], strict=True):
+        if np.array_equal(values[0], other):
+            raise ValueError(f"{names[0]} and {name} hold the same rows; give data that were observed separately")
+
+
+def _for_each(given: Any, count: int, name: str) -> list[Any]:
+    if isinstance(given, list) and len(given) != count:
+        raise ValueError(f"{name} has {len(given)} entries for {count} variables; give one for each, or one for all")
+    return given if isinstance(given, list) else [given] * count
+
+
+def _kernel_notes(variable: Variable, kernel: Kernel, features: Features) -> tuple[str, ...]:
+    """Notes on units, on a bandwidth that is too wide, and on an approximation of the kernel."""
+    route = () if features.note is None else (features.note,)
+    return (*variable.notes(kernel), *reach_notes(kernel, variable.points, variable.name), *route)
+
+
+def _serial_notes(serial: SerialCorrelation | None, advice: str) -> tuple[str, ...]:
+    return () if serial is None else (serial.note(advice, WRONG_ERRORS),)
