@@ -12,7 +12,7 @@ from shrinktest.hypotheses.settings import Settings
 from shrinktest.hypotheses.take_given import read_given, refuse_without_given
 from shrinktest.multiple.collection import Asked, asks_for_none
 from shrinktest.multiple.run import run
-from shrinktest.results.lags import LagsResult
+from shrinktest.results.multiple import MultipleTestsResult
 from shrinktest.results.result import TestResult
 
 
@@ -33,7 +33,7 @@ def independence_test(
     blocks: Any = ..., groups: Any = ..., shift: str | None = ..., lags: Iterable[int], permutations: Any = ...,
     column_types: Any = ..., transform: Any = ..., nan_policy: str = ..., rng: Any = ..., workers: Any = ...,
     progress: bool = ..., gram: str = ..., rank: int | None = ..., max_memory: float | None = ..., store: Any = ...,
-) -> LagsResult: ...  # fmt: skip
+) -> MultipleTestsResult: ...  # fmt: skip
 @hinted
 def independence_test(
     X: Any,
@@ -68,7 +68,7 @@ def independence_test(
     rank: int | None = None,
     max_memory: float | None = None,
     store: Any = None,
-) -> TestResult | LagsResult:
+) -> TestResult | MultipleTestsResult:
     """p-value for the hypothesis that two variables are independent: a kernel permutation test (HSIC).
 
     Parameters
@@ -136,7 +136,7 @@ def independence_test(
     TestResult
         Its one estimate is the embedding of the centred pairs, points (n, p + q).  An
         :class:`~shrinktest.AggregateResult` for several estimators, kernels or bandwidths.  A
-        :class:`~shrinktest.LagsResult` with ``lags``.
+        :class:`~shrinktest.MultipleTestsResult` with ``lags``.
 
     Raises
     ------

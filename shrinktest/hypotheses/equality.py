@@ -17,8 +17,8 @@ from shrinktest.hypotheses.base import Hypothesis, Variable, places_of
 from shrinktest.permutations import memory
 from shrinktest.permutations.base import Draws, Permutations
 from shrinktest.permutations.design import PermutationDesign
-from shrinktest.results.kept import FOLDS
 from shrinktest.results.kinds import K_SAMPLE, TWO_SAMPLE, Kind
+from shrinktest.results.result import FOLDS
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.mmd import Contrast, prepare
 from shrinktest.statistics.statistic import Prepared

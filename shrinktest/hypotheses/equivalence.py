@@ -27,7 +27,7 @@ from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.kernels.bandwidths import largest_distance
 from shrinktest.permutations.memory import BY_GROUPS, BY_THINNING, WRONG_ERRORS
 from shrinktest.results.equivalence import AUC, DEPENDENCE, DISTANCE, EquivalenceResult
-from shrinktest.results.kept import FOLDS
+from shrinktest.results.result import FOLDS
 from shrinktest.statistics.kernel_cache import KernelCache, Limits
 
 POLICIES = ("raise", "omit", "indicator")

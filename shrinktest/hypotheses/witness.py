@@ -17,7 +17,7 @@ from shrinktest.kernels import Kernel
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import taken_anew
 from shrinktest.permutations.base import Draws
-from shrinktest.results.band import WitnessBand
+from shrinktest.results.witness import WitnessBand
 from shrinktest.statistics.features import Features
 from shrinktest.statistics.kernel_cache import KernelCache, Limits
 from shrinktest.statistics.mmd import estimates_of
@@ -36,9 +36,9 @@ _VALUES = 2**22  # of the kernel at a time
 
 @dataclass(frozen=True, eq=False)
 class Witness(Again):
-    """What it takes to compute the estimates of a two-sample test again, on the same relabellings or on other data.
+    """Data, statistics and permutations of a two-sample test, to compute its estimates again.
 
-    There is one member.
+    Bands and contributions are those of a single member; see `Again.only`.
     """
 
     hypothesis: EqualDistributions
@@ -114,6 +114,8 @@ class Witness(Again):
 
     def shares(self, rng: np.random.Generator) -> dict[str, float]:
         """What each column contributes to the statistic, as a share of it."""
+        if len(self.members) > 1:
+            return super().shares(rng)
         found = self.contributions(n_repeats=_FEW, rng=rng)
         return dict(zip(map(str, found["coordinate"]), map(float, found["share"]), strict=True))
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest._check import percent
-from shrinktest.plots.along import short
-from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes, fitted, ink, letters, title
+from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes, fitted, ink, letters, short, title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

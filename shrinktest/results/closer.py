@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from shrinktest._check import level, percent
-from shrinktest.results.as_json import AsJson, kernel_entries
 from shrinktest.results.base import Result
-from shrinktest.results.effects import shown_pvalue
-from shrinktest.results.reading import fields_of, shown_of
-from shrinktest.results.result import versions
-from shrinktest.results.text import WIDTH, Report, Table
+from shrinktest.results.column_effects import shown_pvalue
+from shrinktest.results.printing import WIDTH, Summary, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +29,7 @@ ESTIMATES = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CloserResult(AsJson, Result):
+class CloserResult(Result):
     """Whether X is nearer to Y than to Z, or depends more on it: the difference with its interval and p-value.
 
     ``statistic, pvalue = result`` works.
@@ -82,8 +79,6 @@ class CloserResult(AsJson, Result):
         Where random coordinates came from.
     notes : tuple of str
         What a reader should know.
-    versions : dict
-        Versions of the packages that computed it.
 
     Examples
     --------
@@ -116,7 +111,6 @@ class CloserResult(AsJson, Result):
     columns: tuple[tuple[str, ...] | None, ...] = ()
     rng: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    versions: dict[str, str] = field(default_factory=versions)
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.statistic, self.pvalue))
@@ -150,24 +144,11 @@ class CloserResult(AsJson, Result):
         return f"{clear}{x} {more} {to} {both[0]} than {to} {both[1]} {chance}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain Python values under the attribute names, with ``answer``, ``nearer`` and ``reject``.
+        """Plain Python values under the attribute names, with ``answer``, ``nearer`` and ``reject``."""
+        return super().to_dict() | {"answer": self.answer, "nearer": self.nearer, "reject": self.reject()}
 
-        Besides, for ``from_json``: ``result`` is the class, ``schema`` the number of this layout, ``kernel_label`` what
-        tables call the kernel.
-        """
-        told = self._entries(answer=self.answer, nearer=self.nearer, reject=self.reject())
-        return told | kernel_entries(self)
-
-    @classmethod
-    def _of_json(cls, read: Mapping[str, Any]) -> Self:
-        kernel = shown_of(read["kernel"], read["kernel_label"], read["bandwidth"])
-        return cls(**fields_of(cls, read) | {"kernel": kernel})
-
-    def summary(self) -> str:
+    def summary(self) -> Summary:
         """The answer, both estimates, their difference with its interval, how they were computed, and notes."""
-        return self._report().as_text()
-
-    def _report(self) -> Report:
         to = "to" if self.measure == DISTANCE else "on"
         shown = f"t = {self.statistic:.4g}, {self.freedom:.4g} degrees of freedom"
         rows = [
@@ -184,7 +165,7 @@ class CloserResult(AsJson, Result):
         said = f"{what[0].upper()}{what[1:]} {'from' if self.measure == DISTANCE else 'of'} {x}, "
         beside = f"{said}with {percent(self.confidence)} interval of the difference"
         lines = [fill(line, WIDTH, break_on_hyphens=False) for line in (self.answer, beside)]
-        return Report(lines, Table(rows, "ll", gap="  ", below="="), self.notes)
+        return Summary.of(Table(rows, "ll", gap="  ", below="="), head=lines, notes=self.notes)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Both estimates, and their difference with its interval (matplotlib)."""

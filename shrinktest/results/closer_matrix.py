@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shrinktest._check import level, percent
-from shrinktest.results.as_json import AsJson
-from shrinktest.results.base import Result
+from shrinktest.results.base import Result, plain
 from shrinktest.results.closer import DISTANCE, ESTIMATES, CloserResult, interval_in_words
-from shrinktest.results.reading import fields_of, rebuilt
-from shrinktest.results.text import Report, Table
+from shrinktest.results.printing import Summary, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CloserMatrixResult(AsJson, Result):
+class CloserMatrixResult(Result):
     """Which of several models a sample is nearest to: estimates, and tests of every two, adjusted for their number.
 
     Attributes
@@ -156,29 +153,12 @@ class CloserMatrixResult(AsJson, Result):
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain Python values under the attribute names, with ``answer``, ``best``, ``ranked`` and all tests.
+        """Plain Python values under the attribute names, with ``answer``, ``best``, ``ranked`` and all tests."""
+        names = ("answer", "best", "ranked", "measure", "pvalue")
+        return super().to_dict() | {name: plain(getattr(self, name)) for name in names}
 
-        Besides, for ``from_json``: ``result`` is the class, ``schema`` the number of this layout.
-        """
-        told = self._entries(
-            answer=self.answer,
-            best=list(self.best),
-            ranked=list(self.ranked),
-            measure=self.measure,
-            pvalue=self.pvalue,
-            versions=self.tests[0].versions,
-        )
-        return told | {"tests": [test.to_dict() for test in self.tests]}
-
-    @classmethod
-    def _of_json(cls, read: Mapping[str, Any]) -> Self:
-        return cls(**fields_of(cls, read) | {"tests": tuple(map(rebuilt, read["tests"]))})
-
-    def summary(self) -> str:
+    def summary(self) -> Summary:
         """The answer, the estimates, a row for every two models, the clearest first, and notes."""
-        return self._report().as_text()
-
-    def _report(self) -> Report:
         estimates = dict(zip(self.names, self.distances, strict=True))
         what = f"{ESTIMATES[self.measure]} {'from' if self.measure == DISTANCE else 'of'} {self.reference}"
         shown = ", ".join(f"{name} {estimates[name]:.4g}" for name in self.ranked)
@@ -203,7 +183,7 @@ class CloserMatrixResult(AsJson, Result):
         headers = ["first", "second", interval, "p-value", "adjusted", "nearer"]
         if self.measure != DISTANCE:
             headers[-1] = "more"
-        return Report(lines, Table(rows, "lllrrl", headers=headers, gap="  ", below="-"), self.notes)
+        return Summary.of(Table(rows, "lllrrl", headers=headers, gap="  ", below="-"), head=lines, notes=self.notes)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """How much further away than the nearest every model is, with intervals (matplotlib)."""

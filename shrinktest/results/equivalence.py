@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from shrinktest._check import level
-from shrinktest.results.as_json import AsJson, kernel_entries, text_of
 from shrinktest.results.base import Result
 from shrinktest.results.closer import kernel_in_words
-from shrinktest.results.effects import shown_pvalue
-from shrinktest.results.reading import fields_of, shown_of
-from shrinktest.results.result import versions
-from shrinktest.results.text import Report, Table
+from shrinktest.results.column_effects import shown_pvalue
+from shrinktest.results.printing import Summary, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +29,7 @@ _SHOWN = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EquivalenceResult(AsJson, Result):
+class EquivalenceResult(Result):
     """Whether a difference, or a dependence, was shown to be below a margin.
 
     ``statistic, pvalue = result`` works.
@@ -79,8 +75,6 @@ class EquivalenceResult(AsJson, Result):
         Where folds and random coordinates came from.
     notes : tuple of str
         What a reader should know.
-    versions : dict
-        Versions of the packages that computed it.
 
     Examples
     --------
@@ -110,7 +104,6 @@ class EquivalenceResult(AsJson, Result):
     columns: tuple[tuple[str, ...] | None, ...] = ()
     rng: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    versions: dict[str, str] = field(default_factory=versions)
 
     def __iter__(self) -> Any:
         return iter((self.statistic, self.pvalue))
@@ -147,24 +140,11 @@ class EquivalenceResult(AsJson, Result):
         return f"It was not shown that {what} is below {margin} ({limit}), {chance}."
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain Python values under the attribute names, with ``answer`` and ``reject``.
+        """Plain Python values under the attribute names, with ``answer`` and ``reject``."""
+        return super().to_dict() | {"answer": self.answer, "reject": self.reject()}
 
-        Besides, for ``from_json``: ``result`` is the class, ``schema`` the number of this layout, ``kernel_label`` what
-        tables call the kernel.
-        """
-        told = self._entries(answer=self.answer, reject=self.reject())
-        return told | kernel_entries(self) | {"estimator": text_of(self.estimator)}
-
-    @classmethod
-    def _of_json(cls, read: Mapping[str, Any]) -> Self:
-        kernel = shown_of(read["kernel"], read["kernel_label"], read["bandwidth"])
-        return cls(**fields_of(cls, read) | {"kernel": kernel, "estimator": shown_of(read["estimator"])})
-
-    def summary(self) -> str:
+    def summary(self) -> Summary:
         """The answer, the estimate with its upper limit beside the margin, how they were computed, and notes."""
-        return self._report().as_text()
-
-    def _report(self) -> Report:
         margin, upper = _apart(self.margin, self.upper)
         limit = "none" if math.isnan(self.upper) else f"{upper} (with confidence {1.0 - self.alpha:.4g})"
         rows = [
@@ -178,7 +158,7 @@ class EquivalenceResult(AsJson, Result):
         if self.folds is not None:
             rows.append(["witness function", f"{self.estimator!r}, cross-fitted on {self.folds} folds"])
         said = fill(self.answer, 80, break_long_words=False, break_on_hyphens=False)
-        return Report([said], Table(rows, "ll", gap="  ", below="="), self.notes)
+        return Summary.of(Table(rows, "ll", gap="  ", below="="), head=[said], notes=self.notes)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The estimate with its upper limit, beside the margin (matplotlib)."""

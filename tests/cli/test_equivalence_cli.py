@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from shrinktest import EquivalenceResult, equivalence_test
+from shrinktest import equivalence_test
 from shrinktest.cli import main
 from typed import typed
 
@@ -45,7 +47,7 @@ def test_it_is_the_library(run):
     assert (code, out, err) == (0, f"{typed(expected).summary()}\n", "")
     assert out.startswith("The distance of before and after is below .2 (upper limit .")
     code, out, _ = run(*TWO, *ASKED, "--columns", "u,v", "--json", "--exit-code")
-    assert code == 0 and EquivalenceResult.from_json(out).pvalue == expected.pvalue
+    assert code == 0 and json.loads(out)["pvalue"] == expected.pvalue
     assert run("before.csv", "other.csv", *ASKED, "--columns", "u,v", "--exit-code")[0] == 1
 
 
