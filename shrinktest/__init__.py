@@ -32,10 +32,10 @@ from shrinktest.kernels import (
 )
 from shrinktest.multiple.collection import Collection, Member
 from shrinktest.permutations.stopping import BesagClifford, Curtailed
-from shrinktest.results.aggregate import AggregateResult
-from shrinktest.results.multiple import MultipleTestsResult  # TestResult.from_json knows the classes that are there
+from shrinktest.results.ensemble import AggregateResult
+from shrinktest.results.multiple import MultipleTestsResult
 from shrinktest.results.result import TestResult
-from shrinktest.results.two_sample import TwoSampleResult
+from shrinktest.results.witness import TwoSampleResult, WitnessBand
 from shrinktest.two_sample import two_sample_test
 
 if TYPE_CHECKING:
@@ -54,14 +54,11 @@ if TYPE_CHECKING:
     from shrinktest.permutations.base import Permutations
     from shrinktest.power import power_study, solve_sample_size
     from shrinktest.relative import closer_test
-    from shrinktest.results.band import WitnessBand
     from shrinktest.results.calibration import CalibrationResult
-    from shrinktest.results.change import AggregateChangeResult, ChangeResult
-    from shrinktest.results.changes import ChangesResult
+    from shrinktest.results.change import AggregateChangeResult, ChangeResult, ChangesResult
     from shrinktest.results.closer import CloserResult
     from shrinktest.results.comparison import ComparisonResult
     from shrinktest.results.effect import DependenceEffect, KSampleEffect, TwoSampleEffect
-    from shrinktest.results.lags import LagsResult
     from shrinktest.segments import change_points
     from shrinktest.symmetry import symmetry_test
 
@@ -71,16 +68,14 @@ _LATER = {
     "AggregateChangeResult": "shrinktest.results.change",
     "CalibrationResult": "shrinktest.results.calibration",
     "ChangeResult": "shrinktest.results.change",
-    "ChangesResult": "shrinktest.results.changes",
+    "ChangesResult": "shrinktest.results.change",
     "CloserResult": "shrinktest.results.closer",
     "ComparisonResult": "shrinktest.results.comparison",
     "DependenceEffect": "shrinktest.results.effect",
     "EquivalenceResult": "shrinktest.equivalence",
     "KSampleEffect": "shrinktest.results.effect",
-    "LagsResult": "shrinktest.results.lags",
     "Permutations": "shrinktest.permutations.base",
     "TwoSampleEffect": "shrinktest.results.effect",
-    "WitnessBand": "shrinktest.results.band",
     "XGivenZ": "shrinktest.conditional.models",
     "calibrate": "shrinktest.calibration",
     "change_point_test": "shrinktest.change",
@@ -141,7 +136,6 @@ __all__ = [
     "IteratedTikhonov",
     "KSampleEffect",
     "Kernel",
-    "LagsResult",
     "Landweber",
     "Laplacian",
     "Linear",

@@ -23,10 +23,9 @@ from shrinktest.multiple.run import run
 from shrinktest.multiple.untested import relabelled, untested_notes
 from shrinktest.notes import Note, has_code
 from shrinktest.permutations.serial_correlation import BY_GROUPS, BY_STRETCHES_OR_GROUPS
-from shrinktest.results.comparison import ComparisonResult
-from shrinktest.results.effects import Effects
+from shrinktest.results.column_effects import ColumnEffects
+from shrinktest.results.comparison import ComparisonResult, WitnessMap
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG
-from shrinktest.results.where import Where
 from shrinktest.tables.aligned import check_same_index
 from shrinktest.tables.changes import MISSING, SHARE
 from shrinktest.tables.column import DROP
@@ -316,7 +315,7 @@ def _effects(
     keep: Rows,
     confidence: float,
     untested: str,
-) -> Effects:
+) -> ColumnEffects:
     """The effects of a column: of the rows that were tested, and of missing values, of all rows."""
     column = pooled.table.columns[j]
     found = (
@@ -324,10 +323,10 @@ def _effects(
     )
     first, second = column.taken(slice(None, pooled.sizes[0])), column.taken(slice(pooled.sizes[0], None))
     missing = missing_change(first, second, units, confidence)
-    return Effects(label, column.kind, found if missing is None else (*found, missing), untested)
+    return ColumnEffects(label, column.kind, found if missing is None else (*found, missing), untested)
 
 
-def _where(result: ComparisonResult, labels: tuple[str, ...]) -> Where | None:
+def _where(result: ComparisonResult, labels: tuple[str, ...]) -> WitnessMap | None:
     """The witness function of the two columns of numbers with the clearest changes, if there are two."""
     strength = {
         one.name: max((change.strength for change in one.changes if change.what not in (SHARE, MISSING)), default=0.0)
@@ -361,7 +360,7 @@ def _where(result: ComparisonResult, labels: tuple[str, ...]) -> Where | None:
     heights = -band.values.reshape(_GRID, _GRID)
     outside = None if result.overall.restriction else band.outside.reshape(_GRID, _GRID)
     kinds = tuple(column.kind for column in columns[0])
-    return Where(
+    return WitnessMap(
         (chosen[0], chosen[1]), (kinds[0], kinds[1]), (lines[0], lines[1]), heights, outside, (rows[0], rows[1]),
         result.confidence, sampled,
     )  # fmt: skip

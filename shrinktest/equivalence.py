@@ -34,13 +34,11 @@ from shrinktest.multiple.collection import Asked, is_several
 from shrinktest.notes import has_code, note
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.serial_correlation import BY_GROUPS, BY_THINNING, WRONG_ERRORS
-from shrinktest.results.as_json import AsJson, as_lists, kernel_entries, text_of
-from shrinktest.results.base import Result
+from shrinktest.results.base import Result, plain
 from shrinktest.results.closer import kernels_in_words
-from shrinktest.results.effects import shown_pvalue
-from shrinktest.results.kept import FOLDS
-from shrinktest.results.result import TestResult
-from shrinktest.results.text import WIDTH, Report, Table
+from shrinktest.results.column_effects import shown_pvalue
+from shrinktest.results.printing import WIDTH, Summary, Table
+from shrinktest.results.result import FOLDS, TestResult
 from shrinktest.two_sample import two_sample_test
 
 if TYPE_CHECKING:
@@ -153,18 +151,18 @@ def equivalence_test(
         test = two_sample_test(
             X, Y, names=names, paired=paired, estimator=estimator, kernel=kernel, bandwidth=bandwidth, **options
         )
-        first, second = np.split(test.again.pooled, [test.again.sizes[0]])
+        first, second = np.split(test.context.pooled, [test.context.sizes[0]])
         if np.array_equal(first, second):
             raise ValueError(f"{names[0]} and {names[1]} hold the same rows; give data that were observed separately")
     folds = count(FOLDS if folds is None else folds, "folds", minimum=2)
     generator = as_rng(rng)
-    effect, notes = _effect(test.again, measure, folds, generator, names)
+    effect, notes = _effect(test.context, measure, folds, generator, names)
     value, words = (float(margin), "") if isinstance(margin, Real) else (math.nan, str(margin))
     if words:
         words = words if isinstance(margin, str) else getattr(margin, "__name__", words)
-        value = _margin_of(margin, words, test.again, measure, folds, generator, memory_limit(max_memory))
+        value = _margin_of(margin, words, test.context, measure, folds, generator, memory_limit(max_memory))
         notes = [*notes, note("margin-by-change", margin=f"{value:.3g}", change=repr(words))]
-    leading, pooled = test.again.leading.kernel, test.again.pooled
+    leading, pooled = test.context.leading.kernel, test.context.pooled
     if measure == DISTANCE and never_negative(leading) and largest_distance(leading, pooled) < value:
         raise ValueError(f"margin={value:.3g} cannot be reached: give a smaller margin or bandwidth")
     notes = [*_data_notes(test, names), *notes, note("asymptotic", interval="upper limit")]
@@ -263,15 +261,15 @@ def _margin_of(
 
 def _data_notes(test: TestResult, names: tuple[str, str]) -> list[str]:
     """Notes on the data, on serial correlation, on an approximation of the kernel and on gaps in both samples."""
-    hypothesis = test.again.hypothesis
+    hypothesis = test.context.hypothesis
     notes = [*hypothesis.notes(test.kernel)]
     notes += [one for one in test.notes if has_code(one, "approximation")]
     if serial := hypothesis.memory():
         advice = BY_THINNING if hypothesis.restriction.paired else BY_GROUPS
         notes.append(serial.note(advice, WRONG_ERRORS))
-    encoding = hypothesis.variables[0].encoding if len(test.again.sizes) == 2 else None
+    encoding = hypothesis.variables[0].encoding if len(test.context.sizes) == 2 else None
     for code, group in zip(encoding.codes, encoding.groups, strict=True) if encoding else ():
-        missing = np.split(test.again.pooled[:, group.stop - 1] != 0.0, [test.again.sizes[0]])
+        missing = np.split(test.context.pooled[:, group.stop - 1] != 0.0, [test.context.sizes[0]])
         shares = [float(part.mean()) for part in missing]
         if code.indicated and min(shares) >= _GAPS:
             each = " and ".join(f"{share:.0%} of {name}" for share, name in zip(shares, names, strict=True))
@@ -280,7 +278,7 @@ def _data_notes(test: TestResult, names: tuple[str, str]) -> list[str]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EquivalenceResult(AsJson, Result):
+class EquivalenceResult(Result):
     """Whether an effect was shown to be below a margin; ``statistic, pvalue = result`` works.
 
     Attributes
@@ -352,16 +350,12 @@ class EquivalenceResult(AsJson, Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values under the attribute names, with ``answer``, ``reject`` and those of the ordinary test."""
-        test, about = self.test, ("n_observations", "columns", "route", "rng", "versions")
-        entries = {"test": test.test, **{name: as_lists(getattr(test, name)) for name in about}, **kernel_entries(test)}
-        decided = self._entries(answer=self.answer, reject=self.reject(), estimator=text_of(test.estimator))
-        return {**decided, **entries}
+        names = ("test", "n_observations", "columns", "kernel", "bandwidth", "route", "rng", "estimator")
+        entries = {name: plain(getattr(self.test, name)) for name in names}
+        return super().to_dict() | entries | {"answer": self.answer, "reject": self.reject()}
 
-    def summary(self) -> str:
-        """The answer, the estimate with its upper limit, the margin, and notes."""
-        return self._report().as_text()
-
-    def _report(self) -> Report:
+    def summary(self) -> Summary:
+        """Return the answer, the estimate with its upper limit, the margin, and notes."""
         limit = "none" if math.isnan(self.upper) else _number(self.upper)
         rows = [
             [MEASURES[self.measure][0], _number(self.estimate)],
@@ -373,7 +367,8 @@ class EquivalenceResult(AsJson, Result):
         ]
         if self.folds is not None:
             rows.append(["witness function", f"{self.test.estimator!r}, cross-fitted on {self.folds} folds"])
-        return Report([fill(self.answer, WIDTH, break_on_hyphens=False)], Table(rows, "ll", gap="  "), self.notes)
+        head = [fill(self.answer, WIDTH, break_on_hyphens=False)]
+        return Summary.of(Table(rows, "ll", gap="  "), head=head, notes=self.notes)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the estimate with its upper limit, and the margin (matplotlib)."""

@@ -13,7 +13,7 @@ from shrinktest.hypotheses.settings import Settings
 from shrinktest.hypotheses.take_given import read_given, refuse_without_given
 from shrinktest.multiple.collection import Asked, asks_for_none
 from shrinktest.multiple.run import run
-from shrinktest.results.lags import LagsResult
+from shrinktest.results.multiple import MultipleTestsResult
 from shrinktest.results.result import TestResult
 
 
@@ -34,7 +34,7 @@ def independence_test(
     blocks: Any = ..., groups: Any = ..., shift: str | None = ..., lags: Iterable[int], permutations: Any = ...,
     column_types: Any = ..., transform: Any = ..., nan_policy: str = ..., rng: Any = ..., workers: Any = ...,
     progress: bool = ..., gram: str = ..., rank: int | None = ..., max_memory: float | None = ..., store: Any = ...,
-) -> LagsResult: ...  # fmt: skip
+) -> MultipleTestsResult: ...  # fmt: skip
 @hinted
 @documented
 def independence_test(
@@ -70,7 +70,7 @@ def independence_test(
     rank: int | None = None,
     max_memory: float | None = None,
     store: Any = None,
-) -> TestResult | LagsResult:
+) -> TestResult | MultipleTestsResult:
     """Test whether two variables are independent: a kernel permutation test (HSIC).
 
     Parameters
@@ -110,7 +110,8 @@ def independence_test(
     -------
     TestResult
         As in :func:`two_sample_test`; its one estimate is that of the centered pairs.  A
-        :class:`~shrinktest.LagsResult`, with a p-value for all lags together and one per lag, if ``lags`` are given.
+        :class:`~shrinktest.MultipleTestsResult`, with a p-value for all lags together and one per lag, if ``lags`` are
+        given.
 
     See Also
     --------

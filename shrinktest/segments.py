@@ -13,7 +13,7 @@ from shrinktest.hypotheses.place import of_place
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.collection import Asked
 from shrinktest.multiple.segmentation import segmented
-from shrinktest.results.changes import ChangesResult
+from shrinktest.results.change import ChangesResult
 
 
 @hinted

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import json
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from naive_change import gaussian, largest, orders_beside, pvalue, smallest_pvalue, unbiased, within_sample
-from shrinktest import AggregateChangeResult, Permutations, TestResult, change_point_test, change_points
+from shrinktest import AggregateChangeResult, Permutations, change_point_test, change_points
 from shrinktest.hypotheses.place import Place, _Sides
 from shrinktest.kernels import Gaussian, Linear
 from shrinktest.permutations.design import PermutationDesign
@@ -311,10 +312,10 @@ def test_a_further_change_looks_like_memory(change):
 def test_json_and_summary():
     for options in ({}, {"change": "epidemic"}, {"estimator": ["kme", "mkme"]}):
         found = change_point_test(shifted(), rng=0, n_resamples=49, times=pd.date_range("2020", periods=60), **options)
-        again = TestResult.from_json(found.to_json())
-        assert (again.location, again.interval, again.until) == (found.location, found.interval, found.until)
-        assert again.to_json() == found.to_json()
-        assert "interval:" in str(again.summary())
+        read = json.loads(found.to_json())
+        assert (read["location"], read["until"]) == (found.location, found.until)
+        assert tuple(read["interval"]) == found.interval and read["times"][0].startswith("2020-01-01")
+        assert "interval:" in str(found.summary())
         assert found.to_frame()["location"][0] == found.location
     with pytest.raises(ValueError, match="chosen by the data"):
         found.summary(effect=True)
@@ -342,7 +343,7 @@ def test_pictures():
 
 def test_the_place_of_a_combined_test_is_not_that_of_its_members():
     combined = change_point_test(shifted(), bandwidth=["median", 1.0], rng=0, n_resamples=19)
-    with pytest.raises(ValueError, match="no place of a change to draw: that is in the combined result"):
+    with pytest.raises(ValueError, match="no place of a change to draw: the combined result has it"):
         combined.members[0].plot()
     unknown = change_point_test([np.nan, *np.arange(20.0)], nan_policy="propagate", rng=0)
     with pytest.raises(ValueError, match="no place of a change to draw: the data had missing values"):
@@ -371,8 +372,6 @@ def test_intervals_have_times_and_midnights_are_days():
     text = str(found.summary())
     low, high = (str(time.date()) for time in found.when_interval)
     assert f"({low} to {high})" in text and f"({found.when.date()})" in text and "00:00:00" not in text
-    again = TestResult.from_json(found.to_json())
-    assert str(again.summary()) == text
     hourly = change_point_test(shifted(), rng=0, n_resamples=49, times=pd.date_range("2020", periods=60, freq="h"))
     assert str(hourly.when) in str(hourly.summary())
     plain = change_point_test(shifted(), rng=0, n_resamples=49)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from naive_change import hierarchical
-from shrinktest import ChangesResult, change_point_test, change_points
+from shrinktest import change_point_test, change_points
 
 
 def stairs(n=160, values=(0.0, 4.0, 0.0), seed=1):
@@ -91,16 +93,15 @@ def test_times_blocks_and_stretches():
 
 def test_json_table_and_pictures():
     found = change_points(stairs(), rng=0, n_resamples=99)
-    again = ChangesResult.from_json(found.to_json())
-    assert again.to_json() == found.to_json() and again.summary() == found.summary()
+    locations = [row["location"] for row in found.rows()]
+    assert json.loads(found.to_json())["locations"] == locations
     assert found.table["location"].tolist() == found.locations.tolist()
     pytest.importorskip("matplotlib")
     import matplotlib.pyplot as plt
 
     of_days = change_points(stairs(), rng=0, n_resamples=99, times=pd.timedelta_range("1D", periods=len(stairs())))
     assert of_days.plot().get_xlabel() == "time, in days"
-    for one in (found, again):
-        plt.close(one.plot().figure)
+    plt.close(found.plot().figure)
     plt.close("all")
 
 
@@ -122,8 +123,6 @@ def test_times_of_intervals_and_the_name_of_a_column():
     text = found.summary()
     assert f"{ends[0].date()} to {ends[1].date()}" in text and "00:00:00" not in text
     assert found.plot().get_ylabel() == "$score"
-    again = ChangesResult.from_json(found.to_json())
-    assert again.columns == found.columns and again.summary() == text
     plain = change_points(values, n_resamples=99, rng=0)
     assert plain.when_intervals == plain.intervals and "in time" not in plain.summary()
     assert plain.plot().get_ylabel() == "rows" and plain.columns is None

@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
         **told,
         **arguments(args),
     )
-    result = replace(result, names=names)
+    result = replace(result, data=replace(result.data, names=names))
     return report(args, result, result.reject())
 
 

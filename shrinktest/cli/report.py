@@ -18,11 +18,10 @@ from shrinktest.results.conclude import enough
 def report(args: argparse.Namespace, result: Any, different: bool) -> int:
     """Print a result, save its picture, and return the exit code."""
     code = exit_code(args, result, different)
-    asked = {"effect": True} if getattr(args, "effect", False) else {}  # which not every command knows
-    said = as_said(replace(result, stored=result.effect()) if asked else result, args)
-    print(said.to_json(**asked) if args.json else said.summary(**asked))
-    # of several tests, or of a calibration, there is a picture of its own
-    save_picture(result.plot if hasattr(result, "plot") else result.plot_null, args.plot)
+    effect = {"effect": as_said(result.effect(), args)} if getattr(args, "effect", False) else {}
+    said = as_said(result, args)
+    print(said.to_json(**effect) if args.json else said.summary(**effect))
+    save_picture(result.plot, args.plot)
     return code
 
 
@@ -50,7 +49,7 @@ def as_said(result: Any, args: argparse.Namespace) -> Any:
         changed["notes"] = tuple(typed(note, args) for note in notes)
     if members := vars(result).get("members"):  # of a combined test
         changed["members"] = tuple(as_said(member, args) for member in members)
-    for name in ("stored", "overall", "effect"):
+    for name in ("overall", "effect"):
         if getattr(one := vars(result).get(name), "notes", None):
             changed[name] = as_said(one, args)
     return replace(result, **changed) if changed else result

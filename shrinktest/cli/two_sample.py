@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
         **told,
         **arguments(args),
     )
-    result = replace(result, names=names)
+    result = replace(result, data=replace(result.data, names=names))
     code = report(args, result, result.reject())
     save_picture(lambda ax: result.plot_witness(ax, coordinates=shown or None), args.witness)
     return code

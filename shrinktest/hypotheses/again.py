@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -13,6 +13,11 @@ from shrinktest.kernels import Kernel
 
 if TYPE_CHECKING:
     from shrinktest.hypotheses.base import Hypothesis
+
+_NOT_IN_PICKLE = (
+    "this result was pickled without its data, from which effects, the band, the contributions and the picture of the "
+    "witness function are computed; pickle result.with_data(), or compute them before"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +47,21 @@ class EffectOptions:
 
 @dataclass(frozen=True, eq=False)
 class Again:
-    """What it takes to compute more about the data of a test."""
+    """Data and fitted statistics kept for effects and witness bands; a text in pickles, unless ``keep``."""
 
     hypothesis: Hypothesis  # the data
     members: tuple[Member, ...]  # the statistics: one, or those of a combination
+    keep: bool = field(default=False, kw_only=True)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return super().__reduce_ex__(protocol) if self.keep else (str, (_NOT_IN_PICKLE,))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def only(self, i: int) -> Self:
+        """Keep one of the statistics."""
+        return replace(self, members=self.members[i : i + 1])
 
     @property
     def pooled(self) -> np.ndarray:

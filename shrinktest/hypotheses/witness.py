@@ -16,7 +16,7 @@ from shrinktest.kernels import Kernel
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import taken_anew
 from shrinktest.permutations.base import Draws
-from shrinktest.results.band import WitnessBand
+from shrinktest.results.witness import WitnessBand
 from shrinktest.statistics.features import Features
 from shrinktest.statistics.kernel_cache import KernelCache, Limits
 from shrinktest.statistics.mmd import estimates_of
@@ -35,7 +35,10 @@ _VALUES = 2**22  # of the kernel at a time
 
 @dataclass(frozen=True, eq=False)
 class Witness(Again):
-    """Data and fitted statistic of a two-sample test, with its permutations."""
+    """Data, statistics and permutations of a two-sample test, to compute its estimates again.
+
+    Bands and contributions are those of a single member; see `Again.only`.
+    """
 
     hypothesis: EqualDistributions
     draws: Draws
@@ -107,6 +110,8 @@ class Witness(Again):
 
     def shares(self, rng: np.random.Generator) -> dict[str, float]:
         """Return what each column contributes to the statistic, as a share of it."""
+        if len(self.members) > 1:
+            return super().shares(rng)
         table = self.contributions(n_repeats=_FEW, rng=rng)
         return dict(zip(map(str, table["coordinate"]), map(float, table["share"]), strict=True))
 

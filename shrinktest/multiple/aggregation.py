@@ -10,13 +10,14 @@ from numpy.typing import ArrayLike
 
 from shrinktest.multiple.collection import Collection
 from shrinktest.notes import has_code, note
-from shrinktest.permutations.multiplicity import overall_pvalue, scores, step_down, tails
+from shrinktest.permutations.multiplicity import scores, step_down, tails
 from shrinktest.permutations.null import Null
 from shrinktest.permutations.stopping import Stopping
-from shrinktest.results.aggregate import AggregateResult
-from shrinktest.results.conclude import of_rounding
+from shrinktest.results.base import Setup, TestData
+from shrinktest.results.conclude import UNKNOWN, of_rounding
+from shrinktest.results.ensemble import AggregateResult
 from shrinktest.results.kinds import CHANGE
-from shrinktest.results.result import TestResult, versions
+from shrinktest.results.result import TestResult
 
 _ROUNDING = 1e-9  # of combined statistics that are equal but for rounding
 _ENOUGH = 100  # permutations from which the tail of a statistic is judged by a gamma distribution
@@ -63,37 +64,37 @@ def aggregated(
     nulls: tuple[Null, ...],
     members: tuple[TestResult, ...],
     notes: tuple[str, ...] = (),
-    **common: Any,
+    *,
+    test: str,
+    alpha: float,
+    n_observations: tuple[int, ...],
+    rng: dict[str, Any],
+    context: Any = None,
+    **about: Any,
 ) -> AggregateResult:
-    """What the null distributions and the results of all members say together; ``notes`` come before theirs."""
+    """Make the result of all members together from their null distributions; ``notes`` come before theirs.
+
+    ``about`` are further fields of `TestData`.
+    """
+    joined = (_joined(getattr(member, name) for member in members) for name in ("form", "tuning", "route"))
     shared: dict[str, Any] = {
-        "estimator": collection,
-        "kernel": tuple(member.kernel for member in members),
-        "bandwidth": tuple(member.bandwidth for member in members),
-        "estimates": (),
+        "data": TestData(test, n_observations, **about),
+        "setup": Setup(collection, tuple(member.kernel for member in members), *joined),
         "members": members,
-        "versions": versions(),
-        **{name: _joined(getattr(member, name) for member in members) for name in ("form", "tuning", "route")},
-        **common,
+        **{"alpha": alpha, "rng": rng, "context": context},
     }
-    result = _class_of(shared["test"])
+    kind = _class_of(test)
     if not nulls or not nulls[0].values.size:
-        nan = float("nan")
-        nothing: dict[str, Any] = {"statistic": nan, "pvalue": nan, "null_distribution": np.empty(0)}
-        told = (*notes, note("undecided")) if nulls else notes
-        return result(**nothing, n_resamples=0, exact=False, adjusted=np.full(len(members), nan), notes=told, **shared)
+        notes = (*notes, note("undecided")) if nulls else notes
+        return kind(null=UNKNOWN, adjusted=np.full(len(members), np.nan), notes=notes, **shared)
     exact = nulls[0].exact
     comparable = comparable_of(nulls, collection.weights)
     smallest = smallest_of(comparable)
     own = [one for member in members for one in member.notes]
     others = [one for one in own if not has_code(one, "rounding", "constant-statistic")]  # on p-values of their own
-    return result(
-        statistic=float(smallest[0]),
-        pvalue=overall_pvalue(comparable),
-        null_distribution=smallest if exact else smallest[1:],
-        n_resamples=len(smallest) - (not exact),
-        n_planned=len(smallest) - (not exact),
-        exact=exact,
+    tolerance = _ROUNDING * (1.0 + abs(float(smallest[0])))
+    return kind(
+        null=Null(float(smallest[0]), smallest if exact else smallest[1:], tolerance, exact),
         adjusted=step_down(comparable),
         decided=int(comparable[0].argmin()),
         notes=tuple(

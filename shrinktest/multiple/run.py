@@ -78,7 +78,7 @@ def run(
         how: dict[str, Any] = {"workers": settings.workers, "progress": settings.progress}
         null = prepared.null(draws, stopping=settings.stopping, **how)
     _require_kernel(null, described["form"], prepared.kernel, hypothesis)
-    told = {**prepared.about(hypothesis.notes(prepared.kernel)), **described, **common, "again": again}
+    told = {**prepared.about(hypothesis.notes(prepared.kernel)), **described, **common, "context": again}
     result = conclude(null, restriction=permutations.restriction, **told)
     return _concluded(hypothesis, result, member, cache, generator)
 
@@ -119,7 +119,7 @@ def _combined(
     ]
     warn_too_few(nulls[0].values.size + (not nulls[0].exact), settings.alpha, exact=nulls[0].exact)
     kept_members = Collection([members[i] for i in used]) if left_out else collection
-    common["again"] = hypothesis.again(tuple(one.member for one in there))
+    common["context"] = hypothesis.again(tuple(one.member for one in there), draws)
     result = aggregated(kept_members, tuple(nulls), tuple(results), notes=left_out, **common)
     return _concluded(hypothesis, result, there[result.decided].member, cache, generator)
 

@@ -15,7 +15,7 @@ from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.collection import Asked, is_several
 from shrinktest.multiple.run import run
 from shrinktest.notes import note
-from shrinktest.results.changes import ChangesResult, Stretch
+from shrinktest.results.change import ChangesResult, Stretch
 from shrinktest.statistics.scan import SINGLE
 from shrinktest.statistics.seeded_intervals import Calibration
 

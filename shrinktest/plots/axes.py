@@ -1,10 +1,11 @@
-"""Where pictures are drawn and saved, and in which colours; matplotlib is imported when one is asked for."""
+"""Axes, colors, labels and files of pictures; matplotlib is imported when a picture is asked for."""
 
 from __future__ import annotations
 
 import re
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from textwrap import fill
 from threading import RLock
@@ -18,43 +19,49 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.legend import Legend
 
-# Okabe and Ito's palette: told apart with every kind of colour vision
+# Okabe and Ito's palette: told apart with every kind of color vision
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#8C8C8C"
-#: The colours of the samples X and Y, and of where there is more of the one than of the other.
+#: Colors of the samples X and Y, and of regions with more of one than of the other.
 OF_X, OF_Y = BLUE, ORANGE
-#: Held while matplotlib's settings, or the filters of warnings, are changed and put back: all threads have the same.
+#: Held while matplotlib's settings, or the filters of warnings, are changed and put back: all threads share them.
 SETTINGS = RLock()
+#: Units of the numbers of a kind of column.
+UNITS = {"duration": "days", "time": "hour of the day"}
 
-_LACKING = re.compile("Glyph .* missing")  # as matplotlib warns
-_LETTER = 0.55  # of the size of letters is how wide they are, on average
+_LACKING = re.compile("Glyph .* missing")  # a warning of matplotlib
+_LETTER = 0.55  # average width of a letter, in sizes of the font
 _FEWEST = 12  # letters of a line
-_LOW = 1.9  # inches, from which there is room below axes
-_BESIDE = 1.3
+_LOW = 1.9  # inches: lower axes have no room for a legend below
+_SHORT = 16  # letters of a category at an axis
+_LEVELS = 8  # that fit along an axis
 
 
 def axes(ax: Axes | None) -> Axes:
-    """The axes given, or new ones; says what to install where matplotlib is missing."""
-    if ax is not None:
-        return ax
+    """The axes given, or new ones; says what to install if matplotlib is missing."""
+    return pyplot().subplots(figsize=(7, 4), layout="constrained")[1] if ax is None else ax
+
+
+def pyplot() -> Any:
+    """Import matplotlib's pyplot; says what to install if it is missing."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
         raise ImportError("plots need matplotlib: pip install 'shrinktest[plot]'") from error
-    return plt.subplots(figsize=(7, 4), layout="constrained")[1]
+    return plt
 
 
 def ink(ax: Axes) -> Any:
-    """The colour of words and lines, which is that of the axes' labels: black in the usual style, white on black."""
+    """The color of words and lines, that of the labels of the axes: black in the usual style, white on black."""
     return ax.xaxis.label.get_color()
 
 
 def letters(ax: Axes, size: float | str = "medium", *, upright: bool = False) -> int:
-    """How many letters are as long as the axes are wide, or high."""
+    """Number of letters that are as long as the axes are wide, or high."""
     from matplotlib.font_manager import FontProperties
 
     pixels = 1.1 * ax.bbox.height if upright else ax.bbox.width  # layouts make axes taller
-    wide = _LETTER * FontProperties(size=size).get_size_in_points()
-    return max(_FEWEST, int(72.0 * pixels / ax.figure.dpi / wide))
+    width = _LETTER * FontProperties(size=size).get_size_in_points()
+    return max(_FEWEST, int(72.0 * pixels / ax.figure.dpi / width))
 
 
 def fitted(text: str, ax: Axes, size: float | str = "medium", *, upright: bool = False) -> str:
@@ -63,13 +70,25 @@ def fitted(text: str, ax: Axes, size: float | str = "medium", *, upright: bool =
     return "\n".join(fill(line, width, break_on_hyphens=False) for line in text.splitlines())
 
 
+def short(label: str, most: int = _SHORT) -> str:
+    """A label that fits beside an axis, on one line; a longer one keeps its end, where names tend to differ."""
+    line, end = " ".join(label.split()), most // 3 if most > _SHORT else 0
+    return line if len(line) <= most else f"{line[: most - 1 - end]}…{line[len(line) - end :]}"
+
+
 def title(ax: Axes, text: str, size: float | str = "medium", *, right: bool = False, pad: float | None = None) -> None:
-    """A title in lines that fit, in which a dollar is a dollar.
+    """Write a title in lines that fit, in which a dollar is a dollar.
 
     Names at the left of axes may leave these less room than a title needs: it then ends at their ``right`` end.
     """
-    where: dict[str, Any] = {"x": 1.0, "ha": "right"} if right else {}
-    ax.set_title(fitted(text, ax, size), fontsize=size, pad=pad, parse_math=False, **where)
+    place: dict[str, Any] = {"x": 1.0, "ha": "right"} if right else {}
+    ax.set_title(fitted(text, ax, size), fontsize=size, pad=pad, parse_math=False, **place)
+
+
+def open_frame(ax: Axes) -> Axes:
+    """Remove the lines at the top and at the right."""
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
 
 
 def legend(ax: Axes, **look: Any) -> Legend:
@@ -81,14 +100,14 @@ def legend(ax: Axes, **look: Any) -> Legend:
 
 
 def legend_below(ax: Axes, *, right: bool = False) -> None:
-    """A legend below the axes, where it covers nothing; inside them where no layout makes room for it."""
+    """A legend below the axes, where it covers nothing; inside them if no layout makes room for it."""
     if ax.figure.get_layout_engine() is None or ax.bbox.height / ax.figure.dpi < _LOW:
         legend(ax, edgecolor="none", framealpha=0.85).set_in_layout(False)  # or it would press the axes
         return
-    said = list(map(len, ax.get_legend_handles_labels()[1]))
-    half = -(-len(said) // 2)
+    lengths = list(map(len, ax.get_legend_handles_labels()[1]))
+    half = -(-len(lengths) // 2)
     # a line and its gaps are as long as 6 letters, and a legend may be longer than the axes are wide
-    wide = max(said[:half]) + max(said[half:], default=0) + 12 > _BESIDE * letters(ax)
+    wide = max(lengths[:half]) + max(lengths[half:], default=0) + 12 > 1.3 * letters(ax)
     # 4 letters below the axes, behind their ticks and label
     at, loc = ((1.0, 0.0), "upper right") if right else ((0.5, 0.0), "upper center")
     look = {"edgecolor": "none", "loc": loc, "bbox_to_anchor": at, "borderaxespad": 4.0}
@@ -96,11 +115,63 @@ def legend_below(ax: Axes, *, right: bool = False) -> None:
 
 
 def legend_beside(ax: Axes, **look: Any) -> None:
-    """A legend at the right of the axes, where it covers nothing; inside them where no layout makes room for it."""
+    """A legend at the right of the axes, where it covers nothing; inside them if no layout makes room for it."""
     if ax.figure.get_layout_engine() is None:
         legend(ax, edgecolor="none", framealpha=0.85, **look)
     else:
         legend(ax, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5), **look)
+
+
+# --- columns of data along an axis --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Along:
+    """A column to draw along, in the units of the data."""
+
+    feature: int | None  # its place among the numbers that the kernel compares; None for categories
+    label: str
+    # what one of these numbers is in the data, and where zero is there; dates in days since 1970
+    unit: float = 1.0
+    origin: float = 0.0
+    kind: str = "number"  # of the column: "number", "date", "ordered", ...
+    levels: tuple[str, ...] = ()  # of an ordered column
+
+    def drawn(self, numbers: Any) -> Any:
+        """Numbers that the kernel compares, as they are drawn."""
+        return numbers * self.unit + self.origin
+
+    def ticks(self, axis: Any) -> None:
+        """Set ticks that are dates or levels if the numbers stand for these."""
+        if self.kind == "ordered" and self.levels:
+            every = -(-len(self.levels) // _LEVELS)
+            axis.set_ticks(range(0, len(self.levels), every), [*map(short, self.levels[::every])], parse_math=False)
+        elif self.kind == "date":
+            ticks(axis, self.kind)
+
+
+def ticks(axis: Any, kind: str, zone: Any = None) -> None:
+    """Set few ticks, which are dates, in a time zone, if the numbers are days since 1970."""
+    if kind == "date":
+        from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+        locator = AutoDateLocator(zone, minticks=2, maxticks=5)
+        axis.set_major_locator(locator)
+        axis.set_major_formatter(ConciseDateFormatter(locator, zone))
+    else:
+        from matplotlib.ticker import MaxNLocator
+
+        axis.set_major_locator(MaxNLocator(nbins=4, steps=[1, 2, 2.5, 5, 10]))
+
+
+def below_offset(ax: Any) -> None:
+    """Put the label of the x axis below the text at its end, such as 1e9 or a year, if it has one."""
+    ax.xaxis.get_majorticklabels()  # computes the offset
+    if ax.xaxis.get_major_formatter().get_offset():
+        ax.xaxis.labelpad += 11.0
+
+
+# --- files ----------------------------------------------------------------------------------------------------
 
 
 def check_path(path: str | None) -> None:
@@ -128,7 +199,7 @@ def save(plot: Callable[[Axes], object], path: str) -> None:
 
 
 def write(figure: Figure, path: str) -> None:
-    """Save a figure; of letters that its font lacks one warning tells, and not one for each."""
+    """Save a figure, with one warning for all letters that its font lacks."""
     with SETTINGS, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         figure.savefig(path, dpi=150)
@@ -138,6 +209,6 @@ def write(figure: Figure, path: str) -> None:
             warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
     if lacking:
         warn_user(
-            f"{path}: the font lacks {counted(len(lacking), 'letter')} of the names, which are boxes there; name a "
-            "font that has them as font.family in a file matplotlibrc"
+            f"{path}: the font lacks {counted(len(lacking), 'letter')} of the names; name another as font.family in a "
+            "file matplotlibrc"
         )

@@ -1,30 +1,49 @@
-"""Pictures of how columns are distributed in two tables; matplotlib is imported when one is asked for."""
+"""Pictures of how tables and samples differ: columns, two columns together, pairs of samples; SVG for reports."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import re
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from html import escape
+from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shrinktest._check import choice
-from shrinktest.plots.along import UNITS, below_offset, short, ticks
-from shrinktest.plots.axes import BLUE, GREY, ORANGE, SETTINGS, title
+from shrinktest._check import choice, percent
+from shrinktest.plots.axes import (
+    BLUE,
+    GREY,
+    ORANGE,
+    SETTINGS,
+    UNITS,
+    axes,
+    below_offset,
+    ink,
+    open_frame,
+    pyplot,
+    short,
+    ticks,
+    title,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from shrinktest.results.comparison import ComparisonResult
-    from shrinktest.results.where import Where
     from shrinktest.tables.distribution import Distribution
 
-_MOST = 12  # pictures where nobody says which
+_MOST = 12  # columns that are drawn by default
+_PAIRS = 24  # pairs of samples whose names can be read
+#: Colors of a picture, and what the style of a report calls them.
+_VARIABLES = {BLUE: "var(--first)", ORANGE: "var(--second)", GREY: "var(--rule)", "#000000": "currentColor"}
+_STYLE = {"svg.fonttype": "none", "font.size": 9.0, "axes.linewidth": 0.6, "savefig.transparent": True}
 
 
-def plot_comparison(result: ComparisonResult, columns: Any = None, figure: Figure | None = None) -> np.ndarray:
-    """A picture for each of some columns; the axes."""
+def plot_comparison(result: Any, columns: Any = None, figure: Figure | None = None) -> np.ndarray:
+    """Draw a picture for each of some columns; returns the axes."""
     known = [one.name for one in result.effects]
     if columns is None:
         shown = list(result.changed())[:_MOST] or [one.name for one in result.ordered][:_MOST]
@@ -35,14 +54,10 @@ def plot_comparison(result: ComparisonResult, columns: Any = None, figure: Figur
         raise ValueError("columns is empty; name one or more columns, or leave it out")
     across = 2 if len(shown) == 4 else min(len(shown), 3)
     down = math.ceil(len(shown) / across)
-    try:
-        import matplotlib
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError("plots need matplotlib: pip install 'shrinktest[plot]'") from error
-    figure = pyplot.figure(layout="constrained") if figure is None else figure
+    plt = pyplot()
+    figure = plt.figure(layout="constrained") if figure is None else figure
     figure.set_size_inches(max(3.6 * across, 5.0), 2.6 * down)
-    with SETTINGS, matplotlib.rc_context({"text.parse_math": False}):  # a dollar in a name is a dollar
+    with SETTINGS, plt.rc_context({"text.parse_math": False}):  # a dollar in a name is a dollar
         grid = figure.subplots(down, across, squeeze=False).ravel()
         for ax, name in zip(grid, shown, strict=False):
             draw_distribution(ax, result.distribution(name), result.names)
@@ -51,58 +66,104 @@ def plot_comparison(result: ComparisonResult, columns: Any = None, figure: Figur
             ax.remove()
         if figure.get_layout_engine() is None:
             figure.set_layout_engine("constrained")  # makes room for a legend that covers nothing
-        figure.legend(
-            *grid[0].get_legend_handles_labels(), loc="outside upper center", ncols=2, frameon=False, fontsize="small"
-        )
+        look: dict[str, Any] = {"loc": "outside upper center", "ncols": 2, "frameon": False, "fontsize": "small"}
+        figure.legend(*grid[0].get_legend_handles_labels(), **look)
     return np.asarray(grid[: len(shown)])
 
 
-def draw_distribution(ax: Axes, found: Distribution, names: Sequence[str]) -> None:
+def draw_distribution(ax: Axes, shares: Distribution, names: Sequence[str]) -> None:
     """Shares in both tables, the first filled, the second as a line: histograms, or bars for categories."""
-    first, second = (100.0 * np.nan_to_num(one) for one in (found.first, found.second))
-    if found.edges is None:
-        _bars(ax, found, first, second, names)
+    first, second = (100.0 * np.nan_to_num(one) for one in (shares.first, shares.second))
+    if shares.edges is None:
+        places = np.arange(len(first))[::-1]
+        ax.barh(places + 0.2, first, height=0.38, color=BLUE, alpha=0.4, linewidth=0, label=names[0])
+        ax.barh(places - 0.2, second, height=0.34, facecolor="none", edgecolor=ORANGE, linewidth=1.4, label=names[1])
+        ax.set_yticks(places, [*map(short, shares.labels)])
+        ax.axvline(0.0, color=GREY, linewidth=0.6)
+        ax.set_xlabel("% of values", fontsize="small")
     else:
-        ax.stairs(first, found.edges, fill=True, color=BLUE, alpha=0.4, linewidth=0, label=names[0])
-        ax.stairs(second, found.edges, color=ORANGE, linewidth=1.6, label=names[1])
-        ticks(ax.xaxis, found.kind)
-        ends = "the outermost bins count what is beyond them" if found.clipped else ""
-        ax.set_xlabel(", ".join(part for part in (UNITS.get(found.kind, ""), ends) if part), fontsize="small")
+        ax.stairs(first, shares.edges, fill=True, color=BLUE, alpha=0.4, linewidth=0, label=names[0])
+        ax.stairs(second, shares.edges, color=ORANGE, linewidth=1.6, label=names[1])
+        ticks(ax.xaxis, shares.kind)
+        ends = "the outermost bins count what is beyond them" if shares.clipped else ""
+        ax.set_xlabel(", ".join(part for part in (UNITS.get(shares.kind, ""), ends) if part), fontsize="small")
         if ends:
             below_offset(ax)
         ax.set_ylabel("% of values", fontsize="small")
         ax.set_ylim(0.0, None)
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.tick_params(labelsize="small")
+    open_frame(ax).tick_params(labelsize="small")
 
 
-def draw_where(ax: Axes, found: Where, names: Sequence[str]) -> None:
+def draw_witness_map(ax: Axes, shown: Any, names: Sequence[str]) -> None:
     """The witness function of two columns as a map, with rows of both tables."""
     from matplotlib.colors import LinearSegmentedColormap
 
-    colours = LinearSegmentedColormap.from_list("witness", [BLUE, "white", ORANGE])
-    east, north = found.lines
-    most = float(np.abs(found.heights).max()) or 1.0
+    colors = LinearSegmentedColormap.from_list("witness", [BLUE, "white", ORANGE])
+    east, north = shown.lines
+    most = float(np.abs(shown.heights).max()) or 1.0
     box = (east[0], east[-1], north[0], north[-1])
-    image = ax.imshow(
-        found.heights.T, extent=box, origin="lower", aspect="auto", cmap=colours, vmin=-most, vmax=most, alpha=0.75
-    )
-    if found.outside is not None and found.outside.any() and not found.outside.all():
-        ax.contour(east, north, found.outside.T.astype(float), levels=[0.5], colors="black", linewidths=1.0)
-    for points, colour, marker, name in zip(found.points, (BLUE, ORANGE), "o^", names, strict=True):
-        look: dict[str, Any] = {"marker": marker, "edgecolors": "white", "linewidths": 0.4}
-        ax.scatter(points[:, 0], points[:, 1], s=14, color=colour, label=name, rasterized=True, **look)
-    ax.set(xlim=box[:2], ylim=box[2:], xlabel=found.columns[0], ylabel=found.columns[1])
-    for axis, kind in zip((ax.xaxis, ax.yaxis), found.kinds, strict=True):
+    look: dict[str, Any] = {"origin": "lower", "aspect": "auto", "cmap": colors, "vmin": -most, "vmax": most}
+    image = ax.imshow(shown.heights.T, extent=box, alpha=0.75, **look)
+    if shown.outside is not None and shown.outside.any() and not shown.outside.all():
+        ax.contour(east, north, shown.outside.T.astype(float), levels=[0.5], colors="black", linewidths=1.0)
+    for points, color, marker, name in zip(shown.points, (BLUE, ORANGE), "o^", names, strict=True):
+        look = {"marker": marker, "edgecolors": "white", "linewidths": 0.4, "s": 14, "rasterized": True}
+        ax.scatter(points[:, 0], points[:, 1], color=color, label=name, **look)
+    ax.set(xlim=box[:2], ylim=box[2:], xlabel=shown.columns[0], ylabel=shown.columns[1])
+    for axis, kind in zip((ax.xaxis, ax.yaxis), shown.kinds, strict=True):
         ticks(axis, kind)
     bar = ax.figure.colorbar(image, ax=ax, ticks=[-most, 0.0, most])
     bar.ax.set_yticklabels([f"more in\n{names[0]}", "as\nmany", f"more in\n{names[1]}"])
 
 
-def _bars(ax: Axes, found: Distribution, first: np.ndarray, second: np.ndarray, names: Sequence[str]) -> None:
-    places = np.arange(len(first))[::-1]
-    ax.barh(places + 0.2, first, height=0.38, color=BLUE, alpha=0.4, linewidth=0, label=names[0])
-    ax.barh(places - 0.2, second, height=0.34, facecolor="none", edgecolor=ORANGE, linewidth=1.4, label=names[1])
-    ax.set_yticks(places, [*map(short, found.labels)])
-    ax.axvline(0.0, color=GREY, linewidth=0.6)
-    ax.set_xlabel("% of values", fontsize="small")
+def plot_pairs(effect: Any, ax: Axes | None = None, measure: str = "auc") -> Axes:
+    """A measure of every two samples of a KSampleEffect with its interval, the most different at the top."""
+    choice(measure, ("auc", "distance"), "measure")
+    pairs = [one for one in effect.pairs.values() if np.isfinite(getattr(one, measure))]
+    if not pairs:
+        raise ValueError(f"no {measure} was estimated, so that there is nothing to plot")
+    every, pairs = len(pairs), sorted(pairs, key=lambda one: -float(getattr(one, measure)))[:_PAIRS]
+    ax, none = axes(ax), 0.5 if measure == "auc" else 0.0
+    for place, one in enumerate(pairs):
+        interval = getattr(one, f"{measure}_interval")
+        color = BLUE if interval[0] > none else GREY
+        ax.plot(interval, [place, place], color=color, linewidth=2.0)
+        ax.plot([getattr(one, measure)], [place], "o", color=color)
+    ax.axvline(none, color=ink(ax), linewidth=0.8)
+    named = [" and ".join(short(name, 24) for name in one.names) for one in pairs]
+    ax.set_yticks(range(len(pairs)), named, fontsize="small", parse_math=False)
+    ax.invert_yaxis()
+    what = "probability to tell which is which" if measure == "auc" else "distance"
+    # long names leave little room for the axes, but there is room at the left of them
+    ax.set_xlabel(f"{what} ({percent(effect.confidence)} intervals, each by itself)", loc="right")
+    shown = f", {len(pairs)} of {every} pairs" if len(pairs) < every else ""
+    title(ax, f"how different every two samples are{shown}", right=True)
+    return open_frame(ax)
+
+
+def inline(draw: Callable[[Figure], object], size: tuple[float, float], words: str, name: str) -> str:
+    """Return a picture, ``size`` inches large, as an ``svg`` element in the colors and letters of its page.
+
+    ``words`` say what it shows, for those who cannot see it; ``name`` is unique in the page, for the names that parts
+    of the picture refer to each other by.
+    """
+    pyplot()
+    from matplotlib import rc_context, style
+    from matplotlib.figure import Figure
+
+    settings: dict[str, Any] = {**_STYLE, "text.parse_math": False, "svg.hashsalt": f"of {name}"}
+    with SETTINGS, warnings.catch_warnings(), style.context("default"), rc_context(settings):
+        warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)  # the page has letters of its own
+        figure, out = Figure(figsize=size, layout="constrained"), StringIO()
+        draw(figure)
+        nothing: dict[str, Any] = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+        figure.savefig(out, format="svg", metadata=nothing, dpi=150)
+    text = out.getvalue()
+    start, _, text = text[text.index("<svg") :].partition(">")
+    box = start.split('viewBox="')[1].split('"')[0]
+    used = set(re.findall(r'(?:url\(#|href="#)([^")]+)', text))
+    text = re.sub(r' id="([^"]*)"', lambda match: match[0] if match[1] in used else "", text)
+    for color, variable in _VARIABLES.items():
+        text = text.replace(color.lower(), variable)
+    text = text.replace("*{stroke-linejoin: round; stroke-linecap: butt}", "")  # would hold for the whole page
+    return f'<svg viewBox="{box}" role="img" aria-label="{escape(words, quote=True)}">{text.strip()}'

@@ -9,13 +9,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest._check import choice, count, counted, percent
-from shrinktest.plots.along import Along, below_offset, short
-from shrinktest.plots.axes import GREY, OF_X, OF_Y, axes, fitted, ink, legend, title
+from shrinktest.plots.axes import (
+    GREY,
+    OF_X,
+    OF_Y,
+    Along,
+    axes,
+    below_offset,
+    fitted,
+    ink,
+    legend,
+    open_frame,
+    short,
+    title,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from shrinktest.results.two_sample import TwoSampleResult
+    from shrinktest.results.witness import TwoSampleResult
 
 XY = ("X", "Y")
 OTHERS = ("median", "marginal")
@@ -34,38 +46,16 @@ def plot_witness(
     studentize: bool = True,
     grid: int | None = None,
     names: Sequence[str] | None = None,
+    member: str = "",
 ) -> Axes:
     """The witness function over one or two coordinates, with its band, and the observations.
 
-    The ground has the colour of the sample that has more mass there.
+    The ground has the color of the sample that has more mass there.  ``member``: of a combined test, which is shown.
     """
-    pooled = result.again.pooled
+    pooled, sizes = result.context.pooled, result.context.sizes
     encoding = result.encodings[0] if result.encodings else None
-    drawn = [Along(j, f"column {j}") for j in range(pooled.shape[1])]
-    if encoding is not None:
-        drawn = [encoding.axis(name) for name in encoding.names]
-    if names is not None:
-        if len(names) != len(drawn):
-            raise ValueError(f"names has {len(names)} entries for {counted(len(drawn), 'column')}")
-        drawn = [replace(axis, label=name) for axis, name in zip(drawn, names, strict=True)]
-    called = names
-    if encoding is not None and (encoding.named or not all(map(str.isdigit, encoding.names))):
-        called = encoding.names
-    if coordinates is None and len(drawn) > 2:
-        known: Sequence[int | str] = range(len(drawn)) if called is None else called
-        example = tuple(one for one, axis in zip(known, drawn, strict=True) if axis.feature is not None)[:2]
-        of = f" (coordinates={example if len(example) != 1 else example[0]!r})" if example else ""
-        raise ValueError(f"the samples have {len(drawn)} columns; choose one or two to show{of}")
-    if coordinates is None:
-        coordinates = tuple(j for j, axis in enumerate(drawn) if axis.feature is not None)
-        if not coordinates:
-            raise ValueError("all columns hold categories, along which no function can be drawn")
-    chosen = [drawn[j] for j in _coordinates(coordinates, len(drawn), called)]
-    for axis in chosen:
-        if axis.feature is None:
-            raise ValueError(f"coordinates: {axis.label} holds categories; choose numbers or dates to draw along")
+    chosen, shown = _chosen(coordinates, pooled.shape[1], encoding, names)
     choice(others, OTHERS, "others")
-    shown = [axis.feature for axis in chosen if axis.feature is not None]
     lines = [_line(pooled[:, j], _GRID[len(shown)] if grid is None else count(grid, "grid", 2)) for j in shown]
     places = np.stack([line.ravel() for line in np.meshgrid(*lines, indexing="ij")], axis=1)
     typical = np.median(pooled, axis=0) if encoding is None else encoding.typical(pooled)
@@ -76,7 +66,7 @@ def plot_witness(
     ax = axes(ax)
     lines = [axis.drawn(line) for line, axis in zip(lines, chosen, strict=True)]
     points = np.stack([axis.drawn(pooled[:, j]) for j, axis in zip(shown, chosen, strict=True)], axis=1)
-    x, y = np.split(points, [result.again.sizes[0]])
+    x, y = np.split(points, [sizes[0]])
     first, second = (name or plain for name, plain in zip(result.names or XY, XY, strict=True))
     if len(shown) == 1:
         _curve(ax, lines[0], band, x[:, 0], y[:, 0], (first, second))
@@ -90,10 +80,35 @@ def plot_witness(
     below_offset(ax)
     held = f", others: {others}" if len(shown) < pooled.shape[1] else ""
     name = f", {percent(confidence)} simultaneous band" if np.isfinite(band.half_width).any() else ""
-    said = f"Where {first} and {second} differ{name}{held}"
-    title(ax, said)
+    whose = f"\nof the member that decided: {member}" if member else ""
+    title(ax, f"Where {first} and {second} differ{name}{held}{whose}")
     legend(ax, edgecolor="none", framealpha=0.85, fontsize="small", ncols=2 if len(shown) == 1 else 1)
     return ax
+
+
+def _chosen(coordinates: Any, columns: int, encoding: Any, names: Any) -> tuple[list[Along], list[int]]:
+    """The columns to draw along, and their places among the numbers that the kernel compares."""
+    every = [Along(j, f"column {j}") for j in range(columns)]
+    if encoding is not None:
+        every = [encoding.axis(name) for name in encoding.names]
+    if names is not None:
+        if len(names) != len(every):
+            raise ValueError(f"names has {len(names)} entries for {counted(len(every), 'column')}")
+        every = [replace(axis, label=name) for axis, name in zip(every, names, strict=True)]
+    if encoding is not None and (encoding.named or not all(map(str.isdigit, encoding.names))):
+        names = encoding.names
+    numeric = [j for j, axis in enumerate(every) if axis.feature is not None]
+    if coordinates is None and len(every) > 2:
+        example = tuple(j if names is None else names[j] for j in numeric[:2])
+        of = f" (coordinates={example if len(example) != 1 else example[0]!r})" if example else ""
+        raise ValueError(f"the samples have {len(every)} columns; choose one or two to show{of}")
+    if coordinates is None and not numeric:
+        raise ValueError("all columns hold categories, along which no function can be drawn")
+    chosen = [every[j] for j in _coordinates(numeric if coordinates is None else coordinates, len(every), names)]
+    for axis in chosen:
+        if axis.feature is None:
+            raise ValueError(f"coordinates: {axis.label} holds categories; choose numbers or dates to draw along")
+    return chosen, [axis.feature for axis in chosen if axis.feature is not None]
 
 
 def _coordinates(given: Any, columns: int, names: Sequence[str] | None) -> tuple[int, ...]:
@@ -120,9 +135,9 @@ def _line(values: np.ndarray, points: int) -> np.ndarray:
 
 def _curve(ax: Axes, line: np.ndarray, band: Any, x: np.ndarray, y: np.ndarray, names: tuple[str, str]) -> None:
     first, second = (short(name, _LETTERS) for name in names)
-    for sign, colour, label in ((1.0, OF_X, f"more of {first}"), (-1.0, OF_Y, f"more of {second}")):
+    for sign, color, label in ((1.0, OF_X, f"more of {first}"), (-1.0, OF_Y, f"more of {second}")):
         part = sign * np.maximum(sign * band.values, 0.0)
-        ax.fill_between(line, 0.0, part, color=colour, alpha=0.3, linewidth=0, label=label)
+        ax.fill_between(line, 0.0, part, color=color, alpha=0.3, linewidth=0, label=label)
     known = np.isfinite(band.half_width)
     if known.any():
         reach = np.where(known, band.half_width, 0.0)  # where the function is 0 in every permutation, so is the band
@@ -131,9 +146,9 @@ def _curve(ax: Axes, line: np.ndarray, band: Any, x: np.ndarray, y: np.ndarray, 
     ax.plot(line, band.values, color=ink(ax), linewidth=1.0, label="witness")
     left = "outside the band" if band.outside.any() else None
     ax.plot(line[band.outside], band.values[band.outside], ".", color=ink(ax), label=left)
-    for values, colour, height, label in ((x, OF_X, 0.07, first), (y, OF_Y, 0.03, second)):
-        ax.plot(values, np.full(len(values), height), "|", color=colour, alpha=0.6, label=label, transform=_rug(ax))
-    ax.spines[["top", "right"]].set_visible(False)
+    for values, color, height, label in ((x, OF_X, 0.07, first), (y, OF_Y, 0.03, second)):
+        ax.plot(values, np.full(len(values), height), "|", color=color, alpha=0.6, label=label, transform=_rug(ax))
+    open_frame(ax)
 
 
 def _label_y(ax: Axes, label: str) -> None:
@@ -150,24 +165,24 @@ def _map(ax: Axes, lines: list[np.ndarray], band: Any, x: np.ndarray, y: np.ndar
     shape = tuple(map(len, lines))
     values, outside = band.values.reshape(shape), band.outside.reshape(shape)
     most = float(np.abs(values).max()) or 1.0
-    image = ax.pcolormesh(*lines, values.T, cmap=_colours(), vmin=-most, vmax=most, shading="nearest", alpha=0.7)
+    image = ax.pcolormesh(*lines, values.T, cmap=_colors(), vmin=-most, vmax=most, shading="nearest", alpha=0.7)
     where = "everywhere outside the band" if outside.all() else "nowhere outside the band"
     if outside.any() and not outside.all():
         where = "outlined: outside the band"
         ax.contour(*lines, outside.T.astype(float), levels=[0.5], colors="black", linewidths=1.0)
-    for rows, colour, marker, name in ((x, OF_X, "o", names[0]), (y, OF_Y, "^", names[1])):
+    for rows, color, marker, name in ((x, OF_X, "o", names[0]), (y, OF_Y, "^", names[1])):
         every = -(-len(rows) // _POINTS)
-        look: dict[str, Any] = {"s": 18, "color": colour, "edgecolors": "white", "linewidths": 0.6, "marker": marker}
+        look: dict[str, Any] = {"s": 18, "color": color, "edgecolors": "white", "linewidths": 0.6, "marker": marker}
         label = short(name, _LETTERS) + (f", 1 of {every} rows" if every > 1 else "")
-        # white edges part the points from the ground, which has their colour
+        # white edges part the points from the ground, which has their color
         ax.scatter(*rows[::every].T, label=label, **look)
     bar = ax.figure.colorbar(image, ax=ax)
     beside = f"\n({where})" if np.isfinite(band.half_width).any() else ""
     _label_y(bar.ax, f"witness, above 0: more of {names[0]}{beside}")
 
 
-def _colours() -> Any:
-    """From the colour of Y, where the witness is negative, by white to that of X."""
+def _colors() -> Any:
+    """From the color of Y, where the witness is negative, by white to that of X."""
     from matplotlib.colors import LinearSegmentedColormap
 
     return LinearSegmentedColormap.from_list("witness", [OF_Y, "white", OF_X])

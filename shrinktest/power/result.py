@@ -16,7 +16,7 @@ from shrinktest.power.arguments import permutes
 from shrinktest.power.designs import Design
 from shrinktest.power.store_file import Row
 from shrinktest.results.base import Result
-from shrinktest.results.text import Report, Table
+from shrinktest.results.printing import Summary, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -225,11 +225,8 @@ class PowerStudyResult(Result):
         table = [row[1:] for row in rows], header[1:], [row[0] for row in rows]
         return str(SimpleTable(*table, ltx_fmt=numbers).as_latex_tabular(center=False))
 
-    def summary(self) -> str:
+    def summary(self) -> Summary:
         """What was done, and power and level side by side with their intervals."""
-        return self._report().as_text()
-
-    def _report(self) -> Report:
         trials = sorted(set(self._rates(False)["trials"]))
         compared = self.estimators.values()
         others = any(isinstance(one, AnyTest) for one in compared)
@@ -242,7 +239,7 @@ class PowerStudyResult(Result):
             f"Intervals:     95% {INTERVALS[self.interval]}",
         )
         (_, *names), *rows = self._cells()
-        return Report(head, Table(rows, "lr", ["", *names], gap="  ", heads="r"))
+        return Summary.of(Table(rows, "lr", ["", *names], gap="  ", heads="r"), head=head)
 
     def _cells(self) -> list[list[str]]:
         """Header and rows of the table that people read."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from shrinktest.power.curve import PowerCurve
 from shrinktest.power.designs import Design
 from shrinktest.results.base import Result
 from shrinktest.results.kinds import CHANGE, KINDS
-from shrinktest.results.text import Report, Table
+from shrinktest.results.printing import Summary, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,7 +74,7 @@ class SampleSizeResult(Result):
     estimator: str
     design: Design
     sizes: tuple[int, ...]
-    table: pd.DataFrame
+    table: pd.DataFrame = field()  # without the property of the base class as its default
     check: pd.DataFrame
     checks: int
     agrees: bool
@@ -94,11 +94,8 @@ class SampleSizeResult(Result):
         """Power at sizes ``n`` by the fitted curve."""
         return self.curve.power(n)
 
-    def summary(self) -> str:
+    def summary(self) -> Summary:
         """The answer in words, the check, and the trials behind the answer, as text."""
-        return self._report().as_text()
-
-    def _report(self) -> Report:
         text = (
             fill(part, 80, break_long_words=False, break_on_hyphens=False)
             for part in (self._answer(), *self._checked())
@@ -107,7 +104,8 @@ class SampleSizeResult(Result):
             [str(row.n), *(f"{share:.3f}" for share in (row.power, row.low, row.high)), str(row.trials)]
             for row in self.table.itertuples()
         ]
-        return Report([*text, ""], Table(rows, "r", ["n", "power", "low", "high", "trials"], gap="  ", heads="r"))
+        table = Table(rows, "r", ["n", "power", "low", "high", "trials"], gap="  ", heads="r")
+        return Summary.of(table, head=[*text, ""])
 
     def _answer(self) -> str:
         kind, interval = KINDS[self.design.test], f"{percent(self.confidence)} interval"

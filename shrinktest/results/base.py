@@ -1,19 +1,41 @@
-"""Result: what all results have in common, equality by value and a table in a notebook."""
+"""Result: base class of what tests and studies return, and records that results share."""
 
 from __future__ import annotations
 
+import functools
+import json
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
-from functools import partial
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property, partial
 from numbers import Real
+from pathlib import Path
 from types import MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from shrinktest._check import output_path
+from shrinktest._version import __version__
+from shrinktest.results.printing import Summary
+from shrinktest.tables.encoding import Encoding
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def _framed(result: Any) -> pd.DataFrame:
+    """The rows as a table (pandas)."""
+    import pandas as pd
+
+    return pd.DataFrame(result.rows())
+
+
+#: The attribute ``table`` of results, but for those that have a field of this name.
+TABLE = property(_framed)
+
 
 class Result:
-    """Base class of results, which are frozen dataclasses: equal if what they hold is, and shown as their summary.
+    """Base class of results, which are frozen dataclasses: equal if their fields are.
 
     Examples
     --------
@@ -24,33 +46,135 @@ class Result:
     True
     """
 
+    def rows(self) -> list[dict[str, Any]]:
+        """Rows of ``table``, as dictionaries."""
+        return self.table.to_dict("records")  # type: ignore[attr-defined, no-any-return]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the result as a table (pandas)."""
+        return _framed(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values: the fields by name, ``result`` (name of the class) and ``versions``.
+
+        Kernels and estimators are given by their text, arrays as lists.
+        """
+        values = {field.name: plain(getattr(self, field.name)) for field in _compared(self)}
+        return {"result": type(self).__name__, **values, "versions": self.versions}
+
+    def to_json(self, path: str | Path | None = None, **options: Any) -> str:
+        """Return ``to_dict`` as JSON, also written to ``path`` if given; ``options`` go to :func:`json.dumps`.
+
+        NaN becomes null, infinity the text "inf".
+        """
+        return write_json(self.to_dict(), path, **options)
+
+    def summary(self) -> Summary:
+        """Return the result in words and tables, as text that a notebook shows as HTML."""
+        raise NotImplementedError
+
+    def plot(self, *args: Any, **options: Any) -> Any:
+        """Draw the result (matplotlib)."""
+        raise NotImplementedError(f"{type(self).__name__} has no picture")
+
+    def _repr_html_(self) -> str:
+        return self.summary().as_html()
+
+    @cached_property
+    def versions(self) -> dict[str, str]:
+        """Versions of this package and of those that its numbers depend on."""
+        return {"shrinktest": __version__, **{name: _version(name) for name in ("numpy", "scipy", "numba")}}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"versions": self.versions}  # those that computed the result
+
     def __eq__(self, other: object) -> bool:
         return same(self, other) if type(self) is type(other) else NotImplemented
 
     def __hash__(self) -> int:
-        # frozen values that are equal by value are hashable in Python, and results serve as keys; texts and numbers are
-        # enough to tell most of them apart, while arrays, data frames and dictionaries have no hash; nor does NaN have
-        # one that equal results share
-        told = (getattr(self, field.name) for field in _compared(self))
-        return hash((type(self), *(one for one in told if isinstance(one, str | Real) and one == one)))
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows where a result is the last line of a cell: its summary."""
-        return str(self._report().as_html())
-
-    def _report(self) -> Any:
-        return self.summary()  # type: ignore[attr-defined]  # of those whose summary is more than text
+        # arrays, data frames and dictionaries have no hash, nor has NaN one that equal results share
+        values = (getattr(self, field.name) for field in _compared(self))
+        return hash((type(self), *(one for one in values if isinstance(one, str | Real) and one == one)))
 
 
-def label_of(one: Any) -> str:
-    """What an estimator or a kernel is called in summaries."""
-    return str(getattr(one, "label", repr(one)))
+@functools.cache  # reads files
+def _version(package: str) -> str:
+    from importlib.metadata import version
+
+    return version(package)
+
+
+@dataclass(frozen=True)
+class TestData:
+    """What was tested."""
+
+    __test__: ClassVar[bool] = False  # not a test class for pytest
+
+    test: str  # "two-sample", "independence", ...; for a statistic of your own, its name
+    n_observations: tuple[int, ...]  # sizes of the samples, or the number of pairs
+    names: tuple[str | None, ...] = ()  # of the samples, or of the variables, if the data have some
+    columns: tuple[tuple[str, ...] | None, ...] = ()  # names, for all samples or for every variable; None for arrays
+    encodings: tuple[Encoding | None, ...] = ()  # how the columns of tables became numbers
+    restriction: str = ""  # the permutations that the design allows; empty if all of them
+    method: str = ""  # how given= or covariates= were taken into account
+    assumption: str = ""  # what must be true for the p-value to be valid given these
+
+
+@dataclass(frozen=True)
+class Setup:
+    """How a statistic was computed."""
+
+    estimator: Any = None  # as it was given
+    kernel: Any = None  # with the bandwidth that was used; one per variable for independence
+    form: str = ""
+    tuning: str = ""
+    route: str = ""
+
+
+# --- plain values -----------------------------------------------------------------------------------------
+
+
+def plain(value: Any) -> Any:
+    """Return a value as numbers, texts, lists and dictionaries; other objects as their text."""
+    if isinstance(value, Result):
+        return value.to_dict()
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    if isinstance(value, Mapping):
+        return {key: plain(one) for key, one in value.items()}
+    return value if value is None or isinstance(value, int | float | str) else str(value)
+
+
+def bandwidth_of(kernel: Any) -> Any:
+    """Bandwidth of a kernel, or those of several; None if it has none."""
+    return tuple(map(bandwidth_of, kernel)) if isinstance(kernel, tuple) else getattr(kernel, "bandwidth", None)
+
+
+def write_json(values: Any, path: str | Path | None = None, **options: Any) -> str:
+    """Return plain values as JSON, also written to ``path``."""
+    text = json.dumps(_finite(values), **options)
+    if path is not None:
+        output_path(path, "path").write_text(text, encoding="utf-8")
+    return text
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_finite(one) for one in value]
+    if isinstance(value, float) and not np.isfinite(value):
+        return None if np.isnan(value) else str(value)
+    return value
+
+
+# --- equality ---------------------------------------------------------------------------------------------
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two values hold the same: arrays entry by entry, NaN equal to NaN, dataclasses field by field.
-
-    Fields with ``compare=False`` do not count.
+    """Compare two values: arrays entry by entry, NaN equal to NaN, dataclasses by their compared fields.
 
     Examples
     --------
@@ -74,7 +198,7 @@ def same(one: Any, other: Any) -> bool:
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
     if isinstance(one, tuple | list):
         return len(one) == len(other) and all(map(same, one, other))
-    if hasattr(one, "equals"):  # of pandas, to whom missing values in one place are equal
+    if hasattr(one, "equals"):  # pandas
         return bool(one.equals(other))
     return bool(one == other)
 

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest._check import percent
-from shrinktest.results.as_json import written
-from shrinktest.results.base import Result
+from shrinktest.results.base import TABLE, Result
 from shrinktest.results.kinds import kind_of
-from shrinktest.results.result import versions
-from shrinktest.results.text import Report, Table
+from shrinktest.results.printing import Summary, Table
+from shrinktest.results.result import clopper_pearson
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 
@@ -34,7 +32,7 @@ class CalibrationResult(Result):
     kind : str
         "two-sample" or "independence": how the data were permuted.
     restriction : str
-        In words, where the design of the data allowed some permutations only.
+        In words, which permutations the design of the data allowed; empty if all of them.
     name : str
         What the pipeline is called.
     n_observations : tuple of int
@@ -42,7 +40,7 @@ class CalibrationResult(Result):
     seed : int
         ``calibrate(..., rng=seed)`` repeats it.
     notes : tuple of str
-        What a reader should know, such as that the null hypothesis is an estimate.
+        Such as that the null hypothesis is an estimate.
 
     Examples
     --------
@@ -65,78 +63,56 @@ class CalibrationResult(Result):
     restriction: str = ""
     notes: tuple[str, ...] = ()
 
+    table = TABLE
+
     def __repr__(self) -> str:
-        worst = ", ".join(
-            f"{alpha:g}" for alpha, flag in zip(self.alphas, self.table["verdict"], strict=True) if "anti" in flag
-        )
+        worst = ", ".join(f"{row['alpha']:g}" for row in self.rows() if row["verdict"] == "anti-conservative")
         verdict = f"flagged at {worst}" if worst else "nothing flagged"
         return f"CalibrationResult({self.name}, {len(self.pvalues)} trials, {verdict})"
 
-    @property
-    def table(self) -> pd.DataFrame:
-        """One row a level (pandas): alpha, level (how often p <= alpha), low, high, rejections, trials, verdict.
+    def rows(self) -> list[dict[str, Any]]:
+        """Rows of ``table``, one a level: alpha, level (how often p <= alpha), low, high, rejections, trials, verdict.
 
-        ``low`` and ``high`` are the Clopper-Pearson interval of the level.  The verdict is "anti-conservative" where
-        all of it is above alpha, "conservative" where all of it is below, and empty otherwise.
+        ``low`` and ``high`` are the Clopper-Pearson interval of the level.  The verdict is "anti-conservative" if
+        all of it is above alpha, "conservative" if all of it is below, and empty otherwise.
         """
-        import pandas as pd
-        from statsmodels.stats.proportion import proportion_confint
-
         rows, trials = [], len(self.pvalues)
         for alpha in self.alphas:
             rejections = int((self.pvalues <= alpha).sum())
-            low, high = proportion_confint(rejections, trials, alpha=1.0 - self.confidence, method="beta")
+            low, high = clopper_pearson(rejections, trials, self.confidence)
             verdict = "anti-conservative" if low > alpha else "conservative" if high < alpha else ""
-            rows.append((alpha, rejections / trials, float(low), float(high), rejections, trials, verdict))
-        return pd.DataFrame(rows, columns=["alpha", "level", "low", "high", "rejections", "trials", "verdict"])
+            level = {"alpha": alpha, "level": rejections / trials, "low": low, "high": high}
+            rows.append({**level, "rejections": rejections, "trials": trials, "verdict": verdict})
+        return rows
 
     @property
     def anti_conservative(self) -> bool:
         """Whether the pipeline rejects too often at any of the levels."""
-        return bool((self.table["verdict"] == "anti-conservative").any())
+        return any(row["verdict"] == "anti-conservative" for row in self.rows())
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain Python values under the attribute names; ``levels`` has the rows of ``table``."""
-        return {
-            "name": self.name,
-            "kind": self.kind,
-            "restriction": self.restriction,
-            "notes": list(self.notes),
-            "n_observations": list(self.n_observations),
-            "n_trials": len(self.pvalues),
-            "seed": self.seed,
-            "confidence": self.confidence,
-            "anti_conservative": self.anti_conservative,
-            "levels": self.table.to_dict("records"),
-            "versions": versions(),
-            "pvalues": self.pvalues.tolist(),
-        }
+        """Return plain Python values under the attribute names; ``levels`` has the rows of ``table``."""
+        more = {"anti_conservative": self.anti_conservative, "n_trials": len(self.pvalues), "levels": self.rows()}
+        return super().to_dict() | more
 
-    def to_json(self, path: Any = None, **options: Any) -> str:
-        """``to_dict`` as JSON, also written to ``path``; ``options`` go to :func:`json.dumps`."""
-        return written(self.to_dict(), path, **options)
-
-    def summary(self) -> str:
+    def summary(self) -> Summary:
         """What was done, and the levels with their intervals."""
-        return self._report().as_text()
-
-    def _report(self) -> Report:
-        how = kind_of(self.kind).permuted
-        how += f" ({self.restriction})" if self.restriction else ""
         rows = [
-            [f"{row.alpha:g}", f"{row.level:.4f}", f"[{row.low:.4f}, {row.high:.4f}]", row.verdict]
-            for row in self.table.itertuples()
+            [f"{row['alpha']:g}", f"{row['level']:.4f}", f"[{row['low']:.4f}, {row['high']:.4f}]", row["verdict"]]
+            for row in self.rows()
         ]
+        how = kind_of(self.kind).permuted + (f" ({self.restriction})" if self.restriction else "")
         head = (
             f"Calibration of {self.name}",
             f"Data:       {' + '.join(map(str, self.n_observations))} observations, {how}",
             f"Trials:     {len(self.pvalues)}; seed {self.seed}",
             f"Intervals:  {percent(self.confidence)} Clopper-Pearson",
         )
-        return Report(head, Table(rows, "r", ["alpha", "level", "interval", ""], below="-"), self.notes)
+        table = Table(rows, "r", ["alpha", "level", "interval", ""], below="-")
+        return Summary.of(table, head=head, notes=self.notes)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Share of p-values up to every level, with the band in which uniform ones would be (matplotlib)."""
-        from shrinktest.plots.calibration import plot_calibration
+        from shrinktest.plots.pvalues import plot_calibration
 
         return plot_calibration(self, ax)

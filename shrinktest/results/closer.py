@@ -11,14 +11,11 @@ import numpy as np
 
 from shrinktest._check import level, percent
 from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes, fitted, ink, letters, title
-from shrinktest.results.as_json import AsJson, kernel_entries
-from shrinktest.results.base import Result
-from shrinktest.results.effects import shown_pvalue
-from shrinktest.results.result import versions
-from shrinktest.results.text import WIDTH, Report, Table
+from shrinktest.results.base import TABLE, Result, bandwidth_of, plain
+from shrinktest.results.column_effects import shown_pvalue
+from shrinktest.results.printing import WIDTH, Summary, Table
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 DISTANCE, DEPENDENCE, HSIC = "distance", "dependence", "hsic"
@@ -50,7 +47,7 @@ class CloserPair:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CloserResult(AsJson, Result):
+class CloserResult(Result):
     """Which of two or more candidates X is nearer to, or depends more on: estimates, and a test of every pair.
 
     ``statistic, pvalue = result`` works.
@@ -77,8 +74,8 @@ class CloserResult(AsJson, Result):
         How the kernel was evaluated: "dense", "factor", "nystrom" or "rff".
     columns : tuple
         Names of the columns of tables, of all samples or of every variable; None for arrays.
-    rng, versions : dict
-        Source of random numbers, and versions of the packages.
+    rng : dict
+        Source of random numbers.
     notes : tuple of str
 
     Examples
@@ -107,7 +104,6 @@ class CloserResult(AsJson, Result):
     columns: tuple[Any, ...] = ()
     rng: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    versions: dict[str, str] = field(default_factory=versions)
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.statistic, self.pvalue))
@@ -143,9 +139,7 @@ class CloserResult(AsJson, Result):
     @property
     def bandwidth(self) -> Any:
         """Bandwidth of the kernel, or of each kernel."""
-        if isinstance(self.kernel, tuple):
-            return tuple(getattr(kernel, "bandwidth", None) for kernel in self.kernel)
-        return getattr(self.kernel, "bandwidth", None)
+        return bandwidth_of(self.kernel)
 
     def reject(self, alpha: float | None = None) -> bool:
         """Return True if the test rejects at ``alpha`` (default: the result's)."""
@@ -198,7 +192,7 @@ class CloserResult(AsJson, Result):
         return f"{start} by the estimates, and not clearly less on {listed}."
 
     def rows(self) -> list[dict[str, Any]]:
-        """The rows of ``table``."""
+        """Return a row for every pair, the clearest first: its :class:`CloserPair`, ``reject`` and ``nearer``."""
         ordered = sorted(self.pairs, key=lambda pair: (pair.adjusted, pair.pvalue))
         clear = [pair.adjusted <= self.alpha for pair in ordered]
         return [
@@ -206,30 +200,16 @@ class CloserResult(AsJson, Result):
             for pair, reject in zip(ordered, clear, strict=True)
         ]
 
-    @property
-    def table(self) -> pd.DataFrame:
-        """One row for every pair, the clearest first: the entries of :class:`CloserPair`, ``reject`` and ``nearer``."""
-        import pandas as pd
-
-        return pd.DataFrame(self.rows())
-
-    def to_frame(self) -> pd.DataFrame:
-        """``table``, under the name that it has for other results."""
-        return self.table
+    table = TABLE
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values under the attribute names, with ``answer``, ``best``, ``ranked`` and ``reject``."""
-        decided = {"answer": self.answer, "best": list(self.best), "ranked": list(self.ranked), "reject": self.reject()}
-        return self._entries(statistic=self.statistic, pvalue=self.pvalue, **decided) | {
-            "pairs": self.rows(),
-            **kernel_entries(self),
-        }
+        names = ("statistic", "pvalue", "bandwidth", "answer", "best", "ranked")
+        entries = {name: plain(getattr(self, name)) for name in names}
+        return super().to_dict() | entries | {"reject": self.reject(), "pairs": plain(self.rows())}
 
-    def summary(self) -> str:
-        """The answer, the estimates, a row for every pair, the clearest first, and notes."""
-        return self._report().as_text()
-
-    def _report(self) -> Report:
+    def summary(self) -> Summary:
+        """Return the answer, the estimates, a row for every pair, the clearest first, and notes."""
         estimates = dict(zip(self.names[1:], self.estimates, strict=True))
         what = f"{MEASURES[self.measure]} {'from' if self.measure == DISTANCE else 'of'} {self.names[0]}"
         several = len(self.pairs) > 1
@@ -256,7 +236,8 @@ class CloserResult(AsJson, Result):
             for row in self.rows()
         ]
         table = Table(cells, "lll" + "r" * (len(headers) - 4) + "l", headers, gap="  ", below="-")
-        return Report([fill(line, WIDTH, break_on_hyphens=False) for line in lines], table, self.notes)
+        head = [fill(line, WIDTH, break_on_hyphens=False) for line in lines]
+        return Summary.of(table, head=head, notes=self.notes)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw how much further away than the nearest every candidate is, with its interval (matplotlib)."""

@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest._check import choice, counted, output_path, percent
-from shrinktest.results.as_json import written
-from shrinktest.results.base import Result
+from shrinktest.results.base import TABLE, Result, plain
+from shrinktest.results.column_effects import ColumnEffects, shown_pvalue
 from shrinktest.results.conclude import NEVER
 from shrinktest.results.effect import TwoSampleEffect
-from shrinktest.results.effects import Effects, shown_pvalue
 from shrinktest.results.multiple import MultipleTestsResult
+from shrinktest.results.printing import WIDTH, Summary
+from shrinktest.results.printing import Table as TextTable
 from shrinktest.results.result import TestResult
-from shrinktest.results.text import Report
-from shrinktest.results.text import Table as Text
-from shrinktest.results.where import Where
 from shrinktest.tables.distribution import Distribution
 from shrinktest.tables.reading import Table
 
@@ -29,6 +27,38 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _NAMED = 8  # columns that a sentence names
+
+
+@dataclass(frozen=True, eq=False)
+class WitnessMap:
+    """The witness function of two columns of numbers, on a grid.
+
+    Parameters
+    ----------
+    columns, kinds : tuple of str
+        Names and kinds of the columns.
+    lines : tuple of ndarray
+        The grid, along each column; dates in days since 1970, durations in days, times of day in hours.
+    heights : ndarray, shape (grid, grid)
+        Mean of the second table less mean of the first: above zero where the second has more.
+    outside : ndarray of bool, shape (grid, grid), or None
+        Where it leaves the simultaneous permutation band, which exists for independent rows only.
+    points : tuple of ndarray, shape (n, 2)
+        Rows of each table, to be drawn.
+    confidence : float
+        Confidence of the band.
+    sampled : bool
+        Whether it is that of some of the rows, chosen at random.
+    """
+
+    columns: tuple[str, str]
+    kinds: tuple[str, str]
+    lines: tuple[np.ndarray, np.ndarray]
+    heights: np.ndarray
+    outside: np.ndarray | None
+    points: tuple[np.ndarray, np.ndarray]
+    confidence: float
+    sampled: bool = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,7 +73,7 @@ class ComparisonResult(Result):
         The test of the tables as a whole; an :class:`AggregateResult` with ``estimator="auto"``.
     columns : MultipleTestsResult
         A test of every column that has more than one value, adjusted for their number.
-    effects : tuple of Effects
+    effects : tuple of ColumnEffects
         How every column differs, in the order of the table.
     tables : tuple of Table
         The data, without what was left out; the pictures are made from them.
@@ -51,10 +81,10 @@ class ComparisonResult(Result):
         Confidence of every interval, each by itself.
     only : tuple of tuple of str
         Columns that only one of the tables has: those of the first (lost), and those of the second (added).
-    where : Where or None
+    where : WitnessMap or None
         The witness function of the two columns of numbers that contribute most.
     notes : tuple of str
-        What a reader should know.
+        Assumptions that may fail, and what was left out.
     effect : TwoSampleEffect or None
         How different the tables are as a whole: ``overall.effect()``, with the names of the tables.
     successive : tuple of str
@@ -77,14 +107,16 @@ class ComparisonResult(Result):
     names: tuple[str, str]
     overall: TestResult
     columns: MultipleTestsResult
-    effects: tuple[Effects, ...]
+    effects: tuple[ColumnEffects, ...]
     tables: tuple[Table, Table]
     confidence: float = 0.95
     only: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
-    where: Where | None = None
+    where: WitnessMap | None = None
     notes: tuple[str, ...] = ()
     effect: TwoSampleEffect | None = None
     successive: tuple[str, ...] = ()
+
+    table = TABLE
 
     def __repr__(self) -> str:
         return (
@@ -112,10 +144,10 @@ class ComparisonResult(Result):
         return tuple(one.name for one in self.ordered if rejected.get(one.name))
 
     @property
-    def ordered(self) -> tuple[Effects, ...]:
+    def ordered(self) -> tuple[ColumnEffects, ...]:
         """The effects of every column, most significant first; those that were not tested at the end."""
 
-        def place(one: Effects) -> tuple[float, ...]:
+        def place(one: ColumnEffects) -> tuple[float, ...]:
             pvalue, adjusted = self.pvalues_of(one.name)
             strength = one.leading.strength if one.leading is not None else 0.0
             return (math.isnan(adjusted), adjusted, pvalue, -strength) if not one.constant else (2.0,)
@@ -135,11 +167,11 @@ class ComparisonResult(Result):
         return tuple(label for (label,) in self.columns.labels)
 
     @property
-    def all_columns(self) -> tuple[Effects, ...]:
+    def all_columns(self) -> tuple[ColumnEffects, ...]:
         """``ordered``, and behind them the columns that are left out."""
         described = [one.name for one in self.effects]
         reasons = {label: reason for (label,), reason in self.columns.untested.items() if label not in described}
-        return (*self.ordered, *(Effects(name, "", (), reason) for name, reason in reasons.items()))
+        return (*self.ordered, *(ColumnEffects(name, "", (), reason) for name, reason in reasons.items()))
 
     def distribution(self, name: str) -> Distribution:
         """The shares of the values of a column in both tables, in bins or by category."""
@@ -190,41 +222,25 @@ class ComparisonResult(Result):
         where = f"{'in' if any(self.only) else 'between'} {tables}"
         return f"No difference was found {where} (p = {shown_pvalue(self.pvalue)})."
 
-    @property
-    def table(self) -> pd.DataFrame:
-        """One row a column (pandas), most significant first.
+    def rows(self) -> list[dict[str, Any]]:
+        """Rows of ``table``, one a column, most significant first.
 
         column, type, pvalue, adjusted, reject; then the effect that stands out most: ``effect`` ("median", "position",
         "spread", "share", "missing"), its ``level`` (of a share), ``estimate``, ``low``, ``high``; ``change``, in
         words; and ``reason``, why a column was not tested, empty for the others.
         """
-        import pandas as pd
-
-        return pd.DataFrame(self.rows())
-
-    def rows(self) -> list[dict[str, Any]]:
-        """The rows of ``table``."""
-        changed = self.changed()
-        found = []
+        changed, rows = self.changed(), []
         for one in self.all_columns:
             pvalue, adjusted = self.pvalues_of(one.name)
-            shown = one.told(changed=one.name in changed)
-            first = one.to_dict(shown[0]) if shown else dict.fromkeys(("effect", "level"))
-            found.append(
-                {
-                    "column": one.name,
-                    "type": one.kind,
-                    "pvalue": pvalue,
-                    "adjusted": adjusted,
-                    "reject": one.name in changed,
-                    "effect": first["effect"],
-                    "level": first["level"],
-                    **{key: first.get(key, math.nan) for key in ("estimate", "low", "high")},
-                    "change": one.words(changed=one.name in changed),
-                    "reason": one.untested,
-                }
-            )
-        return found
+            rejected = one.name in changed
+            shown = one.shown(changed=rejected)
+            first = one.to_dict(shown[0]) if shown else {}
+            tested = {"column": one.name, "type": one.kind, "pvalue": pvalue, "adjusted": adjusted, "reject": rejected}
+            effect = {key: first.get(key) for key in ("effect", "level")}
+            effect |= {key: first.get(key, math.nan) for key in ("estimate", "low", "high")}
+            words = "; ".join(one.lines(changed=rejected))
+            rows.append(tested | effect | {"change": words, "reason": one.untested})
+        return rows
 
     def to_frame(self) -> pd.DataFrame:
         """One row for every effect of every column (pandas), in the order of the table.
@@ -237,60 +253,53 @@ class ComparisonResult(Result):
         import pandas as pd
 
         names = ("column", "effect", "level", "first", "second", "estimate", "low", "high")
-        rows = [one.to_row(change) for one in self.effects for change in one.changes]
+        rows = [one.row(change) for one in self.effects for change in one.changes]
         return pd.DataFrame(rows, columns=list(names))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain Python values: the answer, the overall test and ``effect``; ``columns``, ``effects`` (a row each)."""
-        overall = {name: value for name, value in self.overall.to_dict().items() if name != "null_distribution"}
+        """Return plain Python values: the answer, overall test, ``effect``; ``columns``, ``effects`` (a row each).
+
+        ``changed`` are the columns that changed, ``only`` those that one table has alone.
+        """
+        names = ("answer", "names", "pvalue", "alpha", "confidence", "only", "successive", "effect", "notes")
+        overall = self.overall.to_dict()
+        del overall["null_distribution"]
         return {
-            "answer": self.answer,
-            "names": list(self.names),
-            "pvalue": self.pvalue,
-            "alpha": self.alpha,
+            "result": type(self).__name__,
+            **{name: plain(getattr(self, name)) for name in names},
+            "versions": self.versions,
             "reject": self.reject(),
             "changed": list(self.changed()),
             "n_observations": list(self.overall.n_observations),
-            "confidence": self.confidence,
             "method": self.columns.method,
-            "only": [list(names) for names in self.only],
-            "successive": list(self.successive),
             "columns": self.rows(),
             "effects": [one.to_dict(change) for one in self.effects for change in one.changes],
-            "effect": None if self.effect is None else self.effect.to_dict(),
             "overall": overall,
-            "notes": list(self.notes),
-            "versions": self.overall.versions,
         }
 
-    def to_json(self, path: str | Path | None = None, **options: Any) -> str:
-        """``to_dict`` as JSON, also written to ``path``; ``options`` go to :func:`json.dumps`.  NaN becomes null."""
-        return written(self.to_dict(), path, **options)
-
-    def summary(self) -> str:
+    def summary(self) -> Summary:
         """The answer, the columns most significant first, and notes."""
-        return self._report().as_text()
-
-    def _report(self) -> Report:
         changed, rows = self.changed(), []
         for one in self.all_columns:
             pvalues = ["-" if math.isnan(p) else f"{p:.3g}" for p in self.pvalues_of(one.name)]
             line, *more = one.lines(changed=one.name in changed)
             rows.append([one.name, one.kind, *pvalues, "yes" if one.name in changed else "", line])
             rows += [["", "", "", "", "", line] for line in more]
-        sizes = " and ".join(
-            f"{name} ({counted(size, 'row')})"
-            for name, size in zip(self.names, self.overall.n_observations, strict=True)
-        )
         change = f"change, with {percent(self.confidence)} interval"
         headers = ["column", "type", "p-value", "adjusted", "changed", change]
-        lines = [f"Comparison of {sizes}", fill(self.answer, 80)]
-        return Report(lines, Text(rows, "llrrll", headers=headers, gap="  ", below="-"), self.notes)
+        head = [f"Comparison of {self.sized(' and ')}", fill(self.answer, WIDTH)]
+        table = TextTable(rows, "llrrll", headers=headers, gap="  ", below="-")
+        return Summary.of(table, head=head, notes=self.notes)
+
+    def sized(self, joint: str) -> str:
+        """The names of both tables with their numbers of rows."""
+        both = zip(self.names, self.overall.n_observations, strict=True)
+        return joint.join(f"{name} ({counted(size, 'row')})" for name, size in both)
 
     @property
     def how(self) -> dict[str, str]:
         """How it was computed: labels and what stands beside them."""
-        one, count = self.overall, self.columns.null_distributions.shape[0]
+        one, count = self.overall, self.columns.n_resamples
         entropy = self.columns.rng.get("entropy")
         return {
             "Rows": " + ".join(map(str, one.n_observations)),

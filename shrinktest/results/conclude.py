@@ -9,14 +9,19 @@ from typing import Any
 import numpy as np
 
 from shrinktest._warn import warn_user
+from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import KME
 from shrinktest.notes import note
 from shrinktest.permutations.null import Null
+from shrinktest.results.base import Setup, TestData
 from shrinktest.results.kinds import CHANGE, TWO_SAMPLE
-from shrinktest.results.result import TestResult, versions
-from shrinktest.results.two_sample import TwoSampleResult
+from shrinktest.results.result import TestResult
+from shrinktest.results.witness import TwoSampleResult
 
 _TOO_MANY = 1e15  # permutations that nobody draws
+
+#: The null distribution of a statistic that was not computed.
+UNKNOWN = Null(math.nan, np.empty(0), 0.0, exact=False)
 
 #: What is said where permutations are too few, in warnings and in notes.
 NEVER = "can never reject"
@@ -28,51 +33,32 @@ def conclude(
     test: str,
     alpha: float,
     n_observations: tuple[int, ...],
+    estimator: Any = None,
     kernel: Any = None,
+    form: str = "",
+    tuning: str = "",
+    route: str = "",
+    estimates: tuple[MeanEmbedding, ...] = (),
+    rng: dict[str, Any] | None = None,
+    notes: tuple[str, ...] = (),
+    context: Any = None,
     warn: bool = True,
-    **rest: Any,
+    **about: Any,
 ) -> TestResult:
-    """The result of a null distribution; ``None`` where missing values propagate.
+    """Make the result of a null distribution; ``None`` if missing values propagate.
 
-    What a statistic of one's own does not have (estimator, kernel, form, tuning, route) may be left out.
+    ``about`` are further fields of `TestData`.  A statistic of one's own has no estimator, kernel, form and so on.
     """
-    result = _class_of(test)
-    kernels = kernel if isinstance(kernel, tuple) else (kernel,)
-    widths = tuple(getattr(k, "bandwidth", None) for k in kernels)
-    shared: dict[str, Any] = {
-        "test": test,
-        "kernel": kernel,
-        "bandwidth": widths if isinstance(kernel, tuple) else widths[0],
-        "alpha": alpha,
-        "n_observations": n_observations,
-        "versions": versions(),
-        **{"estimator": None, "form": "", "tuning": "", "route": "", "estimates": (), "rng": {}},
-        **rest,
-    }
+    data, setup = TestData(test, n_observations, **about), Setup(estimator, kernel, form, tuning, route)
+    rest: dict[str, Any] = {"data": data, "setup": setup, "alpha": alpha, "rng": rng or {}, "context": context}
+    kind = _class_of(test)
     if null is None:
-        nothing: dict[str, Any] = {"statistic": float("nan"), "pvalue": float("nan"), "null_distribution": np.empty(0)}
-        shared["estimates"] = ()
-        return result(**nothing, n_resamples=0, exact=False, **shared)
-    shrunk = is_shrunk(null, shared["form"], shared["estimator"])
-    shared["notes"] = (
-        *shared.get("notes", ()),
-        *of_rounding([null], shrunk=shrunk),
-        *([note("shrunk-to-zero")] if shrunk else ()),
-    )
+        return kind(UNKNOWN, notes=notes, **rest)
+    shrunk = is_shrunk(null, form, estimator)
     if warn and null.n_planned:
         warn_too_few(null.n_planned + (not null.exact), alpha, exact=null.exact)
-    return result(
-        statistic=null.observed,
-        pvalue=null.pvalue,
-        null_distribution=null.values,
-        n_resamples=null.values.size,
-        exact=null.exact,
-        tolerance=null.tolerance,
-        stopping=null.stopping,
-        n_planned=null.n_planned,
-        stopped=null.stopped,
-        **shared,
-    )
+    notes = (*notes, *of_rounding([null], shrunk=shrunk), *([note("shrunk-to-zero")] if shrunk else ()))
+    return kind(null, estimates=estimates, notes=notes, **rest)
 
 
 def is_shrunk(null: Null, form: str, estimator: Any) -> bool:

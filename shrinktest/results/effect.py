@@ -7,15 +7,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shrinktest._check import percent
-from shrinktest.results.as_json import AsJson, entries_of
-from shrinktest.results.base import Result
-from shrinktest.results.reading import fields_of
-from shrinktest.results.text import WIDTH, Report, Table
+from shrinktest.results.base import TABLE, Result
+from shrinktest.results.printing import WIDTH, Summary, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +32,7 @@ RELATIVE = {
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Effect(AsJson, Result, ABC):
+class Effect(Result, ABC):
     """Base class of effects.
 
     Attributes
@@ -44,52 +42,31 @@ class Effect(AsJson, Result, ABC):
     confidence : float
         Confidence of each interval by itself.
     notes : tuple of str
-        What a reader should know.
+        What limits the estimates or their intervals.
     """
 
     z: float
     confidence: float = 0.95
     notes: tuple[str, ...] = ()
 
-    @abstractmethod
-    def rows(self) -> list[dict[str, Any]]:
-        """The rows of ``table``."""
+    table = TABLE
 
     @abstractmethod
     def lines(self) -> list[str]:
-        """The result in sentences."""
+        """Return the result in sentences."""
 
-    @property
-    def table(self) -> pd.DataFrame:
-        """What was estimated, with intervals (pandas)."""
-        import pandas as pd
-
-        return pd.DataFrame(self.rows())
-
-    def to_frame(self) -> pd.DataFrame:
-        """``table``, under the name that it has for other results (pandas)."""
-        return self.table
-
-    def summary(self) -> str:
+    def summary(self) -> Summary:
         """What was found, in sentences and as a table."""
-        return self._report().as_text()
+        head = [*(fill(line, WIDTH) for line in self.lines()), ""]
+        return Summary.of(self.printed(), head=head, notes=self.remarks)
 
     def printed(self) -> Table:
-        """``table`` as summaries print it."""
+        """Return ``table`` as summaries print it."""
         rows = self.rows()
-        names = [name for name in rows[0] if name not in ("low", "high")]
-        cells = []
-        for row in rows:
-            reach = row["low"], row["high"]
-            form = f".{max(3, _places(reach))}f"
-            shown = "-" if math.isnan(row["estimate"]) else _number(row["estimate"], form)
-            labels = [row[name] for name in names if name != "estimate"]
-            cells.append([*labels, shown, "-" if math.isnan(reach[0]) else _interval(reach, form)])
-        aligns = "".join("l" if isinstance(rows[0][name], str) else "r" for name in names) + "r"
-        return Table(cells, aligns, [*names, f"{percent(self.confidence)} interval"], gap="   ", heads="c")
-
-    def _report(self) -> Report:
-        return Report([*(fill(line, WIDTH) for line in self.lines()), ""], self.printed(), self.remarks)
+        labels = [name for name in rows[0] if name not in ("estimate", "low", "high")]
+        cells = [[*(row[name] for name in labels), *_cells(row)] for row in rows]
+        headers = [*labels, "estimate", f"{percent(self.confidence)} interval"]
+        return Table(cells, "l" * len(labels) + "r", headers, gap="   ")
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -97,8 +74,12 @@ class Effect(AsJson, Result, ABC):
         outside = any(row["estimate"] < 0.0 <= row["low"] for row in self.rows())
         return (*self.notes, _CUT) if outside else self.notes
 
+    def _row(self, name: str) -> dict[str, Any]:
+        low, high = getattr(self, f"{name}_interval")
+        return {"measure": name, "estimate": getattr(self, name), "low": low, "high": high}
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class TwoSampleEffect(Effect):
     """Effect size of two samples: how different they are, on scales that do not depend on their sizes.
 
@@ -106,12 +87,20 @@ class TwoSampleEffect(Effect):
     ----------
     auc : float
         Separability: the probability that an observation of the first sample has a higher value of the witness function
-        than one of the second, for functions that were fitted without them.  .5: no better than chance; 1: apart.
+        than one of the second, for functions that were fitted without them (cross-fitting).  .5: no better than chance;
+        1: apart.  A combination takes the sum of its members' functions, each in units of its standard deviation and
+        with the weight that the rows it was fitted to give it (the square of their unbiased squared distance, in units
+        of its spread under permutations).
     auc_interval : tuple of float
+        Score interval with the variance of DeLong et al. (1988).
     distance : float
-        The squared distance of the kernel means from 0 to 1.  Its parts are estimated without bias, so that it may come
-        out below 0; the ratio of these is only nearly unbiased.
+        The squared distance of the kernel means over the sum of their squared norms or, for kernels with values below
+        zero, a quarter of it over the variance of a mixture in which both samples count half (for a linear kernel and
+        samples of one size the R^2 of analysis of variance, without bias).  From 0 to 1; its parts are estimated from
+        pairs of different observations, without bias, so that it may come out below 0.
     distance_interval : tuple of float
+        Score interval with the variance of the jackknife and of the second order of a U statistic, which is what is
+        left without an effect.
     relative_to : str
         What 1 is: "norms" (the means have nothing in common), or "variance" (all variance is between the samples).
     names : tuple of str
@@ -143,26 +132,32 @@ class TwoSampleEffect(Effect):
     shares: Mapping[str, float] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        return f"TwoSampleEffect(auc={_area(self)}, distance={_estimate(self.distance, self.distance_interval)})"
+        distance = _estimate(self.distance, self.distance_interval)
+        return f"TwoSampleEffect(auc={_estimate(self.auc, self.auc_interval, spare=1)}, distance={distance})"
 
     def lines(self) -> list[str]:
-        """The result in sentences."""
+        """Return the result in sentences."""
         first, second = self.names
-        said = [
-            f"Of one observation of {first} and one of {second}, {_told(self)}."
-            if not math.isnan(self.auc)
-            else "How well the samples can be told apart was not estimated."
+        separable = f"Of one observation of {first} and one of {second}, {self.told_apart()}."
+        return [
+            "How well the samples can be told apart was not estimated." if math.isnan(self.auc) else separable,
+            _amount("Their distance", self.distance, self.distance_interval, RELATIVE[self.relative_to]),
+            _above(self.z),
+            *([_contributed(self.shares)] if self.shares else []),
         ]
-        said.append(_amount("Their distance", self.distance, self.distance_interval, RELATIVE[self.relative_to]))
-        said.append(_above(self.z))
-        return [*said, _contributed(self.shares)] if self.shares else said
+
+    def told_apart(self) -> str:
+        """Say what the area is the probability of, with its interval and what it is to be compared with."""
+        scale = " (.5: by chance, 1: always)" if self.auc >= 0.5 else ", no more than by chance (.5)"
+        area = _estimate(self.auc, self.auc_interval, spare=1)
+        return f"the witness function tells which is which with probability {area}{scale}"
 
     def rows(self) -> list[dict[str, Any]]:
-        """The rows of ``table``."""
-        return [_row("auc", self.auc, self.auc_interval), _row("distance", self.distance, self.distance_interval)]
+        """Rows of ``table``: measure, estimate, low, high."""
+        return [self._row("auc"), self._row("distance")]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class KSampleEffect(Effect):
     """Effect sizes of several samples: how different every two of them are.
 
@@ -193,8 +188,11 @@ class KSampleEffect(Effect):
     pairs: Mapping[tuple[int, int], TwoSampleEffect]
 
     def __repr__(self) -> str:
-        found = [one.auc for one in self.pairs.values() if not math.isnan(one.auc)]
-        return f"KSampleEffect({len(self.names)} samples{f', auc up to {_number(max(found))}' if found else ''})"
+        areas = [one.auc for one in self._estimated()]
+        return f"KSampleEffect({len(self.names)} samples{f', auc up to {_number(max(areas))}' if areas else ''})"
+
+    def _estimated(self) -> list[TwoSampleEffect]:
+        return [one for one in self.pairs.values() if not math.isnan(one.auc)]
 
     @property
     def auc(self) -> pd.DataFrame:
@@ -206,12 +204,6 @@ class KSampleEffect(Effect):
         """Distance of every two samples (k, k), NaN on the diagonal (pandas)."""
         return self._matrix("distance")
 
-    def plot(self, ax: Axes | None = None, *, measure: str = "auc") -> Axes:
-        """``measure`` ("auc" or "distance") of every two samples with its interval, largest first (matplotlib)."""
-        from shrinktest.plots.effects import plot_pairs
-
-        return plot_pairs(self, ax, measure)
-
     def _matrix(self, name: str) -> pd.DataFrame:
         import pandas as pd
 
@@ -220,35 +212,35 @@ class KSampleEffect(Effect):
             out[i, j] = out[j, i] = getattr(one, name)
         return pd.DataFrame(out, index=list(self.names), columns=list(self.names))
 
+    def plot(self, ax: Axes | None = None, *, measure: str = "auc") -> Axes:
+        """``measure`` ("auc" or "distance") of every two samples with its interval, largest first (matplotlib)."""
+        from shrinktest.plots.comparison import plot_pairs
+
+        return plot_pairs(self, ax, measure)
+
     def lines(self) -> list[str]:
-        """The result in sentences."""
-        found = [one for one in self.pairs.values() if not math.isnan(one.auc)]
-        if not found:
+        """Return the result in sentences."""
+        if not self._estimated():
             return [_above(self.z)]
-        apart = max(found, key=lambda one: one.auc)
-        return [
-            f"Furthest apart are {apart.names[0]} and {apart.names[1]}: of one observation of each, {_told(apart)}.",
-            _above(self.z),
-        ]
+        apart = max(self._estimated(), key=lambda one: one.auc)
+        first, second = apart.names
+        most = f"Furthest apart are {first} and {second}: of one observation of each, {apart.told_apart()}."
+        return [most, _above(self.z)]
 
     def rows(self) -> list[dict[str, Any]]:
-        """The rows of ``table``: two for every pair of samples."""
-        return [
-            {"first": one.names[0], "second": one.names[1], **row} for one in self.pairs.values() for row in one.rows()
-        ]
+        """Rows of ``table``, two for every pair: first, second, measure, estimate, low, high."""
+        both = ((one.names, row) for one in self.pairs.values() for row in one.rows())
+        return [{"first": names[0], "second": names[1], **row} for names, row in both]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain Python values under the attribute names; ``pairs`` is a list."""
-        pairs = [{"first": i, "second": j, **entries_of(one)} for (i, j), one in self.pairs.items()]
+        """Return plain Python values under the attribute names; ``pairs`` is a list, with numbers of both samples."""
+        pairs = [{"first": i, "second": j, **one.to_dict()} for (i, j), one in self.pairs.items()]
+        for pair in pairs:
+            del pair["result"], pair["versions"]
         return super().to_dict() | {"pairs": pairs}
 
-    @classmethod
-    def _of_json(cls, read: Mapping[str, Any]) -> Self:
-        pairs = {(one["first"], one["second"]): TwoSampleEffect._of_json(one) for one in read["pairs"]}
-        return cls(**fields_of(cls, read) | {"pairs": pairs})
 
-
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class DependenceEffect(Effect):
     """Effect size of two variables: how dependent they are, from 0 to 1, whatever the number of pairs.
 
@@ -259,6 +251,7 @@ class DependenceEffect(Effect):
         that it may come out below 0; their ratio is only nearly unbiased.  1: one variable has the same Gram matrix as
         the other.  For distances (``kernel="energy"``) it is the squared distance correlation with its bias removed.
     dependence_interval : tuple of float
+        Score interval, as that of a distance.
     names : tuple of str
         What the variables are called.
     z, confidence, notes
@@ -283,20 +276,24 @@ class DependenceEffect(Effect):
         return f"DependenceEffect(dependence={_estimate(self.dependence, self.dependence_interval)})"
 
     def lines(self) -> list[str]:
-        """The result in sentences."""
+        """Return the result in sentences."""
         what = f"The dependence of {self.names[0]} and {self.names[1]}"
         return [_amount(what, self.dependence, self.dependence_interval, "0: none, 1: complete"), _above(self.z)]
 
     def rows(self) -> list[dict[str, Any]]:
-        """The rows of ``table``."""
-        return [_row("dependence", self.dependence, self.dependence_interval)]
+        """Rows of ``table``: measure, estimate, low, high."""
+        return [self._row("dependence")]
 
 
-# --- how they are written -------------------------------------------------------------------------------------------
+# --- numbers and sentences ----------------------------------------------------------------------------------
 
 
-def _row(measure: str, estimate: float, interval: Interval) -> dict[str, Any]:
-    return {"measure": measure, "estimate": estimate, "low": interval[0], "high": interval[1]}
+def shown_shares(value: float, interval: Interval, spare: int = 1, least: int = 2) -> tuple[str, str, str]:
+    """A share and its limits without leading zeros, with as many decimals as tell the limits apart, less ``spare``."""
+    width = interval[1] - interval[0]
+    places = min(max(2, 1 - math.floor(math.log10(width))), 6) if width > 0.0 else 2
+    form = f".{max(least, places - spare)}f"
+    return _number(value, form), _number(interval[0], form), _number(interval[1], form)
 
 
 def _number(value: float, form: str = ".2f") -> str:
@@ -306,43 +303,20 @@ def _number(value: float, form: str = ".2f") -> str:
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
 
 
-def _interval(interval: Interval, form: str = ".2f") -> str:
-    if math.isnan(interval[0]):
-        return "[no interval]"
-    return f"[{_number(interval[0], form)}, {_number(interval[1], form)}]"
-
-
-def _places(interval: Interval) -> int:
-    """As many decimals as tell the limits of an interval apart."""
-    width = interval[1] - interval[0]
-    return 2 if math.isnan(width) or width <= 0.0 else min(max(2, 1 - math.floor(math.log10(width))), 6)
-
-
 def _estimate(value: float, interval: Interval, spare: int = 0) -> str:
-    """An estimate with its interval, with as many decimals as tell the limits apart, or ``spare`` less."""
-    form = f".{max(2, _places(interval) - spare)}f"
-    return f"{_number(value, form)} {_interval(interval, form)}"
+    """An estimate with its interval."""
+    shown, low, high = shown_shares(value, interval, spare)
+    return f"{shown} [no interval]" if math.isnan(interval[0]) else f"{shown} [{low}, {high}]"
 
 
-def shown_shares(value: float, interval: Interval) -> tuple[str, str, str]:
-    """A probability and the limits of its interval, with as many decimals as tell the limits apart, less one."""
-    form = f".{max(2, _places(interval) - 1)}f"
-    low, high = interval
-    return _number(value, form), _number(low, form), _number(high, form)
-
-
-def _area(effect: TwoSampleEffect) -> str:
-    return _estimate(effect.auc, effect.auc_interval, spare=1)
-
-
-def _told(effect: TwoSampleEffect) -> str:
-    """What an area is the probability of, with its interval and what it is to be compared with."""
-    beside = " (.5: by chance, 1: always)" if effect.auc >= 0.5 else ", no more than by chance (.5)"
-    return f"the witness function tells which is which with probability {_area(effect)}{beside}"
+def _cells(row: dict[str, Any]) -> tuple[str, str]:
+    """An estimate and its interval in a table."""
+    shown, low, high = shown_shares(row["estimate"], (row["low"], row["high"]), spare=0, least=3)
+    return "-" if math.isnan(row["estimate"]) else shown, "-" if math.isnan(row["low"]) else f"[{low}, {high}]"
 
 
 def _amount(what: str, value: float, interval: Interval, scale: str) -> str:
-    """A sentence on an estimate that is 0 where there is no effect."""
+    """A sentence on an estimate that is 0 without an effect."""
     if math.isnan(value):
         return f"{what} was not estimated."
     shown = _estimate(value, interval)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from functools import partial
 from html import escape
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from shrinktest._check import counted, percent
-from shrinktest.results.effects import Effects, shown_pvalue
+from shrinktest.results.column_effects import ColumnEffects, shown_pvalue
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,7 +48,7 @@ def table(result: ComparisonResult) -> str:
     return f"<table><caption>{escape(what)}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>\n"
 
 
-def _row(result: ComparisonResult, one: Effects, headers: tuple[str, ...]) -> str:
+def _row(result: ComparisonResult, one: ColumnEffects, headers: tuple[str, ...]) -> str:
     changed = one.name in result.changed()
     pvalue, adjusted = result.pvalues_of(one.name)
     how = "<br>".join(escape(line) for line in one.lines(changed=changed))
@@ -76,13 +75,9 @@ def _section(heading: str, body: str) -> str:
 
 
 def _answer(result: ComparisonResult) -> str:
-    sizes = " with ".join(
-        f"{name} ({counted(size, 'row')})"
-        for name, size in zip(result.names, result.overall.n_observations, strict=True)
-    )
     answer = re.sub(r"\(p = [^)]*\)", r'<span class="n">\g<0></span>', escape(result.verdict))
     said = "".join(f"<p>{escape(line)}</p>\n" for line in result.size)
-    return f"<h1>{answer}</h1>\n{said}<p>A comparison of {escape(sizes)}, column by column.</p>\n"
+    return f"<h1>{answer}</h1>\n{said}<p>A comparison of {escape(result.sized(' with '))}, column by column.</p>\n"
 
 
 # --- pictures -----------------------------------------------------------------------------------------------
@@ -111,9 +106,8 @@ def _legend(result: ComparisonResult) -> str:
     return f'<p class="legend"><span class="first"></span>{first} <span class="second"></span>{second}</p>\n'
 
 
-def _figure(result: ComparisonResult, one: Effects, *, changed: bool) -> str:
-    from shrinktest.plots.comparison import draw_distribution
-    from shrinktest.plots.svg import inline
+def _figure(result: ComparisonResult, one: ColumnEffects, *, changed: bool) -> str:
+    from shrinktest.plots.comparison import draw_distribution, inline
 
     found = result.distribution(one.name)
 
@@ -121,14 +115,13 @@ def _figure(result: ComparisonResult, one: Effects, *, changed: bool) -> str:
         draw_distribution(figure.subplots(), found, result.names)
 
     words = f"{'Bars' if found.labels else 'Histogram'} of {one.name} in {result.names[0]} and {result.names[1]}: "
-    picture = inline(draw, _SMALL, words + one.words(changed=changed), one.name)
+    picture = inline(draw, _SMALL, words + "; ".join(one.lines(changed=changed)), one.name)
     lines = "<br>".join(escape(line) for line in one.lines(changed=changed))
     return f"<figure>{picture}<figcaption><strong>{escape(one.name)}</strong><br>{lines}</figcaption></figure>\n"
 
 
 def _where(result: ComparisonResult) -> str:
-    from shrinktest.plots.comparison import draw_where
-    from shrinktest.plots.svg import inline
+    from shrinktest.plots.comparison import draw_witness_map, inline
 
     found: Any = result.where
     first, second = found.columns
@@ -144,7 +137,10 @@ def _where(result: ComparisonResult) -> str:
     chosen = "The two columns were chosen by looking at the data, so that this describes, and proves nothing."
     about = f"{words}{band} {chosen}{sample}"
     picture = inline(
-        lambda figure: partial(draw_where, found=found, names=result.names)(figure.subplots()), _LARGE, words, "where"
+        lambda figure: draw_witness_map(figure.subplots(), found, result.names),
+        _LARGE,
+        words,
+        "where",
     )
     return f'{_legend(result)}<figure class="one">{picture}<figcaption>{escape(about)}</figcaption></figure>\n'
 

@@ -2,125 +2,73 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from shrinktest._check import level
-from shrinktest._version import __version__
+from shrinktest._check import as_rng, count, level
+from shrinktest._warn import tiny_is_zero
 from shrinktest.embedding import MeanEmbedding
-from shrinktest.permutations.stopping import Stopping, allowed_rows
-from shrinktest.results.as_json import as_lists, kernel_entries, text_of, written
-from shrinktest.results.base import Result
-from shrinktest.results.interval import clopper_pearson
-from shrinktest.results.kept import NOT_IN_JSON, Kept
-from shrinktest.results.kinds import Kind, kind_of
-from shrinktest.results.reading import (
-    SCHEMA,
-    Fitted,
-    entry_of,
-    number_of,
-    read_json,
-    rebuilt,
-    shown_of,
-    value_of,
-)
-from shrinktest.tables.encoding import Encoding
+from shrinktest.permutations.null import Null
+from shrinktest.results.base import Result, Setup, TestData, bandwidth_of, plain, write_json
+from shrinktest.results.kinds import BY_PROPENSITY, NO_EFFECT_BY_PROPENSITY, Kind, kind_of
+from shrinktest.results.printing import Summary, Table, known, number, side_by_side
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
-    from shrinktest.results.text import Summary
+    from shrinktest.results.effect import Effect
+
+#: Number of folds, each scored by the witness function of the others, unless ``folds=`` says another.
+FOLDS = 5
+
+_NO_DATA = (
+    "this result does not hold its data, because these had missing values, or several tests were run together; run a "
+    "test by itself, without missing values"
+)
+_ROW = (
+    *("test", "statistic", "pvalue", "alpha", "n_resamples", "exact", "form", "estimator", "tuning"),
+    *("kernel", "bandwidth", "n_observations", "route", "restriction", "stopping", "n_planned", "stopped", "method"),
+)
+_KEYS = (*_ROW, "names", "columns", "notes", "rng", "versions", "tolerance", "assumption")
 
 
-@functools.cache  # files are read, and a test may take less time than that
-def _version(package: str) -> str:
-    from importlib.metadata import version
-
-    return version(package)
-
-
-def versions() -> dict[str, str]:
-    """Versions of this package and of those that its numbers depend on."""
-    return {"shrinktest": __version__, **{name: _version(name) for name in ("numpy", "scipy", "numba")}}
-
-
-@dataclass(frozen=True, eq=False)
-class TestResult(Kept, Result):
+@dataclass(frozen=True, eq=False, repr=False)
+class TestResult(Result):
     """Result of a test: statistic, p-value, null distribution and how they were computed.
 
     ``statistic, pvalue = result`` works.
 
     Attributes
     ----------
-    statistic : float
-        Squared MMD, or HSIC, of the estimates; for more than two, their mean squared distance or dHSIC.
-    pvalue : float
-        Permutation p-value, never 0; NaN with ``n_resamples=0`` or NaN data that propagate.
-    null_distribution : ndarray, shape (n_resamples,)
-        The statistic over the permutations; with ``exact`` these are all, the observed one included.  NaN where it is
-        not known: in members of a combined test that ``from_json`` read.
-    n_resamples : int
-        Number of permutations in the null distribution; with ``stopping`` those that were drawn until it ended.
-    exact : bool
-        Whether all permutations were enumerated.
-    test : str
-        "two-sample", "independence", "k-sample" or "joint-independence"; for a statistic of your own, its name.
-    form : str
-        "biased" (V form, a squared norm) or "unbiased" (U form, may be negative).
-    estimator : MeanEstimator
-        As it was given.
-    tuning : str
-        What was tuned when: "sample", "joint", "pooled", or "fixed".
-    kernel : Kernel or tuple of Kernel
-        With the bandwidths that were used; one per variable for independence.
-    bandwidth : float, tuple or None
-        Bandwidth of the kernel or kernels; None where they have none.
-    n_observations : tuple of int
-        Sizes of the samples, or the number of pairs.
+    null : Null
+        The statistic on the data and over the permutations: ``statistic``, ``pvalue``, ``null_distribution`` and
+        ``n_resamples``; ``exact`` (all permutations were enumerated), ``tolerance`` (how far below the statistic a
+        value counts as equal), ``exceedances`` (values that reach it); with a rule, ``stopping``, ``n_planned`` and
+        ``stopped`` (the p-value is that of the rule).
+    data : TestData
+        What was tested: ``test``, ``n_observations``, ``names`` of the samples or variables, ``columns`` of tables and
+        ``encodings``, how they became numbers; ``restriction``, the permutations that the design allows; ``method`` and
+        ``assumption``, how other variables were taken into account, and what must be true for the p-value to be valid.
+    setup : Setup
+        How: ``estimator`` as given, ``kernel`` and ``bandwidth`` as used, ``form`` ("biased" or "unbiased"), ``tuning``
+        (what was tuned when: "sample", "joint", "pooled", or "fixed"), and ``route``, how the kernel was evaluated
+        ("dense" and "factor" agree, "nystrom" and "rff" approximate).
     alpha : float
         Level at which ``reject`` and ``summary`` decide.
     estimates : tuple of MeanEmbedding
         The fitted embeddings with their tuned amounts (for independence one, of the centred pairs).
     rng : dict
         Bit generator, seed entropy and state before the first draw: enough to draw the same permutations again.
-    versions : dict
-        Versions of the packages that computed it.
     notes : tuple of str
-        What a reader should know: assumptions that may fail, what was left out.
-    tolerance : float
-        How far below the observed statistic a value still counts as equal to it.
-    route : str
-        How the kernel was evaluated: "dense" or "factor", which give the same answer, or "nystrom" or "rff".
-    restriction : str
-        Which permutations the design of the data allows, such as "within 12 blocks"; empty if all of them.
-    stopping : Stopping or None
-        The rule that could end the drawing; None without one, and where all permutations were enumerated.
-    n_planned : int
-        Permutations that would have been drawn without stopping.
-    stopped : bool
-        Whether the p-value is that of the rule, and not the rank of the statistic among all permutations.
-    names : tuple of str or None
-        Names of the samples, or of the variables, where the data have some.
-    columns : tuple
-        For all samples, or for every variable, the names of the columns of tables; None for arrays.
-    encodings : tuple of Encoding or None
-        How the columns of tables became numbers; in JSON, too: kinds, levels, units and what dates are counted from.
-    method, assumption : str
-        Where other variables are given (``given=``, ``covariates=``), how they were taken into account, and what must
-        be true for the p-value to be valid; empty otherwise.
-    again : Again, str or None
-        The data and the statistics, to compute more about them; in a pickle only if ``keeps_data``.  A text says why
-        they are missing.  A pickle without them is not free of data: ``estimates`` hold every row.
-    stored : Effect or None
-        The effect, where the result was read from JSON that has it.
-    keeps_data : bool
-        Whether they are (``with_data``).
+        Assumptions that may fail, and what was left out.
+    context : TestContext, str or None
+        The data and the statistics, from which effects and witness bands are computed; in a pickle only after
+        ``with_data``.  A text says why they are missing.
 
     Examples
     --------
@@ -134,37 +82,14 @@ class TestResult(Kept, Result):
 
     __test__: ClassVar[bool] = False  # not a test class for pytest
 
-    statistic: float
-    pvalue: float
-    null_distribution: np.ndarray
-    n_resamples: int
-    exact: bool
-    test: str
-    form: str
-    estimator: Any
-    tuning: str
-    kernel: Any
-    bandwidth: Any
-    n_observations: tuple[int, ...]
+    null: Null
+    data: TestData
+    setup: Setup
     alpha: float
-    estimates: tuple[MeanEmbedding, ...]
-    rng: dict[str, Any]
-    versions: dict[str, str]
+    estimates: tuple[MeanEmbedding, ...] = ()
+    rng: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    tolerance: float = 0.0
-    route: str = "dense"
-    restriction: str = ""
-    stopping: Stopping | None = None
-    n_planned: int = 0
-    stopped: bool = False
-    names: tuple[str | None, ...] = ()
-    columns: tuple[tuple[str, ...] | None, ...] = ()
-    encodings: tuple[Encoding | None, ...] = ()
-    method: str = ""
-    assumption: str = ""
-    again: Any = field(default=None, compare=False)  # results are equal with and without their data
-    stored: Any = field(default=None, compare=False)
-    keeps_data: bool = field(default=False, compare=False)
+    context: Any = field(default=None, compare=False)  # results are equal with and without their data
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.statistic, self.pvalue))
@@ -176,14 +101,101 @@ class TestResult(Kept, Result):
         return (self.statistic, self.pvalue)[index]
 
     def __repr__(self) -> str:
-        found = f"{type(self).__name__}(statistic={self.statistic:.6g}, pvalue={self.pvalue:.6g}"
-        return f"{found})" if self.estimator is None else f"{found}, estimator={self.estimator!r})"
+        numbers = f"{type(self).__name__}(statistic={self.statistic:.6g}, pvalue={self.pvalue:.6g}"
+        return f"{numbers})" if self.estimator is None else f"{numbers}, estimator={self.estimator!r})"
 
     def __getattr__(self, name: str) -> Any:
-        """Say why there is no such thing, for what only the result of a two-sample test has."""
         if name in ("witness", "witness_band", "plot_witness", "contributions"):
             raise AttributeError(f"a witness function compares two samples; {self.kind.described} has none")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    # --- the null distribution ----------------------------------------------------------------------------
+
+    @property
+    def statistic(self) -> float:
+        """Squared MMD, or HSIC, of the estimates; for more than two, their mean squared distance or dHSIC."""
+        return self.null.observed
+
+    @property
+    def pvalue(self) -> float:
+        """Permutation p-value, never 0; NaN with ``n_resamples=0`` or NaN data that propagate."""
+        return self.null.pvalue
+
+    @property
+    def null_distribution(self) -> np.ndarray:
+        """The statistic over the permutations; with ``exact`` these are all, the observed one included."""
+        return self.null.values
+
+    @property
+    def n_resamples(self) -> int:
+        """Number of permutations in the null distribution; with ``stopping`` those drawn until it ended."""
+        return self.null.values.size
+
+    exact = property(attrgetter("null.exact"))
+    tolerance = property(attrgetter("null.tolerance"))
+    exceedances = property(attrgetter("null.exceedances"))
+    stopping = property(attrgetter("null.stopping"))
+    stopped = property(attrgetter("null.stopped"))
+    n_planned = property(attrgetter("null.n_planned"))
+
+    @property
+    def z(self) -> float:
+        """Distance of the statistic from its mean under permutations, in standard deviations of these."""
+        values = self.null_distribution
+        spread = float(np.std(values, ddof=1)) if values.size > 1 else 0.0
+        return float((self.statistic - values.mean()) / spread) if spread > 0.0 else float("nan")
+
+    def reject(self, alpha: float | None = None) -> bool:
+        """Whether the test rejects at ``alpha`` (default: the result's): p <= alpha, which has exactly that level."""
+        return bool(self.pvalue <= (self.alpha if alpha is None else level(alpha)))
+
+    def critical_value(self, alpha: float | None = None) -> float:
+        """The value that the statistic must exceed (by more than ties) to be rejected at ``alpha``.
+
+        Infinity with too few permutations to reject at all; NaN if drawing stopped before the value was known.
+        """
+        alpha = self.alpha if alpha is None else level(alpha)
+        if self.stopped:
+            return float("nan")
+        ordered = np.sort(self.null_distribution)[::-1]
+        # p <= alpha means: at most this many rows, the observed one among them, reach the statistic
+        rows = ordered.size + (not self.exact)
+        allowed = int((np.arange(1, rows + 1) / max(rows, 1) <= alpha).sum())
+        return float(ordered[allowed - (not self.exact)]) if allowed else float("inf")
+
+    def pvalue_interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Clopper-Pearson interval for the p-value that all permutations would give.
+
+        It is the Monte Carlo uncertainty only: the p-value itself is valid for any number of permutations.  A single
+        point when the null distribution is exact.  If a rule stopped the drawing the same limits hold, with a little
+        more confidence than asked for.  The statistic of a combination is itself made from the permutations drawn, so
+        that its interval is a little too short: of 95% intervals 91 to 92% held the p-value of all permutations.
+        """
+        confidence = 0.95 if confidence == 0.95 else level(confidence, "confidence")
+        if self.exact or self.n_resamples == 0:
+            return self.pvalue, self.pvalue
+        return clopper_pearson(self.exceedances, self.n_resamples, confidence)
+
+    # --- what was tested, and how; see TestData and Setup ------------------------------------------------------
+
+    test = property(attrgetter("data.test"))
+    n_observations = property(attrgetter("data.n_observations"))
+    names = property(attrgetter("data.names"))
+    columns = property(attrgetter("data.columns"))
+    encodings = property(attrgetter("data.encodings"))
+    restriction = property(attrgetter("data.restriction"))
+    method = property(attrgetter("data.method"))
+    assumption = property(attrgetter("data.assumption"))
+    estimator = property(attrgetter("setup.estimator"))
+    kernel = property(attrgetter("setup.kernel"))
+    form = property(attrgetter("setup.form"))
+    tuning = property(attrgetter("setup.tuning"))
+    route = property(attrgetter("setup.route"))
+
+    @property
+    def bandwidth(self) -> Any:
+        """Bandwidth of the kernel or kernels; None if they have none."""
+        return bandwidth_of(self.kernel)
 
     @property
     def kind(self) -> Kind:
@@ -194,177 +206,193 @@ class TestResult(Kept, Result):
         """A name for each of ``count`` estimates."""
         return self.kind.estimate_names(count)
 
-    def reject(self, alpha: float | None = None) -> bool:
-        """Whether the test rejects at ``alpha`` (default: the result's): p <= alpha, which has exactly that level."""
-        return bool(self.pvalue <= (self.alpha if alpha is None else level(alpha)))
+    # --- the size of the effect ---------------------------------------------------------------------------
 
-    def critical_value(self, alpha: float | None = None) -> float:
-        """The value that the statistic must exceed (by more than ties) to be rejected at ``alpha``.
-
-        Infinity when there are too few permutations to reject at all; NaN when drawing stopped before the value was
-        known, and where the null distribution is not known (``from_json``).
-        """
-        alpha = self.alpha if alpha is None else level(alpha)
-        if self.stopped:
-            return float("nan")
-        ordered = np.sort(self.null_distribution)[::-1]
-        rows = ordered.size + (not self.exact)
-        # p <= alpha means: at most this many rows, the observed one among them, reach the statistic
-        allowed = allowed_rows(alpha, rows)
-        return float(ordered[allowed - (not self.exact)]) if allowed else float("inf")
-
-    @property
-    def exceedances(self) -> int:
-        """Number of permutations whose statistic reaches the observed one, ties included."""
-        if np.isnan(self.null_distribution).any():  # not known (from_json): the p-value is their share
-            return round(self.pvalue * (self.n_resamples + (not self.exact))) - (not self.exact)
-        return int((self.null_distribution >= self.statistic - self.tolerance).sum())
-
-    def pvalue_interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Clopper-Pearson interval for the p-value that all permutations would give.
-
-        It is the Monte Carlo uncertainty only: the p-value itself is valid for any number of permutations.  A single
-        point when the null distribution is exact.  Where a rule stopped the drawing the same limits hold, with a little
-        more confidence than asked for.  The statistic of a combination is itself made from the permutations drawn, so
-        that its interval is a little too short: of 95% intervals 91 to 92% held the p-value of all permutations.
-        """
-        confidence = level(confidence, "confidence")
-        if self.exact or self.n_resamples == 0 or np.isnan(self.pvalue):
-            return self.pvalue, self.pvalue
-        return clopper_pearson(self.exceedances, self.n_resamples, confidence)
-
-    def to_dict(self, *, effect: bool = False) -> dict[str, Any]:
-        """Plain Python values under the attribute names (embeddings as their size, amount and squared norm).
-
-        Besides, for ``from_json``: ``result`` is the class, ``schema`` the number of this layout, ``kernel_label`` what
-        tables call the kernel, and ``amount`` the unit of an embedding's shrinkage; with ``effect``, that of
-        ``self.effect()``, which takes time to compute and is an error where there is none.
-        """
-        amount = getattr(self.estimator, "amount", "amount")
-        found = {"effect": self.effect().to_dict()} if effect else {}
-        return {
-            "result": type(self).__name__,
-            "schema": SCHEMA,
-            "test": self.test,
-            "statistic": self.statistic,
-            "pvalue": self.pvalue,
-            "reject": self.reject(),
-            "alpha": self.alpha,
-            "n_resamples": self.n_resamples,
-            "exact": self.exact,
-            "form": self.form,
-            "estimator": text_of(self.estimator),
-            "tuning": self.tuning,
-            **kernel_entries(self),
-            "n_observations": list(self.n_observations),
-            "names": list(self.names),
-            "columns": as_lists(self.columns),
-            "encodings": [None if one is None else one.to_dict() for one in self.encodings],
-            "estimates": [
-                {"n": e.n, "shrinkage": e.shrinkage, "amount": amount, "norm2": e.norm2()} for e in self.estimates
-            ],
-            "notes": list(self.notes),
-            "rng": self.rng,
-            "versions": self.versions,
-            "tolerance": self.tolerance,
-            "route": self.route,
-            "restriction": self.restriction,
-            "stopping": text_of(self.stopping),
-            "n_planned": self.n_planned,
-            "stopped": self.stopped,
-            "method": self.method,
-            "assumption": self.assumption,
-            **found,
-            "null_distribution": self.null_distribution.tolist(),
-        }
-
-    def to_json(self, path: str | Path | None = None, *, effect: bool = False, **options: Any) -> str:
-        """``to_dict`` as JSON, also written to ``path`` if one is given; ``options`` go to :func:`json.dumps`.
-
-        JSON knows finite numbers only: NaN becomes null, an infinite amount of shrinkage the text "inf".
-        """
-        return written(self.to_dict(effect=effect), path, **options)
-
-    @classmethod
-    def from_json(cls, text: str) -> Any:
-        """The result whose ``to_json`` the text is, of whatever class it was.
+    @tiny_is_zero
+    def effect(self, *, confidence: float = 0.95, folds: int | None = None, columns: bool = False, rng: Any = 0) -> Any:
+        """How large the difference or the dependence is, on scales that do not depend on the sample size.
 
         Parameters
         ----------
-        text : str
-            What ``to_json`` of any test returned; ``TestResult.from_json`` reads all of them.
+        confidence : float, default 0.95
+            Confidence of every interval by itself.
+        folds : int, optional
+            For samples in memory: the witness function is fitted to all folds but one, and scores that one; default 5.
+        columns : bool, default False
+            For two samples and one statistic: whether to compute ``contributions`` of the columns.
+        rng : None, int, SeedSequence, BitGenerator or Generator, default 0
+            Shares rows out among folds, and exchanges columns.
 
         Returns
         -------
-        TestResult, TwoSampleResult, AggregateResult or MultipleTestsResult
-            With all that JSON holds.  Kernels, estimators and rules for stopping come back as their text, which shows
-            what they were and computes nothing, embeddings as their size, amount and norm, and times that are no
-            numbers as text.  What needs more than that (the witness function, its band, contributions) is an error; a
-            pickle has it.
+        TwoSampleEffect, KSampleEffect or DependenceEffect
+            ``print(result.effect().summary())`` says it in words.
 
         Raises
         ------
-        TypeError
-            If ``text`` is no text.
         ValueError
-            If it is not the JSON of such a result, or was written by a later version.
+            If there is no scale (joint independence, a statistic of your own), or without the data.
 
-        Examples
-        --------
-        >>> from shrinktest import TestResult, two_sample_test
-        >>> text = two_sample_test([1.2, 0.3, 0.5, 0.8], [2.1, 1.9, 3.0, 2.6]).to_json()
-        >>> result = TestResult.from_json(text)
-        >>> result
-        TwoSampleResult(statistic=1.09207, pvalue=0.0285714, estimator=KME())
-        >>> result.reject(), result.to_json() == text
-        (True, True)
+        Notes
+        -----
+        :class:`TwoSampleEffect` and :class:`DependenceEffect` say what is estimated.  All regard pairs, groups and
+        blocks.  The page on effects shows how often intervals cover.  If few rows differ from most others, upper limits
+        are too small, and a note says so.
+
+        The distance and the dependence depend on the kernel and its bandwidth: compare them between data sets for one
+        ``bandwidth=`` that is a number.
         """
-        return read_json(text, Result if cls is TestResult else cls)
+        folds = None if folds is None else count(folds, "folds", minimum=2)
+        confidence, generator = level(confidence, "confidence"), as_rng(rng)
+        why = NO_EFFECT_BY_PROPENSITY if self.method == BY_PROPENSITY else self.kind.no_effect
+        if why:
+            raise ValueError(why)
+        return self.require_data().effect(
+            z=self.z, confidence=confidence, folds=folds, rng=generator, columns=bool(columns), names=self.names
+        )
 
-    @classmethod
-    def _of_json(cls, read: Mapping[str, Any], **rest: Any) -> Self:
-        amounts = [entry["amount"] for entry in read["estimates"]]
-        found = {field.name: entry_of(field, read[field.name]) for field in fields(cls) if field.name in read}
-        count = read["n_resamples"]
-        # members of a combined test have none there, which is not the same as none at all
-        null = found.setdefault("null_distribution", np.full(count, np.nan))
-        if len(null) != count:
-            raise ValueError(f"null_distribution has {len(null)} entries for n_resamples={count}")
-        found |= {
-            **{name: number_of(read[name]) for name in ("statistic", "pvalue", "tolerance")},
-            "estimator": shown_of(read["estimator"], amount=amounts[0] if amounts else "amount"),
-            "kernel": shown_of(read["kernel"], read["kernel_label"], read["bandwidth"]),
-            "stopping": shown_of(read["stopping"]),
-            "again": NOT_IN_JSON,
-            "stored": rebuilt(read["effect"]) if "effect" in read else None,
-            "encodings": tuple(None if one is None else Encoding.of_dict(one) for one in read.get("encodings", ())),
-            "estimates": tuple(
-                Fitted(e["n"], value_of(e["shrinkage"]), number_of(e["norm2"])) for e in read["estimates"]
-            ),
+    def with_data(self) -> Self:
+        """Return the same result, which keeps its data when it is pickled."""
+        return replace(self, context=replace(self.require_data(), keep=True))
+
+    def require_data(self) -> Any:
+        """Return the data and statistics of the test; raises ValueError without them."""
+        if self.context is None or isinstance(self.context, str):
+            raise ValueError(self.context or _NO_DATA)
+        return self.context
+
+    # --- shown --------------------------------------------------------------------------------------------
+
+    def to_dict(self, *, effect: bool | Effect = False) -> dict[str, Any]:
+        """Return plain Python values under the attribute names.
+
+        Besides: ``result`` (name of the class), ``reject``, and with ``effect`` that of ``self.effect()``, which takes
+        time to compute.  ``estimates`` are given by size (``n``), squared norm (``norm2``) and, if shrunk, by
+        ``shrinkage`` and its unit (``amount``); kernels, estimators and rules by their text.
+        """
+        amount = {"amount": getattr(self.estimator, "amount", "amount")}
+        tuned = [{} if e.shrinkage is None else {"shrinkage": plain(e.shrinkage)} | amount for e in self.estimates]
+        return {
+            "result": type(self).__name__,
+            **{name: plain(getattr(self, name)) for name in _KEYS},
+            "reject": self.reject(),
+            "encodings": [None if one is None else one.to_dict() for one in self.encodings],
+            "estimates": [{"n": e.n, "norm2": e.norm2()} | t for e, t in zip(self.estimates, tuned, strict=True)],
+            **({"effect": self._effect(effect).to_dict()} if effect else {}),
+            "null_distribution": self.null_distribution.tolist(),
         }
-        return cls(**(found | rest))
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row for a table of results (pandas), without the null distribution."""
-        import pandas as pd
+    def to_json(self, path: str | Path | None = None, *, effect: bool | Effect = False, **options: Any) -> str:
+        """Return ``to_dict`` as JSON, also written to ``path`` if given; ``options`` go to :func:`json.dumps`.
 
-        hidden = {"null_distribution", "rng", "versions", "estimates", "notes", "tolerance", "n_observations"}
-        hidden |= {"assumption", "names", "columns", "encodings", "result", "schema", "kernel_label"}
-        row = {name: value for name, value in self.to_dict().items() if name not in hidden}
+        NaN becomes null, an infinite amount of shrinkage the text "inf".
+        """
+        return write_json(self.to_dict(effect=effect), path, **options)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Rows of ``table``."""
+        return [self.row()]
+
+    def row(self) -> dict[str, Any]:
+        """The result as one row for a table of results, without the null distribution."""
+        row = {name: plain(getattr(self, name)) for name in _ROW} | {"reject": self.reject()}
         row["n_observations"] = " + ".join(map(str, self.n_observations))
-        return pd.DataFrame([{name: str(v) if isinstance(v, list | tuple) else v for name, v in row.items()}])
+        row["bandwidth"] = str(self.bandwidth) if isinstance(self.bandwidth, tuple) else self.bandwidth
+        return {name: str(value) if isinstance(value, list) else value for name, value in row.items()}
 
-    def summary(self, *, effect: bool = False) -> Summary:
+    def summary(self, *, effect: bool | Effect = False) -> Summary:
         """What was done and what came out, as a table that prints as text and renders as HTML in a notebook.
 
         With ``effect``, also how large it is (:meth:`effect`), which takes time to compute.
         """
-        from shrinktest.results.summary import summary
+        size = self._effect(effect) if effect else None
+        if size is None:
+            return Summary.of(*self._tables(), notes=self.notes)
+        notes = tuple(dict.fromkeys([*self.notes, *size.remarks]))
+        return Summary.of(*self._tables(), size.printed(), lines=size.lines(), notes=notes)
 
-        return summary(self, self.effect() if effect else None)
+    def _effect(self, effect: bool | Effect) -> Effect:
+        return self.effect() if isinstance(effect, bool) else effect  # type: ignore[no-any-return]
+
+    def _tables(self) -> list[Table]:
+        kind, setup = self.kind, self.setup
+        kernels = setup.kernel if isinstance(setup.kernel, tuple) else (setup.kernel,)
+        names = kind.kernel_names(len(kernels)) if len(kernels) > 1 else ("",)
+        names = tuple(f" {name}" if name else "" for name in _own(self.names, names))
+        left = [("Null hypothesis:", kind.null), *([("Method:", self.method)] if self.method else [])]
+        if setup.estimator is not None:
+            left += [("Estimator:", repr(setup.estimator)), ("Tuning:", setup.tuning)]
+        if setup.kernel is not None:
+            both = list(zip(names, kernels, strict=True))
+            left += [(f"Kernel{name}:", one.label) for name, one in both]
+            left += [(f"Bandwidth{name}:", number(getattr(one, "bandwidth", None))) for name, one in both]
+        left.append((f"No. {kind.unit}:", " + ".join(map(str, self.n_observations))))
+        critical = float("nan") if np.isnan(self.pvalue) else self.critical_value()
+        right = [
+            ("Statistic:", known(self.statistic, ".6g")),
+            *([("Form:", setup.form)] if setup.form else []),
+            ("p-value:", known(self.pvalue)),
+            ("95% Monte Carlo:", self._interval()),
+            (f"Critical ({self.alpha:g}):", "not known" if self.stopped else known(critical, ".6g")),
+            ("Decision:", self._decision()),
+            ("Permutations:", self._drawn()),
+            *([("Design:", self.restriction)] if self.restriction else []),
+            *([("Kernel values:", setup.route)] if setup.route else []),
+        ]
+        tables = [side_by_side(kind.title, left, right)]
+        sizes = tuple(one.n for one in self.estimates)
+        if sizes and (sizes != self.n_observations or any(one.shrinkage is not None for one in self.estimates)):
+            labels = _own(self.names, self.estimate_names(len(self.estimates)))
+            rows = [(a, str(e.n), number(e.shrinkage)) for a, e in zip(labels, self.estimates, strict=True)]
+            headers = ["", "n", getattr(setup.estimator, "amount", "amount")]
+            tables.append(Table(rows, "lr", headers, gap="   "))
+        return tables
+
+    def _drawn(self) -> str:
+        if self.stopping is None:
+            return f"{self.n_resamples} ({'all' if self.exact else 'random'})"
+        return f"{self.n_resamples} of {self.n_planned} (random)"
+
+    def _interval(self) -> str:
+        low, high = self.pvalue_interval()
+        return "exact" if self.exact else "none" if np.isnan(low) else f"[{low:.4g}, {high:.4g}]"
+
+    def _decision(self) -> str:
+        return "none" if np.isnan(self.pvalue) else "reject" if self.reject() else "do not reject"
 
     def plot_null(self, ax: Axes | None = None) -> Axes:
         """Histogram of the null distribution with the observed statistic and the critical value (matplotlib)."""
-        from shrinktest.plots.null import plot_null
+        from shrinktest.plots.pvalues import plot_null
 
         return plot_null(self, ax)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The main picture of the result (matplotlib); here that of ``plot_null``."""
+        return self.plot_null(ax)
+
+
+def clopper_pearson(successes: int, trials: int, confidence: float) -> tuple[float, float]:
+    """Limits that cover the probability behind ``successes`` of ``trials`` with at least this confidence.
+
+    C. J. Clopper and E. S. Pearson, The use of confidence or fiducial limits illustrated in the case of the binomial,
+    Biometrika 26 (1934), 404-413, as quantiles of beta distributions.
+
+    Examples
+    --------
+    >>> low, high = clopper_pearson(5, 100, 0.95)
+    >>> round(low, 4), round(high, 4)
+    (0.0164, 0.1128)
+    """
+    from scipy.special import betaincinv  # statsmodels has the interval too, and takes a second to import
+
+    tail = (1.0 - confidence) / 2.0
+    low = betaincinv(successes, trials - successes + 1, tail) if successes else 0.0
+    high = 1.0 - betaincinv(trials - successes, successes + 1, tail) if successes < trials else 1.0
+    return float(low), float(high)
+
+
+def _own(own: tuple[str | None, ...], plain: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of samples or variables: those of the data if there are as many, else those of the kind of test."""
+    if len(own) != len(plain):
+        return plain
+    return tuple(name or other for name, other in zip(own, plain, strict=True))

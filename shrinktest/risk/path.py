@@ -22,7 +22,7 @@ from shrinktest.estimators import (
 )
 from shrinktest.power.arguments import several
 from shrinktest.results.base import Result
-from shrinktest.results.text import Report, Table
+from shrinktest.results.printing import Summary, Table
 from shrinktest.risk.result import RiskStudyResult, improvement
 from shrinktest.risk.study import risk_study
 
@@ -75,17 +75,14 @@ class LossPath(Result):
         ends = f"{self.amounts[0]:.4g} to {self.amounts[-1]:.4g}"
         return f"LossPath({self.estimator!r}, {self.parameter} = {ends}, {len(self.amounts)} amounts)"
 
-    def summary(self) -> str:
+    def summary(self) -> Summary:
         """The mean loss at every amount, and what it saves, with their intervals, as text."""
-        return self._report().as_text()
-
-    def _report(self) -> Report:
         rows = [
             [f"{row.amount:.6g}", *(f"{one:.4g}" for one in (row.loss, row.low, row.high, row.improvement))]
             for row in self.table.itertuples()
         ]
         names = [self.parameter, "loss", "low", "high", "improvement %"]
-        return Report([repr(self)], Table(rows, "r", names, gap="  ", heads="r"))
+        return Summary.of(Table(rows, "r", names, gap="  ", heads="r"), head=[repr(self)])
 
     @property
     def table(self) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from shrinktest._check import Array, choice, output_path
 from shrinktest.kernels import Kernel
 from shrinktest.power.store_file import RISK, Row
 from shrinktest.results.base import Result
-from shrinktest.results.text import Report, Table
+from shrinktest.results.printing import Summary, Table
 from shrinktest.risk.design import MixtureDesign
 from shrinktest.risk.trial import Compared
 
@@ -204,11 +204,8 @@ class RiskStudyResult(Result):
         header, *rows = self._text()
         return Table(rows, "llr", header).as_markdown()
 
-    def summary(self) -> str:
+    def summary(self) -> Summary:
         """What was done, and the losses and improvements with their intervals."""
-        return self._report().as_text()
-
-    def _report(self) -> Report:
         trials = sorted(set(self.table["trials"]))
         head = (
             "Risk of kernel mean estimators: exact losses",
@@ -218,7 +215,7 @@ class RiskStudyResult(Result):
             f"Improvement:   over {self.baseline}, in percent of its risk; 95% intervals",
         )
         (_, *names), *rows = self._text()
-        return Report(head, Table(rows, "llr", ["", *names], gap="  ", heads="r"))
+        return Summary.of(Table(rows, "llr", ["", *names], gap="  ", heads="r"), head=head)
 
     def _text(self) -> list[list[str]]:
         """Header and rows of the table that people read."""

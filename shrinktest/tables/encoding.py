@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from shrinktest._check import Array, as_points, counted, listed
 from shrinktest.notes import note
-from shrinktest.plots.along import UNITS, Along
+from shrinktest.plots.axes import UNITS, Along
 from shrinktest.tables.by_column import beside_gaps, by_name, numbers_at, scale_each
 from shrinktest.tables.column import WORDS, Column
 from shrinktest.tables.reading import Table, is_table, read_table, table_of
@@ -319,23 +319,6 @@ class Encoding:
             for code, group in zip(self.codes, self.groups, strict=True)
         ]
         return {"columns": columns, "named": self.named, "constant": list(self.constant)}
-
-    @classmethod
-    def of_dict(cls, read: Mapping[str, Any]) -> Encoding:
-        """The encoding whose `to_dict` this is; it encodes nothing where that takes the pooled sample."""
-        codes = tuple(
-            Code(
-                one["name"],
-                one["kind"],
-                tuple(one["levels"]),
-                None if one["origin"] is None else np.datetime64(one["origin"]),
-                one["fill"],
-                one["indicated"],
-            )
-            for one in read["columns"]
-        )
-        units = tuple(unit for one in read["columns"] for unit in one["units"])
-        return cls(codes, Units(units, np.empty((0, len(units)))), units, read["named"], tuple(read["constant"]))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Encoding):

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shrinktest import TestResult, independence_test, k_sample_test, two_sample_test
+from shrinktest import independence_test, k_sample_test, two_sample_test
 from shrinktest.cli import main
 
 FAST = ("--seed", "0", "--resamples", "99")
@@ -68,9 +68,8 @@ def test_independence_says_how_dependent_the_columns_are(run):
 )
 def test_json_has_an_entry_for_it(run, words):
     code, out, err = run(*words.split(), "--effect", "--json", *FAST)
-    effect = TestResult.from_json(out).effect()
-    assert (code, err) == (0, "") and json.loads(out)["effect"] == json.loads(effect.to_json())
-    assert ".csv" in effect.names[0] or effect.names == ("u", "v")
+    effect = json.loads(out)["effect"]
+    assert (code, err) == (0, "") and (".csv" in effect["names"][0] or effect["names"] == ["u", "v"])
     assert "effect" not in json.loads(run(*words.split(), "--json", *FAST)[1])
 
 

@@ -10,7 +10,6 @@ import pytest
 
 from shrinktest import (
     Batches,
-    MultipleTestsResult,
     change_point_test,
     compare,
     independence_matrix,
@@ -88,8 +87,6 @@ def test_a_bad_column_of_a_matrix_is_a_row_for_each_pair(bad):
     assert f"not tested: {rows['reason'].iloc[0]}" in found.summary()
     against = independence_matrix(first[["bad", "a"]], first[["z"]], **options, **HOW)
     assert against.labels == (("a", "z"),) and list(against.untested) == [("bad", "z")]
-    read = MultipleTestsResult.from_json(found.to_json())
-    assert read.untested == found.untested and read.summary() == found.summary()
 
 
 def test_a_bad_column_of_one_table_leaves_that_of_the_other():

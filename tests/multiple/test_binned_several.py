@@ -71,7 +71,7 @@ def test_members_are_the_single_tests_from_one_reading():
 
 def test_kernels_of_one_width_share_their_features():
     result = two_sample_test(Batches(X, bins=100), Y, estimator="auto", **RFF)
-    hypothesis = result.again.hypothesis
+    hypothesis = result.context.hypothesis
     assert len(hypothesis.features) == 8 and len(hypothesis.means) == 6
     assert [one.shape[1] for one in hypothesis.means] == [20 + 210, 20, 20, 20, 20, 20]
     assert {one.place for one in hypothesis.features} == set(range(6))
@@ -165,7 +165,7 @@ def few_bins(kernel, form="biased", scale=None):
 def test_kernels_of_the_pooled_sample_against_all_splits_of_explicit_bin_means(kernel, twin, form):
     result, binning = few_bins(kernel, form)
     base = result.estimates[0].features.features  # of the Gaussian kernel
-    sample = base.coordinates(result.again.hypothesis.survey.sample)
+    sample = base.coordinates(result.context.hypothesis.survey.sample)
     means = []
     for values, shuffled in zip((X[:21], Y[:18]), binning.shuffles, strict=True):
         places = shuffled(np.arange(len(values))) // 4
@@ -178,7 +178,7 @@ def test_kernels_of_the_pooled_sample_against_all_splits_of_explicit_bin_means(k
 
 def test_ranks_are_those_among_the_sample_of_rows():
     result, binning = few_bins(Gaussian(0.3), scale="rank")
-    features, sample = result.estimates[0].features, result.again.hypothesis.survey.sample
+    features, sample = result.estimates[0].features, result.context.hypothesis.survey.sample
     means = []
     for values, shuffled in zip((X[:21], Y[:18]), binning.shuffles, strict=True):
         z = features.features.coordinates(naive_bins.mid_ranks(values, sample))
@@ -195,7 +195,7 @@ def test_ranks_are_those_among_the_sample_of_rows():
 def test_units_and_whitening_together(scale):
     """Whitened features are those of the kernel in its units, shared with the plain kernel."""
     result = two_sample_test(Batches(X, bins=100), Y, kernel=[Gaussian(), Whitened()], scale=scale, **RFF)
-    assert len(result.again.hypothesis.means) == 1
+    assert len(result.context.hypothesis.means) == 1
     memory = two_sample_test(
         X, Y, kernel=[Gaussian(), Whitened()], scale=scale, gram="nystrom", rank=300, rng=0, n_resamples=19
     )
@@ -224,7 +224,7 @@ def test_whitening_of_linear_features_is_the_mahalanobis_distance_of_bins():
 
 def test_many_products_are_those_of_leading_components():
     result = two_sample_test(Batches(X, bins=50), Y, kernel="second-order", **{**RFF, "rank": 60})
-    assert result.again.hypothesis.means[0].shape[1] == 60 + 990
+    assert result.context.hypothesis.means[0].shape[1] == 60 + 990
     assert any("SecondOrder(Gaussian) is of the leading components, with" in note for note in result.notes)
 
 
@@ -291,7 +291,7 @@ def test_level(kind):
 
 def test_features_of_scaled_kernels_are_found():
     result = two_sample_test(Batches(X, bins=100), Y, kernel=[Gaussian(), Rescaled(Whitened(), "sd")], **RFF)
-    assert len(result.members) == 2 and len(result.again.hypothesis.means) == 2
+    assert len(result.members) == 2 and len(result.context.hypothesis.means) == 2
 
 
 def test_the_note_on_power_says_what_the_study_found():

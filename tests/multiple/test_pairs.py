@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from shrinktest import Batches, TestResult, independence_test, two_sample_test
+from shrinktest import Batches, independence_test, two_sample_test
 from shrinktest.batches.blocks import Multiplying
 from shrinktest.kernels import FeatureMap
 
@@ -22,7 +22,6 @@ def test_result_says_what_was_done():
     notes = " ".join(found.notes)
     assert "10 random Fourier features" in notes and "200 such blocks in 100 groups" in notes
     assert "3 pairs at the end, which fill no block, are left out" in notes
-    assert TestResult.from_json(found.to_json()).pvalue == 0.01
     assert "successive pairs" in str(found.summary())
 
 

@@ -11,7 +11,7 @@ import matplotlib
 import numpy as np
 
 from shrinktest import compare
-from shrinktest.plots.svg import inline
+from shrinktest.plots.comparison import inline
 
 SHORT = 0.3  # seconds that a thread waits for one that must not come
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import matplotlib.dates as mdates
 import numpy as np
 import pandas as pd
@@ -17,8 +15,8 @@ RNG = np.random.default_rng(2)
 X, Y = RNG.normal(size=(40, 2)), RNG.normal((1.8, 0.0), size=(30, 2))
 
 
-def run(x, y):
-    return two_sample_test(x, y, n_resamples=99, rng=0, workers=1)
+def run(x, y, **options):
+    return two_sample_test(x, y, n_resamples=99, rng=0, workers=1, **options)
 
 
 def labelled(artists):
@@ -67,11 +65,11 @@ def test_dates_and_levels_are_drawn_as_such():
 
 
 def test_samples_with_names_are_called_by_them():
-    result = replace(run(X, Y), names=("before", "after"))
+    result = run(X, Y, names=("before", "after"))
     ax = result.plot_witness(grid=7)
     assert "Where before and after differ" in ax.get_title() and {"before", "after"} <= set(labelled(ax.collections))
     assert ax.figure.axes[1].get_ylabel().startswith("witness, above 0: more of before")
-    curve = replace(run(X[:, 0], Y[:, 0]), names=("before", "after")).plot_witness(grid=7)
+    curve = run(X[:, 0], Y[:, 0], names=("before", "after")).plot_witness(grid=7)
     assert curve.get_ylabel() == "witness, mean of before less mean of after"
     assert "more of after" in labelled(curve.collections) and "before" in labelled(curve.lines)
 

@@ -36,7 +36,6 @@ from shrinktest import (
 )
 from shrinktest.power.designs import MeanShift
 from shrinktest.results.base import Result, same
-from shrinktest.results.effect import Effect
 from shrinktest.risk import loss_path, risk_study
 
 RNG = np.random.default_rng(7)
@@ -104,26 +103,8 @@ def test_every_class_of_results_is_tested_here():
     def below(kind):
         return {kind}.union(*map(below, kind.__subclasses__()))
 
-    ours = {kind for kind in below(Result) - {Result, Effect} if kind.__module__.startswith("shrinktest.")}
-    names = {"TestResult", "TwoSampleResult", "AggregateResult", "MultipleTestsResult", "WitnessBand"}
-    names |= {
-        "CalibrationResult",
-        "PowerStudyResult",
-        "SampleSizeResult",
-        "RiskStudyResult",
-        "LossPath",
-        "ComparisonResult",
-        "CloserResult",
-        "EquivalenceResult",
-        "TwoSampleEffect",
-        "KSampleEffect",
-        "DependenceEffect",
-        "ChangeResult",
-        "AggregateChangeResult",
-        "ChangesResult",
-        "LagsResult",
-    }
-    assert {kind.__name__ for kind in ours} == names == made
+    ours = {kind.__name__ for kind in below(Result) if kind.__module__.startswith("shrinktest.")}
+    assert ours - {"Result", "Effect", "Placed"} == made
 
 
 # --- equality -------------------------------------------------------------------------------------------------
@@ -143,22 +124,6 @@ def test_any_other_value_of_a_field_is_another_result(made):
             other = 0.5
         if not (field.name == "alphas" and "stopping" in vars(made)):  # a power study looks at its levels
             assert replace(made, **{field.name: other}) != made, field.name
-
-
-def test_the_same_call_gives_equal_results_and_another_seed_does_not():
-    first = two_sample_test(X, Y, **FEW)
-    assert first == two_sample_test(X, Y, **FEW)
-    assert first != two_sample_test(X, Y, **{**FEW, "rng": 1})
-    assert first != tuple(first) and first != "a result"
-
-
-def test_results_with_and_without_their_data_are_equal():
-    found = two_sample_test(X, Y, **FEW)
-    kept, left = (pickle.loads(pickle.dumps(one)) for one in (found.with_data(), found))
-    assert found == kept == left == found.with_data() and hash(kept) == hash(left)
-    kept.witness_band(X)
-    with pytest.raises(ValueError, match="pickled without its data"):
-        left.witness_band(X)
 
 
 def test_values_that_python_compares_otherwise():
@@ -206,11 +171,11 @@ def words(text):
 def test_a_notebook_shows_the_table_of_the_summary(made):
     read = Read(made._repr_html_())
     assert read.open == [] and "table" in read.seen
-    assert {"table", "caption", "tr", "td", "th", "pre", "br"} >= set(read.seen)  # no tag that is text of the user
-    if hasattr(made, "summary"):
-        assert sorted(words(read.text)) == sorted(words(str(made.summary())))
-    else:
-        assert repr(made) in read.text
+    assert {"table", "caption", "tr", "td", "th", "pre"} >= set(read.seen)  # no tag that is text of the user
+    assert sorted(words(read.text)) == sorted(words(made.summary()))
+    assert made.summary().as_latex().count("tabular") == 2 * read.seen.count("table")
+    if not type(made).__name__.startswith(("CloserResult", "Equivalence", "Comparison")):
+        assert len(made.to_frame()) == len(made.rows()) or "members" in vars(made)
 
 
 def test_text_is_escaped_in_a_notebook():

@@ -57,7 +57,7 @@ def run(m=6, n=5, estimator="kme", **options):
 
 def functions(result, x, y, estimator, at):
     """The witness functions of the data and all relabellings, by tests of relabelled data that relabel nothing."""
-    masks = result.again.draws.rows() == 0
+    masks = result.context.draws.rows() == 0
     pooled, rows = np.vstack([x, y]), []
     for mask in masks:
         one = two_sample_test(pooled[mask], pooled[~mask], estimator=estimator, kernel=Gaussian(0.9), n_resamples=0)
@@ -192,7 +192,7 @@ def test_contributions_take_the_way_of_the_test(without_gram_matrix, gram, estim
     x, y = rng.normal(size=(10_000, 3)), rng.normal((0.0, 0.2, 0.0), 1.0, size=(10_000, 3))
     result = two_sample_test(x, y, estimator=estimator, n_resamples=9, alpha=0.1, rng=0, **gram)
     table = result.contributions(n_repeats=2, rng=8)
-    generator, features = np.random.default_rng(8), result.again.leading.features[0]
+    generator, features = np.random.default_rng(8), result.context.leading.features[0]
     moved = np.vstack([x, y])
     moved[:, 0] = generator.permutation(moved[:, 0])
     given = {"kernel": features, "estimator": estimator, "n_resamples": 0, "gram": "factor", "form": result.form}

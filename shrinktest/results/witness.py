@@ -1,4 +1,4 @@
-"""TwoSampleResult: what a two-sample test found, and where and in which coordinates the samples differ."""
+"""TwoSampleResult and WitnessBand: whether two samples differ, where, and in which coordinates."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shrinktest._check import percent
 from shrinktest._warn import tiny_is_zero
+from shrinktest.permutations.stopping import allowed_rows
+from shrinktest.results.base import TABLE, Result
+from shrinktest.results.printing import Summary, Table
 from shrinktest.results.result import TestResult
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from shrinktest.results.band import WitnessBand
+_TIE = 1e-10  # relative
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -23,12 +27,8 @@ class TwoSampleResult(TestResult):
 
     Attributes
     ----------
-    statistic, pvalue, null_distribution, n_resamples, exact, tolerance, restriction, stopping, n_planned, stopped
+    null, data, setup, alpha, estimates, rng, notes, context
         As in a :class:`TestResult`.
-    test, form, estimator, tuning, kernel, bandwidth, route, n_observations, alpha, estimates, rng, versions, notes
-        As in a :class:`TestResult`, too.
-    names, columns, encodings, method, assumption, again, stored, keeps_data
-        As there.
 
     Examples
     --------
@@ -41,10 +41,10 @@ class TwoSampleResult(TestResult):
     """
 
     def witness(self, points: Any) -> np.ndarray:
-        """Where the two samples differ: the witness function mu_X - mu_Y at ``points`` (m, d), shape (m,).
+        """The witness function mu_X - mu_Y at ``points`` (m, d), shape (m,): positive if X has more mass there.
 
-        Positive where the first sample has more mass.  For samples that were tables, the points are a table with the
-        same columns, or an array if all of these are numbers.
+        For samples that were tables, the points are a table with the same columns, or an array if all of these are
+        numbers.
 
         Raises
         ------
@@ -52,34 +52,31 @@ class TwoSampleResult(TestResult):
             If the data contained missing values, for other columns than those that were tested, or if covariates were
             taken off.
         """
-        self._require_estimates()
-        first, second = self.estimates
+        first, second = self._means()
         points = first.read(self._encoded(points), "points")
         return first.embedding(points) - second.embedding(points)
 
+    def _means(self) -> Any:
+        if not self.estimates:
+            raise ValueError("the data contained missing values, so there is neither a witness function nor an effect")
+        return self.estimates
+
     def _encoded(self, points: Any) -> Any:
-        """Points as the numbers that the kernel compares."""
-        self._refuse_covariates()
+        """Points as the kernel compares them."""
+        self.require_own_columns()
         encoding = self.encodings[0] if self.encodings else None
         return points if encoding is None else encoding.read(points, "points")
 
-    def _require_estimates(self) -> None:
-        if not self.estimates:
-            raise ValueError(
-                "the data contained missing values, so nothing was estimated, and there is neither a witness function "
-                "nor an effect"
-            )
+    def require_data(self) -> Any:
+        """Return the data and statistics of the test; raises ValueError without them."""
+        self._means()
+        return super().require_data()
 
-    def _recomputed(self) -> Any:
-        self._require_estimates()
-        return super()._recomputed()
-
-    def _refuse_covariates(self) -> None:
-        """Raise ValueError where kernels compared what covariates leave, which points of a user's have none of."""
+    def require_own_columns(self) -> None:
+        """Raise ValueError if kernels compared residuals on covariates, which the user's points do not have."""
         if self.method:
             raise ValueError(
-                "with covariates= kernels compare what is left of the samples once covariates are taken off, and the "
-                "witness function is of that; points and columns as they were given have no place in it: use "
+                "with covariates= the witness function is of the residuals, where points of yours have no place: use "
                 "witness_band() without points, or contributions()"
             )
 
@@ -137,10 +134,11 @@ class TwoSampleResult(TestResult):
         >>> result.witness_band()  # at all observations
         WitnessBand(120 points, 86 outside the 95% band)
         """
-        again = self._recomputed()
-        given = points is None or len(getattr(points, "shape", ())) == 3
-        at = points if given else self._encoded(points)
-        return again.band(self.estimates, at, confidence=confidence, studentize=studentize)
+        context = self.require_data()
+        as_compared = points is None or len(getattr(points, "shape", ())) == 3
+        at = points if as_compared else self._encoded(points)
+        found: WitnessBand = context.band(self.estimates, at, confidence=confidence, studentize=studentize)
+        return found
 
     @tiny_is_zero
     def plot_witness(self, ax: Axes | None = None, **options: Any) -> Axes:
@@ -156,8 +154,8 @@ class TwoSampleResult(TestResult):
             29 (2001), 1189-1232); ``confidence``, ``studentize`` as in :meth:`witness_band`; ``grid``: points along
             each coordinate; ``names`` of all columns.
         """
-        self._recomputed()
-        self._refuse_covariates()
+        self.require_data()
+        self.require_own_columns()
         from shrinktest.plots.witness import plot_witness
 
         return plot_witness(self, ax, **options)
@@ -187,7 +185,105 @@ class TwoSampleResult(TestResult):
         bandwidth stays, and so do the coordinates of a kernel that the test approximated (``gram="rff"`` or "nystrom");
         estimators are fitted again, and kernels of the pooled sample such as `Whitened` take the changed observations
         for it.  Shares do not add up to 1, because what two coordinates show together counts for
-        both; they are NaN where the statistic is not above zero.  Where a coordinate does not differ, its drop may be
+        both; they are NaN if the statistic is not above zero.  If a coordinate does not differ, its drop may be
         below zero by chance.
         """
-        return self._recomputed().contributions(n_repeats=n_repeats, rng=rng)
+        found: pd.DataFrame = self.require_data().contributions(n_repeats=n_repeats, rng=rng)
+        return found
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WitnessBand(Result):
+    """The witness function at some points with a simultaneous permutation band around zero.
+
+    Attributes
+    ----------
+    points : ndarray, shape (g, d)
+        Where it was evaluated.
+    values : ndarray, shape (g,)
+        The witness function mu_X - mu_Y of the data.
+    half_width : ndarray, shape (g,)
+        Half the width of the band, which is symmetric about zero; infinite with too few permutations for this
+        confidence.
+    confidence : float
+        Under equal distributions the whole function stays within the band with at least this probability.
+    pvalue : float
+        p-value of the test that rejects when the function leaves its band anywhere.
+    n_resamples : int
+        Number of permutations from which the band was computed.
+    exact : bool
+        Whether these are all permutations.
+    studentized : bool
+        Whether the band follows the spread of the function over the permutations, or has one width.
+    notes : tuple of str
+        Of a combined test, which member the function is of.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shrinktest import two_sample_test
+    >>> rng = np.random.default_rng(0)
+    >>> result = two_sample_test(rng.normal(size=40), rng.normal(2.0, 1.0, size=40), rng=0)
+    >>> band = result.witness_band([-1.0, 3.0])
+    >>> np.sign(band.values).tolist(), (abs(band.values) > band.half_width).tolist()
+    ([1.0, -1.0], [True, True])
+    """
+
+    points: np.ndarray
+    values: np.ndarray
+    half_width: np.ndarray
+    confidence: float
+    pvalue: float
+    n_resamples: int
+    exact: bool
+    studentized: bool
+    notes: tuple[str, ...] = ()
+
+    table = TABLE
+
+    @classmethod
+    def of(
+        cls, points: np.ndarray, rows: np.ndarray, *, exact: bool, confidence: float, studentize: bool
+    ) -> WitnessBand:
+        """Make the band of the functions of all permutations, (rows, g), the observed one first."""
+        # over all rows, the observed one among them, so that rows stay exchangeable
+        spread = np.sqrt(np.square(rows).mean(axis=0)) if studentize else np.ones(rows.shape[1])
+        usable = spread > 1e-12 * np.abs(rows).max(initial=0.0)
+        heights = np.where(usable, np.abs(rows) / np.where(usable, spread, 1.0), 0.0).max(axis=1)
+        reached = int((heights >= heights[0] * (1.0 - _TIE)).sum())
+        allowed = allowed_rows(round(1.0 - confidence, 12), len(rows))  # 1 - .9 is a little less than .1
+        # as many rows as allowed are above; if the observed one is among them, it is outside the band
+        limit = float(np.sort(heights)[::-1][allowed]) if 0 < allowed < len(rows) else np.inf
+        return cls(
+            points=points,
+            values=rows[0],
+            half_width=np.where(usable, limit * spread, np.inf) * (1.0 + _TIE),
+            confidence=confidence,
+            pvalue=reached / len(rows),
+            n_resamples=len(rows) - (not exact),
+            exact=exact,
+            studentized=studentize,
+        )
+
+    def __repr__(self) -> str:
+        outside = int(self.outside.sum())
+        return f"WitnessBand({len(self.values)} points, {outside} outside the {percent(self.confidence)} band)"
+
+    @property
+    def outside(self) -> np.ndarray:
+        """Whether the function leaves the band, at each point."""
+        return np.abs(self.values) > self.half_width
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Rows of ``table``: coordinates, witness, lower, upper and outside at every point."""
+        columns = (self.values, -self.half_width, self.half_width, self.outside)
+        names = [*(f"x{j}" for j in range(self.points.shape[1])), "witness", "lower", "upper", "outside"]
+        both = zip(self.points.tolist(), *(column.tolist() for column in columns), strict=True)
+        return [dict(zip(names, (*point, *numbers), strict=True)) for point, *numbers in both]
+
+    def summary(self) -> Summary:
+        """The function and its band at every point."""
+        rows = [[f"{value:.4g}" for value in list(row.values())[:-1]] for row in self.rows()]
+        marked = [[*row, "outside" if outside else ""] for row, outside in zip(rows, self.outside, strict=True)]
+        names = [*(f"x{j}" for j in range(self.points.shape[1])), "witness", "lower", "upper", ""]
+        return Summary.of(Table(marked, "r", names, heads="r"), head=[repr(self)], notes=self.notes)
