@@ -18,7 +18,7 @@ from shrinktest.hypotheses.again import Again, EffectOptions
 from shrinktest.hypotheses.rare import said_of_samples, said_of_variables
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.results.effect import DependenceEffect, TwoSampleEffect
-from shrinktest.results.kept import FOLDS
+from shrinktest.results.result import FOLDS
 
 #: Units of a sample from which the coverage of intervals was measured.
 MEASURED = 20
