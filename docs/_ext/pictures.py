@@ -23,7 +23,6 @@ POWERS = "result.plot()", "Power of both tests by sample size, with intervals; d
 SOLVED = "found.plot()", "Power by number of observations, with the answer and its interval."
 RISKS = "result.plot()", "Risk saved by each estimator in percent, by sample size, with intervals."
 LOSSES = "path.plot()", "Mean loss by amount of shrinkage, with the plain average beside it."
-LAGS = "result.plot()", "The statistic at every lag, and what the largest of them reaches by chance."
 MEMBERS = "result.plot()", "p-values of the members of the test, as they are and adjusted."
 WITNESS = (
     "result.plot_witness()",
@@ -45,7 +44,6 @@ DRAWN = {
     **dict.fromkeys(["risk.loss_path", "risk.LossPath"], LOSSES),
     "EquivalenceResult": BELOW,
     "KSampleEffect": PAIRS,
-    "LagsResult": LAGS,
     "AggregateResult": MEMBERS,
     "TwoSampleResult": WITNESS,
 }
