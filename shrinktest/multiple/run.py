@@ -20,6 +20,7 @@ from shrinktest.kernels import as_kernel
 from shrinktest.multiple.aggregation import aggregated, refuse_stopping, together
 from shrinktest.multiple.collection import Asked, Collection, collect, is_several, spares
 from shrinktest.multiple.resolved import Resolved
+from shrinktest.notes import Note
 from shrinktest.permutations.base import Draws
 from shrinktest.permutations.null import Null
 from shrinktest.results.conclude import conclude, is_shrunk, of_rounding, warn_too_few
@@ -244,7 +245,8 @@ def run_side_by_side(
     if len(errors) == len(hypotheses):
         raise errors[0]
     for said, of in rounded.items():
-        notes.append(f"{', '.join(of[:_NAMED])}{', and others' if len(of) > _NAMED else ''}: {said}")
+        which = f"{', '.join(of[:_NAMED])}{', and others' if len(of) > _NAMED else ''}"
+        notes.append(Note(f"{which}: {said}", getattr(said, "code", "")))
     names = ("form", "tuning")
     shared = {name: "/".join(dict.fromkeys(one[name] for one in described)) for name in names}
     shown = collections[0] if several else described[0]["estimator"]

@@ -228,7 +228,7 @@ class CloserResult(Result):
             [
                 *(row["first"], row["second"]),
                 f"{row['difference']:.4g} "
-                + ("(none)" if np.isnan(row["low"]) else f"[{row['low']:.4g}, {row['high']:.4g}]"),
+                + ("(no interval)" if np.isnan(row["low"]) else f"[{row['low']:.4g}, {row['high']:.4g}]"),
                 *("none" if np.isnan(row["statistic"]) else f"{row[name]:.4g}" for name in ("statistic", "freedom")),
                 *(f"{row[name]:.4g}" for name in ("pvalue", "adjusted")[: 1 + several]),
                 row["nearer"],

@@ -17,7 +17,6 @@ from shrinktest import (
     calibrate,
     change_point_test,
     change_points,
-    closer_matrix,
     closer_test,
     independence_test,
     permutation_test,
@@ -85,7 +84,7 @@ def test_the_summary_of_special_cases():
         text = str(two_sample_test(X, Y, n_resamples=0, **options).summary())
         assert "nan" not in text and "inf" not in text and "none" in text
     assert "nan" not in two_sample_test_columns(X, Y, n_resamples=0).summary()
-    for result in (closer_test(X, Y, Y.copy()), closer_matrix(X, {"a": Y, "b": Y.copy()})):
+    for result in (closer_test(X, Y, Y.copy()), closer_test(X, {"a": Y, "b": Y.copy(), "c": X + 1.0})):
         assert "(no interval)" in result.summary() and "nan" not in result.summary()
 
 

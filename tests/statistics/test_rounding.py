@@ -21,7 +21,7 @@ from shrinktest import (
     two_sample_test_columns,
 )
 from shrinktest.kernels import Linear, Polynomial
-from shrinktest.notes import has_code
+from shrinktest.notes import has_code, note
 from shrinktest.statistics.features import Centred, alike
 from shrinktest.statistics.kernel_cache import Limits, Request, choose
 
@@ -30,6 +30,8 @@ X, Y = np.random.default_rng(1).integers(-40, 40, (2, 12, 2)) / 8.0  # exact at 
 Y[:, 0] += 8.0
 Z = np.random.default_rng(2).integers(-40, 40, (9, 2)) / 8.0
 QUICK = {"n_resamples": 99, "rng": 0, "workers": 1}
+
+SAME = note("constant-statistic")
 
 
 def lost(result):

@@ -5,11 +5,13 @@ import pandas as pd
 import pytest
 
 from shrinktest import compare, independence_test, permutation_test, two_sample_test, two_sample_test_columns
-from shrinktest.results.conclude import LOST, SAME, SHRUNK
+from shrinktest.notes import note
 
 RNG = np.random.default_rng(0)
 Z = RNG.normal(size=(100, 3))
 FEW = {"n_resamples": 99, "rng": 0}
+
+LOST, SAME, SHRUNK = map(note, ("rounding", "constant-statistic", "shrunk-to-zero"))
 
 
 def test_nothing_changes():
