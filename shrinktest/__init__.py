@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from shrinktest.closer import closer_test
     from shrinktest.columns import two_sample_test_columns
     from shrinktest.comparison import compare
-    from shrinktest.conditional.models import XGivenZ
     from shrinktest.equivalence import equivalence_test
     from shrinktest.independence import independence_test
     from shrinktest.joint import joint_independence_test
@@ -84,7 +83,6 @@ _LATER = {
     "Permutations": "shrinktest.permutations.base",
     "TwoSampleEffect": "shrinktest.results.effect",
     "WitnessBand": "shrinktest.results.band",
-    "XGivenZ": "shrinktest.conditional.models",
     "calibrate": "shrinktest.calibration",
     "change_point_test": "shrinktest.change",
     "change_points": "shrinktest.segments",
@@ -163,7 +161,6 @@ __all__ = [
     "TwoSampleResult",
     "Whitened",
     "WitnessBand",
-    "XGivenZ",
     "__version__",
     "calibrate",
     "change_point_test",

@@ -7,9 +7,9 @@ from typing import Any, overload
 
 from shrinktest._hints import hinted
 from shrinktest.batches.recognized import in_batches
+from shrinktest.hypotheses.given import read_given, refuse_without
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.hypotheses.take_given import read_given, refuse_without_given
 from shrinktest.multiple.collection import Asked, asks_for_none
 from shrinktest.multiple.run import run
 from shrinktest.results.lags import LagsResult
@@ -84,10 +84,9 @@ def independence_test(
         takes this where all columns are text, categories, or True and False.  "residuals": regressions on ``given``
         leave residuals of X and of Y, and the products of these get random signs; "auto" takes this for numbers.
         "local": the residuals of Y are permuted among neighbouring rows.
-    x_given_z : callable, XGivenZ or fitted regressor, optional
-        A model of X given Z, with which the test is exact if the model is true: a function ``(Z, rng) -> X`` that
-        draws, or an :class:`XGivenZ` with a density; a fitted regressor of scikit-learn's kind stands for its
-        predictions plus noise that does not depend on Z.
+    x_given_z : callable, optional
+        A function ``(Z, rng) -> X`` that draws row i of X given row i of Z, all randomness from the numpy Generator
+        ``rng``: the test is exact if that is the distribution of X given Z (the conditional randomisation test).
     regressor : regressor, optional
         For the regressions: a regressor of scikit-learn's kind, not fitted, which gets arrays, without names of
         columns; default kernel ridge regression.
@@ -155,7 +154,6 @@ def independence_test(
     TestResult.effect : How strong the dependence is, with an interval.
     independence_matrix : Which columns of a table depend on each other, also given the other columns.
     joint_independence_test : Whether three variables or more are independent all together.
-    XGivenZ : A model of X given Z, with which a test with ``given=Z`` is exact if the model is true.
     equivalence_test : Whether two variables are practically independent.
     closer_test : On which of two variables a third depends more.
     solve_sample_size : How many observations a test needs.
@@ -244,7 +242,7 @@ def independence_test(
     design = {"blocks": blocks, "groups": groups, "shift": shift, "own": permutations}
     told = {"nan_policy": nan_policy, "scale": scale, "column_types": column_types, "transform": transform}
     if given is None:
-        refuse_without_given(given_method, x_given_z, regressor)
+        refuse_without("given", given_method=given_method, x_given_z=x_given_z, regressor=regressor)
     if in_batches(X, Y):
         from shrinktest.multiple.pairs import run_pairs
 

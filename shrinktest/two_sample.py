@@ -9,10 +9,10 @@ from shrinktest._hints import hinted
 from shrinktest._names import two_names
 from shrinktest._read import XY
 from shrinktest.batches.recognized import in_batches
-from shrinktest.hypotheses.base import require_values
+from shrinktest.hypotheses.base import Hypothesis, require_values
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.multiple.collection import Asked
+from shrinktest.multiple.collection import Asked, asks_for_none
 from shrinktest.multiple.run import run
 from shrinktest.results.result import TestResult
 
@@ -68,15 +68,13 @@ def two_sample_test(
         ``nan_policy`` is for their missing values, too ("indicator" only beside probabilities that are known), and
         ``column_types`` for their columns; a column that X and Y have as well must be dropped there, and is still
         taken into account.
-    covariate_method : {"auto", "strata", "propensity"}
+    covariate_method : {"auto", "strata", "residuals", "propensity"}
         "strata": only rows with the same covariates (and the same block) are permuted, which is exact; "auto" takes
-        this where all columns are text, categories, or True and False.  "propensity": rows change samples at random,
-        with the probabilities that their covariates give them; "auto" takes this for numbers.  Where these are not
-        known, it needs scikit-learn (``pip install 'shrinktest[apps]'``).
-    propensity : classifier or array_like, optional
-        How the probability of a row to be in Y follows from its covariates: a classifier of scikit-learn's kind, not
-        fitted, which gets arrays, without names of columns (default logistic regression); or the probabilities
-        themselves where they are known, given as ``blocks`` are.
+        this if all columns are text, categories, or True and False.  "residuals": the label of the sample and the
+        values are tested for independence given the covariates, as by :func:`independence_test` with ``given``; "auto"
+        takes this for numbers.  "propensity": rows change samples at random, with the probabilities in ``propensity``.
+    propensity : array_like, optional
+        The known probability of every row to be in Y, given as ``blocks`` are, with which the test is exact.
     estimator : str, MeanEstimator or callable, list of these, Collection or "auto", default "kme"
         How the kernel means are estimated: a name (``shrinktest estimators`` lists them), an estimator such as
         ``FKMSE(lam_cov=0.3)``, or a function from a Gram matrix to weights.  Several are combined into one test; "auto"
@@ -215,9 +213,10 @@ def two_sample_test(
     of which there is a note, too, and detect large differences only, because labels that are shifted a little are
     nearly the same.  The page on changes has the levels.
 
-    With ``covariates`` and their propensity, sets of n rows are drawn as the second sample with probability
-    proportional to the product of the odds of their rows ([R84]): independent draws, exact where these probabilities
-    are known. Kernels then compare the residuals of X and Y after a kernel ridge regression on the covariates, which is
+    With ``covariates`` that are numbers the result is that of :func:`independence_test` of the pooled rows and the
+    label of their sample, given the covariates: it has no witness function and no effect.  With ``propensity``, sets of
+    n rows are drawn as the second sample with probability proportional to the product of the odds of their rows
+    ([R84]).  Kernels then compare the residuals of X and Y after a kernel ridge regression on the covariates, which is
     given no labels; the level does not depend on how well it fits.
 
     Samples in batches (paths of files, or :class:`~shrinktest.Batches`) that fit in memory, with a sixteenth of
@@ -292,13 +291,12 @@ def two_sample_test(
         batched = in_batches(X, Y)
     design = {"blocks": blocks, "paired": paired, "groups": groups, "shift": shift, "own": permutations}
     told = {"scale": scale, "column_types": column_types, "transform": transform, "called": called}
-    plain = isinstance(covariate_method, str) and covariate_method == "auto"
-    if covariates is not None or not plain or propensity is not None:
-        from shrinktest.hypotheses.covariates import check_asked
+    if covariates is None and not (covariate_method == "auto" and propensity is None):
+        from shrinktest.hypotheses.given import refuse_without
 
-        check_asked(covariates, covariate_method, propensity)
-        if batched:
-            raise ValueError("covariates= takes all rows at once, and is not for samples in batches; leave it out")
+        refuse_without("covariates", covariate_method=covariate_method, propensity=propensity)
+    if batched and covariates is not None:
+        raise ValueError("covariates= takes all rows at once, and is not for samples in batches; leave it out")
     if batched:
         from shrinktest.multiple.binned import run_binned
 
@@ -309,12 +307,17 @@ def two_sample_test(
                      "transform": transform},
         )  # fmt: skip
     choice(nan_policy, NAN_POLICIES, "nan_policy")
-    hypothesis: TwoEqualDistributions
+    asked = [Asked(kernel, bandwidth)]
+    hypothesis: Hypothesis
     if covariates is not None:
-        from shrinktest.hypotheses.covariates import read_with_covariates
+        from shrinktest.hypotheses.given import read_covariates
 
-        asked = {"covariate_method": covariate_method, "propensity": propensity, "nan_policy": nan_policy}
-        hypothesis = read_with_covariates(X, Y, covariates, **asked, **told, **design)
+        hypothesis = read_covariates(
+            X, Y, covariates, covariate_method=covariate_method, propensity=propensity, nan_policy=nan_policy,
+            combined=asks_for_none(estimator, asked), **told, **design,
+        )  # fmt: skip
+        if len(hypothesis.variables) > 1:  # the second is the label of the sample
+            asked.append(Asked("linear" if asked[0].given() else "gaussian", "median"))
     else:
         hypothesis = TwoEqualDistributions.read(X, Y, nan_policy=nan_policy, **told, **design)
-    return run(hypothesis, estimator, [Asked(kernel, bandwidth)], settings, rng)
+    return run(hypothesis, estimator, asked, settings, rng)

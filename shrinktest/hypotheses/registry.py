@@ -5,9 +5,9 @@ from collections.abc import Callable
 from shrinktest.hypotheses.base import Hypothesis
 from shrinktest.hypotheses.change import NoChange
 from shrinktest.hypotheses.equality import EqualDistributions, TwoEqualDistributions
+from shrinktest.hypotheses.given import read_given
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.joint import JointIndependence
-from shrinktest.hypotheses.take_given import read_given
 from shrinktest.results.kinds import CONDITIONAL
 
 #: ``READERS[name](*data, **options)`` makes the value of a test.

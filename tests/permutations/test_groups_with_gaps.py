@@ -7,7 +7,7 @@ import pytest
 
 from shrinktest import independence_matrix, independence_test
 from shrinktest._read import XY, read_variables
-from shrinktest.hypotheses.take_given import read_given
+from shrinktest.hypotheses.given import read_given
 from shrinktest.tables.labels import patterns_kept
 
 GROUPS, PLACES = 12, 4
