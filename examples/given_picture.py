@@ -14,12 +14,12 @@ def main() -> None:
     from statsmodels.datasets import statecrime
 
     from shrinktest import independence_test
-    from shrinktest.conditional.regression import Regression
+    from shrinktest.conditional.residuals import Regression
 
     states = statecrime.load_pandas().data
     names, given = ["hs_grad", "murder"], ["poverty", "single"]
     regression = Regression.on(states[given].to_numpy())
-    left = [regression.left_of(states[[name]].to_numpy(), name).values[:, 0] for name in names]
+    left = [regression.residuals(states[[name]].to_numpy(), name).values[:, 0] for name in names]
     figure = Figure(figsize=(8.4, 3.6), layout="constrained")
     plain, rest = figure.subplots(1, 2)
     plain.scatter(*(states[name] for name in names), s=18)

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from shrinktest.change import change_point_test
     from shrinktest.columns import two_sample_test_columns
     from shrinktest.comparison import compare
-    from shrinktest.conditional.models import XGivenZ
     from shrinktest.equivalence import EquivalenceResult, equivalence_test
     from shrinktest.independence import independence_test
     from shrinktest.joint import joint_independence_test
@@ -76,7 +75,6 @@ _LATER = {
     "KSampleEffect": "shrinktest.results.effect",
     "Permutations": "shrinktest.permutations.base",
     "TwoSampleEffect": "shrinktest.results.effect",
-    "XGivenZ": "shrinktest.conditional.models",
     "calibrate": "shrinktest.calibration",
     "change_point_test": "shrinktest.change",
     "change_points": "shrinktest.segments",
@@ -153,7 +151,6 @@ __all__ = [
     "TwoSampleResult",
     "Whitened",
     "WitnessBand",
-    "XGivenZ",
     "__version__",
     "calibrate",
     "change_point_test",

@@ -13,7 +13,7 @@ from shrinktest._check import MAX_SIZE, as_rng, check_signature, choice, count, 
 from shrinktest._hints import hinted
 from shrinktest._parallel import n_workers
 from shrinktest._read import XY, Samples, Variables, read_samples, read_variables
-from shrinktest.conditional.null import null_given
+from shrinktest.hypotheses.given import null_given
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.power.any_test import AnyTest, pvalue_of
 from shrinktest.power.arguments import require_room, several

@@ -8,9 +8,9 @@ from typing import Any, overload
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest.batches.recognized import in_batches
+from shrinktest.hypotheses.given import read_given, refuse_without
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.hypotheses.take_given import read_given, refuse_without_given
 from shrinktest.multiple.collection import Asked, asks_for_none
 from shrinktest.multiple.run import run
 from shrinktest.results.multiple import MultipleTestsResult
@@ -80,9 +80,9 @@ def independence_test(
     given : array_like, shape (n,) or (n, d), optional
         Conditioning variables: are X and Y independent given these?  ``result.method`` and ``result.assumption`` say
         how this is tested, and what must hold (:doc:`/given`).
-    x_given_z : callable, XGivenZ or fitted regressor, optional
-        Model of X given Z, with which the test is exact if the model is true: a function ``(Z, rng) -> X`` that draws,
-        an :class:`XGivenZ` with a density, or a fitted regressor, for its predictions plus noise independent of Z.
+    x_given_z : callable, optional
+        A function ``(Z, rng) -> X`` that draws X given Z, row by row, with all randomness from ``rng``: the
+        test is exact if it draws from the distribution of X given Z.
     estimator
         Here it estimates the mean of the centered pair features: "kme" gives HSIC, "skmse" and "fkmse" the shrinkage
         estimators S-COSE and F-COSE of the cross-covariance operator.
@@ -118,7 +118,6 @@ def independence_test(
     TestResult.effect : Strength of the dependence, with an interval.
     independence_matrix : Which columns of a table depend on each other, also given the others.
     joint_independence_test : Joint independence of three or more variables.
-    XGivenZ : A model of X given Z.
     equivalence_test : Whether two variables are practically independent.
     closer_test : On which of two variables a third depends more.
     solve_sample_size : Number of observations that a test needs.
@@ -164,7 +163,7 @@ def independence_test(
     design = {"blocks": blocks, "groups": groups, "shift": shift, "own": permutations}
     told = {"nan_policy": nan_policy, "scale": scale, "column_types": column_types, "transform": transform}
     if given is None:
-        refuse_without_given(given_method, x_given_z, regressor)
+        refuse_without("given", given_method=given_method, x_given_z=x_given_z, regressor=regressor)
     if in_batches(X, Y):
         from shrinktest.multiple.pairs import run_pairs
 

@@ -19,14 +19,12 @@ from shrinktest.columns import (
     one_width_each,
     refuse_missing,
 )
-from shrinktest.conditional.given import all_labels
-from shrinktest.conditional.regression import Regression
+from shrinktest.conditional.residuals import Regression
 from shrinktest.hypotheses.base import Variable, variables_of
-from shrinktest.hypotheses.given import ConditionalIndependence
+from shrinktest.hypotheses.conditional import ConditionalIndependence, conditional, without_decision
+from shrinktest.hypotheses.given import GIVEN, method_for, read_three, refuse_without, regression_for
 from shrinktest.hypotheses.independence import Independence
-from shrinktest.hypotheses.residuals import of_residuals, undecided
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.hypotheses.take_given import GIVEN, method_for, read_three, refuse_without_given, within_strata
 from shrinktest.multiple.collection import Asked, asks_for_none, refuse_candidates
 from shrinktest.multiple.many import adjusted_tests
 from shrinktest.multiple.run import run_side_by_side
@@ -171,7 +169,7 @@ def independence_matrix(
     second = X if Y is None else Y
     third, others = (X, given) if isinstance(given, str) else (given, "")
     if given is None:
-        refuse_without_given(given_method, None, regressor)
+        refuse_without("given", given_method=given_method, regressor=regressor)
         told |= {"blocks": blocks, "groups": groups, "shift": shift}
     else:
         _refuse_beside_given(given, Y, shift, permutations)
@@ -225,7 +223,7 @@ def independence_matrix(
     if given is None:
         hypotheses = [Independence(variables=both, own=one, **shared) for both, one in zip(variables, own, strict=True)]
     else:
-        used = method_for(given_method, regressor, labels=all_labels(read.encodings[-1]))
+        used = method_for(given_method, regressor, read.encodings[-1])
         z = [_others(read, pair) if isinstance(given, str) else read.values[2] for pair in pairs]
         combined = asks_for_none(estimator, [one.asked for side in sides for one in side])
         hypotheses = _hypotheses_given(variables, z, used, regressor, shared, combined)
@@ -238,7 +236,7 @@ def independence_matrix(
         method,
     )
     failed = dict.fromkeys(f"Not tested: {null}." for null in nulls if isinstance(null, str))
-    about["notes"] = (*dict.fromkeys(map(undecided, about["notes"])), *failed)
+    about["notes"] = (*dict.fromkeys(map(without_decision, about["notes"])), *failed)
     left_out = len(read.gaps[0])
     about["notes"] += listwise_note(left_out if _of_others(read, Y, given) else 0, n, "a pair")
     remembered = strongest(one.memory() for one in hypotheses) if permutations is None else None
@@ -326,19 +324,12 @@ def _hypotheses_given(
             f"given={OTHERS!r} has strata of its own for every two columns, of which few rows are left; use "
             "given_method='residuals', or give the variables themselves"
         )
-    regressions: dict[int, Regression] = {}
-
-    def regression(one: np.ndarray) -> Regression:
+    tests = [ConditionalIndependence(variables=pair, **common) for pair in variables]
+    regressions: dict[int, Regression | None] = {}
+    for one in z:
         if id(one) not in regressions:
-            regressions[id(one)] = Regression.on(one, regressor)
-        return regressions[id(one)]
-
-    return [
-        within_strata(one, {**common, "variables": pair})
-        if method == "strata"
-        else of_residuals(regression(one), {**common, "variables": pair}, local=method == "local", combined=combined)
-        for pair, one in zip(variables, z, strict=True)
-    ]
+            regressions[id(one)] = regression_for(method, one, regressor)
+    return [conditional(test, method, one, regressions[id(one)], combined) for test, one in zip(tests, z, strict=True)]
 
 
 def _columns(

@@ -10,10 +10,10 @@ from shrinktest._hints import hinted
 from shrinktest._names import two_names
 from shrinktest._read import XY
 from shrinktest.batches.recognized import in_batches
-from shrinktest.hypotheses.base import require_values
+from shrinktest.hypotheses.base import Hypothesis, require_values
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.multiple.collection import Asked
+from shrinktest.multiple.collection import Asked, asks_for_none
 from shrinktest.multiple.run import run
 from shrinktest.results.result import TestResult
 
@@ -64,12 +64,13 @@ def two_sample_test(
     covariates : pair of array_like, shape (m, p) and (n, p), optional
         Variables to adjust for: do X and Y differ in a way that these do not explain?  ``result.method`` and
         ``result.assumption`` say how, and what must hold (:doc:`/given`).
-    covariate_method : {"auto", "strata", "propensity"}, default "auto"
+    covariate_method : {"auto", "strata", "residuals", "propensity"}, default "auto"
         "strata" permutes rows with equal covariates, which is exact; "auto" takes it for text, categories and booleans.
-        "propensity" reassigns rows with the probabilities that their covariates imply; "auto" takes it for numbers.
-    propensity : classifier or array_like, optional
-        Unfitted scikit-learn classifier of the sample (default logistic regression), or the known probabilities of
-        belonging to Y, laid out as ``blocks``.
+        "residuals" tests whether the sample a row is from is independent of its values given the covariates, as
+        :func:`independence_test` does with ``given``; "auto" takes it for numbers.  "propensity" reassigns rows with
+        the probabilities in ``propensity``.
+    propensity : array_like, optional
+        Known probability of every row to belong to Y, laid out as ``blocks``; the test is then exact.
     groups
         A group must lie in one sample.
     workers
@@ -138,13 +139,12 @@ def two_sample_test(
         batched = in_batches(X, Y)
     design = {"blocks": blocks, "paired": paired, "groups": groups, "shift": shift, "own": permutations}
     told = {"scale": scale, "column_types": column_types, "transform": transform, "called": called}
-    plain = isinstance(covariate_method, str) and covariate_method == "auto"
-    if covariates is not None or not plain or propensity is not None:
-        from shrinktest.hypotheses.covariates import check_asked
+    if covariates is None and not (covariate_method == "auto" and propensity is None):
+        from shrinktest.hypotheses.given import refuse_without
 
-        check_asked(covariates, covariate_method, propensity)
-        if batched:
-            raise ValueError("covariates= takes all rows at once, and is not for samples in batches; leave it out")
+        refuse_without("covariates", covariate_method=covariate_method, propensity=propensity)
+    if batched and covariates is not None:
+        raise ValueError("covariates= takes all rows at once, and is not for samples in batches; leave it out")
     if batched:
         from shrinktest.multiple.binned import run_binned
 
@@ -155,12 +155,17 @@ def two_sample_test(
                      "transform": transform},
         )  # fmt: skip
     choice(nan_policy, NAN_POLICIES, "nan_policy")
-    hypothesis: TwoEqualDistributions
+    asked = [Asked(kernel, bandwidth)]
+    hypothesis: Hypothesis
     if covariates is not None:
-        from shrinktest.hypotheses.covariates import read_with_covariates
+        from shrinktest.hypotheses.given import read_covariates
 
-        asked = {"covariate_method": covariate_method, "propensity": propensity, "nan_policy": nan_policy}
-        hypothesis = read_with_covariates(X, Y, covariates, **asked, **told, **design)
+        hypothesis = read_covariates(
+            X, Y, covariates, covariate_method=covariate_method, propensity=propensity, nan_policy=nan_policy,
+            combined=asks_for_none(estimator, asked), **told, **design,
+        )  # fmt: skip
+        if len(hypothesis.variables) > 1:  # the second is the label of the sample
+            asked.append(Asked("linear" if asked[0].given() else "gaussian", "median"))
     else:
         hypothesis = TwoEqualDistributions.read(X, Y, nan_policy=nan_policy, **told, **design)
-    return run(hypothesis, estimator, [Asked(kernel, bandwidth)], settings, rng)
+    return run(hypothesis, estimator, asked, settings, rng)

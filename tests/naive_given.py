@@ -31,14 +31,6 @@ def within(labels):
     return [pi for pi in itertools.permutations(range(n)) if all(labels[pi[i]] == labels[i] for i in range(n))]
 
 
-def chances_of_pairings(log_density):
-    """The probability of every permutation, the x at each z, under a model q(x_i | z_j) with these logarithms."""
-    n = len(log_density)
-    rows = list(itertools.permutations(range(n)))
-    weight = np.array([np.prod([np.exp(log_density[pi[j], j]) for j in range(n)]) for pi in rows])
-    return dict(zip(rows, weight / weight.sum(), strict=True))
-
-
 def chances_of_labels(odds, second):
     """The probability of every set of ``second`` observations, as labels, by the product of the odds in it."""
     rows = [

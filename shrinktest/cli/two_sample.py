@@ -42,7 +42,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "values, with --nan-policy omit"
     )
     add("--covariates", metavar="NAMES", help=what)
-    what = "auto (default: strata for categories, propensity for numbers), strata or propensity"
+    what = "auto (default: strata for categories, residuals for numbers), strata or residuals"
     add("--covariate-method", metavar="NAME", default="auto", help=what)
     add_columns(command)
     add_restrictions(command, TWO_SAMPLE.name)

@@ -1,1 +1,1 @@
-"""What one variable says of others: regressions on it, models of a variable given it, and its neighbourhoods."""
+"""Given variables: how they are read, and regressions of other variables on them."""

@@ -1,107 +1,280 @@
-"""Two variables that are independent given others: what all methods share."""
+"""Given variables and covariates, as users give them: how they are read, and the method that goes with them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from shrinktest.conditional.regression import Left, Regression
-from shrinktest.estimators import MeanEstimator
-from shrinktest.hypotheses.again import Again, EffectOptions
-from shrinktest.hypotheses.base import Hypothesis, Variable
-from shrinktest.hypotheses.independence import Independence
-from shrinktest.permutations.serial_correlation import BY_GIVEN
-from shrinktest.results.kinds import CONDITIONAL, Kind
-from shrinktest.units import far_apart
+from shrinktest._check import choice, complete_points, counted, tensors_to_numpy
+from shrinktest._read import XY, Variables, read_samples, read_variables
+from shrinktest.conditional.residuals import Regression, neighborhoods
+from shrinktest.conditional.ridge import standardized
+from shrinktest.hypotheses.base import Variable, said_of_the_same, variables_of
+from shrinktest.hypotheses.conditional import (
+    ConditionalIndependence,
+    TwoByPropensity,
+    TwoGivenCovariates,
+    codes_of,
+    conditional,
+    distilled,
+    within_strata,
+)
+from shrinktest.hypotheses.model_x import by_model
+from shrinktest.permutations.design import PermutationDesign
+from shrinktest.results.kinds import BY_PROPENSITY
+from shrinktest.tables.aligned import check_same_index
+from shrinktest.tables.column import DROP
+from shrinktest.tables.encoding import Encoding
+from shrinktest.tables.objects import from_objects
+from shrinktest.tables.observed import Observed
+from shrinktest.tables.pooled import UNASKED, checked_types, is_unasked
+from shrinktest.tables.reading import Table, is_table, names_for, names_in
 
-#: Where readers find what was measured.
-STUDY = "see the page on levels given Z"
-#: What strata do to the data.
-LESS_MEANS = "Kernels compare what is left of the data once the means of every stratum are taken off."
+GIVEN = ("X", "Y", "given")
+METHODS = ("auto", "strata", "residuals", "local")
+COVARIATE_METHODS = ("auto", "strata", "residuals", "propensity")
+_LABELS = "OUSb"  # kinds of numpy arrays of text and of True and False
+_NEIGHBORS = 10  # rows of a neighborhood at least, for calibration
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class GivenOthers(Hypothesis):
-    """A hypothesis given other variables: what is done about these, and what must be true for a valid p-value."""
-
-    method: str
-    assumption: str
-
-    def labels(self) -> dict[str, Any]:
-        """As without given variables, and what was done about these."""
-        return {**super().labels(), "method": self.method, "assumption": self.assumption}
-
-    def notes(self, kernel: Any) -> tuple[str, ...]:
-        """What a reader should know, first of all what must be true."""
-        return (f"{self.method[:1].upper()}{self.method[1:]}: {self.assumption}", *super().notes(kernel))
+# --- independence given others ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ConditionalIndependence(GivenOthers, Independence):
-    """Two variables are independent given others: within their values, so that rows may change places there.
+def read_given(
+    X: Any, Y: Any, given: Any, *, given_method: str = "auto", x_given_z: Any = None, regressor: Any = None,
+    combined: bool = False, nan_policy: str = "raise", shift: Any = None, own: Any = None, scale: Any = UNASKED,
+    transform: Any = None, **options: Any,
+) -> ConditionalIndependence:  # fmt: skip
+    """Read the test as users give it; ``combined`` is for four statistics of residuals."""
+    _refuse_designs("given", shift=shift, permutations=own)
+    read = read_three(X, Y, given, nan_policy, scale=scale, transform=transform, **options)
+    variables, z = variables_of(read, GIVEN, said=not is_unasked(scale))[:2], read.values[2]
+    test = ConditionalIndependence(
+        variables=variables, sizes=(len(z),), missing=read.missing, restriction=read.restriction,
+        remarks=(*read.notes, *said_of_the_same(variables)), called=read.labels[:2],
+    )  # fmt: skip
+    if x_given_z is not None:
+        transformed = (transform[0] if isinstance(transform, list) else transform) is not None
+        if regressor is not None or given_method != "auto" or read.restriction or transformed:
+            raise ValueError(
+                "x_given_z= cannot be combined with given_method=, regressor=, blocks=, groups= or transform= of X"
+            )
+        return by_model(X, given, x_given_z, read, test)
+    method = method_for(given_method, regressor, read.encodings[2])
+    (x, of_x), (y, of_y) = (one.in_units() for one in variables)
+    test = replace(test, variables=(x, y), remarks=(*test.remarks, *of_x, *of_y), method=method)
+    return test if read.missing else conditional(test, method, z, regression_for(method, z, regressor), combined)
 
-    The variables are x (n, p) and y (n, q), or what is left of them once what others say of them is taken off.
+
+def read_three(
+    X: Any, Y: Any, given: Any, nan_policy: str, *, others: str = "", scale: Any, transform: Any = None, **options: Any
+) -> Variables:
+    """Read X, Y and the given variables, the latter in units of their own.
+
+    ``others`` is the word by which users give all columns that are tested but two.
     """
-
-    kind: ClassVar[Kind] = CONDITIONAL
-    in_time: ClassVar[str] = BY_GIVEN
-
-    def form(self, estimator: MeanEstimator, form: str) -> str:
-        """A squared norm."""
-        if form == "unbiased":
-            raise ValueError("form='unbiased' is for tests without given=; leave it out")
-        return "biased"
-
-    def effect(self, again: Again, options: EffectOptions) -> Any:
-        """There is no scale for it."""
-        raise ValueError(self.kind.no_effect)
-
-    def with_rows(self, kept: np.ndarray, **changes: Any) -> Self:
-        """The same with these rows only."""
-        variables = tuple(one.only(kept) for one in self.variables)
-        return replace(self, variables=variables, sizes=(int(kept.sum()),), **changes)
+    for name, value in (("scale", scale), ("transform", transform)):
+        if isinstance(value, list | tuple) and len(value) != 2:
+            raise ValueError(f"{name} has {len(value)} entries; with given= give one for X and one for Y")
+    both = scale if isinstance(scale, list | tuple) else [scale, scale]
+    scales = scale if hasattr(scale, "keys") else [*both, UNASKED]
+    pair = transform if isinstance(transform, list) else [transform, transform]
+    read = read_variables(
+        (X, Y, with_labels(given, "given")), GIVEN, nan_policy, scale=scales, labels=("given",),
+        transform=None if transform is None else [*pair, None], **options,
+    )  # fmt: skip
+    if not others:
+        refuse_tested(read.observed[:2], read.observed[2], "given")
+    refuse_indicated(read.encodings[2], read.values[2], f"given={others!r}" if others else "given")
+    return read
 
 
-def residual(variable: Variable, left: Left, name: str) -> Variable:
-    """What is left of a variable, in the same units, with the names of its columns."""
-    return _less(variable, left.values, f"what is left of {name}")
+def method_for(given_method: Any, regressor: Any, encoding: Encoding | None) -> str:
+    """Method that was asked for, or that goes with given variables: strata if all columns are labels."""
+    choice(given_method, METHODS, "given_method")
+    if given_method == "auto":
+        given_method = "strata" if all_labels(encoding) and regressor is None else "residuals"
+    if regressor is not None and given_method == "strata":
+        raise ValueError("regressor= is for given_method='residuals' or 'local'; leave it out for strata")
+    return str(given_method)
 
 
-def _less(variable: Variable, left: np.ndarray, name: str) -> Variable:
-    """What is left of a variable; of units it is silent unless those of the variable are why columns count for little.
+def regression_for(method: str, z: np.ndarray, regressor: Any = None) -> Regression | None:
+    """Regression on given variables z (n, d), for all methods but strata."""
+    return None if method == "strata" else Regression.on(z, regressor)
 
-    Little may be left of a column because of what is given, and then other units would change nothing.
+
+# --- two samples with covariates ----------------------------------------------------------------------------
+
+
+def read_covariates(
+    X: Any, Y: Any, covariates: Any, *, covariate_method: str, propensity: Any, nan_policy: str, combined: bool,
+    paired: Any = False, shift: Any = None, own: Any = None, scale: Any = UNASKED, column_types: Any = None,
+    called: tuple[str | None, ...] = (), **options: Any,
+) -> TwoGivenCovariates | ConditionalIndependence:  # fmt: skip
+    """Read the test that the sample of a row does not depend on its values given covariates.
+
+    By residuals the label of the sample is the second variable; otherwise labels are permuted.
     """
-    said = variable.said or not far_apart(variable.points, name)
-    return replace(variable, points=np.ascontiguousarray(left), name=name, said=said)
+    _refuse_designs("covariates", paired=paired or None, shift=shift, permutations=own)
+    if not isinstance(covariates, tuple | list) or len(covariates) != 2:
+        raise ValueError("covariates must be a pair: (those of the rows of X, those of the rows of Y)")
+    choice(covariate_method, COVARIATE_METHODS, "covariate_method")
+    names, names_of_z = names_for((X, Y), XY, called), tuple(f"covariates of {name}" for name in called or XY)
+    for argument, pair in (("covariates", covariates), ("propensity", propensity)):
+        if isinstance(pair, tuple | list) and len(pair) == 2:
+            for i, (sample, rows) in enumerate(zip((X, Y), pair, strict=True)):
+                check_same_index(sample, rows, names[i], f"{argument}[{i}]")
+    tables = [with_labels(one, name) for one, name in zip(covariates, names_of_z, strict=True)]
+    types, types_of_z = _types_of((X, Y), column_types), _types_of(tables, column_types)
+    types_of_z = {name: kind for name, kind in types_of_z.items() if kind != DROP or name not in types}
+    types = {name: kind for name, kind in (column_types or {}).items() if name in types or name not in types_of_z}
+    given = read_samples(tables, names_of_z, nan_policy, scale=UNASKED, labels=True, column_types=types_of_z or None)
+    if propensity is None:  # known chances hold for rows without covariates, too
+        for name, values in zip(names_of_z, given.values, strict=True):
+            refuse_indicated(given.encoding, values, name)
+    complete = given.kept
+    if given.missing:
+        complete = tuple(np.asarray(np.isfinite(values).all(axis=1)) for values in given.values)
+    read = read_samples(
+        (X, Y), names, nan_policy, scale=scale, covariates=complete, column_types=types or None, **options
+    )
+    refuse_tested(read.observed, given.observed[0], "covariates")
+    test = TwoGivenCovariates._of(read, " and ".join(names), not is_unasked(scale), called=called)
+    variable, of_units = test.variables[0].in_units()
+    about_z = tuple(note for note in given.notes if "missing" in note or "is left out" in note)
+    if covariate_method == "auto":
+        labels = "strata" if all_labels(given.encoding) else "residuals"
+        covariate_method = labels if propensity is None else "propensity"
+    if (propensity is None) == (covariate_method == "propensity"):
+        raise ValueError("propensity= goes with covariate_method='propensity' only; give both, or leave both out")
+    test = replace(test, variables=(variable,), remarks=(*test.remarks, *about_z, *of_units), method=covariate_method)
+    kept = np.concatenate(read.kept)
+    z, label = np.vstack(given.values)[kept[np.concatenate(given.kept)]], np.repeat([0, 1], read.sizes)
+    if covariate_method == "strata":
+        test = test if read.missing else within_strata(test, z, label, "covariates")
+        if min(test.sizes) < 2:
+            raise ValueError("covariates: a sample has one row with values of the other; use larger strata")
+        return test
+    if covariate_method == "residuals":
+        both = ConditionalIndependence(
+            variables=(variable, Variable(label[:, None].astype(np.float64), "the sample")), sizes=(len(label),),
+            missing=test.missing, restriction=test.restriction, remarks=test.remarks, method=covariate_method,
+        )  # fmt: skip
+        return both if read.missing else conditional(both, "residuals", z, Regression.on(z), combined)
+    if read.restriction:
+        raise ValueError("blocks= and groups= cannot be combined with propensity=; use covariate_method='strata'")
+    left = variable if read.missing else distilled(variable, z)
+    note = () if left is variable else ("Kernels compare residuals of the samples after a regression on covariates.",)
+    return replace(test, variables=(left,), remarks=(*test.remarks, *note)).as_kind(
+        TwoByPropensity,
+        odds=known_odds(propensity, tuple(map(len, read.kept)))[kept],
+        method=BY_PROPENSITY,
+        assumption="the p-value is exact if every row was put into the second sample with the chance in propensity=.",
+    )
 
 
-def less_means(variable: Variable, codes: np.ndarray, argument: str) -> Variable:
-    """A variable less its mean within each stratum, so that strata do not differ.
-
-    What strata differ in would stay in the statistic of every permutation within them, and hide what runs against it.
-    The means are those of the same rows in every permutation, so that it is as exact as without.  Raises ValueError,
-    which names the ``argument`` that made the strata, if the variable has one value only in every one.
-    """
-    points, counts = variable.points, np.bincount(codes)
-    starts = points[np.unique(codes, return_index=True)[1]]  # what is far from 0 loses no digits
-    moved = points - starts[codes]
-    if not moved.any():
+def known_odds(propensity: Any, sizes: tuple[int, ...]) -> np.ndarray:
+    """Log odds (N,) of known chances, one vector for all rows or one for each sample."""
+    pair = isinstance(propensity, tuple | list) and len(propensity) == 2 and all(map(np.ndim, propensity))
+    parts = [complete_points(part, "propensity").values for part in (propensity if pair else [propensity])]
+    chances, lengths = np.concatenate(parts), list(map(len, parts))
+    inside = bool(((chances > 0.0) & (chances < 1.0)).all())
+    if lengths != (list(sizes) if pair else [sum(sizes)]) or chances.shape[1] != 1 or not inside:
         raise ValueError(
-            f"{argument} determines {variable.name}: every stratum has one value only, so that there is nothing to "
-            f"test; leave out of {argument} what {variable.name} is computed from"
+            f"propensity must be chances between 0 and 1, one for each of {sum(sizes)} rows, or a pair of vectors"
         )
-    sums = np.zeros((counts.size, points.shape[1]))
-    np.add.at(sums, codes, moved)
-    return _less(variable, moved - (sums / counts[:, None])[codes], f"{variable.name} less its means within strata")
+    return np.asarray(np.log(chances) - np.log1p(-chances))[:, 0]
 
 
-def distilled(variable: Variable, z: np.ndarray, name: str) -> Variable:
-    """A variable less what z says of it; as it is where a regression would need more rows, or leaves nothing."""
+def _types_of(tables: Sequence[Any], column_types: Any) -> dict[str, str]:
+    """Types of the columns that tables have."""
+    names = {name for table in tables for name in names_in(table)}
+    return {name: kind for name, kind in checked_types(column_types or {}).items() if name in names}
+
+
+# --- calibration --------------------------------------------------------------------------------------------
+
+
+def null_given(Y: Any, given: Any, tested: Sequence[Observed]) -> tuple[np.ndarray | None, PermutationDesign]:
+    """Prediction of Y (n, q) by the given variables, and among which rows the rest of it may be permuted.
+
+    None and strata if the variables are labels; otherwise a kernel ridge regression and neighborhoods.
+    """
+    z = read_variables((Y, with_labels(given, "given")), GIVEN[1:], "propagate", scale=[None, UNASKED], labels=GIVEN)
+    refuse_tested(tested, z.observed[1], "given")
+    if z.missing:
+        raise ValueError("Y or given misses values; leave such rows out before a study with given=")
+    if all_labels(z.encodings[1]):
+        codes = codes_of(z.values[1])
+        if np.bincount(codes).max() == 1:
+            raise ValueError("given: every row has a value of its own; use fewer and larger strata, or numbers")
+        return None, PermutationDesign(blocks=codes)
+    if is_table(Y):
+        raise TypeError("given= numbers needs Y as an array of numbers, such as Y.to_numpy()")
+    y = complete_points(Y, "Y").values
+    codes = neighborhoods(standardized(z.values[1]), _NEIGHBORS)
+    return y - Regression.on(z.values[1]).residuals(y, "Y").values, PermutationDesign(blocks=codes)
+
+
+# --- checks -------------------------------------------------------------------------------------------------
+
+
+def _refuse_designs(argument: str, **designs: Any) -> None:
+    """Raise ValueError for designs that restrict permutations in another way."""
+    for name, value in designs.items():
+        if value is not None:
+            raise ValueError(f"{name}= and {argument}= both say which rows may change places; leave one of them out")
+
+
+def refuse_without(argument: str, **others: Any) -> None:
+    """Raise ValueError for arguments about given variables or covariates without these."""
+    for name, value in others.items():
+        if value is not None and not (isinstance(value, str) and value == "auto"):
+            raise ValueError(f"{name}= says how {argument}= is taken into account; give {argument}= as well")
+
+
+def with_labels(given: Any, name: str) -> Any:
+    """Return arrays and lists of text, or of True and False, as tables; anything else as it is."""
+    if is_table(given):
+        return given
     try:
-        left = Regression.on(z).left_of(variable.points, name)
-    except ValueError:
-        return variable
-    return residual(variable, left, name)
+        values = np.asarray(tensors_to_numpy(given, name))
+    except ValueError:  # ragged lists, refused where numbers are read
+        return given
+    if values.dtype.kind not in _LABELS or values.ndim not in (1, 2) or not values.size:
+        return given
+    columns = values.reshape(len(values), -1).T
+    read = (from_objects(str(j), column.tolist(), f"{name}, column {j},") for j, column in enumerate(columns))
+    return Table(tuple(read), named=False)
+
+
+def all_labels(encoding: Encoding | None) -> bool:
+    """True if every column has levels, which rows share, and not numbers."""
+    return encoding is not None and all(code.kind in ("boolean", "category", "ordered") for code in encoding.codes)
+
+
+def refuse_tested(tested: Sequence[Observed], given: Observed, argument: str) -> None:
+    """Raise ValueError if a column of what is given has the values of one that is tested."""
+    values = {column.digest() for one in tested for column in one.as_columns()} - {None}
+    for place, column in enumerate(given.as_columns()):
+        if column.digest() in values:
+            shown = repr(column.name) if given.shown else place
+            raise ValueError(f"column {shown} of {argument}= is also tested; leave it out of one of the two")
+
+
+def refuse_indicated(encoding: Encoding | None, z: np.ndarray, argument: str) -> None:
+    """Raise ValueError if an indicator stands for missing values of what is given.
+
+    Rows that miss a given value have different ones, through which X and Y still depend on each other.
+    """
+    for code, group in () if encoding is None else zip(encoding.codes, encoding.groups, strict=True):
+        missing = int(np.count_nonzero(z[:, group][:, -1]))  # the indicator is the last
+        if code.indicated and missing:
+            raise ValueError(
+                f"{argument}: {counted(missing, 'row')} without a value of column {code.name!r}; "
+                "nan_policy='indicator' is for what is tested, use nan_policy='omit'"
+            )

@@ -1,0 +1,340 @@
+"""Conditional independence: two variables, or a label and samples, are independent given other variables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from shrinktest._check import counted
+from shrinktest.conditional.residuals import Regression, Residuals, bounded, neighborhoods, neighbors_alike, squared
+from shrinktest.conditional.ridge import standardized
+from shrinktest.estimators import MeanEstimator
+from shrinktest.hypotheses.again import Again, EffectOptions
+from shrinktest.hypotheses.base import Hypothesis, Variable
+from shrinktest.hypotheses.equality import TwoEqualDistributions
+from shrinktest.hypotheses.independence import Independence
+from shrinktest.kernels import Gaussian
+from shrinktest.permutations.base import Permutations
+from shrinktest.permutations.design import PermutationDesign
+from shrinktest.permutations.null import CostHint, Statistic
+from shrinktest.permutations.schemes import LabelsByChance, Signs
+from shrinktest.permutations.serial_correlation import BY_COVARIATES, BY_GIVEN
+from shrinktest.results.effect import TwoSampleEffect
+from shrinktest.results.kinds import CONDITIONAL, NO_EFFECT_BY_PROPENSITY, Kind
+from shrinktest.statistics.kernel_cache import KernelCache, Request
+from shrinktest.statistics.signs import Combined, Part, Products, inflated, sign_statistic
+from shrinktest.statistics.statistic import Prepared, margins
+from shrinktest.units import far_apart
+
+_Kind = TypeVar("_Kind")
+_Test = TypeVar("_Test", bound="GivenOthers")
+
+_NEIGHBORS = 10  # rows of a neighborhood at least
+_FEW = 200  # rows from which coordinates of kernels are looked for
+_SHARES = {"means": 20.0, "turning": 1.5, "squares": 2.0, "shapes": 1.5}  # of the level
+_COMBINED = (
+    "Four statistics share the level: of products of residuals (means, 80 %), of these times Z (turning, 6 %), of "
+    "residuals and squares (squares, 8 %), of kernel features (shapes, 6 %)."
+)
+_DECIDED = re.compile(r" '\w+' stands out most\.$")
+_MANY = 0.15  # of the rows: with more degrees of freedom, a regression has probably not found everything
+
+
+# --- tests --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GivenOthers(Hypothesis):
+    """A hypothesis given other variables: how these were taken into account, and what must be true for that."""
+
+    restriction: PermutationDesign = field(default_factory=PermutationDesign)
+    method: str = ""
+    assumption: str = ""
+
+    def labels(self) -> dict[str, Any]:
+        """Names and encodings, with the method and its assumption."""
+        return {**super().labels(), "method": self.method, "assumption": self.assumption}
+
+    def notes(self, kernel: Any) -> tuple[str, ...]:
+        """Notes on the data, the assumption first."""
+        return (f"{self.method[:1].upper()}{self.method[1:]}: {self.assumption}", *super().notes(kernel))
+
+    def as_kind(self, kind: type[_Kind], **changes: Any) -> _Kind:
+        """Return the same data as a hypothesis of another class."""
+        return kind(**{one.name: getattr(self, one.name) for one in fields(self)} | changes)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ConditionalIndependence(GivenOthers, Independence):
+    """Two variables are independent given others; rows of y change places within blocks."""
+
+    kind: ClassVar[Kind] = CONDITIONAL
+    in_time: ClassVar[str] = BY_GIVEN
+
+    def form(self, estimator: MeanEstimator, form: str) -> str:
+        """Squared norm."""
+        if form == "unbiased":
+            raise ValueError("form='unbiased' is for tests without given=; leave it out")
+        return "biased"
+
+    def effect(self, again: Again, options: EffectOptions) -> Any:
+        """No scale for it exists."""
+        raise ValueError(self.kind.no_effect)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class IndependentResiduals(ConditionalIndependence):
+    """Residuals of two variables have products of mean zero, whatever features are taken of them.
+
+    Regressions take what is given off x and y, then off the features of the residuals.  Under the hypothesis products
+    of the remaining features, and of features of the given variables, have mean zero, and signs may be drawn.
+    """
+
+    regression: Regression
+    first: tuple[Residuals, Residuals]  # of x and of y
+    combined: bool = False  # True for four statistics, False for features of the kernels alone
+
+    def _allowed(self, n_resamples: float, alpha: float) -> Permutations:
+        return Signs(self._unit)
+
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
+        """Squared norm of the mean of the products, for every choice of signs."""
+        if cache.limits.gram not in ("auto", "dense"):
+            raise ValueError(f"gram={cache.limits.gram!r}: residuals are compared by Gram matrices; use gram='dense'")
+        points = tuple(variable.points for variable in self.variables)
+        tuned = margins(estimator, kernel, points, workers)
+        request = Request(by_coordinates=self.combined, large=_FEW, kernels=4)
+        features = []
+        for mean, k, z, first in zip(tuned, kernel, points, self.first, strict=True):
+            each = mean.features(k, z)
+            of_kernel = cache(each, z, request)
+            features.append(self.regression.residuals_of_features(each, z, of_kernel, workers, first.held_out))
+        statistic: Statistic
+        notes: tuple[str, ...] = ()
+        if self.combined:
+            statistic = combined = Combined(self._parts(points, features), tuned[0], self._unit)
+            chances = combined.chances(np.ones((1, len(points[0]))))[0]
+            notes = (f"{_COMBINED} '{combined.parts[int(chances.argmin())].name}' stands out most.",)
+        else:
+            products = Products(features[0].gram * features[1].gram * self._weights())
+            factor = self._inflation(features)
+            statistic = inflated(sign_statistic(tuned[0], products), np.ones(self.sizes[0]), factor)
+        cost = CostHint(seconds=2e-10 * len(points[0]) ** 2) if tuned[0].needs in ("sums", "noise") else None
+        return Prepared(
+            statistic=statistic, estimates=lambda: (), kernel=kernel, route="dense", notes=notes,
+            threads=estimator.needs != "function", cost=cost,
+        )  # fmt: skip
+
+    @property
+    def _unit(self) -> np.ndarray:
+        """Number (n,) of the unit of each row; rows of a unit turn together."""
+        groups = self.restriction.groups
+        return np.arange(self.sizes[0]) if groups is None else codes_of(groups)
+
+    def _parts(self, points: Sequence[np.ndarray], features: Sequence[Residuals]) -> tuple[Part, ...]:
+        """Products of residuals; of these and Z; of residuals and squares, which see curves and spread; of features."""
+
+        def both(function: Callable[[np.ndarray], np.ndarray]) -> list[Residuals]:
+            """Residuals of a function of the residuals of x and y."""
+            return [
+                self.regression.residuals_of_lines(function(z), list(map(function, first.held_out)))
+                for z, first in zip(points, self.first, strict=True)
+            ]
+
+        lines, squares = both(bounded), both(lambda z: squared(bounded(z)))
+        crossed = ((squares[0], lines[1]), (lines[0], squares[1]))
+        straight, values = [line.values for line in lines], [feature.values for feature in features]
+        z = bounded(standardized(self.regression.given))
+        grams = any(feature.is_gram for feature in features)
+        shapes = Products(features[0].gram * features[1].gram) if grams else Products.of(*values)
+        parts = {
+            "means": (Products.of(*straight), [lines]),
+            "turning": (Products.of(*straight, z), [lines]),
+            "squares": (Products.concatenated(*(Products.of(x.values, y.values) for x, y in crossed)), crossed),
+            "shapes": (shapes, [features]),
+        }
+        return tuple(
+            Part(name, _SHARES[name], products, max(map(self._inflation, pairs)))
+            for name, (products, pairs) in parts.items()
+        )
+
+    def _inflation(self, pair: Sequence[Residuals]) -> float:
+        """Factor by which squared norms exceed those with random signs, by both regressions."""
+        return max(self.first[0].inflation(self.first[1]), pair[0].inflation(pair[1]))
+
+    def _weights(self) -> np.ndarray:
+        """Gram matrix of features of the given variables, with which dependence may turn around."""
+        z = standardized(self.regression.given)
+        return np.asarray(0.5 + 0.5 * Gaussian().resolve(z, 0)(z)) if z.shape[1] else np.ones((len(z), len(z)))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class IndependentNearby(ConditionalIndependence):
+    """Residuals of two variables are independent among rows that are neighbors in the given variables."""
+
+    first: tuple[Residuals, Residuals]
+
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
+        """Squared norm of the cross-covariance operator, for every permutation among neighbors."""
+        prepared = super().prepare(estimator, kernel, form, cache, workers)
+        factor = self.first[0].inflation(self.first[1])
+        return replace(prepared, statistic=inflated(prepared.statistic, np.arange(self.sizes[0]), factor))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TwoGivenCovariates(GivenOthers, TwoEqualDistributions):
+    """Two samples have one distribution given covariates; rows of one stratum change samples."""
+
+    in_time: ClassVar[str] = BY_COVARIATES
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TwoByPropensity(TwoGivenCovariates):
+    """Two samples have one distribution given covariates; every row has a chance of its own to be in the second."""
+
+    odds: np.ndarray  # (N,): log odds of these chances
+
+    def _allowed(self, n_resamples: float, alpha: float) -> Permutations:
+        first, second = self.sizes
+        return LabelsByChance((first, second), self.odds)
+
+    def effect(self, again: Again, options: EffectOptions) -> TwoSampleEffect:  # type: ignore[override]  # of two samples
+        """No adjusted effect exists."""
+        raise ValueError(NO_EFFECT_BY_PROPENSITY)
+
+
+def without_decision(note: str) -> str:
+    """Return a note without the statistic that stands out, which differs between pairs of columns."""
+    return _DECIDED.sub("", note)
+
+
+# --- methods ------------------------------------------------------------------------------------------------
+
+
+def codes_of(*labels: np.ndarray) -> np.ndarray:
+    """Number (n,) of the distinct row of some labels, (n,) or (n, d)."""
+    return np.asarray(np.unique(np.column_stack(labels), axis=0, return_inverse=True)[1]).reshape(-1)
+
+
+def conditional(
+    test: ConditionalIndependence, method: str, z: np.ndarray, regression: Regression | None, combined: bool = False
+) -> ConditionalIndependence:
+    """Return the test by a method other than a model of X, given complete z (n, d).
+
+    Methods but "strata" need a ``regression`` on z.  ``combined`` is for four statistics of residuals.
+    """
+    if method == "strata":
+        return within_strata(test, z, np.arange(len(z)), "given")
+    assert regression is not None
+    residuals = tuple(regression.residuals(one.points, one.name) for one in test.variables)
+    variables = tuple(
+        _less(one, left.values, f"residuals of {one.name}") for one, left in zip(test.variables, residuals, strict=True)
+    )
+    z, design = standardized(z), test.restriction
+    test = replace(test, variables=variables, remarks=(*test.remarks, *_doubts(residuals, z)))
+    if method == "local":
+        if design.groups is not None:
+            raise ValueError("groups= cannot move as a whole among neighbors; use given_method='residuals'")
+        blocks = np.zeros(len(z), dtype=np.int64) if design.blocks is None else design.blocks
+        codes = np.zeros(len(z), dtype=np.int64)
+        for block in np.unique(blocks):
+            rows = blocks == block
+            codes[rows] = neighborhoods(z[rows], _NEIGHBORS) + codes.max() + 1
+        return test.as_kind(
+            IndependentNearby,
+            first=residuals,
+            restriction=PermutationDesign(blocks=codes_of(codes)),
+            method="local permutations of residuals",
+            assumption=f"the p-value is approximately valid if {regression.words} find what is given in the means of X "
+            f"and Y, and their spread hardly changes among {_NEIGHBORS} to {2 * _NEIGHBORS} neighboring rows.",
+        )
+    if design.blocks is not None:
+        raise ValueError("blocks= needs strata or given_method='local'; or add the label to what is given")
+    return test.as_kind(
+        IndependentResiduals,
+        regression=regression,
+        first=residuals,
+        combined=combined,
+        method="signs of residual products",
+        assumption=f"the p-value is approximately valid if {regression.words} find what is given in X and in Y; where "
+        "they do not, the test rejects too often (see the page on levels given Z).",
+    )
+
+
+def _doubts(residuals: Sequence[Residuals], z: np.ndarray) -> tuple[str, ...]:
+    """Note that the regressions have not found all that z says in both variables, or probably not."""
+    advice = "Do not trust a small p-value: use more rows, a better regressor=, strata or x_given_z=."
+    if not z.shape[1]:
+        return ()
+    if neighbors_alike([left.values for left in residuals], z):
+        return (f"The regressions miss part of what is given: residuals of neighboring rows are still alike. {advice}",)
+    straight = z.shape[1] + 1.0
+    used = [0.0 if left.smoother is None else float(left.smoother.own.sum()) - straight for left in residuals]
+    if min(used) <= _MANY * len(z):
+        return ()
+    return (
+        f"The regressions may miss part of what is given: they use {used[0]:.0f} and {used[1]:.0f} degrees of freedom "
+        f"more than straight lines. {advice}",
+    )
+
+
+def within_strata(test: _Test, z: np.ndarray, label: np.ndarray, argument: str) -> _Test:
+    """Permute rows with the same values of z (n, d) only, after their means are taken off.
+
+    The means of strata would stay in the statistic of every permutation and hide what runs against them.  They are
+    those of the same rows in every permutation, so that the test is as exact as without.  Strata whose rows all have
+    one ``label`` (n,) carry no information and are left out.
+    """
+    design = test.restriction
+    codes = codes_of(z) if design.blocks is None else codes_of(z, design.blocks)
+    if design.groups is not None and codes_of(codes, design.groups).max() > codes_of(design.groups).max():
+        raise ValueError(f"groups: some have rows with different values of {argument}; leave out one of the two")
+    first = np.unique(np.column_stack([codes, label]), axis=0)[:, 0]
+    mixed = np.bincount(first)[codes] > 1
+    if not mixed.any():
+        method = "given_method" if argument == "given" else "covariate_method"
+        raise ValueError(f"{argument}: no two rows can be exchanged; use larger strata, or {method}='residuals'")
+    lost, codes = int((~mixed).sum()), codes_of(codes[mixed])
+    alone = f"{lost} of {counted(len(mixed), 'row')} left out: no row to exchange with has the same {argument}."
+    return replace(
+        test,
+        variables=tuple(_less_means(one.only(mixed), codes, argument) for one in test.variables),
+        sizes=(int(mixed.sum()),) if len(test.sizes) == 1 else tuple(map(int, np.bincount(label[mixed], minlength=2))),
+        restriction=replace(design.of(mixed), blocks=codes),
+        remarks=(*test.remarks, *([alone] if lost else []), "Kernels compare values less their means within strata."),
+        method="permutations within strata",
+        assumption=f"the p-value is exact if rows with the same values of {argument} are independent of each other.",
+    )
+
+
+def _less_means(variable: Variable, codes: np.ndarray, argument: str) -> Variable:
+    """Take the mean of each stratum off a variable; raises ValueError if nothing is left."""
+    points, counts = variable.points, np.bincount(codes)
+    moved = points - points[np.unique(codes, return_index=True)[1]][codes]  # what is far from 0 loses no digits
+    if not moved.any():
+        raise ValueError(f"{argument} determines {variable.name}: every stratum has one value only")
+    sums = np.zeros((counts.size, points.shape[1]))
+    np.add.at(sums, codes, moved)
+    return _less(variable, moved - (sums / counts[:, None])[codes], f"{variable.name} less its means within strata")
+
+
+def _less(variable: Variable, left: np.ndarray, name: str) -> Variable:
+    """Replace the values of a variable by what is left of them.
+
+    Notes on units are about the variable itself: other units would not change that little is left of a column.
+    """
+    said = variable.said or not far_apart(variable.points, name)
+    return replace(variable, points=np.ascontiguousarray(left), name=name, said=said)
+
+
+def distilled(variable: Variable, z: np.ndarray) -> Variable:
+    """Take a regression on z off a variable, if it has enough rows and leaves something."""
+    try:
+        left = Regression.on(z).residuals(variable.points, variable.name)
+    except ValueError:
+        return variable
+    return _less(variable, left.values, f"residuals of {variable.name}")
