@@ -83,7 +83,7 @@ def test_the_witness_function_is_of_what_is_left(told):
     tables = tuple(pd.DataFrame({"value": one, "kind": np.arange(len(one)) % 2 == 0}) for one in values)
     result = two_sample_test(*tables, rng=0, **told)
     for shown in (lambda: result.witness(tables[0]), result.plot_witness):
-        with pytest.raises(ValueError, match="what is left of the samples once covariates are taken off"):
+        with pytest.raises(ValueError, match="the witness function is of the residuals"):
             shown()
     assert len(result.witness_band().values) == sum(rows)
     assert result.contributions(n_repeats=2)["coordinate"].tolist() == ["value", "kind"]
