@@ -20,7 +20,7 @@ from shrinktest.hypotheses.independence import Independence
 from shrinktest.kernels import Gaussian
 from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.design import PermutationDesign
-from shrinktest.permutations.memory import BY_COVARIATES, BY_GIVEN
+from shrinktest.permutations.memory import BY_COVARIATES, BY_GIVEN, Memory, of_samples
 from shrinktest.permutations.models import LabelsByChance
 from shrinktest.permutations.null import CostHint, Statistic
 from shrinktest.permutations.schemes import Signs
@@ -184,6 +184,27 @@ class IndependentNearby(ConditionalIndependence):
         prepared = super().prepare(estimator, kernel, form, cache, workers)
         factor = self.first[0].inflation(self.first[1])
         return replace(prepared, statistic=inflated(prepared.statistic, np.arange(self.sizes[0]), factor))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LabelGivenCovariates(IndependentResiduals):
+    """The sample of a row, the second variable, is independent of its values given covariates."""
+
+    in_time: ClassVar[str] = BY_COVARIATES
+
+    samples: tuple[int, ...]  # numbers of rows, sample after sample
+
+    @property
+    def n_observations(self) -> tuple[int, ...]:
+        """Numbers of rows of the samples."""
+        return self.samples
+
+    def memory(self) -> Memory | None:
+        """Serial correlation within the samples."""
+        if not self.restriction.by_rows:
+            return None
+        rows = np.split(np.arange(self.sizes[0]), np.cumsum(self.samples)[:-1])
+        return of_samples(self.variables[0].rows_of(*rows), "a sample")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
