@@ -315,16 +315,20 @@ def page(tables) -> list[str]:
 def _samples(table: pd.DataFrame) -> str:
     """Levels and powers of two samples that covariates tell apart."""
     null, power = table[table["effect"] == "none"], table[table["effect"] != "none"]
-    lines, rough = null[null["shape"] != "rough"], null[null["shape"] == "rough"]
+    hard = (null["shape"] == "rough") | ((null["shape"] == "smooth") & (null["columns"] > 1))
+    parts = {"": null[~hard], " where the tables above say that regressions do not find Z": null[hard]}
+    spans = [f"{_span(some)}{where}" for where, some in parts.items() if len(some)]
     said = (
         "Rows with Y > 0 are one sample of X and the others another, with Z as `covariates=` (weak strength). Without "
-        f"an effect the default method rejects in {_span(lines)} of data sets, in the shape 'rough' apart: there in "
-        f"{_span(rough)}. An effect of the noise of X on Y, of 0.5, is found in {_span(power)}. Data sets a cell: "
-        f"{null['trials'].min()} without and {power['trials'].min()} with an effect."
+        f"an effect the default method rejects in {', and in '.join(spans)}, of {null['trials'].min()} data sets."
     )
+    if len(power):
+        count = power["trials"].min()
+        said += f" An effect of the noise of X on Y, of 0.5, is found in {_span(power)} of {count} data sets."
     wide = table.pivot_table(index=["effect", "shape", "columns"], columns="n", values="rejected", sort=False)
     wide.columns = [f"n = {n}" for n in wide.columns]
-    return f"{said}\n\n{markdown(wide.reset_index())}"
+    wide = wide.reset_index().astype(object)
+    return f"{said}\n\n{markdown(wide.where(wide.notna(), '-'))}"
 
 
 def _with_regressor(table: pd.DataFrame) -> str:

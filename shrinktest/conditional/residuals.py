@@ -24,7 +24,6 @@ _MOST_NOISE = 0.9  # of the variance of residuals: largest variance of predictio
 _NOTHING = 1e-5  # of the variance of a variable: with less left, it is a function of the given variables
 _BOUND = 4.0  # mean absolute deviations, to which numbers are bent
 _SURE = 2.0  # standard deviations by which the residuals of neighbors are more alike than by chance
-_MANY_COLUMNS, _TREE_ROWS = 4, 3000  # more columns and fewer rows than these: trees are slower than all distances
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,10 +44,9 @@ class Residuals:
     def inflation(self, other: Residuals) -> float:
         """Factor of :func:`inflation`; for regressors an estimate, and 1 where their noise is not known.
 
-        Rows i and j share noise by the weights P_ij and P_ji with which they predict one another, and by those Q_ij
-        and Q_ji of the other regression: the factor is the squared norm of (I - P)'(I - Q) over what it is with random
-        signs.  It depends on the mean squares p and q of the rows of P and Q most of all.  For linear and kernel ridge
-        regressions, neighbors and forests of 50 to 200 rows it is at most .07 more, and .14 less, than this.
+        For predictions with weights P and Q it is the squared norm of (I - P)'(I - Q) over that with random signs.  It
+        depends on the mean squares p and q of their rows most of all; for linear and kernel ridge regressions,
+        neighbors and forests of 50 to 200 rows it is at most .07 more, and .14 less, than this.
         """
         if self.smoother is not None and other.smoother is not None:
             return inflation(self.smoother, other.smoother)
@@ -239,15 +237,10 @@ def neighborhoods(z: np.ndarray, size: int) -> np.ndarray:
 
 def neighbors_alike(residuals: Sequence[np.ndarray], z: np.ndarray) -> bool:
     """True if nearest neighbors in z (n, d) have residuals more alike than by chance, in every variable."""
-    if z.shape[1] > _MANY_COLUMNS and len(z) <= _TREE_ROWS:
-        distances = np.square(z).sum(axis=1) - 2.0 * (z @ z.T)
-        np.fill_diagonal(distances, np.inf)
-        nearest = distances.argmin(axis=1)
-    else:
-        from scipy.spatial import cKDTree
+    from scipy.spatial import cKDTree
 
-        two = cKDTree(z).query(z, k=2)[1]
-        nearest = np.where(two[:, 0] == np.arange(len(z)), two[:, 1], two[:, 0])
+    two = cKDTree(z).query(z, k=2)[1]
+    nearest = np.where(two[:, 0] == np.arange(len(z)), two[:, 1], two[:, 0])
     for values in residuals:
         spread = values.std(axis=0)
         scaled = values / np.where(spread > 0.0, spread, 1.0)

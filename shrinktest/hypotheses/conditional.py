@@ -22,7 +22,7 @@ from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.null import CostHint, Statistic
 from shrinktest.permutations.schemes import LabelsByChance, Signs
-from shrinktest.permutations.serial_correlation import BY_COVARIATES, BY_GIVEN
+from shrinktest.permutations.serial_correlation import BY_COVARIATES, BY_GIVEN, SerialCorrelation
 from shrinktest.results.effect import TwoSampleEffect
 from shrinktest.results.kinds import CONDITIONAL, NO_EFFECT_BY_PROPENSITY, Kind
 from shrinktest.statistics.kernel_cache import KernelCache, Request
@@ -183,6 +183,27 @@ class IndependentNearby(ConditionalIndependence):
         prepared = super().prepare(estimator, kernel, form, cache, workers)
         factor = self.first[0].inflation(self.first[1])
         return replace(prepared, statistic=inflated(prepared.statistic, np.arange(self.sizes[0]), factor))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LabelGivenCovariates(IndependentResiduals):
+    """The sample of a row, the second variable, is independent of its values given covariates."""
+
+    in_time: ClassVar[str] = BY_COVARIATES
+
+    samples: tuple[int, ...]  # numbers of rows, sample after sample
+
+    @property
+    def n_observations(self) -> tuple[int, ...]:
+        """Numbers of rows of the samples."""
+        return self.samples
+
+    def memory(self) -> SerialCorrelation | None:
+        """Serial correlation within the samples."""
+        if not self.restriction.by_rows:
+            return None
+        rows = np.split(np.arange(self.sizes[0]), np.cumsum(self.samples)[:-1])
+        return self.variables[0].rows_of(*rows).correlated("a sample")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -15,6 +15,7 @@ from shrinktest.conditional.ridge import standardized
 from shrinktest.hypotheses.base import Variable, said_of_the_same, variables_of
 from shrinktest.hypotheses.conditional import (
     ConditionalIndependence,
+    LabelGivenCovariates,
     TwoByPropensity,
     TwoGivenCovariates,
     codes_of,
@@ -164,7 +165,10 @@ def read_covariates(
             variables=(variable, Variable(label[:, None].astype(np.float64), "the sample")), sizes=(len(label),),
             missing=test.missing, restriction=test.restriction, remarks=test.remarks, method=covariate_method,
         )  # fmt: skip
-        return both if read.missing else conditional(both, "residuals", z, Regression.on(z), combined)
+        if read.missing:
+            return both
+        tested = conditional(both, "residuals", z, Regression.on(z), combined)
+        return tested.as_kind(LabelGivenCovariates, samples=read.sizes)
     if read.restriction:
         raise ValueError("blocks= and groups= cannot be combined with propensity=; use covariate_method='strata'")
     left = variable if read.missing else distilled(variable, z)

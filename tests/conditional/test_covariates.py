@@ -39,8 +39,15 @@ def test_numbers_are_given_to_the_label(kernel):
     label = np.repeat([0.0, 1.0], [len(X), len(Y)])
     expected = independence_test(np.append(X, Y), label, given=np.concatenate(PAIR), **told, **FEW)
     found = two_sample_test(X, Y, covariates=PAIR, **({} if kernel is None else {"kernel": kernel}), **FEW)
-    assert found.test == "conditional-independence" and found.n_observations == (N,)
+    assert found.test == "conditional-independence" and found.n_observations == (len(X), len(Y))
     np.testing.assert_array_equal(found.null_distribution, expected.null_distribution)
+
+
+def test_successive_rows_are_looked_at_within_samples():
+    z, rng = np.random.default_rng(1).normal(size=(2, 60)), np.random.default_rng(2)
+    for noise, times in ((rng.normal(size=(2, 60)), 0), (np.cumsum(rng.normal(size=(2, 60)), axis=1), 1)):
+        found = two_sample_test(*(z + noise + [[0.0], [2.0]]), covariates=tuple(z), **FEW)
+        assert sum("add to covariates=" in note for note in found.notes) == times
 
 
 def test_labels_are_strata():
