@@ -139,7 +139,8 @@ def two_sample_test(
         batched = in_batches(X, Y)
     design = {"blocks": blocks, "paired": paired, "groups": groups, "shift": shift, "own": permutations}
     told = {"scale": scale, "column_types": column_types, "transform": transform, "called": called}
-    if covariates is None and not (covariate_method == "auto" and propensity is None):
+    choice(covariate_method, ("auto", "strata", "residuals", "propensity"), "covariate_method")
+    if covariates is None and (covariate_method != "auto" or propensity is not None):
         from shrinktest.hypotheses.given import refuse_without
 
         refuse_without("covariates", covariate_method=covariate_method, propensity=propensity)

@@ -36,7 +36,6 @@ from shrinktest.tables.reading import Table, is_table, names_for, names_in
 
 GIVEN = ("X", "Y", "given")
 METHODS = ("auto", "strata", "residuals", "local")
-COVARIATE_METHODS = ("auto", "strata", "residuals", "propensity")
 _LABELS = "OUSb"  # kinds of numpy arrays of text and of True and False
 _NEIGHBORS = 10  # rows of a neighborhood at least, for calibration
 
@@ -123,7 +122,6 @@ def read_covariates(
     _refuse_designs("covariates", paired=paired or None, shift=shift, permutations=own)
     if not isinstance(covariates, tuple | list) or len(covariates) != 2:
         raise ValueError("covariates must be a pair: (those of the rows of X, those of the rows of Y)")
-    choice(covariate_method, COVARIATE_METHODS, "covariate_method")
     names, names_of_z = names_for((X, Y), XY, called), tuple(f"covariates of {name}" for name in called or XY)
     for argument, pair in (("covariates", covariates), ("propensity", propensity)):
         if isinstance(pair, tuple | list) and len(pair) == 2:

@@ -87,7 +87,7 @@ TESTS = {
     ),
     "given": (
         lambda: independence_test(A, B, given=np.random.default_rng(0).normal(size=N), **FEW),
-        "of what is left of X and of what is left of Y",
+        "of residuals of X and of residuals of Y",
         "add to given=",
     ),
     "covariates": (
