@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from shrinktest.batches.source import Batches
     from shrinktest.calibration import calibrate
     from shrinktest.change import change_point_test
+    from shrinktest.change_points import change_points
     from shrinktest.columns import two_sample_test_columns
     from shrinktest.comparison import compare
     from shrinktest.equivalence import EquivalenceResult, equivalence_test
@@ -58,7 +59,6 @@ if TYPE_CHECKING:
     from shrinktest.results.closer import CloserResult
     from shrinktest.results.comparison import ComparisonResult
     from shrinktest.results.effect import DependenceEffect, KSampleEffect, TwoSampleEffect
-    from shrinktest.segments import change_points
     from shrinktest.symmetry import symmetry_test
 
 #: Names that are imported when they are used, and their modules: most programs test once and end.
@@ -77,7 +77,7 @@ _LATER = {
     "TwoSampleEffect": "shrinktest.results.effect",
     "calibrate": "shrinktest.calibration",
     "change_point_test": "shrinktest.change",
-    "change_points": "shrinktest.segments",
+    "change_points": "shrinktest.change_points",
     "closer_test": "shrinktest.relative",
     "compare": "shrinktest.comparison",
     "equivalence_test": "shrinktest.equivalence",

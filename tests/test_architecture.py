@@ -50,7 +50,7 @@ LAYERS = [
     ("multiple",),
     (
         *("two_sample", "independence", "k_sample", "joint", "columns", "comparison", "matrix", "permutation"),
-        *("relative", "equivalence", "change", "segments", "symmetry"),
+        *("relative", "equivalence", "change", "change_points", "symmetry"),
     ),
     ("datasets",),
     ("power", "risk", "applications", "calibration"),

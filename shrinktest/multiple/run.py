@@ -6,7 +6,7 @@ import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -14,12 +14,13 @@ from shrinktest._check import as_rng, rng_provenance
 from shrinktest._parallel import kernel_progress, single_blas_thread
 from shrinktest.estimators import as_estimator
 from shrinktest.hypotheses.again import Member
-from shrinktest.hypotheses.base import Hypothesis
+from shrinktest.hypotheses.base import Hypothesis, resolve
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.kernels import as_kernel
+from shrinktest.kernels import Kernel, as_kernel
+from shrinktest.kernels.distance import DistanceKernel
+from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.multiple.aggregation import aggregated, refuse_stopping, together
 from shrinktest.multiple.collection import Asked, Collection, collect, is_several, spares
-from shrinktest.multiple.resolved import Resolved
 from shrinktest.notes import Note
 from shrinktest.permutations.base import Draws
 from shrinktest.permutations.null import Null
@@ -27,6 +28,50 @@ from shrinktest.results.conclude import conclude, is_shrunk, of_rounding, warn_t
 from shrinktest.results.multiple import factor_of
 from shrinktest.results.result import TestResult
 from shrinktest.statistics.kernel_cache import KernelCache
+
+
+class Resolved:
+    """Kernels with their bandwidths found on the data, every distinct kernel of a variable once.
+
+    With ``fresh`` every call resolves anew, for kernels whose coordinates are drawn for each of them.
+    """
+
+    def __init__(self, rng: np.random.Generator, *, fresh: bool) -> None:
+        self.rng, self.fresh = rng, fresh
+        self._known: list[tuple[np.ndarray, Kernel, Kernel]] = []
+
+    def __call__(self, hypothesis: Hypothesis, kernel: Any) -> Any:
+        """The kernel, or the tuple with one for every variable."""
+        if not isinstance(kernel, tuple):
+            return self.one(hypothesis, 0, kernel)
+        return tuple(self.one(hypothesis, v, one) for v, one in enumerate(kernel))
+
+    def one(self, hypothesis: Hypothesis, v: int, kernel: Kernel) -> Kernel:
+        """The kernel of one variable."""
+        variable = hypothesis.variables[v]
+        for points, asked, resolved in self._known:
+            if points is variable.points and not self.fresh and (asked is kernel or asked == kernel):
+                return resolved
+        before = hypothesis.found_before(kernel, v)
+        resolved = before or resolve(self._by_shared(hypothesis, v, kernel), variable, self.rng)
+        self._known.append((variable.points, kernel, resolved))
+        return resolved
+
+    def _by_shared(self, hypothesis: Hypothesis, v: int, kernel: Kernel) -> Kernel:
+        """A kernel with what it takes of another, its features or its bandwidth, from that one, resolved once for all.
+
+        Not in units of the columns, which are found with each kernel.
+        """
+        if self.fresh or hypothesis.variables[v].scale is not None:
+            return kernel
+        if isinstance(kernel, PooledKernel):
+            return replace(kernel, kernel=self.one(hypothesis, v, kernel.kernel))
+        if isinstance(kernel, DistanceKernel) and kernel.multiple:
+            factor, by_rule = kernel.multiple
+            found = cast(DistanceKernel, self.one(hypothesis, v, by_rule))
+            return replace(kernel, bandwidth=factor * cast(float, found.bandwidth))
+        return kernel
+
 
 _NEGATIVE = 1e4  # times what counts as a tie, 1e-10 of the terms that cancel
 _ROUNDING = 1e-12  # of the kernel's values

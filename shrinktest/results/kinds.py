@@ -146,7 +146,7 @@ JOINT = Kind(
     no_effect="there is no scale for the effect of a joint-independence test; test the variables two by two "
     "(independence_matrix, independence_test), whose results have an effect",
     verb="joint:joint_independence_test",
-    reader="hypotheses.joint:JointIndependence.read",
+    reader="joint:JointIndependence.read",
     ensemble="VARIABLES",
 )
 CONDITIONAL = Kind(
@@ -187,7 +187,7 @@ CHANGE = Kind(
     no_effect="the cut was chosen by the data to make the difference large, so that any measure of it is too large: "
     "compare stretches that were fixed beforehand, two_sample_test(first, second).effect()",
     verb="change:change_point_test",
-    reader="hypotheses.change:NoChange.read",
+    reader="change:NoChange.read",
 )
 
 SYMMETRY = Kind(
