@@ -138,7 +138,7 @@ def plain(value: Any) -> Any:
     """Return a value as numbers, texts, lists and dictionaries; other objects as their text."""
     if isinstance(value, Result):
         return value.to_dict()
-    if isinstance(value, np.ndarray | np.generic):
+    if isinstance(value, np.ndarray | np.number | np.bool_):
         return plain(value.tolist())
     if isinstance(value, list | tuple):
         return [plain(one) for one in value]

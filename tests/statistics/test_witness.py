@@ -217,8 +217,6 @@ def test_bad_input_says_what_to_do(call, message):
             "independence test has none",
         ),
         (lambda: k_sample_test(*samples(5, 5), n_resamples=9, alpha=0.2).plot_witness, "a k-sample test has none"),
-        (lambda: run(estimator=["kme", "skmse"]).witness_band, "one estimator and one bandwidth, chosen beforehand"),
-        (lambda: run(estimator=["kme", "skmse"]).contributions, "of the member that the data chose, and not exact"),
     ],
 )
 def test_results_without_it_say_why(call, message):
