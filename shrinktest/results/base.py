@@ -73,10 +73,6 @@ class Result:
         """Return the result in words and tables, as text that a notebook shows as HTML."""
         raise NotImplementedError
 
-    def plot(self, *args: Any, **options: Any) -> Any:
-        """Draw the result (matplotlib)."""
-        raise NotImplementedError(f"{type(self).__name__} has no picture")
-
     def _repr_html_(self) -> str:
         return self.summary().as_html()
 
