@@ -73,10 +73,6 @@ class Result:
         """Return the result in words and tables, as text that a notebook shows as HTML."""
         raise NotImplementedError
 
-    def plot(self, *args: Any, **options: Any) -> Any:
-        """Draw the result (matplotlib)."""
-        raise NotImplementedError(f"{type(self).__name__} has no picture")
-
     def _repr_html_(self) -> str:
         return self.summary().as_html()
 
@@ -138,7 +134,7 @@ def plain(value: Any) -> Any:
     """Return a value as numbers, texts, lists and dictionaries; other objects as their text."""
     if isinstance(value, Result):
         return value.to_dict()
-    if isinstance(value, np.ndarray | np.generic):
+    if isinstance(value, np.ndarray | np.number | np.bool_):
         return plain(value.tolist())
     if isinstance(value, list | tuple):
         return [plain(one) for one in value]

@@ -340,8 +340,8 @@ class TestResult(Result):
             *([("Kernel values:", setup.route)] if setup.route else []),
         ]
         tables = [side_by_side(kind.title, left, right)]
-        sizes = tuple(one.n for one in self.estimates)
-        if sizes and (sizes != self.n_observations or any(one.shrinkage is not None for one in self.estimates)):
+        sizes, named = tuple(one.n for one in self.estimates), any(self.names) and len(self.estimates) > 1
+        if named or any(e.shrinkage is not None for e in self.estimates) or sizes not in ((), self.n_observations):
             labels = _own(self.names, self.estimate_names(len(self.estimates)))
             rows = [(a, str(e.n), number(e.shrinkage)) for a, e in zip(labels, self.estimates, strict=True)]
             headers = ["", "n", getattr(setup.estimator, "amount", "amount")]

@@ -48,12 +48,3 @@ def test_every_two_samples_with_intervals(measure, nothing):
         assert tuple(line.get_xdata()) == getattr(one, f"{measure}_interval")
         assert line.get_color() == (BLUE if getattr(one, f"{measure}_interval")[0] > nothing else GREY)
     ax.figure.canvas.draw()
-
-
-def test_what_there_is_not_is_not_drawn():
-    effect = k_sample_test(SAMPLES, n_resamples=99, rng=0).effect()
-    with pytest.raises(ValueError, match="measure must be one of"):
-        effect.plot(measure="z")
-    unknown = {key: replace(one, auc=math.nan) for key, one in effect.pairs.items()}
-    with pytest.raises(ValueError, match="no auc was estimated"):
-        replace(effect, pairs=unknown).plot()

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
-from shrinktest import permutation_test, two_sample_test
 from shrinktest.permutations.null import Null
 from shrinktest.plots.axes import ORANGE
 from shrinktest.results.conclude import conclude
@@ -54,30 +52,3 @@ def test_a_far_one_is_an_arrow_at_the_edge_with_its_value(observed):
     bars = [patch.get_window_extent() for patch in ax.patches]
     assert not any(box.overlaps(bar) for bar in bars) and not box.overlaps(ax.get_legend().get_window_extent())
     assert ax.get_legend().get_texts()[-1].get_text().startswith(f"observed: {observed:.4g}, p = ")
-
-
-def test_a_strong_effect():
-    rng = np.random.default_rng(1)
-    X, Y = rng.normal(size=(40, 2)), rng.normal(3.0, 1.0, size=(30, 2))
-    result = two_sample_test(X, Y, n_resamples=199, rng=0)
-    ax = result.plot_null()
-    assert result.statistic > 3.0 * result.null_distribution.max() > 0.0
-    assert share(ax, result.null_distribution) > 0.7 and len(arrows(ax)) == 1
-    assert ax.get_xlim()[0] < result.critical_value() < ax.get_xlim()[1]
-
-
-def test_a_null_distribution_of_one_value_has_no_range_to_show():
-    ax = permutation_test(lambda labels: float((labels[:2] == 0).all()) * 0.0 + 1.0, (5, 5), n_resamples=19, rng=0)
-    picture_ = ax.plot_null()
-    assert not picture_.texts and picture_.get_xlim()[0] < 1.0 < picture_.get_xlim()[1]
-    far = picture(50.0, np.ones(99))
-    assert not far.texts and far.get_xlim()[0] < 1.0 and far.get_xlim()[1] > 50.0
-
-
-def test_axes_whose_counts_are_on_another_scale_keep_it():
-    _, ax = plt.subplots()
-    ax.set_yscale("log")
-    conclude(Null(0.0, VALUES, 0.0, False), test="own", alpha=0.05, n_observations=(5,)).plot_null(ax)
-    ax.figure.canvas.draw()
-    assert ax.get_yscale() == "log"
-    plt.close("all")

@@ -144,21 +144,6 @@ def test_p_values_of_many_changes_do_not_cover_each_other():
     assert f"first row after a change, largest p = {result.adjusted.max():.2g}" in said
 
 
-def test_a_series_is_drawn_in_its_own_units():
-    table = pd.DataFrame({"litres": 1000.0 + 100.0 * SERIES})
-    ax = change_points(table, **FEW).plot()
-    assert ax.get_ylabel() == "litres" and np.allclose(ax.lines[0].get_ydata(), table["litres"])
-    both = change_points(table.assign(cups=4.0 * SERIES), **FEW).plot()
-    assert both.get_ylabel() == "rows, in standard deviations"
-    many = change_points(np.tile(SERIES[:, None], 20), **FEW).plot()
-    assert many.get_ylabel() == "rows, 8 of 20 numbers of each" and len(many.lines) == 9
-
-
-def test_lags_without_p_values_name_none():
-    result = independence_test(SERIES, SERIES, lags=[0, 1], shift="circular", n_resamples=0, rng=0)
-    assert result.plot().get_title() == "independence at 2 lags"
-
-
 def test_every_curve_of_a_power_study_looks_different():
     estimators = {f"{i}": "kme" for i in range(9)}
     study = power_study("mean-shift", estimators, [10], n_trials=2, n_resamples=19, workers=1, progress=False)
@@ -170,25 +155,9 @@ def test_every_curve_of_a_power_study_looks_different():
     assert all(float(tick) == round(tick) for tick in ax.get_xticks())
 
 
-def test_sizes_on_a_logarithmic_scale_have_its_ticks():
-    _, ax = plt.subplots()
-    ax.set_xscale("log", base=2)
-    sizes = [8, 16, 32]
-    power_study("mean-shift", "kme", sizes, n_trials=2, n_resamples=19, workers=1, progress=False).plot(ax)
-    low, high = ax.get_xlim()
-    assert [tick for tick in ax.get_xticks() if low <= tick <= high] == sizes
-
-
 def test_letters_that_the_font_lacks_are_told_of_once(tmp_path):
     result = two_sample_test(X, Y, names=("对照组", "新 $x$"), **FEW)
     with pytest.warns(UserWarning) as said:
         save(result.plot_witness, str(tmp_path / "picture.png"))
     (only,) = said
     assert "picture.png: the font lacks 4 letters of the names" in str(only.message)
-
-
-def test_many_rows_of_one_sample_do_not_cover_those_of_the_other():
-    large = RNG.normal(size=(2, 2500, 2))
-    ax = two_sample_test(*large, gram="rff", rank=10, n_resamples=19, rng=0).plot_witness(grid=5)
-    drawn = {one.get_label(): len(one.get_offsets()) for one in ax.collections}
-    assert drawn["X, 1 of 3 rows"] == drawn["Y, 1 of 3 rows"] == 834

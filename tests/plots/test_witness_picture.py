@@ -74,14 +74,6 @@ def test_samples_with_names_are_called_by_them():
     assert "more of after" in labelled(curve.collections) and "before" in labelled(curve.lines)
 
 
-def test_rugs_are_within_the_axes():
-    ax = run(X[:, 0], Y[:, 0]).plot_witness(grid=11)
-    ax.figure.canvas.draw()
-    for name in ("X", "Y"):
-        heights = labelled(ax.lines)[name].get_ydata()
-        assert ((heights > 0.01) & (heights < 0.2)).all()
-
-
 def test_the_ground_of_a_map_has_the_colour_of_the_sample_that_is_more():
     result = run(X, Y)
     ax = result.plot_witness(grid=9)
@@ -110,13 +102,3 @@ def test_the_scale_of_a_map_says_what_is_outside_the_band_and_fits():
         assert figure.bbox.y0 <= box.y0 and box.y1 <= figure.bbox.y1 and box.x1 <= figure.bbox.x1
         outlined = len(ax.collections) == 4
         assert outlined == ("outlined" in label.get_text())
-
-
-def test_the_band_is_drawn_where_there_is_one_and_named_where_it_is_drawn():
-    binary = [np.repeat([0.0, 1.0], counts) for counts in ((12, 18), (20, 10))]
-    curve = two_sample_test(*binary, n_resamples=99, rng=0).plot_witness(grid=13)  # 0 at a half, whatever the labels
-    assert "band" in labelled(curve.collections) and "95% simultaneous band" in curve.get_title()
-    for columns in (0, (0, 1)):
-        few = two_sample_test(X, Y, n_resamples=9, alpha=0.2, rng=0).plot_witness(coordinates=columns, grid=7)
-        assert "band" not in few.get_title() and "band" not in labelled(few.collections)
-        assert not any("band" in one.get_ylabel() for one in few.figure.axes)
