@@ -105,7 +105,37 @@ TEXTS = {
     "no-interval": "There is no interval for the place, which needs rows that change places on both sides of it: {why}",
     "later-changes": "The adjusted p-value of the first change found is exact. Those of the others treat the rows of a "
     "stretch as exchangeable although the data chose its ends.",
+    # conditional tests
+    "strata-left-out": "{rows} left out: no row to exchange with has the same {argument}.",
+    "strata-means": "Kernels compare values less their means within strata.",
+    "residuals": "Kernels compare residuals of the samples after a regression on covariates.",
+    "four-statistics": "Four statistics share the level: of products of residuals (means, 80 %), of these times Z "
+    "(turning, 6 %), of residuals and squares (squares, 8 %), of kernel features (shapes, 6 %).{decided}",
+    "regressions": "The regressions {problem}. Do not trust a small p-value: use more rows, a better regressor=, "
+    "strata or x_given_z=.",
     # effects, equivalence and relative similarity
+    "effect-of-member": "{what} that of the member with the largest weight, which no data choose: {kernel}.",
+    "witness-of-member": "The function and its band are those of the member that decided, {member}. The data chose it, "
+    "which the band does not allow for; the p-value of the test does.",
+    "effect-of-pair": "Each interval is that of its pair alone: the largest of several differences looks larger than "
+    "it is.",
+    "effect-own-permutations": "Intervals treat rows as independent, whatever your permutations keep together.",
+    "effect-in-time": "The rows follow each other in time: there is no interval, because it would be too short.",
+    "effect-in-blocks": "Rows are compared within blocks, and both samples count as if they had the blocks in the same "
+    "shares. Blocks with fewer than two rows of a sample are left out of the distance (pairs: paired=True).",
+    "dependence-of-blocks": "Differences between blocks are part of the dependence, which the test does not count.",
+    "dependence-few-groups": "The dependence is estimated from pairs of {groups} different groups; with fewer there is "
+    "none.",
+    "interval-few": "{where} {units} independent observations: {what}.",
+    "interval-cut": "Intervals are cut at 0, the least that the quantity can be; an estimate may be below 0, outside "
+    "its interval.",
+    "no-area-interval": "There is no interval of the AUC: the fitted witness functions do not tell rows from each "
+    "other, for example because of shrinkage.",
+    "long-area-interval": "With fewer than {units} independent observations in a sample the interval of the AUC "
+    "tends to be too long (it covers in 94 to 99 % of data sets for 95 %).",
+    "hardly-varies": "A variable hardly varies: {problem}.",
+    "rare-rows": "Few {units} differ from the most common {row} ({counts}). Upper limits are then too small more often "
+    "than they say: take more {units}.",
     "asymptotic": "The p-value and the {interval} are asymptotic, and hold for this kernel with this bandwidth.",
     "no-variance": "There is no variance to compute an upper limit from, so p = 1: nothing was shown.",
     "no-error": "The standard error of a difference is zero, so p = 1: the kernel sees no variation.",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, TypeVar
@@ -18,6 +17,7 @@ from shrinktest.hypotheses.base import Hypothesis, Variable
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.kernels import Gaussian
+from shrinktest.notes import has_code, note
 from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.null import CostHint, Statistic
@@ -36,11 +36,6 @@ _Test = TypeVar("_Test", bound="GivenOthers")
 _NEIGHBORS = 10  # rows of a neighborhood at least
 _FEW = 200  # rows from which coordinates of kernels are looked for
 _SHARES = {"means": 20.0, "turning": 1.5, "squares": 2.0, "shapes": 1.5}  # of the level
-_COMBINED = (
-    "Four statistics share the level: of products of residuals (means, 80 %), of these times Z (turning, 6 %), of "
-    "residuals and squares (squares, 8 %), of kernel features (shapes, 6 %)."
-)
-_DECIDED = re.compile(r" '\w+' stands out most\.$")
 _MANY = 0.15  # of the rows: with more degrees of freedom, a regression has probably not found everything
 
 
@@ -118,7 +113,8 @@ class IndependentResiduals(ConditionalIndependence):
         if self.combined:
             statistic = combined = Combined(self._parts(points, features), tuned[0], self._unit)
             chances = combined.chances(np.ones((1, len(points[0]))))[0]
-            notes = (f"{_COMBINED} '{combined.parts[int(chances.argmin())].name}' stands out most.",)
+            decided = f" '{combined.parts[int(chances.argmin())].name}' stands out most."
+            notes = (note("four-statistics", decided=decided),)
         else:
             products = Products(features[0].gram * features[1].gram * self._weights())
             factor = self._inflation(features)
@@ -228,9 +224,9 @@ class TwoByPropensity(TwoGivenCovariates):
         raise ValueError(NO_EFFECT_BY_PROPENSITY)
 
 
-def without_decision(note: str) -> str:
+def without_decision(text: str) -> str:
     """Return a note without the statistic that stands out, which differs between pairs of columns."""
-    return _DECIDED.sub("", note)
+    return note("four-statistics", decided="") if has_code(text, "four-statistics") else text
 
 
 # --- methods ------------------------------------------------------------------------------------------------
@@ -288,19 +284,18 @@ def conditional(
 
 def _doubts(residuals: Sequence[Residuals], z: np.ndarray) -> tuple[str, ...]:
     """Note that the regressions have not found all that z says in both variables, or probably not."""
-    advice = "Do not trust a small p-value: use more rows, a better regressor=, strata or x_given_z=."
     if not z.shape[1]:
         return ()
     if neighbors_alike([left.values for left in residuals], z):
-        return (f"The regressions miss part of what is given: residuals of neighboring rows are still alike. {advice}",)
+        return (
+            note("regressions", problem="miss part of what is given: residuals of neighboring rows are still alike"),
+        )
     straight = z.shape[1] + 1.0
     used = [0.0 if left.smoother is None else float(left.smoother.own.sum()) - straight for left in residuals]
     if min(used) <= _MANY * len(z):
         return ()
-    return (
-        f"The regressions may miss part of what is given: they use {used[0]:.0f} and {used[1]:.0f} degrees of freedom "
-        f"more than straight lines. {advice}",
-    )
+    more = f"{used[0]:.0f} and {used[1]:.0f} degrees of freedom more than straight lines"
+    return (note("regressions", problem=f"may miss part of what is given: they use {more}"),)
 
 
 def within_strata(test: _Test, z: np.ndarray, label: np.ndarray, argument: str) -> _Test:
@@ -320,13 +315,13 @@ def within_strata(test: _Test, z: np.ndarray, label: np.ndarray, argument: str) 
         method = "given_method" if argument == "given" else "covariate_method"
         raise ValueError(f"{argument}: no two rows can be exchanged; use larger strata, or {method}='residuals'")
     lost, codes = int((~mixed).sum()), codes_of(codes[mixed])
-    alone = f"{lost} of {counted(len(mixed), 'row')} left out: no row to exchange with has the same {argument}."
+    alone = note("strata-left-out", rows=f"{lost} of {counted(len(mixed), 'row')}", argument=argument)
     return replace(
         test,
         variables=tuple(_less_means(one.only(mixed), codes, argument) for one in test.variables),
         sizes=(int(mixed.sum()),) if len(test.sizes) == 1 else tuple(map(int, np.bincount(label[mixed], minlength=2))),
         restriction=replace(design.of(mixed), blocks=codes),
-        remarks=(*test.remarks, *([alone] if lost else []), "Kernels compare values less their means within strata."),
+        remarks=(*test.remarks, *([alone] if lost else []), note("strata-means")),
         method="permutations within strata",
         assumption=f"the p-value is exact if rows with the same values of {argument} are independent of each other.",
     )

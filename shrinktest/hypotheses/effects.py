@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from shrinktest._check import counted
 from shrinktest.effects.dependence import FEWEST_GROUPS, dependence
 from shrinktest.effects.distance import NORMS, VARIANCE, Pair, distance
 from shrinktest.effects.inner_products import InnerProducts, never_negative
@@ -16,6 +15,7 @@ from shrinktest.effects.jackknife import FEWEST, Estimate
 from shrinktest.effects.separability import Area, CrossFit, combine_scores, fold_codes, roc_area
 from shrinktest.hypotheses.again import Again, EffectOptions
 from shrinktest.hypotheses.rare import said_of_samples, said_of_variables
+from shrinktest.notes import Note, note
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.results.effect import DependenceEffect, TwoSampleEffect
 from shrinktest.results.result import FOLDS
@@ -24,11 +24,6 @@ from shrinktest.results.result import FOLDS
 MEASURED = 20
 
 _LONG = 60  # units of a sample below which intervals of separability are too long
-_SERIES = "The observations follow each other in time: there is no interval, which would be too short."
-_BLOCKS = (
-    "Observations are compared within blocks, and both samples count as if they had the blocks in the same shares; "
-    "blocks with fewer than two observations of a sample are left out of the distance (matched pairs: paired=True)."
-)
 
 
 def pair_of_samples(
@@ -149,16 +144,14 @@ def dependence_estimate(again: Again, design: PermutationDesign) -> tuple[Estima
     groups = None if design.groups is None else np.unique(design.groups, return_inverse=True)[1]
     found, notes = dependence(x, y, groups), []
     if design.blocks is not None and not design.shift:
-        notes.append("Differences between blocks are part of the dependence, which the test does not count.")
+        notes.append(note("dependence-of-blocks"))
     notes += variance_notes(found)
     if design.shift:
-        return replace(found, jackknife=math.nan), (*notes, _SERIES)
+        return replace(found, jackknife=math.nan), (*notes, note("effect-in-time"))
     if found.units < MEASURED:
-        notes.append(f"There are {_few(found.units)}")
+        notes.append(_few(found.units, "There are"))
     if groups is not None and found.units < FEWEST_GROUPS:
-        notes.append(
-            f"The dependence is estimated from pairs of {FEWEST_GROUPS} different groups; with fewer there is none."
-        )
+        notes.append(note("dependence-few-groups", groups=FEWEST_GROUPS))
     return found, (*notes, *said_of_variables(again, design))
 
 
@@ -186,18 +179,16 @@ def dependence_effect(
 def _pair_notes(pair: Pair, *, series: bool) -> tuple[str, ...]:
     """Notes on series, few units, and blocks."""
     if series:
-        return (_SERIES,)
-    few = (f"One sample has {_few(min(pair.sizes))}",) if min(pair.sizes) < MEASURED else ()
-    return few if pair.blocks is None else (*few, _BLOCKS)
+        return (note("effect-in-time"),)
+    few = (_few(min(pair.sizes), "One sample has"),) if min(pair.sizes) < MEASURED else ()
+    return few if pair.blocks is None else (*few, note("effect-in-blocks"))
 
 
-def _few(units: int) -> str:
-    if units < FEWEST:
-        return f"{counted(units, 'independent observation')}: there is no interval from fewer than {FEWEST}."
-    return (
-        f"{units} independent observations: how often intervals cover was measured from {MEASURED} on, and they may "
-        "cover less often than they say."
-    )
+def _few(units: int, where: str) -> Note:
+    what = f"there is no interval from fewer than {FEWEST}"
+    if units >= FEWEST:
+        what = f"coverage of intervals was measured from {MEASURED} on, and may be smaller here"
+    return note("interval-few", where=where, units=units, what=what)
 
 
 def area_notes(area: Area, design: PermutationDesign) -> tuple[str, ...]:
@@ -205,31 +196,20 @@ def area_notes(area: Area, design: PermutationDesign) -> tuple[str, ...]:
     if design.shift:
         return ()
     if min(area.units) >= FEWEST and not (area.has_variance or math.isnan(area.value)):
-        return (
-            "There is no interval of the auc: the fitted witness functions do not tell rows from each other (shrinkage "
-            "that leaves nothing, say).",
-        )
+        return (note("no-area-interval"),)
     if not MEASURED <= min(area.units) < _LONG:
         return ()
-    return (
-        f"With fewer than {_LONG} independent observations in a sample the interval of the auc covers at least about "
-        "as often as it says (in 94 to 99 % of data sets for 95 %), so that it tends to be too long.",
-    )
+    return (note("long-area-interval", units=_LONG),)
 
 
 def variance_notes(found: Estimate) -> tuple[str, ...]:
     """A note on the dependence of variables that hardly vary."""
     if found.units < FEWEST or not math.isnan(found.jackknife):
         return ()
+    problem = "without one of its rows or groups it has no variance left, so there is no interval"
     if math.isnan(found.value):
-        return (
-            "A variable hardly varies: no two of its rows differ from the others, so that it has no variance by which "
-            "the dependence could be divided, and it was not estimated.",
-        )
-    return (
-        "A variable hardly varies: without one of its rows (or groups) nothing is left of its variance, by which the "
-        "dependence is divided, so that there is no interval.",
-    )
+        problem = "no two of its rows differ from the others, so the dependence was not estimated"
+    return (note("hardly-varies", problem=problem),)
 
 
 def leading_notes(again: Again, start: str) -> tuple[str, ...]:
@@ -238,4 +218,4 @@ def leading_notes(again: Again, start: str) -> tuple[str, ...]:
         return ()
     kernel = again.leading.kernel
     label = " x ".join(one.label for one in (kernel if isinstance(kernel, tuple) else (kernel,)))
-    return (f"{start} that of the member with the largest weight, which no data choose: {label}.",)
+    return (note("effect-of-member", what=start, kernel=label),)

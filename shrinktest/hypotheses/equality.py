@@ -166,11 +166,9 @@ class EqualDistributions(Hypothesis):
         names = tuple(map(str, options.names)) or self.kind.estimate_names(len(self.sizes))
         which = list(combinations(range(len(self.sizes)), 2))
         effects = self.pair_effects(again, which, [(names[i], names[j]) for i, j in which], options)
-        notes = [note for effect in effects for note in effect.notes]
+        notes = [text for effect in effects for text in effect.notes]
         if len(which) > 1:
-            notes.append(
-                "Each interval is that of its pair alone: the largest of several differences looks larger than it is."
-            )
+            notes.append(note("effect-of-pair"))
         return KSampleEffect(
             names=names,
             pairs=dict(zip(which, effects, strict=True)),
@@ -192,8 +190,7 @@ class EqualDistributions(Hypothesis):
         effects = pair_effects(again, self.restriction, which, names, options)
         if self.own is None:
             return effects
-        note = "Intervals take rows as independent, whatever your permutations keep together."
-        return [replace(effect, notes=(*effect.notes, note)) for effect in effects]
+        return [replace(effect, notes=(*effect.notes, note("effect-own-permutations"))) for effect in effects]
 
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
         """Distances of the estimates, for every partition."""

@@ -24,6 +24,7 @@ from shrinktest.hypotheses.conditional import (
     within_strata,
 )
 from shrinktest.hypotheses.model_x import by_model
+from shrinktest.notes import has_code, note
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.results.kinds import BY_PROPENSITY
 from shrinktest.tables.aligned import check_same_index
@@ -36,6 +37,9 @@ from shrinktest.tables.reading import Table, is_table, names_for, names_in
 
 GIVEN = ("X", "Y", "given")
 METHODS = ("auto", "strata", "residuals", "local")
+
+#: Notes on covariates that say which rows and columns count.
+_ABOUT_ROWS = ("missing-left-out", "missing-is-information", "untested-column")
 _LABELS = "OUSb"  # kinds of numpy arrays of text and of True and False
 _NEIGHBORS = 10  # rows of a neighborhood at least, for calibration
 
@@ -144,7 +148,7 @@ def read_covariates(
     refuse_tested(read.observed, given.observed[0], "covariates")
     test = TwoGivenCovariates._of(read, " and ".join(names), not is_unasked(scale), called=called)
     variable, of_units = test.variables[0].in_units()
-    about_z = tuple(note for note in given.notes if "missing" in note or "is left out" in note)
+    about_z = tuple(text for text in given.notes if has_code(text, *_ABOUT_ROWS))
     if covariate_method == "auto":
         labels = "strata" if all_labels(given.encoding) else "residuals"
         covariate_method = labels if propensity is None else "propensity"
@@ -170,8 +174,8 @@ def read_covariates(
     if read.restriction:
         raise ValueError("blocks= and groups= cannot be combined with propensity=; use covariate_method='strata'")
     left = variable if read.missing else distilled(variable, z)
-    note = () if left is variable else ("Kernels compare residuals of the samples after a regression on covariates.",)
-    return replace(test, variables=(left,), remarks=(*test.remarks, *note)).as_kind(
+    about = () if left is variable else (note("residuals"),)
+    return replace(test, variables=(left,), remarks=(*test.remarks, *about)).as_kind(
         TwoByPropensity,
         odds=known_odds(propensity, tuple(map(len, read.kept)))[kept],
         method=BY_PROPENSITY,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from shrinktest.hypotheses.again import Again
+from shrinktest.notes import Note, note
 from shrinktest.permutations.design import PermutationDesign
 
 #: Rows that differ from the most common one, in samples of one size together, from which levels were found to hold.
@@ -14,16 +15,6 @@ FEWEST_APART = 15
 
 #: Rows in which both of two variables do, found or expected, from which levels were found to hold.
 FEWEST_TOGETHER = 10
-
-OF_SAMPLES = (
-    "Few {units} differ from the most common {row} ({first} of {names[0]}, {second} of {names[1]}): upper limits of "
-    "the distance are then too small more often than they say, so that equivalence is shown too often. Take more "
-    "{units}; of single columns compare() has intervals of shares, which hold with few."
-)
-OF_VARIABLES = (
-    "In few {units} ({both}) {who} from the most common {row}: upper limits of the dependence are then too small more "
-    "often than they say, so that equivalence is shown too often. Take more {units}."
-)
 
 
 def said_of_samples(
@@ -37,7 +28,7 @@ def said_of_samples(
     (k, m), (j, n) = (_units(restriction, own, part) for own, part in parts)
     if not 0.0 < rare.mean() < 0.5 or min(m, n) * (k / m + j / n) >= FEWEST_APART:
         return ()
-    return (OF_SAMPLES.format(first=k, second=j, names=names, **_words(restriction)),)
+    return (_note(f"{k} of {names[0]}, {j} of {names[1]}", restriction),)
 
 
 def said_of_variables(again: Again, restriction: PermutationDesign) -> tuple[str, ...]:
@@ -47,8 +38,8 @@ def said_of_variables(again: Again, restriction: PermutationDesign) -> tuple[str
     (one, n), (other, _), (both, _) = (_units(restriction, rows, rare) for rare in (x, y, x & y))
     if min(x.mean(), y.mean()) >= 0.5 or max(both, one * other / n) >= FEWEST_TOGETHER:
         return ()
-    who = "both variables differ" if max(x.mean(), y.mean()) < 0.5 else "one of the variables differs"
-    return (OF_VARIABLES.format(both=both, who=who, **_words(restriction)),)
+    who = "both variables" if max(x.mean(), y.mean()) < 0.5 else "one of the variables"
+    return (_note(f"{both} in {who}", restriction),)
 
 
 def _rare(points: np.ndarray) -> np.ndarray:
@@ -62,7 +53,6 @@ def _units(restriction: PermutationDesign, rows: np.ndarray, rare: np.ndarray) -
     return np.unique(codes[rare]).size, np.unique(codes).size
 
 
-def _words(restriction: PermutationDesign) -> dict[str, str]:
-    """What is counted, and what they differ from."""
+def _note(counts: str, restriction: PermutationDesign) -> Note:
     grouped = restriction.groups is not None
-    return {"units": "groups" if grouped else "rows", "row": "row" if grouped else "one"}
+    return note("rare-rows", units="groups" if grouped else "rows", row="row" if grouped else "one", counts=counts)

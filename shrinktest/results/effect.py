@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest._check import percent
+from shrinktest.notes import note
 from shrinktest.results.base import TABLE, Result
 from shrinktest.results.printing import WIDTH, Summary, Table
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 Interval = tuple[float, float]
 
-_CUT = "Intervals are cut at 0, the least that the quantity can be; an estimate may be below 0, outside its interval."
 _LEADING = 3  # columns that a sentence names
 
 #: What the distance of two samples is relative to, in words.
@@ -72,7 +72,7 @@ class Effect(Result, ABC):
     def remarks(self) -> tuple[str, ...]:
         """The notes, and why an estimate that is shown lies outside its interval."""
         outside = any(row["estimate"] < 0.0 <= row["low"] for row in self.rows())
-        return (*self.notes, _CUT) if outside else self.notes
+        return (*self.notes, note("interval-cut")) if outside else self.notes
 
     def _row(self, name: str) -> dict[str, Any]:
         low, high = getattr(self, f"{name}_interval")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shrinktest.notes import note
 from shrinktest.results.base import TABLE
 from shrinktest.results.printing import Table, known, number, side_by_side
 from shrinktest.results.result import TestResult
@@ -167,11 +168,7 @@ class AggregateResult(TestResult):
         A note names the member.  The data chose it, which the band does not allow for.
         """
         band: WitnessBand = self.best.witness_band(points, **options)
-        note = (
-            f"The function and its band are those of the member that decided, {self._decider()}. The data chose it, "
-            "which the band does not allow for; the p-value of the test does."
-        )
-        return replace(band, notes=(*band.notes, note))
+        return replace(band, notes=(*band.notes, note("witness-of-member", member=self._decider())))
 
     def plot_witness(self, ax: Axes | None = None, **options: Any) -> Axes:
         """The witness function of the member that decided; see :meth:`TwoSampleResult.plot_witness` (matplotlib)."""
