@@ -287,9 +287,8 @@ def _doubts(residuals: Sequence[Residuals], z: np.ndarray) -> tuple[str, ...]:
     if not z.shape[1]:
         return ()
     if neighbors_alike([left.values for left in residuals], z):
-        return (
-            note("regressions", problem="miss part of what is given: residuals of neighboring rows are still alike"),
-        )
+        problem = "miss part of what is given: residuals of neighboring rows are still alike"
+        return (note("regressions", problem=problem),)
     straight = z.shape[1] + 1.0
     used = [0.0 if left.smoother is None else float(left.smoother.own.sum()) - straight for left in residuals]
     if min(used) <= _MANY * len(z):

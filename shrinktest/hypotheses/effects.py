@@ -142,7 +142,8 @@ def dependence_estimate(again: Again, design: PermutationDesign) -> tuple[Estima
     if x.by_coordinates != y.by_coordinates:
         x, y = x.dense(), y.dense()
     groups = None if design.groups is None else np.unique(design.groups, return_inverse=True)[1]
-    found, notes = dependence(x, y, groups), []
+    found = dependence(x, y, groups)
+    notes: list[str] = []
     if design.blocks is not None and not design.shift:
         notes.append(note("dependence-of-blocks"))
     notes += variance_notes(found)
