@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from shrinktest.batches.source import Batches
     from shrinktest.calibration import calibrate
     from shrinktest.change import change_point_test
-    from shrinktest.change_points import change_points
+    from shrinktest.segmentation import change_points
     from shrinktest.columns import two_sample_test_columns
     from shrinktest.comparison import compare
     from shrinktest.equivalence import EquivalenceResult, equivalence_test
@@ -77,7 +77,7 @@ _LATER = {
     "TwoSampleEffect": "shrinktest.results.effect",
     "calibrate": "shrinktest.calibration",
     "change_point_test": "shrinktest.change",
-    "change_points": "shrinktest.change_points",
+    "change_points": "shrinktest.segmentation",
     "closer_test": "shrinktest.relative",
     "compare": "shrinktest.comparison",
     "equivalence_test": "shrinktest.equivalence",

@@ -50,7 +50,7 @@ LAYERS = [
     ("multiple",),
     (
         *("two_sample", "independence", "k_sample", "joint", "columns", "comparison", "matrix", "permutation"),
-        *("relative", "equivalence", "change", "change_points", "symmetry"),
+        *("relative", "equivalence", "change", "segmentation", "symmetry"),
     ),
     ("datasets",),
     ("power", "risk", "applications", "calibration"),

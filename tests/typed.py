@@ -15,7 +15,9 @@ def typed(result, *files):
         notes = tuple(re.sub(rf"\b{name}\b", file, note) for note in notes)
     for i, file in enumerate(files):
         notes = tuple(note.replace(f"samples[{i}]", file) for note in notes)
-    changed = {"names": files} if files and hasattr(result, "names") else {}
+    changed = {}
+    if files and hasattr(result, "names"):
+        changed = {"data": replace(result.data, names=files)} if hasattr(result, "data") else {"names": files}
     if members := vars(result).get("members"):  # of a combined test
         changed["members"] = tuple(typed(member) for member in members)
     return replace(result, notes=notes, **changed)

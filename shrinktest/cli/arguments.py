@@ -61,6 +61,7 @@ _COMMANDS = {
     "independence_test": "independence",
     "independence_matrix": "matrix",
     "joint_independence_test": "joint",
+    "symmetry_test": "symmetry",
     "change_point_test": "change",
     "change_points": "change --several",
     "closer_test": "closer",

@@ -115,9 +115,9 @@ def test_a_shift_is_that_of_samples_in_memory(run, shift):
 def test_methods_of_what_is_not_there_are_refused(run):
     for words, said in (
         (["two-sample", "x0.parquet", "x1.parquet", "--covariate-method", "foo"], "--covariate-method must be one of"),
-        (["two-sample", "x0.parquet", "x1.parquet", "--covariate-method", "strata"], "--covariate-method says what"),
-        (["independence", "x0.parquet", "--x", "a", "--y", "b", "--given-method", "foo"], "--given-method must be one"),
-        (["independence", "x0.parquet", "--x", "a", "--y", "b", "--given-method", "local"], "--given-method says what"),
+        (["two-sample", "x0.parquet", "x1.parquet", "--covariate-method", "strata"], "--covariate-method says how"),
+        (["independence", "x0.parquet", "--x", "a", "--y", "b", "--given-method", "foo"], "--given-method says how"),
+        (["independence", "x0.parquet", "--x", "a", "--y", "b", "--given-method", "local"], "--given-method says how"),
     ):
         code, _, error = run(*words)
         assert code == 2 and said in error

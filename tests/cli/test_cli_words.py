@@ -14,7 +14,7 @@ from shrinktest.cli.arguments import OPTIONS, as_typed
 from shrinktest.cli.commands import COMMANDS, parser
 
 #: Options that are not arguments of the library.
-OWN = {"--help", "--header", "--json", "--plot", "--exit-code", "--progress", "--quiet", "--set", "--columns", "--x"}
+OWN = {"--about", "--help", "--header", "--json", "--plot", "--exit-code", "--progress", "--quiet", "--set", "--columns", "--x"}
 OWN |= {"--y", "--variable", "--html", "--witness", "--list", "--tests", "--csv"}
 OWN |= {"--separator", "--encoding", "--na"}
 OWN |= {"--decimal", "--comment", "--z", "--effect", "--sort", "--several"}
@@ -136,7 +136,7 @@ def test_tests_name_the_option(run, command, typed, said):
         ("independence a.csv --x u --y v --resamples inf", "--resamples inf permutations are too many"),
         (
             "independence a.csv --x u --y v --shift circular --groups site",
-            "--shift circular moves single rows along in time",
+            "--shift circular moves single rows and --groups",
         ),
         ("two-sample a.csv b.csv --columns u --paired --blocks site", "so that --blocks has nothing to say"),
         ("two-sample a.csv b.csv --columns u --paired --alpha 1e-4", "can never reject at --alpha 0.0001; collect"),
@@ -147,7 +147,7 @@ def test_tests_name_the_option(run, command, typed, said):
         ("two-sample a.csv b.csv --columns u --estimator kme,kme", "--estimator holds KME() twice"),
         ("two-sample a.csv b.csv --columns u --estimator auto --bandwidth 2", "leave out --kernel and --bandwidth, or"),
         ("two-sample a.csv b.csv --columns u --estimator auto --bandwidth 2", "such as --estimator kme,fkmse"),
-        ("two-sample a.csv b.csv --columns u --kernel precomputed", "--kernel cannot be a matrix here"),
+        ("two-sample a.csv b.csv --columns u --kernel precomputed", "--kernel 'precomputed' is called Precomputed(gram)"),
         ("two-sample a.csv b.csv --columns u --bandwidth u=1,zz=2", "a column in --bandwidth must be one of 'u'"),
         ("two-sample a.csv b.csv --columns u --scale zz=1", "a column in --scale must be one of 'u'"),
         (
@@ -171,7 +171,7 @@ def test_tests_name_the_option(run, command, typed, said):
             "calibrate a.csv b.csv --columns u --test ks_2samp --nan-policy propagate",
             "--test ks_2samp takes no missing",
         ),
-        ("power mean-shift --quiet --n 8 --paired --shift 3", "which does not go with --paired; leave one out"),
+        ("power mean-shift --quiet --n 8 --paired --shift 3", "does not go with --paired; leave one of them out"),
         ("independence eckerle4 --header no", "--header says how a file is read, and eckerle4 comes with the package"),
         ("power eckerle4 --quiet --fractions 2", "--fractions must give 2 to 35 of the 35 points"),
         ("power mean-shift --quiet --estimators kme,kme", "--estimators holds 'kme' twice; name each once"),
@@ -226,7 +226,7 @@ def test_tests_name_the_option(run, command, typed, said):
         ),
         (
             "independence a.csv --x u --y site --given v --given-method residuals --blocks cluster",
-            "add the label to --given, or use --given-method local",
+            "--blocks needs strata or --given-method local",
         ),
         ("change a.csv --columns u --estimator fkmse", "fixed beforehand, two-sample takes every estimator"),
         (
@@ -346,7 +346,7 @@ def test_notes_of_effects_and_members_and_of_pages_are_in_these_words(tmp_path, 
     short = "--seed 0 --resamples 19 --alpha 0.1"
     assert main(f"two-sample a.csv b.csv --blocks site --effect --json {short}".split()) == 0
     out = capsys.readouterr().out
-    assert "matched pairs: --paired" in out and "paired=" not in out and "--types weights=category" in out
+    assert "pairs: --paired" in out and "paired=" not in out and "--types weights=category" in out
     assert main(f"two-sample a.csv b.csv --columns u --estimator kme,mkme --json {short}".split()) == 0
     assert "scale=" not in capsys.readouterr().out
     assert main(f"compare a.csv b.csv --html p.html {short}".split()) == 0
