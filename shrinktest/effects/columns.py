@@ -11,8 +11,9 @@ import numpy as np
 from shrinktest._check import Array
 from shrinktest.effects.jackknife import jackknife
 from shrinktest.effects.separability import roc_area
-from shrinktest.tables.changes import MEDIAN, MISSING, POSITION, SHARE, SPREAD, Change, shares
+from shrinktest.results.column_effects import MEDIAN, MISSING, POSITION, SHARE, SPREAD, Change
 from shrinktest.tables.column import Column
+from shrinktest.tables.distribution import shares
 from shrinktest.tables.intervals import NOTHING, Units, difference_of_shares
 from shrinktest.units import means, near_one
 
@@ -49,11 +50,9 @@ def changes(first: Column, second: Column, units: Units, confidence: float) -> t
         levels, codes = shares(first, second), np.concatenate([first.values, second.values])
         if first.kind == "boolean":
             levels = [level for level in levels if level[0] == "True"]
-        elif len(levels) == 2:
-            levels = levels[:1]
         changed = [
             Change(SHARE, name, a, b, *difference_of_shares(codes == first.levels.index(name), units, confidence))
-            for name, a, b in levels
+            for name, a, b in (levels[:1] if len(levels) == 2 else levels)
         ]
         out += sorted(changed, key=lambda change: -abs(change.estimate))
     return tuple(out)

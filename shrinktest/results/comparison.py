@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest._check import choice, counted, output_path, percent
+from shrinktest.notes import has_code
 from shrinktest.results.base import TABLE, Result, plain
 from shrinktest.results.column_effects import ColumnEffects, shown_pvalue
-from shrinktest.results.conclude import NEVER
 from shrinktest.results.effect import TwoSampleEffect
 from shrinktest.results.multiple import MultipleTestsResult
 from shrinktest.results.printing import WIDTH, Summary
@@ -212,7 +212,7 @@ class ComparisonResult(Result):
         if self.reject():
             first = f"{tables[0].upper()}{tables[1:]} differ (p = {shown_pvalue(self.pvalue)})."
             alone = "No column is clear by itself: small changes may add up, or the dependence of columns changed."
-            if any(NEVER in note for note in self.columns.notes):
+            if any(has_code(note, "too-few-permutations") for note in self.columns.notes):
                 alone = "Its columns cannot tell: there are too few permutations for so many tests (see the notes)."
             return f"{first} {columns if changed else alone if tested > 1 else 'Its one column is not clear.'}"
         if changed:

@@ -6,7 +6,6 @@ from collections.abc import Collection
 
 import numpy as np
 
-from shrinktest.notes import note
 from shrinktest.tables.column import Column
 from shrinktest.tables.identifiers import FEW, all_differ, known
 from shrinktest.tables.intervals import Units
@@ -40,9 +39,3 @@ def _apart(column: Column, first: np.ndarray, second: np.ndarray) -> bool:
         return False
     before = (np.searchsorted(second, first, "left") + np.searchsorted(second, first, "right")) / (2.0 * second.size)
     return bool(abs(before.mean() - 0.5) >= _APART)
-
-
-def said_of_succession(names: tuple[str, ...], pooled: PooledTable) -> list[str]:
-    """Say that these columns are left out of the overall test, and how to keep them."""
-    kinds = {column.name: column.kind for column in pooled.table.columns}
-    return [note("hardly-overlaps", column=name, names=" and ".join(pooled.names), kind=kinds[name]) for name in names]
