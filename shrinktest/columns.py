@@ -138,18 +138,30 @@ def column_tests(
     settings: Settings,
     generator: np.random.Generator,
     method: str,
+    hypotheses: Sequence[TwoEqualDistributions] | None = None,
+    rows: int | None = None,
 ) -> MultipleTestsResult:
-    """Test columns of two samples, by the permutations of ``whole``."""
-    hypotheses = [replace(whole, variables=(column.values,)) for column in columns.tested]
-    notes = (*listwise_note(whole.listwise, sum(whole.sizes)), *serial_note(whole), *columns.notes)
-    return _run(hypotheses, columns, estimator, settings, generator, method, notes)
+    """Test columns of two samples, by the permutations of ``whole``; of batches, ``hypotheses`` about them are given.
+
+    Constant columns are not tested, and need no note that they have no weight.
+    """
+    if hypotheses is None:
+        hypotheses = [replace(whole, variables=(column.values,)) for column in columns.tested]
+    lost = listwise_note(whole.listwise, sum(whole.sizes) if rows is None else rows)
+    return run_many(
+        hypotheses, [(column.label,) for column in columns.tested], ("column",),
+        [[column.asked] for column in columns.tested], estimator, settings, generator, method,
+        untested={(label,): reason for label, reason in columns.untested.items()},
+        notes=(*lost, *serial_note(whole), *columns.notes), without=("no-weight",),
+    )  # fmt: skip
 
 
 def serial_note(whole: TwoEqualDistributions) -> tuple[str, ...]:
     """Note on serial correlation in samples, with advice that holds for tests without ``shift``."""
     correlation = whole.memory() if whole.own is None else None
-    advice = BY_PAIRS if whole.restriction.paired else BY_GROUPS
-    return () if correlation is None else (correlation.note(advice),)
+    if correlation is None:
+        return ()
+    return (correlation.note(BY_PAIRS if whole.restriction.paired else BY_GROUPS),)
 
 
 def _columns_in_batches(
@@ -194,24 +206,5 @@ def _columns_in_batches(
         if isinstance(error, ValueError)
     }
     hypotheses = [hypothesis for hypothesis in read if not isinstance(hypothesis, ValueError)]
-    columns = columns.without(errors)
-    notes = (*listwise_note(whole.listwise, sum(whole.survey.sizes)), *columns.notes)
-    return _run(hypotheses, columns, estimator, settings, generator, method, notes)
-
-
-def _run(
-    hypotheses: Sequence[TwoEqualDistributions],
-    columns: ColumnsToTest,
-    estimator: Any,
-    settings: Settings,
-    generator: np.random.Generator,
-    method: str,
-    notes: tuple[str, ...],
-) -> MultipleTestsResult:
-    """Test hypotheses about columns; constant columns are not tested, and need no note that they have no weight."""
-    labels = [(column.label,) for column in columns.tested]
-    untested = {(label,): reason for label, reason in columns.untested.items()}
-    return run_many(
-        hypotheses, labels, ("column",), [[column.asked] for column in columns.tested], estimator, settings, generator,
-        method, untested=untested, notes=notes, without=("no-weight",),
-    )  # fmt: skip
+    rows = sum(whole.survey.sizes)
+    return column_tests(whole, columns.without(errors), estimator, settings, generator, method, hypotheses, rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,13 +28,13 @@ from shrinktest.results.column_effects import MISSING, SHARE, ColumnEffects
 from shrinktest.results.comparison import ComparisonResult, WitnessMap
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG
 from shrinktest.tables.aligned import check_same_index
-from shrinktest.tables.column import DROP
+from shrinktest.tables.column import DROP, Column
+from shrinktest.tables.identifiers import FEW, all_differ, known
 from shrinktest.tables.intervals import Units
 from shrinktest.tables.labels import columns_of_labels, pooled_labels
 from shrinktest.tables.observed import Rows
 from shrinktest.tables.pooled import ALONE, PooledTable, checked_types
 from shrinktest.tables.reading import Table, is_table, names_in, read_table, series_label, table_of
-from shrinktest.tables.successive import in_succession
 from shrinktest.tables.untestable import CONSTANT, Reasons, without_untestable
 from shrinktest.units import constant_columns
 
@@ -44,6 +44,8 @@ _PLAIN = Asked("gaussian", "median")
 _GRID = 31  # points of the witness function along each of two columns
 _ROWS = 500  # of each table that it is computed from
 _RESAMPLES = 199  # of its band
+#: Distance of the area under the ROC curve from one half if one sample comes after the other, a few rows aside.
+_APART = 0.49
 
 
 @hinted
@@ -174,7 +176,7 @@ def compare(
     same = copy.deepcopy(generator)
     with each_once():
         tests = column_tests(whole, columns, estimator, settings, generator, method)
-        successive = in_succession(pooled, types, units)
+        successive = _in_succession(pooled, types, units)
         varied = {pooled.table.names[column.place]: column.label for column in columns.tested}
         failed = [name for name, label in varied.items() if (label,) in tests.untested]
         if not varied.keys() - {*successive, *failed}:
@@ -215,20 +217,20 @@ def _read(
 ) -> tuple[list[Table], dict[str, Any], tuple[tuple[str, ...], tuple[str, ...]]]:
     """Return the tables with their common columns, how to read these, and the names of the others."""
     types = checked_types(column_types)
-    known = names_in(A), names_in(B)
+    named = names_in(A), names_in(B)
     only: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
-    if all(known):
-        first, second = ([name for name in each if types.get(name) != DROP] for each in known)
+    if all(named):
+        first, second = ([name for name in each if types.get(name) != DROP] for each in named)
         only = (
-            tuple(name for name in first if name not in known[1]),
-            tuple(name for name in second if name not in known[0]),
+            tuple(name for name in first if name not in named[1]),
+            tuple(name for name in second if name not in named[0]),
         )
         if first and len(only[0]) == len(first):
             raise ValueError(
                 f"{names[0]} and {names[1]} have no column in common: {names[0]} has {listed(first)}, {names[1]} has "
                 f"{listed(second)}; rename those that hold the same, or give single columns as Series"
             )
-    label = None if any(known) else series_label((A, B))
+    label = None if any(named) else series_label((A, B))
     if label is not None and label in types:
         types[ALONE] = types.pop(label)
     tables = [  # what only one of them has may be anything
@@ -270,8 +272,8 @@ def _units(sizes: tuple[int, ...], paired: bool, groups: Any) -> Units:
     both = (sizes[0], sizes[1])
     if paired or groups is None:
         return Units.pairs(both) if paired else Units.rows(both)
-    known: dict[Any, int] = {}
-    return Units(both, np.array([known.setdefault(label, len(known)) for label in groups], dtype=np.int64))
+    numbers: dict[Any, int] = {}
+    return Units(both, np.array([numbers.setdefault(label, len(numbers)) for label in groups], dtype=np.int64))
 
 
 def _without(whole: TwoEqualDistributions, names: tuple[str, ...]) -> TwoEqualDistributions:
@@ -282,6 +284,32 @@ def _without(whole: TwoEqualDistributions, names: tuple[str, ...]) -> TwoEqualDi
     encoding, stays = variable.encoding.without(names)
     points = np.ascontiguousarray(variable.points[:, stays])
     return replace(whole, variables=(replace(variable, points=points, encoding=encoding),))
+
+
+def _in_succession(pooled: PooledTable, asked: Mapping[str, Any], units: Units) -> tuple[str, ...]:
+    """Name dates and counters of which nearly all in one table come after those in the other.
+
+    Columns in ``asked``, of which the user names the type, are not among them.
+
+    The overall test of a comparison is without these columns, which would decide it alone.  The choice looks at which
+    row is in which table.  It keeps the level, because it removes evidence only where the ranks of the column itself
+    are among the most extreme ones: if the tables have one distribution, 11 or more independent rows, pairs or groups
+    of each are in such an order with probability below 0.001, and then a test with the column would reject as well.
+    """
+    size = pooled.sizes[0]
+    if not pooled.table.named or min(np.unique(codes).size for codes in np.split(units.codes, [size])) <= FEW:
+        return ()
+    columns = [one for one in pooled.table.columns if one.name not in asked]
+    return tuple(one.name for one in columns if _apart(one, *np.split(one.values, [size])))
+
+
+def _apart(column: Column, first: np.ndarray, second: np.ndarray) -> bool:
+    counts = column.kind == "number" and column.whole and all_differ(first) and all_differ(second)
+    first, second = known(first), np.sort(known(second))
+    if not (counts or column.kind == "date") or min(first.size, second.size) <= FEW:
+        return False
+    before = (np.searchsorted(second, first, "left") + np.searchsorted(second, first, "right")) / (2.0 * second.size)
+    return bool(abs(before.mean() - 0.5) >= _APART)
 
 
 # --- what changed -------------------------------------------------------------------------------------------

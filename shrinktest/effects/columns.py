@@ -29,18 +29,15 @@ def changes(first: Column, second: Column, units: Units, confidence: float) -> t
     by itself.  Location and spread come first, then shares by the size of their change: of True and False that of True,
     of two categories that of the first.  Pairs that miss a value are left out.
     """
-    missing = np.concatenate([first.missing(), second.missing()])
+    missing, size = np.concatenate([first.missing(), second.missing()]), len(first)
     if units.paired:
         missing = np.tile(np.logical_or(*np.split(missing, 2)), 2)
-    size = len(first)
-    first, second = first.taken(~missing[:size]), second.taken(~missing[size:])
-    units = units.taken(~missing)
+    first, second, units = first.taken(~missing[:size]), second.taken(~missing[size:]), units.taken(~missing)
     if min(units.sizes) == 0:
         return ()
     out: list[Change] = []
     if not first.categorical:
-        numbers = first.numbers(), second.numbers()
-        ordered = first.kind == "ordered"
+        numbers, ordered = (first.numbers(), second.numbers()), first.kind == "ordered"
         before, after = (float(np.mean(values)) if ordered else median(values) for values in numbers)
         out.append(Change(POSITION if ordered else MEDIAN, "", before, after, *larger(*numbers, units, confidence)))
         if not ordered and min(units.sizes) > 1:

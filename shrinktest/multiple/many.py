@@ -70,21 +70,15 @@ class ColumnsToTest:
         labels = labels or _labels(table, len(groups), prefix)
         widths = _one_width_each(asked.bandwidth, labels, asked.name.replace("kernel", "bandwidth"))
         constant = constant_columns(table.points) if constant is None else constant
-        tested = tuple(
-            TestedColumn(
-                place,
-                label,
-                Variable(
-                    np.ascontiguousarray(table.points[:, group]),
-                    f"column {label!r} of {table.name}",
-                    scale[group] if isinstance(scale, tuple) else scale,
-                ),
-                replace(asked, bandwidth=width),
-            )
-            for place, (label, group, width) in enumerate(zip(labels, groups, widths, strict=True))
-            if not constant[group].all()
-        )
-        same = [label for label, group in zip(labels, groups, strict=True) if constant[group].all()]
+        tested, same = [], []
+        for place, (label, group, width) in enumerate(zip(labels, groups, widths, strict=True)):
+            if constant[group].all():
+                same.append(label)
+                continue
+            unit = scale[group] if isinstance(scale, tuple) else scale
+            points = np.ascontiguousarray(table.points[:, group])
+            values = Variable(points, f"column {label!r} of {table.name}", unit)
+            tested.append(TestedColumn(place, label, values, replace(asked, bandwidth=width)))
         plain = encoding is not None and not encoding.named
         others = {
             f"{prefix}{name}" if plain and name.isdigit() else name: reason
@@ -93,16 +87,13 @@ class ColumnsToTest:
         }
         untested = {**dict.fromkeys(same, CONSTANT), **others, **left_out}
         notes = (*untested_notes(others), *_constant_note(same, len(labels), table.name, which))
-        return cls(tuple(labels), tested, untested, notes)
+        return cls(tuple(labels), tuple(tested), untested, notes)
 
     def without(self, messages: Mapping[str, str]) -> ColumnsToTest:
         """Leave out columns that cannot be tested, by their labels; ``messages`` are those of errors."""
-        tested = tuple(column for column in self.tested if column.label not in messages)
-        reasons = {
-            column.label: _reason(messages[column.label], column.values)
-            for column in self.tested
-            if column.label in messages
-        }
+        left_out = [column for column in self.tested if column.label in messages]
+        reasons = {column.label: _reason(messages[column.label], column.values) for column in left_out}
+        tested = tuple(column for column in self.tested if column not in left_out)
         notes = (*self.notes, *untested_notes(reasons))
         return replace(self, tested=tested, untested={**self.untested, **reasons}, notes=notes)
 
