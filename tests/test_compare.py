@@ -100,17 +100,6 @@ def test_effects_are_those_of_slow_computations(result):
     assert [row["low"], row["high"]] == pytest.approx(expected)
 
 
-def test_pairs_have_shorter_intervals_where_they_go_together():
-    rng = np.random.default_rng(2)
-    a = pd.DataFrame({"x": rng.normal(size=25), "y": rng.normal(size=25)})
-    b = a + 0.2 * rng.normal(size=(25, 2))
-    lengths = [
-        (frame["high"] - frame["low"]).to_numpy()
-        for frame in (compare(a, b, paired=paired, rng=0, **FAST).to_frame() for paired in (True, False))
-    ]
-    assert (lengths[0] < 0.6 * lengths[1]).all()
-
-
 # --- tables as people have them -----------------------------------------------------------------------------
 
 
