@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,35 +15,37 @@ from shrinktest._hints import hinted
 from shrinktest._names import two_names
 from shrinktest._warn import each_once
 from shrinktest.batches.recognized import in_batches
-from shrinktest.columns import column_tests, labelled, one_by_one
+from shrinktest.columns import column_tests, serial_note
 from shrinktest.effects.columns import changes, missing_change
+from shrinktest.hypotheses.effects import leading_notes
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.collection import Asked
+from shrinktest.multiple.many import ColumnsToTest
 from shrinktest.multiple.run import run
-from shrinktest.multiple.untested import relabelled, untested_notes
-from shrinktest.notes import Note, has_code
-from shrinktest.permutations.serial_correlation import BY_GROUPS, BY_STRETCHES_OR_GROUPS
-from shrinktest.results.column_effects import ColumnEffects
+from shrinktest.notes import has_code, note
+from shrinktest.results.column_effects import MISSING, SHARE, ColumnEffects
 from shrinktest.results.comparison import ComparisonResult, WitnessMap
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG
 from shrinktest.tables.aligned import check_same_index
-from shrinktest.tables.changes import MISSING, SHARE
-from shrinktest.tables.column import DROP
+from shrinktest.tables.column import DROP, Column
+from shrinktest.tables.identifiers import FEW, all_differ, known
 from shrinktest.tables.intervals import Units
 from shrinktest.tables.labels import columns_of_labels, pooled_labels
 from shrinktest.tables.observed import Rows
 from shrinktest.tables.pooled import ALONE, PooledTable, checked_types
 from shrinktest.tables.reading import Table, is_table, names_in, read_table, series_label, table_of
-from shrinktest.tables.successive import in_succession, said_of_succession
 from shrinktest.tables.untestable import CONSTANT, Reasons, without_untestable
 from shrinktest.units import constant_columns
 
 POLICIES = ("indicator", "omit", "raise")
 
+_PLAIN = Asked("gaussian", "median")
 _GRID = 31  # points of the witness function along each of two columns
 _ROWS = 500  # of each table that it is computed from
 _RESAMPLES = 199  # of its band
+#: Distance of the area under the ROC curve from one half if one sample comes after the other, a few rows aside.
+_APART = 0.49
 
 
 @hinted
@@ -133,8 +136,7 @@ def compare(
     called = two_names(names, "tables", ("March", "April"))
     method = choice(method, METHODS, "method")
     choice(nan_policy, POLICIES, "nan_policy")
-    confidence = level(confidence, "confidence")
-    paired = flag(paired, "paired")
+    confidence, paired = level(confidence, "confidence"), flag(paired, "paired")
     settings = Settings.read(
         form="auto", n_resamples=n_resamples, alpha=alpha, workers=workers, progress=progress, gram=gram, rank=rank,
         max_memory=max_memory,
@@ -143,158 +145,139 @@ def compare(
         from shrinktest.batches.whole import read_if_file
 
         A, B = (read_if_file(x, name, column_types, settings.memory) for x, name in zip((A, B), called, strict=True))
-    (first, second), types, only = _common(A, B, called, column_types)
+    tables, types, only = _read(A, B, called, column_types)
     if paired and len(A) == len(B):
         check_same_index(A, B, *called)
-    labels = {"blocks": blocks, "groups": groups}
-    types, of_labels = columns_of_labels(labels, (A, B), types, scale)
-    pooled = PooledTable.read((first, second), called, types, "both")
-    for name, given in labels.items():
-        if given is not None and not paired:
-            labels[name] = pooled_labels(given, name, (A, B), called, pooled.sizes, " and ".join(called))
-    of_units = pooled.units(paired=bool(paired)) if blocks is None and groups is None else ()
+    types, notes = columns_of_labels({"blocks": blocks, "groups": groups}, (A, B), types, scale)
+    pooled = PooledTable.read(tables, called, types, "both")
+    if not paired:
+        blocks, groups = (
+            labels
+            if labels is None
+            else pooled_labels(labels, name, (A, B), called, pooled.sizes, " and ".join(called))
+            for name, labels in (("blocks", blocks), ("groups", groups))
+        )
+    notes += pooled.notes
+    if blocks is None and groups is None:
+        notes += pooled.units(paired=bool(paired))
 
     def read(reasons: Reasons) -> tuple[PooledTable, TwoEqualDistributions]:
         part = pooled.without([name for _, name in reasons])
-        x, y = _split(part)
-        told: dict[str, Any] = {"scale": scale}
-        told |= {"column_types": {name: types[name] for name in part.table.names if name in types}}
-        told |= {"called": called, "nan_policy": nan_policy, "paired": paired}
-        return part, TwoEqualDistributions.read(x, y, **told, **labels)
+        kinds = {name: types[name] for name in part.table.names if name in types}
+        return part, TwoEqualDistributions.read(
+            *_split(part), nan_policy=nan_policy, scale=scale, column_types=kinds, called=called, paired=paired,
+            blocks=blocks, groups=groups,
+        )  # fmt: skip
 
     (pooled, whole), unread = without_untestable(read)
-    shown = labelled(whole.variables[0], len(pooled.table.columns), "x")
-    left_out = relabelled(unread, whole.variables[0], "x")
-    parts = {
-        label: part
-        for label, part in zip(shown, one_by_one(whole.variables[0]), strict=True)
-        if not constant_columns(part[0]).all()
-    }
-    if not parts:
-        raise ValueError(
-            f"{called[0]} and {called[1]}: every column has the same value in every row, so that there is nothing to "
-            f"compare{''.join(f'. {note[:-1]}' for note in untested_notes(left_out))}"
-        )
-    units = _units(pooled.sizes, paired, labels["groups"])
-    successive = in_succession(pooled, types, units)
+    columns = ColumnsToTest.read(whole.variables[0], _PLAIN, "x", unread=unread, left_out=pooled.left_out)
+    units = _units(pooled.sizes, paired, groups)
     generator = as_rng(rng)
+    same = copy.deepcopy(generator)
     with each_once():
-        same = copy.deepcopy(generator)
-        tests = column_tests(
-            whole,
-            parts,
-            method=method,
-            estimator=estimator,
-            kernel="gaussian",
-            widths=["median"] * len(parts),
-            settings=settings,
-            generator=generator,
-            untested={**{label: CONSTANT for label in shown if label not in parts}, **left_out, **pooled.left_out},
-        )
-        name_of = dict(zip(shown, pooled.table.names, strict=True))
-        failed = [name_of[label] for label in parts if (label,) in tests.untested]
-        successive = successive if {name_of[label] for label in parts} - {*successive, *failed} else ()
+        tests = column_tests(whole, columns, estimator, settings, generator, method)
+        successive = _in_succession(pooled, types, units)
+        varied = {pooled.table.names[column.place]: column.label for column in columns.tested}
+        failed = [name for name, label in varied.items() if (label,) in tests.untested]
+        if not varied.keys() - {*successive, *failed}:
+            successive = ()
         whole = _without(whole, (*successive, *failed))
-        overall = run(whole, estimator, [Asked("gaussian", "median")], settings, same)
+        overall = run(whole, estimator, [_PLAIN], settings, same)
     keep = _kept(pooled, nan_policy, paired)
     kept = _split(pooled, keep)
     effects = tuple(
-        _effects(label, j, pooled, kept, units, keep, confidence, tests.untested.get((label,), ""))
-        for j, label in enumerate(shown)
+        _effects(j, label, pooled, kept, units, keep, confidence, tests.untested.get((label,), ""))
+        for j, label in enumerate(columns.labels)
     )
     size = overall.effect(confidence=confidence)
-    result = ComparisonResult(
-        called, overall, tests, effects, kept, confidence, only, effect=size, successive=successive
+    kinds = {column.name: column.kind for column in pooled.table.columns}
+    hardly = [note("hardly-overlaps", column=name, names=" and ".join(called), kind=kinds[name]) for name in successive]
+    notes += tuple(text for text in overall.notes if not has_code(text, "serial-correlation"))
+    notes += serial_note(whole)
+    notes += tuple(text for text in tests.notes if not has_code(text, "serial-correlation", "constant-columns"))
+    notes += tuple(text for text in size.notes if text not in leading_notes(overall.context, "The distance is"))
+    notes += () if blocks is None else (note("effects-without-blocks"),)
+    notes = tuple(
+        text
+        for text in notes
+        if not (has_code(text, "tells-samples-apart") and any(repr(name) in text for name in successive))
     )
-    of_columns = [note for note in tests.notes if not has_code(note, "serial-correlation")]  # the overall test says so
-    of_all = [
-        Note(note.replace(BY_STRETCHES_OR_GROUPS, BY_GROUPS), getattr(note, "code", "")) for note in overall.notes
-    ]
-    notes = [*of_labels, *pooled.notes, *of_units, *untested_notes(left_out), *of_all, *of_columns]
-    notes += [note for note in size.notes if not note.startswith("The distance")]  # which the report does not show
-    if blocks is not None:
-        notes.append("Effects of columns and their intervals do not take blocks into account; the p-values do.")
-    notes = [note for note in notes if not note.startswith(tuple(f"Column {name!r} alone" for name in successive))]
-    notes = [*said_of_succession(successive, pooled), *notes]
-    return replace(result, notes=tuple(dict.fromkeys(notes)), where=_where(result, shown))
+    result = ComparisonResult(
+        called, overall, tests, effects, kept, confidence, only, effect=size, successive=successive,
+        notes=tuple(dict.fromkeys((*hardly, *notes))),
+    )  # fmt: skip
+    return replace(result, where=_where(result, columns.labels))
 
 
 # --- reading ------------------------------------------------------------------------------------------------
 
 
-def _common(
+def _read(
     A: Any, B: Any, names: tuple[str, str], column_types: Any
-) -> tuple[tuple[Table, Table], dict[str, Any], tuple[tuple[str, ...], tuple[str, ...]]]:
-    """The tables with the columns that both have, how to read these, and the names of the others."""
+) -> tuple[list[Table], dict[str, Any], tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Return the tables with their common columns, how to read these, and the names of the others."""
     types = checked_types(column_types)
-    there = names_in(A), names_in(B)
+    named = names_in(A), names_in(B)
     only: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
-    if all(there):
-        left = [[name for name in one if types.get(name) != DROP] for one in there]
+    if all(named):
+        first, second = ([name for name in each if types.get(name) != DROP] for each in named)
         only = (
-            tuple(name for name in left[0] if name not in there[1]),
-            tuple(name for name in left[1] if name not in there[0]),
+            tuple(name for name in first if name not in named[1]),
+            tuple(name for name in second if name not in named[0]),
         )
-        if left[0] and len(only[0]) == len(left[0]):
+        if first and len(only[0]) == len(first):
             raise ValueError(
-                f"{names[0]} and {names[1]} have no column in common: {names[0]} has {listed(left[0])}, {names[1]} has "
-                f"{listed(left[1])}; rename those that hold the same"
-                + (", or give them as Series, whose names may differ" if len(left[0]) == len(left[1]) == 1 else "")
+                f"{names[0]} and {names[1]} have no column in common: {names[0]} has {listed(first)}, {names[1]} has "
+                f"{listed(second)}; rename those that hold the same, or give single columns as Series"
             )
-    label = None if any(there) else series_label((A, B))
+    label = None if any(named) else series_label((A, B))
     if label is not None and label in types:
         types[ALONE] = types.pop(label)
-    first, second = (  # what only one of them has may be anything
+    tables = [  # what only one of them has may be anything
         read_table(
             x if is_table(x) else table_of(as_points(x, name, tables=True)),
             name,
-            {**types, **dict.fromkeys(alone, DROP)},
+            {**types, **dict.fromkeys(extra, DROP)},
         )
-        for x, name, alone in zip((A, B), names, only, strict=True)
-    )
-    if label is not None and len(first.columns) == len(second.columns) == 1:
-        first, second = (replace(one, columns=(replace(one.columns[0], name=label),)) for one in (first, second))
-        types |= {label: types.pop(ALONE)} if ALONE in types else {}
+        for x, name, extra in zip((A, B), names, only, strict=True)
+    ]
+    if label is not None and all(len(table.columns) == 1 for table in tables):
+        tables = [replace(table, columns=(replace(table.columns[0], name=label),)) for table in tables]
+        if ALONE in types:
+            types[label] = types.pop(ALONE)
     for key in types:
-        known = dict.fromkeys([*first.names, *first.dropped, *second.names, *second.dropped])
-        choice(key, known, "a column in column_types")
-    return (first, second), types, only
+        choice(key, dict.fromkeys(name for t in tables for name in (*t.names, *t.dropped)), "a column in column_types")
+    return tables, types, only
 
 
 def _split(pooled: PooledTable, keep: Rows | None = None) -> tuple[Table, Table]:
-    """The rows of both tables, all or those that are kept, with common levels."""
+    """Return the rows of both tables that are kept, with common levels."""
     first = np.arange(sum(pooled.sizes)) < pooled.sizes[0]
     rows = np.ones_like(first) if keep is None else keep
-    found = [
+    x, y = (
         replace(pooled.table, columns=tuple(column.taken(part & rows) for column in pooled.table.columns))
         for part in (first, ~first)
-    ]
-    return found[0], found[1]
+    )
+    return x, y
 
 
 def _kept(pooled: PooledTable, nan_policy: str, paired: bool) -> Rows:
-    """Which rows were tested."""
-    missing = pooled.missing().any(axis=1)
-    if nan_policy != "omit":
-        return np.ones_like(missing)
-    if paired:
-        missing = np.tile(missing.reshape(2, -1).any(axis=0), 2)
-    return np.asarray(~missing)
+    """Return which rows were tested."""
+    missing = pooled.missing().any(axis=1) & (nan_policy == "omit")
+    return np.asarray(~(np.tile(missing.reshape(2, -1).any(axis=0), 2) if paired else missing))
 
 
 def _units(sizes: tuple[int, ...], paired: bool, groups: Any) -> Units:
-    """What varies independently."""
+    """Return the independent units: pairs, groups or rows."""
     both = (sizes[0], sizes[1])
-    if paired:
-        return Units.pairs(both)
-    if groups is None:
-        return Units.rows(both)
-    known: dict[Any, int] = {}
-    return Units(both, np.array([known.setdefault(label, len(known)) for label in groups], dtype=np.int64))
+    if paired or groups is None:
+        return Units.pairs(both) if paired else Units.rows(both)
+    numbers: dict[Any, int] = {}
+    return Units(both, np.array([numbers.setdefault(label, len(numbers)) for label in groups], dtype=np.int64))
 
 
 def _without(whole: TwoEqualDistributions, names: tuple[str, ...]) -> TwoEqualDistributions:
-    """The hypothesis about the other columns, with the same rows."""
+    """Return the hypothesis about the other columns, with the same rows."""
     (variable,) = whole.variables
     if not names or variable.encoding is None:
         return whole
@@ -303,64 +286,81 @@ def _without(whole: TwoEqualDistributions, names: tuple[str, ...]) -> TwoEqualDi
     return replace(whole, variables=(replace(variable, points=points, encoding=encoding),))
 
 
+def _in_succession(pooled: PooledTable, asked: Mapping[str, Any], units: Units) -> tuple[str, ...]:
+    """Name dates and counters of which nearly all in one table come after those in the other.
+
+    Columns in ``asked``, of which the user names the type, are not among them.
+
+    The overall test of a comparison is without these columns, which would decide it alone.  The choice looks at which
+    row is in which table.  It keeps the level, because it removes evidence only where the ranks of the column itself
+    are among the most extreme ones: if the tables have one distribution, 11 or more independent rows, pairs or groups
+    of each are in such an order with probability below 0.001, and then a test with the column would reject as well.
+    """
+    size = pooled.sizes[0]
+    if not pooled.table.named or min(np.unique(codes).size for codes in np.split(units.codes, [size])) <= FEW:
+        return ()
+    columns = [one for one in pooled.table.columns if one.name not in asked]
+    return tuple(one.name for one in columns if _apart(one, *np.split(one.values, [size])))
+
+
+def _apart(column: Column, first: np.ndarray, second: np.ndarray) -> bool:
+    counts = column.kind == "number" and column.whole and all_differ(first) and all_differ(second)
+    first, second = known(first), np.sort(known(second))
+    if not (counts or column.kind == "date") or min(first.size, second.size) <= FEW:
+        return False
+    before = (np.searchsorted(second, first, "left") + np.searchsorted(second, first, "right")) / (2.0 * second.size)
+    return bool(abs(before.mean() - 0.5) >= _APART)
+
+
 # --- what changed -------------------------------------------------------------------------------------------
 
 
 def _effects(
-    label: str,
-    j: int,
-    pooled: PooledTable,
-    kept: tuple[Table, Table],
-    units: Units,
-    keep: Rows,
-    confidence: float,
+    j: int, label: str, pooled: PooledTable, kept: tuple[Table, Table], units: Units, keep: Rows, confidence: float,
     untested: str,
-) -> ColumnEffects:
-    """The effects of a column: of the rows that were tested, and of missing values, of all rows."""
-    column = pooled.table.columns[j]
-    found = (
-        () if untested == CONSTANT else changes(kept[0].columns[j], kept[1].columns[j], units.taken(keep), confidence)
-    )
+) -> ColumnEffects:  # fmt: skip
+    """Return effects of a column: of the rows that were tested, and of missing values among all rows."""
+    column, constant = pooled.table.columns[j], untested == CONSTANT
+    found = () if constant else changes(kept[0].columns[j], kept[1].columns[j], units.taken(keep), confidence)
     first, second = column.taken(slice(None, pooled.sizes[0])), column.taken(slice(pooled.sizes[0], None))
     missing = missing_change(first, second, units, confidence)
     return ColumnEffects(label, column.kind, found if missing is None else (*found, missing), untested)
 
 
-def _where(result: ComparisonResult, labels: tuple[str, ...]) -> WitnessMap | None:
-    """The witness function of the two columns of numbers with the clearest changes, if there are two."""
+def _where(result: ComparisonResult, labels: Sequence[str]) -> WitnessMap | None:
+    """Return the witness function of the two columns of numbers with the clearest changes, if there are two."""
     strength = {
-        one.name: max((change.strength for change in one.changes if change.what not in (SHARE, MISSING)), default=0.0)
-        for one in result.ordered
-        if one.kind not in ("boolean", "category", "ordered") and not one.constant and one.name not in result.successive
+        each.name: max((change.strength for change in each.changes if change.what not in (SHARE, MISSING)), default=0.0)
+        for each in result.ordered
+        if each.kind not in ("boolean", "category", "ordered")
+        and not each.constant
+        and each.name not in result.successive
     }
     chosen = sorted(strength, key=lambda name: (result.pvalues_of(name)[1], -strength[name]))[:2]
     if len(chosen) < 2:
         return None
     columns = [[table.columns[labels.index(name)] for name in chosen] for table in result.tables]
-    rows = [np.column_stack([column.numbers() for column in one]) for one in columns]
-    rows = [one[~np.isnan(one).any(axis=1)] for one in rows]
+    rows = [np.column_stack([column.numbers() for column in both]) for both in columns]
+    rows = [points[~np.isnan(points).any(axis=1)] for points in rows]
     if min(map(len, rows)) < 10:
         return None
     with np.errstate(over="ignore", invalid="ignore"):
         spread = np.vstack(rows).std(axis=0)
-    if not (np.isfinite(spread) & (spread > 0.0) & np.logical_not(constant_columns(np.vstack(rows)))).all():
+    if not (np.isfinite(spread) & (spread > 0.0)).all() or constant_columns(np.vstack(rows)).any():
         return None  # units of the picture are standard deviations, also where the test has others
-    chance = np.random.default_rng(0)
-    sampled = max(map(len, rows)) > _ROWS
-    rows = [one[np.sort(chance.permutation(len(one))[:_ROWS])] for one in rows]
+    chance, sampled = np.random.default_rng(0), max(map(len, rows)) > _ROWS
+    rows = [points[np.sort(chance.permutation(len(points))[:_ROWS])] for points in rows]
     hypothesis = TwoEqualDistributions.read(rows[0], rows[1], scale="sd")
     settings = Settings.read(
         form="auto", n_resamples=_RESAMPLES, alpha=1.0 - result.confidence, workers=1, progress=False
     )
-    test = run(hypothesis, "kme", [Asked("gaussian", "median")], settings, 0)
+    test = run(hypothesis, "kme", [_PLAIN], settings, 0)
     low, high = np.quantile(np.vstack(rows), (0.005, 0.995), axis=0)
-    lines = tuple(np.linspace(a, b, _GRID) for a, b in zip(low, high, strict=True))
-    places = np.stack([axis.ravel() for axis in np.meshgrid(*lines, indexing="ij")], axis=1)
+    east, north = (np.linspace(a, b, _GRID) for a, b in zip(low, high, strict=True))
+    places = np.stack([axis.ravel() for axis in np.meshgrid(east, north, indexing="ij")], axis=1)
     band = test.witness_band(places, confidence=result.confidence)
-    heights = -band.values.reshape(_GRID, _GRID)
     outside = None if result.overall.restriction else band.outside.reshape(_GRID, _GRID)
-    kinds = tuple(column.kind for column in columns[0])
     return WitnessMap(
-        (chosen[0], chosen[1]), (kinds[0], kinds[1]), (lines[0], lines[1]), heights, outside, (rows[0], rows[1]),
-        result.confidence, sampled,
+        (chosen[0], chosen[1]), (columns[0][0].kind, columns[0][1].kind), (east, north),
+        -band.values.reshape(_GRID, _GRID), outside, (rows[0], rows[1]), result.confidence, sampled,
     )  # fmt: skip

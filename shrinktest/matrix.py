@@ -4,57 +4,32 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from shrinktest._check import as_rng, choice, rng_provenance
+from shrinktest._check import as_rng, choice, counted
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest._read import XY, Variables, read_variables
-from shrinktest.columns import (
-    labelled,
-    noted,
-    one_by_one,
-    one_width_each,
-    refuse_missing,
-)
-from shrinktest.conditional.residuals import Regression
-from shrinktest.hypotheses.base import Variable, variables_of
+from shrinktest.hypotheses.base import variables_of
 from shrinktest.hypotheses.conditional import ConditionalIndependence, conditional, without_decision
 from shrinktest.hypotheses.given import GIVEN, method_for, read_three, refuse_without, regression_for
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.collection import Asked, asks_for_none, refuse_candidates
-from shrinktest.multiple.many import adjusted_tests
-from shrinktest.multiple.run import run_side_by_side
-from shrinktest.multiple.untested import (
-    constant_note,
-    constant_reasons,
-    listwise_note,
-    relabelled,
-    untested_notes,
-    untested_pairs,
-)
+from shrinktest.multiple.many import ColumnsToTest, TestedColumn, listwise_note, refuse_missing, run_many
+from shrinktest.notes import Note, has_code
 from shrinktest.permutations.schemes import RelativeOrders
 from shrinktest.permutations.serial_correlation import strongest
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.tables.pooled import is_unasked
 from shrinktest.tables.reading import columns_at, names_in
 from shrinktest.tables.untestable import Reasons, without_untestable
-from shrinktest.units import constant_columns
 
 OTHERS = "others"
 _IN_TIME = "test columns of X against others, Y, with shift='circular'"
-
-
-class _Column(NamedTuple):
-    """A column that is tested."""
-
-    place: int  # among those of its table
-    label: str
-    values: Variable
-    asked: Asked  # of its kernel
 
 
 @hinted
@@ -149,205 +124,168 @@ def independence_matrix(
     1  x0  x2   0.001     0.001    True
     2  x1  x2   0.207     0.207   False
     """
-    for kernel, bandwidth in ((kernel_x, bandwidth_x), (kernel_y, bandwidth_y)):
-        refuse_candidates("independence_matrix", kernel, bandwidth if isinstance(bandwidth, str) else "median")
+    if Y is None and (kernel_y is not None or bandwidth_y is not None):
+        raise ValueError("kernel_y and bandwidth_y are for the columns of Y, which was not given; use kernel_x")
+    kernel_y, bandwidth_y = kernel_x if kernel_y is None else kernel_y, "median" if bandwidth_y is None else bandwidth_y
+    asked = (Asked(kernel_x, bandwidth_x, "kernel_x"), Asked(kernel_y, bandwidth_y, "kernel_y"))
+    for each in asked:
+        width = each.bandwidth if isinstance(each.bandwidth, str) else "median"
+        refuse_candidates("independence_matrix", each.kernel, width)
     method = choice(method, METHODS, "method")
     settings = Settings.read(
         form=form, n_resamples=n_resamples, alpha=alpha, workers=workers, progress=progress, gram=gram,
         rank=rank, max_memory=max_memory,
     )  # fmt: skip
-    if Y is None and (kernel_y is not None or bandwidth_y is not None):
-        raise ValueError("kernel_y and bandwidth_y are for the columns of Y, which was not given; use kernel_x")
-    if Y is None and any(value is not None for value in (blocks, groups, shift, permutations)):
-        raise ValueError(
-            "blocks=, groups=, shift= and permutations= say how the rows of Y are permuted, which was not given "
-            "(without it, every column is permuted by itself): test columns against others, independence_matrix(X, Y)"
-        )
+    _refuse_together(X, Y, given, blocks, groups, shift, permutations)
     X, given = _named_given(X, given)
     units = scale if Y is not None or isinstance(scale, str | None) or hasattr(scale, "keys") else [scale, scale]
-    told: dict[str, Any] = {"scale": units, "column_types": column_types, "transform": transform}
-    second = X if Y is None else Y
-    third, others = (X, given) if isinstance(given, str) else (given, "")
+    second, partial = X if Y is None else Y, isinstance(given, str)
     if given is None:
         refuse_without("given", given_method=given_method, regressor=regressor)
-        told |= {"blocks": blocks, "groups": groups, "shift": shift}
-    else:
-        _refuse_beside_given(given, Y, shift, permutations)
-        told |= {"blocks": blocks, "groups": groups, "others": others}
 
-    def read_without(reasons: Reasons) -> Variables:
-        dropped = {name: [column for whose, column in reasons if whose == name or Y is None] for name in XY}
+    def read(reasons: Reasons) -> Variables:
+        dropped = {name: [column for whose, column in reasons if Y is None or whose == name] for name in XY}
         if given is None:
-            return read_variables((X, second), XY, nan_policy, dropped=dropped, **told)
+            return read_variables(
+                (X, second), XY, nan_policy, scale=units, column_types=column_types, transform=transform,
+                blocks=blocks, groups=groups, shift=shift, dropped=dropped,
+            )  # fmt: skip
+        if partial:
+            dropped["given"] = dropped["X"]
         return read_three(
-            X, second, third, nan_policy, dropped=dropped | ({"given": dropped["X"]} if others else {}), **told
-        )
+            X, second, X if partial else given, nan_policy, others=given if partial else "", scale=units,
+            column_types=column_types, transform=transform, blocks=blocks, groups=groups, dropped=dropped,
+        )  # fmt: skip
 
-    read, unread = without_untestable(read_without)
-    refuse_missing(read.missing)
-    tables = variables_of(read, GIVEN[: len(read.values)], said=not is_unasked(scale))
-    remarks = read.notes
+    data, unread = without_untestable(read)
+    refuse_missing(data.missing)
+    tables = variables_of(data, GIVEN[: len(data.values)], said=not is_unasked(scale))[: 1 if Y is None else 2]
+    remarks = data.notes
     if given is not None:  # regressions and means are of numbers in their units
-        in_units = [one.in_units() for one in tables[: 1 if Y is None else 2]]
-        tables = tuple(one for one, _ in in_units)
-        remarks += tuple(itertools.chain(*(notes for _, notes in in_units)))
-    if Y is None and not unread and len(one_by_one(tables[0])) < 2:
-        raise ValueError("X has 1 column; without Y two columns or more are tested against each other")
-    widths = (bandwidth_x, "median" if bandwidth_y is None else bandwidth_y)
-    kernels = (kernel_x, kernel_x if kernel_y is None else kernel_y)
-    count = 1 if Y is None else 2
-    each = [_columns(tables[side], kernels[side], widths[side], XY[side], Y is not None) for side in range(count)]
-    sides, constant, constant_notes = zip(*each, strict=True)
-    left, right = sides[0], sides[-1]
-    unread_of = [relabelled(unread, tables[side], XY[side].lower(), XY[side]) for side in range(count)]
-    notes = tuple(note for one in unread_of for note in untested_notes(one))
-    reasons = [{**constant[side], **unread_of[side], **read.left_out[side]} for side in range(count)]
-    if Y is None and len(right) < 2:
-        why = " ".join((*notes, *constant_notes[0]))
-        raise ValueError(
-            f"X has 1 column that can be tested; without Y two or more are tested against each other. {why}"
+        tables, of_units = zip(*(table.in_units() for table in tables), strict=True)
+        remarks += tuple(itertools.chain(*of_units))
+    sides = [
+        ColumnsToTest.read(
+            table, kernel, name.lower(), unread=unread, left_out=left_out, which="" if Y is None else name
         )
-    n = len(read.values[0])
-    if Y is None:
-        pairs = list(itertools.combinations(right, 2))
-        places = itertools.combinations(range(len(right)), 2)
-        own: list[Any] = [RelativeOrders(n, len(right), i, j) for i, j in places]
-    else:
-        pairs = list(itertools.product(left, right))
-        own = [permutations] * len(pairs)
-    generator = as_rng(rng)
-    provenance = rng_provenance(generator)
-    shared: dict[str, Any] = {"sizes": (n,), "restriction": read.restriction, "remarks": remarks}
-    variables = [(one.values, other.values) for one, other in pairs]
-    hypotheses: Sequence[Independence]
+        for table, kernel, name, left_out in zip(tables, asked, XY, data.left_out, strict=False)
+    ]
+    left, right = sides[0].tested, sides[-1].tested
+    if Y is None and len(right) < 2:
+        reasons = "".join(f". {text}" for text in sides[0].notes)
+        raise ValueError(
+            f"X has {counted(len(right), 'column')} to test; without Y two columns or more are tested against each "
+            f"other{reasons}"
+        )
+    n = len(data.values[0])
+    pairs = list(itertools.combinations(right, 2) if Y is None else itertools.product(left, right))
+    own: list[Any] = [permutations] * len(pairs)
+    if Y is None and given is None:
+        own = [RelativeOrders(n, len(right), i, j) for i, j in itertools.combinations(range(len(right)), 2)]
+    kind = Independence if given is None else ConditionalIndependence
+    tests: list[Any] = [
+        kind(variables=(x.values, y.values), sizes=(n,), own=each, restriction=data.restriction, remarks=remarks)
+        for (x, y), each in zip(pairs, own, strict=True)
+    ]
+    if given is not None:
+        z = [_others(data, pair) if partial else data.values[2] for pair in pairs]
+        combined = asks_for_none(estimator, [column.asked for side in sides for column in side.tested])
+        tests = _tests_given(tests, z, method_for(given_method, regressor, data.encodings[-1]), regressor, combined)
+    notes = listwise_note(len(data.gaps[0]) if _lost_to_others(data, Y, given) else 0, n, "a pair")
+    correlation = strongest(test.memory() for test in tests) if permutations is None else None
+    if correlation is not None:
+        advice = _IN_TIME if Y is None and given is None else tests[0].in_time
+        notes += (correlation.note(advice),)
+    if given is not None and (encoding := data.encodings[2]) is not None:
+        notes += tuple(text for text in encoding.notes("given", unasked=False) if has_code(text, "no-weight"))
+    result = run_many(
+        tests, [(x.label, y.label) for x, y in pairs], ("x", "y"), [(x.asked, y.asked) for x, y in pairs], estimator,
+        settings, as_rng(rng), method, untested=_untested_pairs(sides),
+        notes=(*notes, *itertools.chain(*(side.notes for side in sides))), without=("no-weight",),
+    )  # fmt: skip
     if given is None:
-        hypotheses = [Independence(variables=both, own=one, **shared) for both, one in zip(variables, own, strict=True)]
-    else:
-        used = method_for(given_method, regressor, read.encodings[-1])
-        z = [_others(read, pair) if isinstance(given, str) else read.values[2] for pair in pairs]
-        combined = asks_for_none(estimator, [one.asked for side in sides for one in side])
-        hypotheses = _hypotheses_given(variables, z, used, regressor, shared, combined)
-    nulls, about = run_side_by_side(
-        hypotheses,
-        estimator,
-        [(one.asked, other.asked) for one, other in pairs],
-        settings,
-        generator,
-        method,
-    )
-    failed = dict.fromkeys(f"Not tested: {null}." for null in nulls if isinstance(null, str))
-    about["notes"] = (*dict.fromkeys(map(without_decision, about["notes"])), *failed)
-    left_out = len(read.gaps[0])
-    about["notes"] += listwise_note(left_out if _of_others(read, Y, given) else 0, n, "a pair")
-    remembered = strongest(one.memory() for one in hypotheses) if permutations is None else None
-    if remembered is not None:
-        advice = hypotheses[0].in_time if Y is not None or given is not None else _IN_TIME
-        about["notes"] = (*about["notes"], remembered.note(advice))
-    found = adjusted_tests(
-        nulls,
-        method,
-        test=hypotheses[0].kind.name,
-        keys=("x", "y"),
-        labels=[(one.label, other.label) for one, other in pairs],
-        untested=untested_pairs([[one.label for one in side] for side in sides], reasons),
-        n_observations=hypotheses[0].sizes,
-        alpha=settings.alpha,
-        rng=provenance,
-        **about,
-    )
-    return noted(found, [*notes, *itertools.chain(*constant_notes)])
+        return result
+    shared = [Note(without_decision(text), getattr(text, "code", "")) for text in result.notes]
+    return replace(result, notes=tuple(dict.fromkeys(shared)))
 
 
-def _of_others(read: Variables, Y: Any, given: Any) -> bool:
-    """Whether a row that was left out has values in both columns of a pair, and in what is given."""
+def _refuse_together(X: Any, Y: Any, given: Any, blocks: Any, groups: Any, shift: Any, permutations: Any) -> None:
+    """Raise ValueError for arguments that do not go together."""
+    if Y is None and any(value is not None for value in (blocks, groups, shift, permutations)):
+        raise ValueError(
+            "blocks=, groups=, shift= and permutations= permute rows of Y, which was not given: test columns against "
+            "others, independence_matrix(X, Y)"
+        )
+    if given is not None and (shift is not None or permutations is not None):
+        name = "permutations" if shift is None else "shift"
+        raise ValueError(f"{name}= and given= both restrict the permutations; leave one of them out")
+    if isinstance(given, str) and given == OTHERS and Y is not None:
+        raise ValueError(f"given={OTHERS!r} is for the columns of X; leave out Y, or give the others themselves")
+
+
+def _named_given(X: Any, given: Any) -> tuple[Any, Any]:
+    """Return X without the columns that are given by name, and these; both unchanged if none is."""
+    known = names_in(X)
+    names = [given] if isinstance(given, str) else given
+    named = isinstance(names, list | tuple) and names and all(isinstance(name, str) for name in names)
+    if not known and isinstance(given, str):
+        choice(given, (OTHERS,), "given")
+    if not named or not known or given == OTHERS or (len(names) == len(X) and not set(names) <= set(known)):
+        return X, given  # as many texts as rows are labels
+    for name in names:
+        choice(name, known if isinstance(given, list | tuple) else (OTHERS, *known), "given")
+    remaining = [j for j, name in enumerate(known) if name not in names]
+    if not remaining:
+        raise ValueError("given names all columns of X, so that there is nothing to test; name fewer")
+    return columns_at(X, remaining), columns_at(X, [known.index(name) for name in dict.fromkeys(names)])
+
+
+def _lost_to_others(data: Variables, Y: Any, given: Any) -> bool:
+    """Return True if a row that was left out has values in both columns of a pair, and in what is given."""
     if isinstance(given, str):  # every test is about all columns
         return False
-    there = [(~gaps).sum(axis=1) for gaps in read.gaps[:2]]
-    both = there[0] > 1 if Y is None else (there[0] > 0) & (there[1] > 0)
-    return bool((both & ~read.gaps[2].any(axis=1) if given is not None else both).any())
+    values = [(~gaps).sum(axis=1) for gaps in data.gaps[:2]]
+    both = values[0] > 1 if Y is None else (values[0] > 0) & (values[1] > 0)
+    return bool((both & ~data.gaps[2].any(axis=1) if given is not None else both).any())
 
 
-def _others(read: Variables, pair: tuple[_Column, _Column]) -> np.ndarray:
-    """All columns but two (n, d), in units of their own; also those that are not tested, as years that count rows."""
-    values, tested, there = read.values[2], read.encodings[0], read.encodings[2]
-    places = [one.place for one in pair]
-    if tested is None or there is None:
+def _others(data: Variables, pair: tuple[TestedColumn, TestedColumn]) -> np.ndarray:
+    """Return all columns but two (n, d), in units of their own; also those that are not tested."""
+    values, tested, encoding = data.values[2], data.encodings[0], data.encodings[2]
+    places = [column.place for column in pair]
+    if tested is None or encoding is None:
         parts = [values[:, [j]] for j in range(values.shape[1]) if j not in places]
     else:
         names = [tested.names[j] for j in places]
-        both = zip(there.names, there.groups, strict=True)
-        parts = [values[:, group] for name, group in both if name not in names]
+        parts = [
+            values[:, group] for name, group in zip(encoding.names, encoding.groups, strict=True) if name not in names
+        ]
     if not parts:
         raise ValueError(f"given={OTHERS!r}: X has two columns, and no other; leave out given=")
     return np.ascontiguousarray(np.hstack(parts))
 
 
-def _named_given(X: Any, given: Any) -> tuple[Any, Any]:
-    """X without the columns that are given by name, and these; both as they are where none is."""
-    there = names_in(X)
-    names = [given] if isinstance(given, str) else given
-    called = isinstance(names, list | tuple) and names and all(isinstance(one, str) for one in names)
-    if not called or not there or given == OTHERS or (len(names) == len(X) and not set(names) <= set(there)):
-        return X, given  # as many texts as there are rows are labels
-    for name in names:
-        choice(name, there if isinstance(given, list | tuple) else (OTHERS, *there), "given")
-    left = [j for j, name in enumerate(there) if name not in names]
-    if not left:
-        raise ValueError("given names all columns of X, so that there is nothing to test; name fewer")
-    return columns_at(X, left), columns_at(X, [there.index(name) for name in dict.fromkeys(names)])
-
-
-def _refuse_beside_given(given: Any, Y: Any, shift: Any, permutations: Any) -> None:
-    """Raise ValueError for what cannot be asked for together with given variables."""
-    if isinstance(given, str):
-        choice(given, (OTHERS,), "given")
-        if Y is not None:
-            raise ValueError(
-                f"given={OTHERS!r} is for the columns of X among each other; leave out Y, or give the others themselves"
-            )
-    for name, asked in (("shift", shift), ("permutations", permutations)):
-        if asked is not None:
-            raise ValueError(f"{name}= and given= both restrict the permutations; leave one of them out")
-
-
-def _hypotheses_given(
-    variables: list[tuple[Variable, Variable]],
-    z: list[np.ndarray],
-    method: str,
-    regressor: Any,
-    common: dict[str, Any],
-    combined: bool,
-) -> list[ConditionalIndependence]:
-    """The hypotheses about pairs of columns, each given variables of its own (n, d)."""
-    if method == "strata" and any(one is not z[0] for one in z):
-        raise ValueError(
-            f"given={OTHERS!r} has strata of its own for every two columns, of which few rows are left; use "
-            "given_method='residuals', or give the variables themselves"
-        )
-    tests = [ConditionalIndependence(variables=pair, **common) for pair in variables]
-    regressions: dict[int, Regression | None] = {}
-    for one in z:
-        if id(one) not in regressions:
-            regressions[id(one)] = regression_for(method, one, regressor)
-    return [conditional(test, method, one, regressions[id(one)], combined) for test, one in zip(tests, z, strict=True)]
-
-
-def _columns(
-    table: Variable, kernel: Any, bandwidth: Any, name: str, several: bool
-) -> tuple[list[_Column], dict[str, str], tuple[str, ...]]:
-    """The columns of one of ``several`` tables that are tested; those with one value, as reasons and as a note."""
-    parts = one_by_one(table)
-    labels = labelled(table, len(parts), name.lower())
-    widths = one_width_each(bandwidth, labels, f"bandwidth_{name.lower()}")
-    varied = [not constant_columns(points).all() for points, _ in parts]
-    columns = [
-        _Column(
-            place,
-            label,
-            Variable(points, f"column {label!r} of {name}", unit),
-            Asked(kernel, width, f"kernel_{name.lower()}"),
-        )
-        for place, (label, width, (points, unit)) in enumerate(zip(labels, widths, parts, strict=True))
-        if varied[place]
+def _tests_given(tests: list[Any], z: list[np.ndarray], method: str, regressor: Any, combined: bool) -> list[Any]:
+    """Return the tests of pairs of columns, each given variables of its own (n, d)."""
+    if method == "strata" and any(values is not z[0] for values in z):
+        raise ValueError(f"given={OTHERS!r} leaves few rows in the strata of every pair; use given_method='residuals'")
+    regressions = {}
+    for values in z:
+        if id(values) not in regressions:
+            regressions[id(values)] = regression_for(method, values, regressor)
+    return [
+        conditional(test, method, values, regressions[id(values)], combined)
+        for test, values in zip(tests, z, strict=True)
     ]
-    return columns, constant_reasons(labels, varied), constant_note(labels, varied, name, f" of {name}" * several)
+
+
+def _untested_pairs(sides: Sequence[ColumnsToTest]) -> dict[tuple[str, ...], str]:
+    """Return reasons for pairs with a column that is not tested."""
+    names = [[*(column.label for column in side.tested), *side.untested] for side in sides]
+    first, last = sides[0].untested, sides[-1].untested
+    pairs = itertools.product(*names) if len(names) == 2 else itertools.combinations(names[0], 2)
+    return {
+        (x, y): f"column {x!r}: {first[x]}" if x in first else f"column {y!r}: {last[y]}"
+        for x, y in pairs
+        if x in first or y in last
+    }

@@ -31,6 +31,7 @@ TEXTS = {
     # columns and rows that are not tested, or not as they are
     "no-weight": "{which} one value only, and no weight{unit}.",
     "untested-column": "Column {column!r} {what}: {reason}.",
+    "untested-pair": "Not tested: {reason}.",
     "constant-columns": "{which} not tested: {they} the same value in every row.",
     "missing-left-out": "Left out for missing values: {rows}; missing in {columns}.",
     "missing-left-out-of-all": "Rows that miss a value in any column are left out of all columns ({rows}). If what is "
@@ -75,7 +76,13 @@ TEXTS = {
     "they are in order of time, {wrong}: {remedy}.",
     "short-series": "{what} short for the correlation of successive rows of {name} ({correlation}), so the p-value may "
     "be too small: observe longer, or test differences of successive rows.",
+    "single-lag": "This is lag {lag} alone; lags=range({low}, {high}) tests all lags up to {longest}.",
+    "ends-meet": "At a lag of {longest} the last {rows} of one series {meet} the first of the other, because shifts "
+    "are circular.",
     # p-values
+    "too-few-permutations": "{problem}.",
+    "more-may-reject": "{pvalues} of {tests} {are} as small as {permutations} permutations allow ({least:.3g}), and "
+    "none rejects once adjusted for {tests} tests: more permutations (n_resamples=) may reject.",
     "rounding": "Rounding errors are not small compared with the null distribution: the p-value is too large. "
     "Center the columns, or use scale='rank', a smaller bandwidth, or estimator='kme'.",
     "constant-statistic": "Every permutation gives the same statistic up to rounding, so p = 1. If rows differ within "
@@ -151,6 +158,8 @@ TEXTS = {
     "interval-units": "There are {units}. Coverage of intervals was measured from {measured} on, and may be smaller "
     "here.",
     "interval-groups": "The interval is a jackknife over {groups} groups of pairs.",
+    "effects-without-blocks": "Effects of columns and their intervals do not take blocks into account; the p-values "
+    "do.",
     "undecided": "Without permutations the statistics cannot be compared, so the witness function and the place of a "
     "change are those of the first.",
 }

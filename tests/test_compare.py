@@ -72,18 +72,6 @@ def test_designs_are_passed_on(design):
     assert found.overall.restriction and (design == "blocks") == any("blocks" in note for note in found.notes)
 
 
-def test_units_and_seeds_and_generators(result):
-    assert compare(A, B, rng=np.random.default_rng(0), **FAST).pvalue == result.pvalue
-    generator = np.random.default_rng(0)
-    assert compare(A, B, rng=generator, **FAST).to_json() != compare(A, B, rng=generator, **FAST).to_json()
-    numbers = compare(A[["age", "income"]], B[["age", "income"]], scale={"income": "rank"}, rng=0, **FAST)
-    expected = two_sample_test(
-        A[["age", "income"]], B[["age", "income"]], scale={"income": "rank"}, rng=0, estimator="auto",
-        nan_policy="indicator", **FAST,
-    )  # fmt: skip
-    assert numbers.pvalue == expected.pvalue
-
-
 def test_it_finds_what_changed_and_nothing_else(result):
     assert result.reject() and result.changed() == ("income",)
     same = compare(A, table(40, seed=9), rng=0, **FAST)
@@ -112,43 +100,6 @@ def test_effects_are_those_of_slow_computations(result):
     assert [row["low"], row["high"]] == pytest.approx(expected)
 
 
-def test_confidence_is_that_of_the_intervals():
-    wide, narrow = (compare(A, B, rng=0, confidence=c, **FAST).to_frame() for c in (0.99, 0.8))
-    there = wide["low"].notna()
-    assert there.sum() > 8
-    assert ((wide["high"] - wide["low"])[there] > (narrow["high"] - narrow["low"])[there]).all()
-
-
-def test_pairs_have_shorter_intervals_where_they_go_together():
-    rng = np.random.default_rng(2)
-    a = pd.DataFrame({"x": rng.normal(size=25), "y": rng.normal(size=25)})
-    b = a + 0.2 * rng.normal(size=(25, 2))
-    lengths = [
-        (frame["high"] - frame["low"]).to_numpy()
-        for frame in (compare(a, b, paired=paired, rng=0, **FAST).to_frame() for paired in (True, False))
-    ]
-    assert (lengths[0] < 0.6 * lengths[1]).all()
-
-
-def test_rows_left_out_are_left_out_of_effects_but_missing_values_are_told():
-    found = compare(A, B, nan_policy="omit", rng=0, **FAST)
-    frame = found.to_frame().query("effect != 'share'").set_index(["column", "effect"])
-    complete = A.dropna()
-    assert frame.loc[("age", "median"), "first"] == pytest.approx(complete["age"].median())
-    assert frame.loc[("income", "missing"), "first"] == pytest.approx(A["income"].isna().mean())
-    assert any("Left out for missing values" in note for note in found.notes)
-
-
-def test_more_missing_values_are_a_change():
-    rng = np.random.default_rng(0)
-    a = pd.DataFrame({"x": rng.normal(size=60), "y": rng.normal(size=60)})
-    b = pd.DataFrame({"x": rng.normal(size=60), "y": rng.normal(size=60)})
-    b.loc[:29, "x"] = np.nan
-    found = compare(a, b, rng=0, **FAST)
-    assert found.changed() == ("x",)
-    assert found.table.iloc[0][["effect", "estimate"]].tolist() == ["missing", 0.5]
-
-
 # --- tables as people have them -----------------------------------------------------------------------------
 
 
@@ -158,13 +109,6 @@ def test_every_library_gives_the_same(result):
         found = compare(convert(A), convert(B), rng=0, **FAST)
         assert found.pvalue == result.pvalue
         pd.testing.assert_frame_equal(found.to_frame(), expected, check_dtype=False)
-
-
-def test_arrays_are_tables_without_names():
-    rng = np.random.default_rng(0)
-    found = compare(rng.normal(size=(20, 2)), rng.normal(size=(25, 2)), rng=0, **FAST)
-    assert sorted(found.table["column"]) == ["x0", "x1"]
-    assert compare(rng.normal(size=20), rng.normal(size=25), rng=0, **FAST).table["column"].tolist() == ["x0"]
 
 
 def test_columns_of_one_table_only_are_named_and_not_compared(result):
@@ -181,15 +125,6 @@ def test_columns_without_variation_or_values_are_not_tested():
         assert math.isnan(rows.loc[name, "pvalue"]) and not rows.loc[name, "reject"]
         assert "not tested" in rows.loc[name, "change"]
     assert len(found.columns) == 5 and found.changed() == ("income",)
-    with pytest.raises(ValueError, match="every column has the same value in every row"):
-        compare(a[["one"]], b[["one"]], rng=0, **FAST)
-
-
-def test_a_column_without_values_in_one_table():
-    found = compare(A.assign(new=np.nan), B.assign(new=range(36)), rng=0, **FAST, column_types={"new": "number"})
-    assert "new" in found.changed()
-    row = found.table.set_index("column").loc["new"]
-    assert row["effect"] == "missing" and row["change"].startswith("missing 100% → 0%")
 
 
 def test_identifiers_are_left_out_unless_asked_for():
@@ -202,56 +137,33 @@ def test_identifiers_are_left_out_unless_asked_for():
     assert ("row",) in asked.columns.labels
 
 
-def test_a_column_constant_in_one_table_changes():
-    rng = np.random.default_rng(0)
-    found = compare(pd.DataFrame({"x": np.zeros(30), "y": rng.normal(size=30)}),
-                    pd.DataFrame({"x": rng.normal(size=30), "y": rng.normal(size=30)}), rng=0, **FAST)  # fmt: skip
-    spread = found.to_frame().set_index(["column", "effect"]).sort_index().loc[("x", "spread")]
-    assert found.changed() == ("x",) and math.isnan(spread["estimate"]) and spread["first"] == 0.0
-
-
 def test_small_tables_have_effects_without_intervals():
-    a, b = (
-        pd.DataFrame({"x": [1.0, 2.0, 4.0], "g": list("uvu")}),
-        pd.DataFrame({"x": [8.0, 9.0, 7.5], "g": list("vvv")}),
-    )
+    a, b = (pd.DataFrame({"x": x, "g": list(g)}) for x, g in (([1.0, 2.0, 4.0], "uvu"), ([8.0, 9.0, 7.5], "vvv")))
     with pytest.warns(UserWarning, match="the test can never reject") as said:
         found = compare(a, b, rng=0, workers=1)
     assert len({str(one.message) for one in said}) == len(said)
-    frame = found.to_frame().set_index(["column", "effect"]).sort_index()
-    assert frame.loc[("x", "median"), "estimate"] > 0.5 and math.isnan(frame.loc[("x", "median"), "low"])
-    assert "interval not estimated" in found.table.set_index("column").loc["x", "change"]
-    assert found.where is None
-
-
-# --- errors -------------------------------------------------------------------------------------------------
+    median = found.to_frame().set_index(["column", "effect"]).sort_index().loc[("x", "median")]
+    assert median["estimate"] > 0.5 and math.isnan(median["low"]) and found.where is None
 
 
 @pytest.mark.parametrize(
-    "given, error, message",
+    "given, error, named",
     [
-        ({"names": ("A", "A")}, ValueError, "names must differ"),
-        ({"names": "AB"}, TypeError, r"names must be two texts, such as \('March', 'April'\); got 'AB'"),
-        ({"nan_policy": "propagate"}, ValueError, "nan_policy must be one of 'indicator', 'omit', 'raise'"),
+        ({"names": ("A", "A")}, ValueError, "names"),
+        ({"names": "AB"}, TypeError, "names"),
+        ({"nan_policy": "propagate"}, ValueError, "nan_policy"),
         ({"nan_policy": "raise"}, ValueError, "^A has .* missing values"),
-        ({"method": "holms"}, ValueError, "method must be one of .* Did you mean 'holm'"),
-        ({"confidence": 95}, ValueError, "confidence must lie strictly between 0 and 1"),
-        ({"alpha": 0}, ValueError, "alpha must lie strictly between 0 and 1"),
-        ({"column_types": {"incme": "number"}}, ValueError, "a column in column_types .* Did you mean 'income'"),
-        ({"paired": True}, ValueError, "as many rows in A as in B, row i of each a pair; found 40, 36"),
-        ({"blocks": [1, 2]}, ValueError, "blocks has 2 labels, and there are 76 rows in A and B"),
+        ({"method": "holms"}, ValueError, "method"),
+        ({"confidence": 95}, ValueError, "confidence"),
+        ({"column_types": {"incme": "number"}}, ValueError, "column_types .* Did you mean 'income'"),
+        ({"paired": True}, ValueError, "as many rows in A as in B"),
+        ({"blocks": [1, 2]}, ValueError, "blocks has 2 labels"),
         ({"kernel": "gaussian"}, TypeError, "kernel"),
+        ({"B": B[["age"]].rename(columns={"age": "years"})}, ValueError, "A and B have no column in common"),
+        ({"B": B.assign(age="old")}, ValueError, "numbers in A and categories in B"),
+        ({"A": 0 * A[["age"]], "B": 0 * B[["age"]]}, ValueError, "A and B: column 'age' has the same value"),
     ],
 )
-def test_wrong_input_is_named(given, error, message):
-    with pytest.raises(error, match=message):
-        compare(A, B, **FAST | given)
-
-
-def test_tables_without_a_common_column_or_kind():
-    with pytest.raises(
-        ValueError, match="March and April have no column in common: March has 'age', April has 'years'"
-    ):
-        compare(A[["age"]], B[["age"]].rename(columns={"age": "years"}), names=("March", "April"), **FAST)
-    with pytest.raises(ValueError, match="holds numbers in A and categories in B; convert one"):
-        compare(A[["age"]], pd.DataFrame({"age": ["old", "young"] * 8}), **FAST)
+def test_wrong_input_is_named(given, error, named):
+    with pytest.raises(error, match=named):
+        compare(**{"A": A, "B": B, **FAST, **given})

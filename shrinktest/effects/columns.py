@@ -11,8 +11,9 @@ import numpy as np
 from shrinktest._check import Array
 from shrinktest.effects.jackknife import jackknife
 from shrinktest.effects.separability import roc_area
-from shrinktest.tables.changes import MEDIAN, MISSING, POSITION, SHARE, SPREAD, Change, shares
+from shrinktest.results.column_effects import MEDIAN, MISSING, POSITION, SHARE, SPREAD, Change
 from shrinktest.tables.column import Column
+from shrinktest.tables.distribution import shares
 from shrinktest.tables.intervals import NOTHING, Units, difference_of_shares
 from shrinktest.units import means, near_one
 
@@ -28,18 +29,15 @@ def changes(first: Column, second: Column, units: Units, confidence: float) -> t
     by itself.  Location and spread come first, then shares by the size of their change: of True and False that of True,
     of two categories that of the first.  Pairs that miss a value are left out.
     """
-    missing = np.concatenate([first.missing(), second.missing()])
+    missing, size = np.concatenate([first.missing(), second.missing()]), len(first)
     if units.paired:
         missing = np.tile(np.logical_or(*np.split(missing, 2)), 2)
-    size = len(first)
-    first, second = first.taken(~missing[:size]), second.taken(~missing[size:])
-    units = units.taken(~missing)
+    first, second, units = first.taken(~missing[:size]), second.taken(~missing[size:]), units.taken(~missing)
     if min(units.sizes) == 0:
         return ()
     out: list[Change] = []
     if not first.categorical:
-        numbers = first.numbers(), second.numbers()
-        ordered = first.kind == "ordered"
+        numbers, ordered = (first.numbers(), second.numbers()), first.kind == "ordered"
         before, after = (float(np.mean(values)) if ordered else median(values) for values in numbers)
         out.append(Change(POSITION if ordered else MEDIAN, "", before, after, *larger(*numbers, units, confidence)))
         if not ordered and min(units.sizes) > 1:
@@ -49,11 +47,9 @@ def changes(first: Column, second: Column, units: Units, confidence: float) -> t
         levels, codes = shares(first, second), np.concatenate([first.values, second.values])
         if first.kind == "boolean":
             levels = [level for level in levels if level[0] == "True"]
-        elif len(levels) == 2:
-            levels = levels[:1]
         changed = [
             Change(SHARE, name, a, b, *difference_of_shares(codes == first.levels.index(name), units, confidence))
-            for name, a, b in levels
+            for name, a, b in (levels[:1] if len(levels) == 2 else levels)
         ]
         out += sorted(changed, key=lambda change: -abs(change.estimate))
     return tuple(out)

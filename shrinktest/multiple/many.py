@@ -1,45 +1,210 @@
-"""Several tests on shared permutations, adjusted for their number."""
+"""Tests of many columns or pairs of columns, on shared permutations."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
+from shrinktest._check import counted, listed, n_dimensions, rng_provenance
+from shrinktest.hypotheses.base import Hypothesis, Variable
+from shrinktest.hypotheses.settings import Settings
+from shrinktest.multiple.collection import Asked
+from shrinktest.multiple.run import run_side_by_side
+from shrinktest.notes import has_code, note
 from shrinktest.permutations.null import Null
 from shrinktest.results.base import Setup, TestData
 from shrinktest.results.multiple import MultipleTestsResult
+from shrinktest.tables.by_column import by_name
+from shrinktest.tables.column import DROP
+from shrinktest.tables.pooled import checked_types
+from shrinktest.tables.reading import shown_names
+from shrinktest.tables.untestable import CONSTANT, Reasons
+from shrinktest.units import constant_columns
 
 
-def adjusted_tests(
-    nulls: Sequence[Null | str],
-    method: str,
-    *,
+@dataclass(frozen=True, eq=False)
+class TestedColumn:
+    """A column that is tested by itself."""
+
+    place: int  # among the columns of its table
+    label: str
+    values: Variable  # in numbers: (n, 1), or the several that a column of a table became
+    asked: Asked  # its kernel and bandwidth
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnsToTest:
+    """Columns of a table: those that are tested, and why others are not."""
+
+    labels: tuple[str, ...]  # of the columns that were read
+    tested: tuple[TestedColumn, ...]
+    untested: Mapping[str, str]  # reasons by label
+    notes: tuple[str, ...]
+
+    @classmethod
+    def read(
+        cls,
+        table: Variable,
+        asked: Asked,
+        prefix: str,
+        *,
+        unread: Reasons,
+        left_out: Mapping[str, str],
+        labels: Sequence[str] | None = None,
+        constant: np.ndarray | None = None,
+        which: str = "",
+    ) -> ColumnsToTest:
+        """Take a table apart.
+
+        ``asked`` has one bandwidth for all columns or one for each.  Columns of arrays are called ``prefix`` and their
+        number.  ``unread`` and ``left_out`` have reasons for other columns, the first also for those of other tables.
+        ``constant`` (d,) marks numbers with one value only.  With ``which`` notes name the table.  Raises ValueError
+        if all columns are constant.
+        """
+        encoding, scale = table.encoding, table.scale
+        groups = [slice(j, j + 1) for j in range(table.points.shape[1])] if encoding is None else encoding.groups
+        labels = labels or _labels(table, len(groups), prefix)
+        widths = _one_width_each(asked.bandwidth, labels, asked.name.replace("kernel", "bandwidth"))
+        constant = constant_columns(table.points) if constant is None else constant
+        tested, same = [], []
+        for place, (label, group, width) in enumerate(zip(labels, groups, widths, strict=True)):
+            if constant[group].all():
+                same.append(label)
+                continue
+            unit = scale[group] if isinstance(scale, tuple) else scale
+            points = np.ascontiguousarray(table.points[:, group])
+            values = Variable(points, f"column {label!r} of {table.name}", unit)
+            tested.append(TestedColumn(place, label, values, replace(asked, bandwidth=width)))
+        plain = encoding is not None and not encoding.named
+        others = {
+            f"{prefix}{name}" if plain and name.isdigit() else name: reason
+            for (whose, name), reason in unread.items()
+            if whose == table.name or not which
+        }
+        untested = {**dict.fromkeys(same, CONSTANT), **others, **left_out}
+        notes = (*untested_notes(others), *_constant_note(same, len(labels), table.name, which))
+        return cls(tuple(labels), tuple(tested), untested, notes)
+
+    def without(self, messages: Mapping[str, str]) -> ColumnsToTest:
+        """Leave out columns that cannot be tested, by their labels; ``messages`` are those of errors."""
+        left_out = [column for column in self.tested if column.label in messages]
+        reasons = {column.label: _reason(messages[column.label], column.values) for column in left_out}
+        tested = tuple(column for column in self.tested if column not in left_out)
+        notes = (*self.notes, *untested_notes(reasons))
+        return replace(self, tested=tested, untested={**self.untested, **reasons}, notes=notes)
+
+
+def dropping(column_types: Any, reasons: Reasons) -> Any:
+    """Return ``column_types`` that also leave out the columns for which there are reasons."""
+    return {**checked_types(column_types), **{name: DROP for _, name in reasons}} if reasons else column_types
+
+
+def refuse_missing(missing: bool) -> None:
+    """Raise ValueError if missing values remain."""
+    if missing:
+        raise ValueError(
+            "nan_policy='propagate' is for a single p-value; use nan_policy='omit' or test complete columns"
+        )
+
+
+def run_many(
+    hypotheses: Sequence[Hypothesis],
     labels: Sequence[tuple[Any, ...]],
     keys: tuple[str, ...],
-    test: str,
-    n_observations: tuple[int, ...],
-    alpha: float,
-    rng: dict[str, Any],
+    asked: Sequence[Sequence[Asked]],
     estimator: Any,
-    form: str,
-    tuning: str,
-    restriction: str,
-    notes: tuple[str, ...],
-    untested: Mapping[tuple[str, ...], str] | None = None,
+    settings: Settings,
+    generator: np.random.Generator,
+    method: str,
+    *,
+    untested: Mapping[tuple[Any, ...], str] = MappingProxyType({}),
+    notes: Sequence[str] = (),
+    without: tuple[str, ...] = (),
 ) -> MultipleTestsResult:
-    """Make the result of several tests on shared permutations.
+    """Test hypotheses on shared permutations, and adjust the p-values for their number.
 
-    In place of a null distribution there may be the reason why there is none; ``untested`` has further reasons.
+    ``labels`` are names of the tests, and ``untested`` has reasons for further ones.  Notes of the single tests with
+    the codes ``without`` are left out, and ``notes`` are added.
     """
-    both = list(zip(labels, nulls, strict=True))
+    provenance = rng_provenance(generator)
+    nulls, about = run_side_by_side(hypotheses, estimator, asked, settings, generator, method)
+    reasons, said = {}, [text for text in about["notes"] if not has_code(text, *without)]
+    for label, hypothesis, null in zip(labels, hypotheses, nulls, strict=True):
+        if isinstance(null, str) and len(hypothesis.variables) == 1:
+            reasons[label] = _reason(null, hypothesis.variables[0])
+            said += untested_notes({label[0]: reasons[label]})
+        elif isinstance(null, str):
+            reasons[label] = null
+            said.append(note("untested-pair", reason=null))
+    first = hypotheses[0]
     return MultipleTestsResult(
-        nulls={label: null for label, null in both if isinstance(null, Null)},
+        nulls={label: null for label, null in zip(labels, nulls, strict=True) if isinstance(null, Null)},
         keys=keys,
         method=method,
-        alpha=alpha,
-        data=TestData(test, n_observations, restriction=restriction),
-        setup=Setup(estimator, form=form, tuning=tuning),
-        rng=rng,
-        untested={**{label: null for label, null in both if isinstance(null, str)}, **(untested or {})},
-        notes=notes,
+        alpha=settings.alpha,
+        data=TestData(first.kind.name, first.n_observations, restriction=about["restriction"]),
+        setup=Setup(about["estimator"], form=about["form"], tuning=about["tuning"]),
+        rng=provenance,
+        untested={**reasons, **untested},
+        notes=tuple(dict.fromkeys((*said, *notes))),
     ).with_method(method)
+
+
+# --- labels, bandwidths and notes ---------------------------------------------------------------------------
+
+
+def _labels(table: Variable, count: int, prefix: str) -> tuple[str, ...]:
+    if table.encoding is None:
+        return tuple(f"{prefix}{j}" for j in range(count))
+    names = table.encoding.names
+    return shown_names(names, named=table.encoding.named) or tuple(f"{prefix}{name}" for name in names)
+
+
+def _one_width_each(bandwidth: Any, labels: Sequence[str], argument: str) -> list[Any]:
+    """Bandwidth of every column, given as one for all, or one each in their order or by name."""
+    if hasattr(bandwidth, "keys"):
+        return by_name(bandwidth, labels, argument, rest="median")
+    if isinstance(bandwidth, str) or n_dimensions(bandwidth, argument) == 0:
+        return [bandwidth] * len(labels)
+    if len(bandwidth) != len(labels):
+        columns = counted(len(labels), "column")
+        raise ValueError(f"{argument} has {len(bandwidth)} entries for {columns}; give one for each, or one for all")
+    return list(bandwidth)
+
+
+def _reason(message: str, column: Variable) -> str:
+    """Message of an error without the name of the column."""
+    return message.removeprefix(f"{column.name}: ")
+
+
+def untested_notes(reasons: Mapping[str, str]) -> tuple[str, ...]:
+    """Notes on columns that are not tested, by their names."""
+    return tuple(
+        note("untested-column", column=label, what="is not tested", reason=reason) for label, reason in reasons.items()
+    )
+
+
+def _constant_note(constant: Sequence[str], count: int, name: str, which: str) -> tuple[str, ...]:
+    """Note on columns with one value only; raises ValueError if all are constant."""
+    if not constant:
+        return ()
+    several = len(constant) > 1
+    columns = f"olumn{'s' * several} {listed(constant)}"
+    if len(constant) == count:
+        raise ValueError(
+            f"{name}: c{columns} {'have' if several else 'has'} the same value in every row, so that there is nothing "
+            f"to test; leave {'them' if several else 'it'} out"
+        )
+    which = f"C{columns}{f' of {name}' if which else ''} {'are' if several else 'is'}"
+    return (note("constant-columns", which=which, they="they have" if several else "it has"),)
+
+
+def listwise_note(left_out: int, remaining: int, than: str = "a column") -> tuple[str, ...]:
+    """Note on rows that miss a value in another column; ``than`` is what each test is about."""
+    return (
+        (note("missing-left-out-of-all", rows=f"{left_out} of {left_out + remaining}", than=than),) if left_out else ()
+    )

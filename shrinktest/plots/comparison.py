@@ -72,7 +72,7 @@ def plot_comparison(result: Any, columns: Any = None, figure: Figure | None = No
 
 
 def draw_distribution(ax: Axes, shares: Distribution, names: Sequence[str]) -> None:
-    """Shares in both tables, the first filled, the second as a line: histograms, or bars for categories."""
+    """Draw shares in both tables, the first filled, the second as a line: histograms, or bars for categories."""
     first, second = (100.0 * np.nan_to_num(one) for one in (shares.first, shares.second))
     if shares.edges is None:
         places = np.arange(len(first))[::-1]
@@ -95,7 +95,7 @@ def draw_distribution(ax: Axes, shares: Distribution, names: Sequence[str]) -> N
 
 
 def draw_witness_map(ax: Axes, shown: Any, names: Sequence[str]) -> None:
-    """The witness function of two columns as a map, with rows of both tables."""
+    """Draw the witness function of two columns as a map, with rows of both tables."""
     from matplotlib.colors import LinearSegmentedColormap
 
     colors = LinearSegmentedColormap.from_list("witness", [BLUE, "white", ORANGE])
@@ -117,7 +117,7 @@ def draw_witness_map(ax: Axes, shown: Any, names: Sequence[str]) -> None:
 
 
 def plot_pairs(effect: Any, ax: Axes | None = None, measure: str = "auc") -> Axes:
-    """A measure of every two samples of a KSampleEffect with its interval, the most different at the top."""
+    """Draw a measure of every two samples with its interval, the most different at the top."""
     choice(measure, ("auc", "distance"), "measure")
     pairs = [one for one in effect.pairs.values() if np.isfinite(getattr(one, measure))]
     if not pairs:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -11,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest._check import choice, counted, output_path, percent
+from shrinktest.notes import has_code
 from shrinktest.results.base import TABLE, Result, plain
 from shrinktest.results.column_effects import ColumnEffects, shown_pvalue
-from shrinktest.results.conclude import NEVER
 from shrinktest.results.effect import TwoSampleEffect
 from shrinktest.results.multiple import MultipleTestsResult
 from shrinktest.results.printing import WIDTH, Summary
@@ -31,34 +32,17 @@ _NAMED = 8  # columns that a sentence names
 
 @dataclass(frozen=True, eq=False)
 class WitnessMap:
-    """The witness function of two columns of numbers, on a grid.
-
-    Parameters
-    ----------
-    columns, kinds : tuple of str
-        Names and kinds of the columns.
-    lines : tuple of ndarray
-        The grid, along each column; dates in days since 1970, durations in days, times of day in hours.
-    heights : ndarray, shape (grid, grid)
-        Mean of the second table less mean of the first: above zero where the second has more.
-    outside : ndarray of bool, shape (grid, grid), or None
-        Where it leaves the simultaneous permutation band, which exists for independent rows only.
-    points : tuple of ndarray, shape (n, 2)
-        Rows of each table, to be drawn.
-    confidence : float
-        Confidence of the band.
-    sampled : bool
-        Whether it is that of some of the rows, chosen at random.
-    """
+    """Witness function of two columns of numbers, on a grid."""
 
     columns: tuple[str, str]
     kinds: tuple[str, str]
+    # the grid along each column; dates in days since 1970, durations in days, times of day in hours
     lines: tuple[np.ndarray, np.ndarray]
-    heights: np.ndarray
-    outside: np.ndarray | None
-    points: tuple[np.ndarray, np.ndarray]
-    confidence: float
-    sampled: bool = False
+    heights: np.ndarray  # (grid, grid): above zero if the second table has more
+    outside: np.ndarray | None  # (grid, grid): outside the simultaneous band, which exists for independent rows only
+    points: tuple[np.ndarray, np.ndarray]  # (n, 2): rows of each table to draw
+    confidence: float  # of the band
+    sampled: bool = False  # True if it is computed from a random part of the rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,53 +115,51 @@ class ComparisonResult(Result):
 
     @property
     def alpha(self) -> float:
-        """The level at which the result decides."""
+        """Level at which the result decides."""
         return self.overall.alpha
 
     def reject(self, alpha: float | None = None) -> bool:
-        """Whether the tables differ, by the overall test, at ``alpha`` (default: the result's)."""
+        """Return True if the tables differ, by the overall test, at ``alpha`` (default: the result's)."""
         return self.overall.reject(alpha)
 
     def changed(self, alpha: float | None = None) -> tuple[str, ...]:
-        """The columns whose tests reject, adjusted for their number, clearest first."""
-        rejected = dict(zip(self._tested, self.columns.reject(alpha).tolist(), strict=True))
-        return tuple(one.name for one in self.ordered if rejected.get(one.name))
+        """Return the columns whose tests reject, adjusted for their number, clearest first."""
+        rejected = dict(zip(self.columns.labels, self.columns.reject(alpha).tolist(), strict=True))
+        return tuple(column.name for column in self.ordered if rejected.get((column.name,)))
 
     @property
     def ordered(self) -> tuple[ColumnEffects, ...]:
-        """The effects of every column, most significant first; those that were not tested at the end."""
+        """Effects of every column, most significant first; those that were not tested at the end."""
 
-        def place(one: ColumnEffects) -> tuple[float, ...]:
-            pvalue, adjusted = self.pvalues_of(one.name)
-            strength = one.leading.strength if one.leading is not None else 0.0
-            return (math.isnan(adjusted), adjusted, pvalue, -strength) if not one.constant else (2.0,)
+        def place(column: ColumnEffects) -> tuple[float, ...]:
+            pvalue, adjusted = self.pvalues_of(column.name)
+            strength = 0.0 if column.leading is None else column.leading.strength
+            return (2.0,) if column.constant else (math.isnan(adjusted), adjusted, pvalue, -strength)
 
         return tuple(sorted(self.effects, key=place))
 
-    def pvalues_of(self, name: str) -> tuple[float, float]:
-        """The p-value of a column and the adjusted one; NaN for a column that was not tested."""
-        known = [*(one.name for one in self.effects), *(label for (label,) in self.columns.untested)]
-        if choice(name, dict.fromkeys(known), "a column") not in self._tested:
-            return math.nan, math.nan
-        i = self._tested.index(name)
-        return float(self.columns.pvalues[i]), float(self.columns.adjusted[i])
+    @cached_property
+    def _pvalues(self) -> dict[str, tuple[float, float]]:
+        numbers = zip(self.columns.pvalues.tolist(), self.columns.adjusted.tolist(), strict=True)
+        return {label: both for (label,), both in zip(self.columns.labels, numbers, strict=True)}
 
-    @property
-    def _tested(self) -> tuple[str, ...]:
-        return tuple(label for (label,) in self.columns.labels)
+    def pvalues_of(self, name: str) -> tuple[float, float]:
+        """Return the p-value of a column and the adjusted one; NaN for a column that was not tested."""
+        known = [*(column.name for column in self.effects), *(label for (label,) in self.columns.untested)]
+        return self._pvalues.get(choice(name, dict.fromkeys(known), "a column"), (math.nan, math.nan))
 
     @property
     def all_columns(self) -> tuple[ColumnEffects, ...]:
-        """``ordered``, and behind them the columns that are left out."""
-        described = [one.name for one in self.effects]
-        reasons = {label: reason for (label,), reason in self.columns.untested.items() if label not in described}
-        return (*self.ordered, *(ColumnEffects(name, "", (), reason) for name, reason in reasons.items()))
+        """``ordered``, and after them the columns that are left out."""
+        described = [column.name for column in self.effects]
+        left_out = [(name, why) for (name,), why in self.columns.untested.items() if name not in described]
+        return (*self.ordered, *(ColumnEffects(name, "", (), why) for name, why in left_out))
 
     def distribution(self, name: str) -> Distribution:
-        """The shares of the values of a column in both tables, in bins or by category."""
-        j = [one.name for one in self.effects].index(choice(name, [one.name for one in self.effects], "a column"))
-        first, second = (table.columns[j] for table in self.tables)
-        return Distribution.of(first, second)
+        """Return the shares of the values of a column in both tables, in bins or by category."""
+        names = [column.name for column in self.effects]
+        j = names.index(choice(name, names, "a column"))
+        return Distribution.of(*(table.columns[j] for table in self.tables))
 
     @property
     def answer(self) -> str:
@@ -192,58 +174,56 @@ class ComparisonResult(Result):
     @property
     def verdict(self) -> str:
         """Columns that only one table has, and the result of the tests, in a few sentences."""
-        return " ".join([*self._lost_and_added, self._decision])
-
-    @property
-    def _lost_and_added(self) -> list[str]:
-        return [
+        lost = (
             f"Only {name} has the {'columns' if len(alone) > 1 else 'column'} {_first(alone)}."
             for name, alone in zip(self.names, self.only, strict=True)
             if alone
-        ]
+        )
+        return " ".join([*lost, self._decision])
 
     @property
     def _decision(self) -> str:
         changed, tested = self.changed(), len(self.columns)
-        columns = f"{len(changed)} of {counted(tested, 'column')} changed: {_first(changed)}."
-        tables = "the columns that both have" if any(self.only) else "these tables"
+        columns = f"{len(changed)} of {counted(tested, 'column')} changed: {_first(changed)}"
+        tables, chance = "the columns that both have" if any(self.only) else "these tables", shown_pvalue(self.pvalue)
         if math.isnan(self.pvalue):
             return "No p-value was computed, because there are no permutations (n_resamples=0)."
-        if self.reject():
-            first = f"{tables[0].upper()}{tables[1:]} differ (p = {shown_pvalue(self.pvalue)})."
-            alone = "No column is clear by itself: small changes may add up, or the dependence of columns changed."
-            if any(NEVER in note for note in self.columns.notes):
-                alone = "Its columns cannot tell: there are too few permutations for so many tests (see the notes)."
-            return f"{first} {columns if changed else alone if tested > 1 else 'Its one column is not clear.'}"
-        if changed:
+        if not self.reject() and changed:
             whole = f"without {_first(self.successive)}" if self.successive else "taken as a whole"
-            as_one = f"{whole}, the tables do not differ clearly (p = {shown_pvalue(self.pvalue)})."
-            return f"{columns[:-1]}; {as_one}"
-        where = f"{'in' if any(self.only) else 'between'} {tables}"
-        return f"No difference was found {where} (p = {shown_pvalue(self.pvalue)})."
+            return f"{columns}; {whole}, the tables do not differ clearly (p = {chance})."
+        if not self.reject():
+            return f"No difference was found {'in' if any(self.only) else 'between'} {tables} (p = {chance})."
+        alone = "No column is clear by itself: small changes may add up, or the dependence of columns changed."
+        if changed:
+            alone = f"{columns}."
+        elif tested == 1:
+            alone = "Its one column is not clear."
+        elif any(has_code(text, "too-few-permutations") for text in self.columns.notes):
+            alone = "Its columns cannot tell: there are too few permutations for so many tests (see the notes)."
+        return f"{tables[0].upper()}{tables[1:]} differ (p = {chance}). {alone}"
 
     def rows(self) -> list[dict[str, Any]]:
-        """Rows of ``table``, one a column, most significant first.
+        """Return rows of ``table``, one per column, most significant first.
 
         column, type, pvalue, adjusted, reject; then the effect that stands out most: ``effect`` ("median", "position",
         "spread", "share", "missing"), its ``level`` (of a share), ``estimate``, ``low``, ``high``; ``change``, in
         words; and ``reason``, why a column was not tested, empty for the others.
         """
-        changed, rows = self.changed(), []
-        for one in self.all_columns:
-            pvalue, adjusted = self.pvalues_of(one.name)
-            rejected = one.name in changed
-            shown = one.shown(changed=rejected)
-            first = one.to_dict(shown[0]) if shown else {}
-            tested = {"column": one.name, "type": one.kind, "pvalue": pvalue, "adjusted": adjusted, "reject": rejected}
-            effect = {key: first.get(key) for key in ("effect", "level")}
-            effect |= {key: first.get(key, math.nan) for key in ("estimate", "low", "high")}
-            words = "; ".join(one.lines(changed=rejected))
-            rows.append(tested | effect | {"change": words, "reason": one.untested})
+        rows, rejects = [], self.changed()
+        for column in self.all_columns:
+            (pvalue, adjusted), changed = self.pvalues_of(column.name), column.name in rejects
+            shown = column.shown(changed=changed)
+            effect = column.to_dict(shown[0]) if shown else {}
+            row = {"column": column.name, "type": column.kind, "pvalue": pvalue, "adjusted": adjusted}
+            row["reject"] = changed
+            for key in ("effect", "level", "estimate", "low", "high"):
+                row[key] = effect.get(key, None if key in ("effect", "level") else math.nan)
+            row["change"], row["reason"] = "; ".join(column.lines(changed=changed)), column.untested
+            rows.append(row)
         return rows
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for every effect of every column (pandas), in the order of the table.
+        """Return one row for every effect of every column (pandas), in the order of the table.
 
         column, effect, level; ``first`` and ``second``, the median, interquartile range or share in each table, of
         dates and durations as pandas has them, and median times of day as text (``to_dict`` has numbers of days, or
@@ -252,9 +232,8 @@ class ComparisonResult(Result):
         """
         import pandas as pd
 
-        names = ("column", "effect", "level", "first", "second", "estimate", "low", "high")
-        rows = [one.row(change) for one in self.effects for change in one.changes]
-        return pd.DataFrame(rows, columns=list(names))
+        names = ["column", "effect", "level", "first", "second", "estimate", "low", "high"]
+        return pd.DataFrame([one.row(change) for one in self.effects for change in one.changes], columns=names)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values: the answer, overall test, ``effect``; ``columns``, ``effects`` (a row each).
@@ -278,12 +257,12 @@ class ComparisonResult(Result):
         }
 
     def summary(self) -> Summary:
-        """The answer, the columns most significant first, and notes."""
-        changed, rows = self.changed(), []
-        for one in self.all_columns:
-            pvalues = ["-" if math.isnan(p) else f"{p:.3g}" for p in self.pvalues_of(one.name)]
-            line, *more = one.lines(changed=one.name in changed)
-            rows.append([one.name, one.kind, *pvalues, "yes" if one.name in changed else "", line])
+        """Return the answer, the columns most significant first, and notes."""
+        rows, changed = [], self.changed()
+        for column in self.all_columns:
+            pvalues = ["-" if math.isnan(p) else f"{p:.3g}" for p in self.pvalues_of(column.name)]
+            line, *more = column.lines(changed=column.name in changed)
+            rows.append([column.name, column.kind, *pvalues, "yes" if column.name in changed else "", line])
             rows += [["", "", "", "", "", line] for line in more]
         change = f"change, with {percent(self.confidence)} interval"
         headers = ["column", "type", "p-value", "adjusted", "changed", change]
@@ -292,47 +271,25 @@ class ComparisonResult(Result):
         return Summary.of(table, head=head, notes=self.notes)
 
     def sized(self, joint: str) -> str:
-        """The names of both tables with their numbers of rows."""
+        """Return the names of both tables with their numbers of rows."""
         both = zip(self.names, self.overall.n_observations, strict=True)
         return joint.join(f"{name} ({counted(size, 'row')})" for name, size in both)
 
-    @property
-    def how(self) -> dict[str, str]:
-        """How it was computed: labels and what stands beside them."""
-        one, count = self.overall, self.columns.n_resamples
-        entropy = self.columns.rng.get("entropy")
-        return {
-            "Rows": " + ".join(map(str, one.n_observations)),
-            "Overall test": f"{one.kind.title}: {getattr(one.estimator, 'label', repr(one.estimator))}",
-            "Permutations": f"{count} ({'all' if self.columns.exact else 'random'})"
-            + (f", {self.columns.restriction}" if self.columns.restriction else "")
-            + ", the same for all columns",
-            "Columns": f"{counted(len(self.columns), 'test')}, adjusted by {self.columns.method}",
-            "Level": f"{self.alpha:g}",
-            "Intervals": f"{percent(self.confidence)} each, not adjusted for their number; medians compared by "
-            "the AUC of the values, interquartile ranges of the mid-distribution (Ma et al. 2011), shares after "
-            "Newcombe (1998)",
-            "Which is which": "area under the ROC curve of the overall test's witness function, with every part of the "
-            "rows scored by the function of the others; interval after DeLong (1988) and Hanley and McNeil (1982)",
-            "Seed": "-" if entropy is None else str(entropy),
-            "Versions": ", ".join(f"{package} {version}" for package, version in one.versions.items()),
-        }
-
     def to_html(self, path: str | Path | None = None) -> str:
-        """The whole report as one page of HTML, with its pictures; written to ``path`` if one is given (matplotlib).
+        """Return the whole report as one page of HTML with its pictures, also written to ``path`` (matplotlib).
 
-        The page is complete in itself: it needs no other file and no network.
+        The page needs no other file and no network.
         """
         from shrinktest.results.report import page
 
-        where = None if path is None else output_path(path, "path")
+        file = None if path is None else output_path(path, "path")
         text = page(self)
-        if where is not None:
-            where.write_text(text, encoding="utf-8")
+        if file is not None:
+            file.write_text(text, encoding="utf-8")
         return text
 
     def plot(self, columns: Any = None, *, figure: Figure | None = None) -> np.ndarray:
-        """Distributions in both tables of the columns that changed (matplotlib).
+        """Draw distributions in both tables of the columns that changed (matplotlib).
 
         Parameters
         ----------
@@ -351,5 +308,5 @@ class ComparisonResult(Result):
 
 
 def _first(names: tuple[str, ...]) -> str:
-    """The first few of many names."""
+    """Return the first few of many names."""
     return ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")

@@ -1,4 +1,4 @@
-"""MultipleTestsResult: what several tests on shared permutations found, adjusted for their number."""
+"""MultipleTestsResult: several tests on shared permutations, adjusted for their number."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest._check import choice, counted, level
+from shrinktest.notes import has_code, note
 from shrinktest.permutations.multiplicity import scores, step_down
 from shrinktest.permutations.null import Null
 from shrinktest.results.base import TABLE, Result, Setup, TestData, plain
@@ -99,12 +100,12 @@ class MultipleTestsResult(Result):
 
     @property
     def labels(self) -> tuple[tuple[Any, ...], ...]:
-        """The names of the tests, in order."""
+        """Names of the tests, in order."""
         return tuple(self.nulls)
 
     @property
     def statistics(self) -> np.ndarray:
-        """The statistics, shape (k,)."""
+        """Statistics, shape (k,)."""
         return np.array([null.observed for null in self.nulls.values()])
 
     @cached_property
@@ -124,45 +125,41 @@ class MultipleTestsResult(Result):
 
     @property
     def null_distributions(self) -> np.ndarray:
-        """The statistics over the permutations, shape (n_resamples, k)."""
+        """Statistics over the permutations, shape (n_resamples, k)."""
         return np.stack([null.values for null in self.nulls.values()], axis=1)
 
     @property
     def n_resamples(self) -> int:
         """Number of permutations."""
-        return self._first.values.size
+        return next(iter(self.nulls.values())).values.size
 
     @property
     def exact(self) -> bool:
-        """Whether all permutations were enumerated."""
-        return self._first.exact
-
-    @property
-    def _first(self) -> Null:
-        return next(iter(self.nulls.values()))
+        """True if all permutations were enumerated."""
+        return next(iter(self.nulls.values())).exact
 
     @property
     def pvalue(self) -> float:
         """p-value of the hypothesis that all null hypotheses are true: the smallest adjusted p-value.
 
-        Under "fdr_tsbh" and "fdr_tsbky" it is that of Simes' test, the smallest p-value adjusted by "fdr_bh": what
-        two-stage methods adjust depends on the level, and may lie below every p-value.
+        Under "fdr_tsbh" and "fdr_tsbky", whose adjustment depends on the level, it is that of Simes' test (the smallest
+        p-value adjusted by "fdr_bh").
         """
         adjusted = self._adjusted("fdr_bh", self.alpha) if self.method in _TWO_STAGE else self.adjusted
         return float(adjusted.min())
 
     def reject(self, alpha: float | None = None) -> np.ndarray:
-        """Which tests reject, shape (k,): adjusted p <= alpha (default: the result's)."""
+        """Return which tests reject, shape (k,): adjusted p <= alpha (default: the result's)."""
         at = self.alpha if alpha is None else level(alpha)
-        known = at == self.alpha or self.method not in _TWO_STAGE
-        return np.asarray((self.adjusted if known else self._adjusted(self.method, at)) <= at)
+        adjusted = self._adjusted(self.method, at) if self.method in _TWO_STAGE else self.adjusted
+        return np.asarray(adjusted <= at)
 
     def with_method(self, method: str) -> MultipleTestsResult:
         """Return the same tests, adjusted by another method."""
         choice(method, METHODS, "method")
-        notes = tuple(note for note in self.notes if note not in self._too_few())
-        found = replace(self, method=method, notes=notes)
-        return replace(found, notes=(*notes, *found._too_few()))
+        notes = tuple(text for text in self.notes if not has_code(text, "too-few-permutations", "more-may-reject"))
+        adjusted = replace(self, method=method, notes=notes)
+        return replace(adjusted, notes=(*notes, *adjusted._too_few()))
 
     def _adjusted(self, method: str, alpha: float) -> np.ndarray:
         if np.isnan(self.pvalues).any():  # n_resamples=0
@@ -175,37 +172,35 @@ class MultipleTestsResult(Result):
         return np.asarray(multipletests(self.pvalues, alpha=alpha, method=method)[1], dtype=np.float64)
 
     def _too_few(self) -> tuple[str, ...]:
-        """A note if the permutations are too few to reject by this method."""
-        rows = self.n_resamples + (not self.exact)
-        message = too_few(rows, self.alpha, factor_of(self.method, len(self), rows), exact=self.exact)
-        if message:
-            return (f"{message[0].upper()}{message[1:]}.",)
+        """Note that the permutations are too few to reject by this method."""
+        rows, tests = self.n_resamples + (not self.exact), len(self)
+        problem = too_few(rows, self.alpha, factor_of(self.method, tests, rows), exact=self.exact)
+        if problem:
+            return (note("too-few-permutations", problem=f"{problem[0].upper()}{problem[1:]}"),)
         least = 1.0 / rows if rows else 1.0
         smallest = int((self.pvalues <= least * (1.0 + 1e-9)).sum())
         if self.method == WESTFALL_YOUNG or self.exact or not smallest or least > self.alpha or self.reject().any():
             return ()
+        pvalues, are = counted(smallest, "p-value"), "is" if smallest == 1 else "are"
         return (
-            f"{counted(smallest, 'p-value')} of {len(self)} {'is' if smallest == 1 else 'are'} as small as "
-            f"{self.n_resamples} permutations allow ({least:.3g}), and none rejects once adjusted for {len(self)} "
-            "tests: more permutations (n_resamples=) may reject.",
+            note("more-may-reject", pvalues=pvalues, tests=tests, are=are, permutations=self.n_resamples, least=least),
         )
 
     def rows(self) -> list[dict[str, Any]]:
-        """Rows of ``table``, one per test: its name, statistic, pvalue, adjusted, reject, reason.
+        """Return rows of ``table``, one per test: its name, statistic, pvalue, adjusted, reject, reason.
 
         Tests that were not made come last, with NaN for numbers and the reason; it is empty for the others.
         """
         columns = (self.statistics.tolist(), self.pvalues.tolist(), self.adjusted.tolist(), self.reject().tolist())
-        tested = ((*numbers, "") for numbers in zip(*columns, strict=True))
-        others = ((math.nan, math.nan, math.nan, False, reason) for reason in self.untested.values())
+        tested = ((*label, *entries, "") for label, *entries in zip(self.labels, *columns, strict=True))
+        others = ((*label, math.nan, math.nan, math.nan, False, reason) for label, reason in self.untested.items())
         names = (*self.keys, "statistic", "pvalue", "adjusted", "reject", "reason")
-        both = zip((*self.labels, *self.untested), (*tested, *others), strict=True)
-        return [dict(zip(names, (*label, *entries), strict=True)) for label, entries in both]
+        return [dict(zip(names, row, strict=True)) for row in (*tested, *others)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values under the attribute names, without the null distributions.
 
-        Besides: ``result`` (name of the class), and ``tests``, the rows of ``table``.
+        ``result`` is the name of the class, and ``tests`` has the rows of ``table``.
         """
         first = ("test", "pvalue", "method", "alpha", "n_resamples", "exact", "estimator", "n_observations", "form")
         names = (*first, "tuning", "restriction", "notes", "rng", "versions")
@@ -213,44 +208,46 @@ class MultipleTestsResult(Result):
         return {"result": type(self).__name__, **values, "tests": self.rows()}
 
     def summary(self) -> Summary:
-        """What was done, and the tests, most significant first: thirty at most, while ``table`` has all."""
-        rejected, unknown = self.reject(), bool(np.isnan(self.pvalues).all())
+        """Return what was done, and the tests, most significant first: thirty at most, while ``table`` has all."""
+        rejected, rows = self.reject(), self.rows()
+        tested, untested = rows[: len(self)], rows[len(self) :]
         order = np.lexsort((np.arange(len(self)), self.pvalues, self.adjusted))
-        numbers = list(zip(self.labels, self.statistics, self.pvalues, self.adjusted, rejected, strict=True))
-        rows = []
-        for label, statistic, p, adjusted, reject in (numbers[i] for i in order[:_SHOWN]):
-            cells = [f"{statistic:.6g}", number(p), number(adjusted), "reject" if reject else ""]
-            rows.append([*map(str, label), *cells])
-        others = [[*map(str, label), "-", "-", "-", f"not tested: {why}"] for label, why in self.untested.items()]
-        rows += others[: _SHOWN - len(rows)]
+        cells = []
+        for row in (tested[i] for i in order[:_SHOWN]):
+            numbers = (f"{row['statistic']:.6g}", number(row["pvalue"]), number(row["adjusted"]))
+            cells.append([*(str(row[key]) for key in self.keys), *numbers, "reject" if row["reject"] else ""])
+        for row in untested[: _SHOWN - len(cells)]:
+            cells.append([*(str(row[key]) for key in self.keys), "-", "-", "-", f"not tested: {row['reason']}"])
         several = ("lag", "lags") if self.keys == ("lag",) else kind_of(self.test).several
         how = f"{'all' if self.exact else 'random'}), {f'{self.restriction}, ' if self.restriction else ''}"
-        nothing = f"no decisions at level {self.alpha:g}, for there are no p-values"
-        count = f"{int(rejected.sum())} of {len(self)} rejected at level {self.alpha:g}"
+        unknown = bool(np.isnan(self.pvalues).all())
+        decisions = f"{int(rejected.sum())} of {len(self)} rejected at level {self.alpha:g}"
+        if unknown:
+            decisions = f"no decisions at level {self.alpha:g}, for there are no p-values"
         head = (
             f"Kernel {self.test} tests of {len(self)} {several[len(self) != 1]}",
             f"Estimator:     {getattr(self.estimator, 'label', repr(self.estimator))}",
             f"Observations:  {' + '.join(map(str, self.n_observations))}",
             f"Permutations:  {self.n_resamples} ({how}shared by all tests",
-            f"Adjustment:    {self.method}; {nothing if unknown else count}",
+            f"Adjustment:    {self.method}; {decisions}",
         )
         headers = [*self.keys, "statistic", "p-value", "adjusted", ""]
-        table = Table(rows, "r" * (len(headers) - 1) + "l", headers=headers, below="-")
+        table = Table(cells, "r" * (len(headers) - 1) + "l", headers=headers, below="-")
         more = rejected[order[_SHOWN:]]
         rest = f"... and {len(more)} more" + ("" if unknown else f", {more.sum() or 'none'} rejected")
         return Summary.of(table, head=head, rest=rest if len(more) else "", notes=self.notes)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Heat map of the adjusted p-values; rejected tests are marked (matplotlib)."""
+        """Draw a heat map of the adjusted p-values, on which rejected tests are marked (matplotlib)."""
         from shrinktest.plots.pvalues import plot_many
 
         return plot_many(self, ax)
 
 
 def factor_of(method: str, tests: int, rows: int) -> float:
-    """By what adjusting multiplies the smallest p-value that ``rows`` permutations can give, at least.
+    """Return by what adjusting multiplies the smallest p-value of ``rows`` permutations, at least.
 
-    Step-up methods may leave it as it is, if all p-values are small.
+    Step-up methods may leave it unchanged if all p-values are small.
     """
     if method in ("bonferroni", "holm"):
         return float(tests)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from shrinktest.tables.changes import shares
 from shrinktest.tables.column import Column
 
 _BARS = 8  # categories that a picture shows; the rest is put together
@@ -70,3 +70,13 @@ def _edges(values: np.ndarray) -> tuple[np.ndarray, bool]:
     width = 2.0 * float(upper - lower) / len(values) ** (1.0 / 3.0)  # Freedman and Diaconis, for both tables together
     bins = int(np.clip(np.ceil((stop - start) / width) if width > 0.0 else 0, *_BINS))
     return np.linspace(start, stop, bins + 1), len(inside) < len(values)
+
+
+def shares(first: Column, second: Column) -> list[tuple[str, float, float]]:
+    """Return the share of every category that occurs among the values, in both tables."""
+    present = [column.values[column.values >= 0] for column in (first, second)]
+    parts = [
+        [float((values == i).mean()) if len(values) else math.nan for values in present]
+        for i in range(len(first.levels))
+    ]
+    return [(level, a, b) for level, (a, b) in zip(first.levels, parts, strict=True) if a > 0.0 or b > 0.0]

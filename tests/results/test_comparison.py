@@ -15,8 +15,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from shrinktest import compare
-from shrinktest.results.column_effects import ColumnEffects
-from shrinktest.tables.changes import MEDIAN, MISSING, POSITION, SHARE, SPREAD, Change
+from shrinktest.results.column_effects import MEDIAN, MISSING, POSITION, SHARE, SPREAD, Change, ColumnEffects
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 RUDE = '<b>"income" & $x$</b>'
@@ -91,32 +90,25 @@ def test_the_summary_has_the_answer_the_columns_and_the_notes(result):
     "kind, change, said",
     [
         ("number", Change(MEDIAN, "", 41.23, 4512.3, 0.814, 0.62, 0.9), "median 41.2 → 4,512 (AUC .81 [.62, .90])"),
-        ("number", Change(MEDIAN, "", 1e12 - 0.3, 1e12 + 1.4, 0.71, 0.6, 0.8),
-         "median 999,999,999,999.7 → 1,000,000,000,001 (AUC .71 [.60, .80])"),
-        ("number", Change(MEDIAN, "", 1e12 - 2e9, 1e12, 0.5),
-         "median 9.98e+11 → 1e+12 (AUC .50, interval not estimated)"),
-        ("number", Change(MEDIAN, "", 123456.2, 123456.4, 0.5),
-         "median 123,456.2 → 123,456.4 (AUC .50, interval not estimated)"),
-        ("number", Change(MEDIAN, "", 12.31, 12.34, 0.5), "median 12.31 → 12.34 (AUC .50, interval not estimated)"),
-        ("number", Change(SPREAD, "", 0.1 + 0.2, 0.3, 1.0), "IQR 0.3 → 0.3 (× 1, interval not estimated)"),
-        ("category", Change(SHARE, "north", 0.5004, 0.5001, -0.0003),
-         "north 50.04% → 50.01% (-0.0 points, interval not estimated)"),
+        (
+            "number",
+            Change(MEDIAN, "", 1e12 - 2e9, 1e12, 0.5),
+            "median 9.98e+11 → 1e+12 (AUC .50, interval not estimated)",
+        ),
+        ("number", Change(MEDIAN, "", 12.31, 12.34, math.nan), "median 12.31 → 12.34 (effect not estimated)"),
         ("number", Change(SPREAD, "", 2.0, 3.0, 1.5, 1.2, 1.875), "IQR 2 → 3 (× 1.5 [1.2, 1.88])"),
-        ("number", Change(MEDIAN, "", 1.0, 2.0, 0.5), "median 1 → 2 (AUC .50, interval not estimated)"),
-        ("number", Change(MEDIAN, "", 1.0, 2.0, math.nan), "median 1 → 2 (effect not estimated)"),
         ("number", Change(MISSING, "", 0.02, 0.1, 0.08, 0.04, 0.12), "missing 2% → 10% (+8.0 points [+4.0, +12.0])"),
-        ("category", Change(SHARE, "north", 0.5, 0.25, -0.25, -0.4, -0.1),
-         "north 50% → 25% (-25.0 points [-40.0, -10.0])"),
-        ("date", Change(MEDIAN, "", 19783.4, 19784.5, 0.6, 0.5, 0.7),
-         "median 2024-03-01 → 2024-03-02 (AUC .60 [.50, .70])"),
+        ("category", Change(SHARE, "n", 0.5, 0.25, -0.25, -0.4, -0.1), "n 50% → 25% (-25.0 points [-40.0, -10.0])"),
+        (
+            "date",
+            Change(MEDIAN, "", 19783.4, 19784.5, 0.6, 0.5, 0.7),
+            "median 2024-03-01 → 2024-03-02 (AUC .60 [.50, .70])",
+        ),
         ("date", Change(SPREAD, "", 2.0, 4.0, 2.0, 1.0, 4.0), "IQR 2 days → 4 days (× 2 [1, 4])"),
-        ("time", Change(MEDIAN, "", 9.5, 13.26, 1.0, 0.9, 1.0), "median 09:30 → 13:16 (AUC 1.00 [.90, 1.00])"),
-        ("time", Change(MEDIAN, "", 1.0 + 2.0 / 3.0, 23.9999, 1.0, 0.9, 1.0),
-         "median 01:40 → 00:00 (AUC 1.00 [.90, 1.00])"),
-        ("duration", Change(MEDIAN, "", 0.5, 1.0, 1.0, 0.9, 1.0), "median 0.5 days → 1 days (AUC 1.00 [.90, 1.00])"),
+        ("time", Change(MEDIAN, "", 9.5, 23.9999, 1.0, 0.9, 1.0), "median 09:30 → 00:00 (AUC 1.00 [.90, 1.00])"),
         ("ordered", Change(POSITION, "", 0.5, 1.0, 1.0, 0.9, 1.0), "mean position 0.5 → 1 (AUC 1.00 [.90, 1.00])"),
     ],
-)  # fmt: skip
+)
 def test_effects_in_words(kind, change, said):
     assert ColumnEffects("c", kind, (change,)).text(change) == said
 

@@ -10,8 +10,8 @@ import pytest
 
 import naive_comparison as naive
 from shrinktest.effects.columns import changes, missing_change
-from shrinktest.tables.changes import MEDIAN, MISSING, POSITION, SHARE, SPREAD, Change, shares
-from shrinktest.tables.distribution import Distribution
+from shrinktest.results.column_effects import MEDIAN, MISSING, POSITION, SHARE, SPREAD, Change
+from shrinktest.tables.distribution import Distribution, shares
 from shrinktest.tables.intervals import Units
 from shrinktest.tables.pooled import PooledTable
 
