@@ -73,10 +73,10 @@ def test_pvalues_do_not_depend_on_the_workers():
 
 
 def test_anti_conservative_pipelines_are_flagged_and_sound_ones_are_not():
-    found = one_thread(smallest, X, Y, n_trials=200)
+    found = one_thread(smallest, X, Y, n_trials=400)
     assert found.anti_conservative and set(found.table["verdict"]) == {"anti-conservative"}
     assert "anti-conservative" in found.summary() and repr(found).endswith("flagged at 0.01, 0.05, 0.1)")
-    sound = one_thread(lambda x, y: stats.ttest_ind(x[:, 0], y[:, 0]), X, Y, n_trials=200)
+    sound = one_thread(lambda x, y: stats.ttest_ind(x[:, 0], y[:, 0]), X, Y, n_trials=400)
     assert not sound.anti_conservative and "nothing flagged" in repr(sound)
     timid = one_thread(lambda x, y: 1.0, X, Y, n_trials=200, alphas=0.1)
     assert timid.table["verdict"].tolist() == ["conservative"] and not timid.anti_conservative
@@ -193,9 +193,9 @@ def test_what_blocks_hide_is_found_where_they_are_named():
     def aware(a, b):
         return two_sample_test(a, b, blocks=blocks, n_resamples=99, rng=0, workers=1)
 
-    assert not one_thread(blind, x, y, n_trials=200).anti_conservative
-    found = one_thread(blind, x, y, n_trials=200, blocks=blocks)
+    assert not one_thread(blind, x, y, n_trials=400).anti_conservative
+    found = one_thread(blind, x, y, n_trials=300, blocks=blocks)
     assert found.anti_conservative
     assert found.restriction == "within 2 blocks" and "(within 2 blocks)" in found.summary()
     assert found.to_dict()["restriction"] == "within 2 blocks"
-    assert not one_thread(aware, x, y, n_trials=200, blocks=blocks).anti_conservative
+    assert not one_thread(aware, x, y, n_trials=300, blocks=blocks).anti_conservative

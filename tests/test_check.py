@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.sparse import csr_array
@@ -54,6 +54,7 @@ def test_one_column_of_anything_numeric():
         np.testing.assert_array_equal(values[:, 0], np.asarray(x, dtype=float).ravel())
 
 
+@settings(deadline=None)
 @given(hnp.arrays(np.float64, hnp.array_shapes(min_dims=2, max_dims=2), elements=st.floats(allow_infinity=False)))
 def test_values_come_through_unchanged_in_any_memory_layout(values):
     for x in (values, np.asfortranarray(values), values[::-1][::-1], values.tolist(), pd.DataFrame(values)):
