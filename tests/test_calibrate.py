@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import fields
-
 import matplotlib
 import numpy as np
 import pandas as pd
@@ -13,7 +10,6 @@ from scipy import stats
 
 from naive_several import clopper_pearson
 from shrinktest import calibrate, two_sample_test
-from shrinktest.tables.reading import read_table
 
 RNG = np.random.default_rng(4)
 X, Y = RNG.normal(size=(9, 3)), RNG.normal(0.5, 1.0, size=(12, 3))
@@ -38,16 +34,11 @@ def test_relabelled_data_are_the_pooled_rows_in_other_places():
     SEEN.clear()
     one_thread(record, X, Y)
     pooled = np.vstack([X, Y])
-    order = np.lexsort(pooled.T)
     for x, y in SEEN:
-        assert x.shape == X.shape and y.shape == Y.shape
         both = np.vstack([x, y])
-        assert np.array_equal(both[np.lexsort(both.T)], pooled[order])
+        assert x.shape == X.shape and np.array_equal(both[np.lexsort(both.T)], pooled[np.lexsort(pooled.T)])
     places = [np.flatnonzero((np.vstack([x, y]) == X[0]).all(axis=1))[0] for x, y in SEEN[1:]]
     assert len(set(places)) > 10
-
-
-def test_independence_permutes_the_rows_of_one_variable():
     SEEN.clear()
     one_thread(record, X, Y[:9], kind="independence")
     assert all(np.array_equal(x, X) for x, _ in SEEN)
@@ -56,36 +47,23 @@ def test_independence_permutes_the_rows_of_one_variable():
 
 
 def test_pipelines_get_data_of_the_kind_that_was_given():
-    SEEN.clear()
-    frames = (pd.DataFrame(X, columns=list("abc")), pd.DataFrame(Y[:, ::-1], columns=list("cba")))
-    one_thread(record, *frames, n_trials=2)
-    assert all(list(z.columns) == list("abc") for z in SEEN[-1])
-    both = pd.concat(SEEN[-1])
-    assert np.allclose(np.sort(both["a"]), np.sort(np.concatenate([X[:, 0], Y[:, 0]])))
+    for names in (list("abc"), [0, "b", 2.5], pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)])):
+        SEEN.clear()
+        x, y = pd.DataFrame(X, columns=names), pd.DataFrame(Y, columns=names)
+        one_thread(record, x, y.iloc[:, ::-1], n_trials=2)
+        assert all(list(z.columns) == list(x.columns) for z in SEEN[-1])
+        both = np.vstack([z.to_numpy() for z in SEEN[-1]])
+        assert np.array_equal(np.sort(both, axis=0), np.sort(np.vstack([X, Y]), axis=0))
     one_thread(record, X[:, 0], pd.Series(Y[:, 0]), n_trials=2)
     assert SEEN[-1][0].ndim == SEEN[-1][1].ndim == 1
-
-
-@pytest.mark.parametrize("names", [[0, 1, 2], [0, "b", 2.5], pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)])])
-def test_names_of_columns_may_be_no_text(names):
-    SEEN.clear()
-    x, y = pd.DataFrame(X, columns=names), pd.DataFrame(Y, columns=names)
-    one_thread(record, x, y.iloc[:, ::-1], n_trials=2)
-    assert all(list(z.columns) == list(x.columns) for z in SEEN[-1])
-    both = np.vstack([z.to_numpy() for z in SEEN[-1]])
-    assert np.array_equal(np.sort(both, axis=0), np.sort(np.vstack([X, Y]), axis=0))
-
-
-@pytest.mark.parametrize("ordered", [False, True])
-def test_categories_of_one_table_only_stay_categories(ordered):
-    SEEN.clear()
-    x = pd.DataFrame({0: pd.Categorical(["a", "b"] * 4, ["b", "a"], ordered=ordered)})
-    y = pd.DataFrame({0: pd.Categorical(["c", "b"] * 5, ["b", "a", "c"], ordered=ordered)})
-    one_thread(record, x, y, n_trials=2)
-    assert all(set(z[0].cat.categories) == set("abc") and z[0].cat.ordered == ordered for z in SEEN[-1])
-    assert sorted(pd.concat(SEEN[-1])[0]) == sorted("ab" * 4 + "cb" * 5)
-    one_thread(record, x[0], y[0], n_trials=2)
-    assert isinstance(SEEN[-1][0].dtype, pd.CategoricalDtype)
+    for ordered in (False, True):  # categories of one table only stay categories
+        x = pd.DataFrame({0: pd.Categorical(["a", "b"] * 4, ["b", "a"], ordered=ordered)})
+        y = pd.DataFrame({0: pd.Categorical(["c", "b"] * 5, ["b", "a", "c"], ordered=ordered)})
+        one_thread(record, x, y, n_trials=2)
+        assert all(set(z[0].cat.categories) == set("abc") and z[0].cat.ordered == ordered for z in SEEN[-1])
+        assert sorted(pd.concat(SEEN[-1])[0]) == sorted("ab" * 4 + "cb" * 5)
+        one_thread(record, x[0], y[0], n_trials=2)
+        assert isinstance(SEEN[-1][0].dtype, pd.CategoricalDtype)
 
 
 def test_pvalues_do_not_depend_on_the_workers():
@@ -114,21 +92,6 @@ def test_table_has_exact_intervals():
     assert "Intervals:  99.9% Clopper" in one_thread(smallest, X, Y, n_trials=2, confidence=0.999).summary()
 
 
-def test_json_has_everything():
-    result = one_thread(smallest, X, Y, n_trials=12)
-    read = json.loads(result.to_json(indent=1))
-    assert read == result.to_dict() and {field.name for field in fields(result)} - {"alphas"} <= set(read)
-    assert [row["alpha"] for row in read["levels"]] == list(result.alphas) and len(read["pvalues"]) == 12
-
-
-def test_tables_that_were_read_may_have_as_many_categories_as_they_like():
-    names = pd.DataFrame({"who": [f"no. {i % 110}" for i in range(115)], "x": np.arange(115.0)})
-    with pytest.raises(ValueError, match="too many for categories"):
-        one_thread(lambda x, y: 0.5, names, names, n_trials=1)
-    read = read_table(names, "X")
-    assert one_thread(lambda x, y: 0.5, read, read, n_trials=1).pvalues.tolist() == [0.5]
-
-
 def test_tests_of_the_package_go_in_as_they_are():
     found = one_thread(lambda x, y: two_sample_test(x, y, n_resamples=19, workers=1, rng=0), X, Y)
     assert np.isin(np.round(found.pvalues * 20, 9), np.arange(1, 21)).all()
@@ -142,43 +105,37 @@ def test_plot_shows_the_distribution_of_the_pvalues():
     matplotlib.pyplot.close(ax.figure)
 
 
-@pytest.mark.parametrize("wrong", [np.nan, -0.1, 1.5])
-def test_numbers_that_are_no_pvalues_are_refused(wrong):
-    with pytest.raises(ValueError, match="a number from 0 to 1; it returned") as caught:
-        one_thread(lambda x, y: wrong, X, Y)
-    assert caught.value.__notes__ == ["in trial 0 of calibrate with seed 0"]
-
-
-def test_progress_is_true_or_false():
-    with pytest.raises(TypeError, match="progress must be True or False"):
-        one_thread(smallest, X, Y, progress="no")
-
-
-@pytest.mark.parametrize("wrong", ["0.05", None, True, np.array([0.1, 0.2])])
-def test_what_is_no_number_is_refused(wrong):
-    with pytest.raises(TypeError, match="must return a p-value, or an object with an attribute pvalue"):
-        one_thread(lambda x, y: wrong, X, Y)
-
-
-@pytest.mark.parametrize(
-    ("data", "options", "error", "message"),
-    [
+def test_refusals_name_the_argument():
+    for wrong in (np.nan, -0.1, 1.5):
+        with pytest.raises(ValueError, match="from 0 to 1") as caught:
+            one_thread(lambda x, y, wrong=wrong: wrong, X, Y)
+        assert caught.value.__notes__ == ["in trial 0 of calibrate with seed 0"]
+    for wrong in ("0.05", None, True, np.array([0.1, 0.2])):
+        with pytest.raises(TypeError, match="p-value"):
+            one_thread(lambda x, y, wrong=wrong: wrong, X, Y)
+    own = np.arange(9).astype(str)
+    for data, options, error, name in (
         ((X, Y[:, :2]), {}, ValueError, "X has 3 columns and Y has 2 columns"),
         ((X, Y), {"kind": "independence"}, ValueError, "X has 9 rows and Y has 12 rows"),
-        ((X, Y), {"kind": "two-samples"}, ValueError, "kind must be one of .* Did you mean 'two-sample'"),
-        ((X, Y), {"n_trials": 0}, ValueError, "n_trials must be an integer >= 1"),
-        ((X, Y), {"workers": 2**40}, ValueError, "workers must be an integer <= 65536; .*None or -1 use all cores"),
-        ((X, Y), {"alphas": [0.05, 1.0]}, ValueError, "alphas must lie strictly between 0 and 1"),
+        ((X, Y), {"kind": "two-samples"}, ValueError, "kind"),
+        ((X, Y), {"n_trials": 0}, ValueError, "n_trials"),
+        ((X, Y), {"workers": 2**40}, ValueError, "workers"),
+        ((X, Y), {"alphas": [0.05, 1.0]}, ValueError, "alphas"),
+        ((X, Y), {"progress": "no"}, TypeError, "progress"),
         ((X[:1], Y), {}, ValueError, "X has 1 row"),
         ((np.where(X > 1, np.nan, X), Y), {}, ValueError, "missing value"),
-    ],
-)
-def test_bad_input_says_what_to_do(data, options, error, message):
-    with pytest.raises(error, match=message):
-        one_thread(smallest, *data, **options)
-
-
-def test_a_test_must_be_callable():
+        ((X, Y[:9]), {"shift": "circular"}, ValueError, "shift"),
+        ((X, Y[:9]), {"kind": "independence", "paired": True}, ValueError, "paired"),
+        ((X, Y[:9]), {"blocks": np.arange(18)}, ValueError, "blocks"),
+        ((X, Y[:9]), {"blocks": np.repeat([0, 1], 9)}, ValueError, "blocks"),
+        ((X, Y[:9]), {"groups": np.repeat([0, 1], 9)}, ValueError, "groups"),
+        ((X, Y[:9]), {"kind": "independence", "groups": np.zeros(9)}, ValueError, "group"),
+        ((X, Y[:9]), {"kind": "independence", "given": own}, ValueError, "given"),
+        ((X, Y[:9]), {"blocks": np.zeros(18), "nan_policy": "omit"}, ValueError, "drop"),
+        ((X, Y[:9]), {"blocks": np.zeros(5)}, ValueError, "blocks"),
+    ):
+        with pytest.raises(error, match=name):
+            one_thread(smallest, *data, **options)
     with pytest.raises(TypeError, match="test must be a function"):
         calibrate("fkmse", X, Y)
 
@@ -236,37 +193,9 @@ def test_what_blocks_hide_is_found_where_they_are_named():
     def aware(a, b):
         return two_sample_test(a, b, blocks=blocks, n_resamples=99, rng=0, workers=1)
 
-    assert not one_thread(blind, x, y, n_trials=300).anti_conservative
+    assert not one_thread(blind, x, y, n_trials=400).anti_conservative
     found = one_thread(blind, x, y, n_trials=300, blocks=blocks)
     assert found.anti_conservative
     assert found.restriction == "within 2 blocks" and "(within 2 blocks)" in found.summary()
     assert found.to_dict()["restriction"] == "within 2 blocks"
     assert not one_thread(aware, x, y, n_trials=300, blocks=blocks).anti_conservative
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"shift": "circular"}, "shift= is for kind='independence'; kind='two-sample' takes blocks, paired, groups"),
-        ({"kind": "independence", "paired": True}, "paired= is for kind='two-sample'"),
-        (
-            {"blocks": np.arange(18)},
-            "permuting within 18 blocks leaves 1 different permutation; use fewer and larger blocks",
-        ),
-        (
-            {"blocks": np.repeat([0, 1], 9)},
-            "within 2 blocks leaves 1 different permutation.*use fewer and larger blocks",
-        ),
-        (
-            {"groups": np.repeat([0, 1], 9)},
-            "permuting 2 whole groups leaves 1 different permutation.*collect more groups",
-        ),
-        ({"kind": "independence", "groups": np.zeros(9)}, "permuting 1 whole group leaves 1 different permutation"),
-        ({"kind": "independence", "given": np.arange(9).astype(str)}, "given: each of 9 rows has a value of its own"),
-        ({"blocks": np.zeros(18), "nan_policy": "omit"}, "drop them before"),
-        ({"blocks": np.zeros(5)}, "blocks has 5 labels"),
-    ],
-)
-def test_restrictions_that_cannot_be(options, message):
-    with pytest.raises(ValueError, match=message):
-        one_thread(record, X, Y[:9], **options)

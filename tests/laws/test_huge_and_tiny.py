@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from shrinktest import (
-    change_point_test,
     compare,
     independence_matrix,
     independence_test,
@@ -24,21 +23,19 @@ FEW = {"n_resamples": 39, "rng": 0}
 FACTORS = [2.0**-1030, 1e-170, 2.0**500, 1e160, 1e300]
 
 
-@pytest.mark.parametrize("factor", FACTORS)
-def test_given_variables_and_covariates(factor):
-    for given, options in ((Z, {}), (Z, {"given_method": "local"}), (np.column_stack([Z, Y[:, 1]]), {})):
-        plain, other = (
-            independence_test(X[:, 0], Y[:, 0], given=one, **options, **FEW) for one in (given, factor * given)
-        )
-        assert other.pvalue == plain.pvalue
-    assert independence_matrix(X, given=factor * Z, **FEW).pvalues == independence_matrix(X, given=Z, **FEW).pvalues
-    both = Z, Z + 0.5 * Y[:, 1]
-    plain = two_sample_test(X, Y, covariates=both, **FEW)
-    assert two_sample_test(X, Y, covariates=tuple(factor * one for one in both), **FEW).pvalue == plain.pvalue
+def test_given_variables_and_covariates():
+    wide, both = np.column_stack([Z, Y[:, 1]]), (Z, Z + 0.5 * Y[:, 1])
+    for test in (
+        lambda f: independence_test(X[:, 0], Y[:, 0], given=f * Z, **FEW).pvalue,
+        lambda f: independence_test(X[:, 0], Y[:, 0], given=f * Z, given_method="local", **FEW).pvalue,
+        lambda f: independence_test(X[:, 0], Y[:, 0], given=f * wide, **FEW).pvalue,
+        lambda f: independence_matrix(X, given=f * Z, **FEW).pvalues,
+        lambda f: two_sample_test(X, Y, covariates=tuple(f * one for one in both), **FEW).pvalue,
+    ):
+        assert all(test(factor) == test(1.0) for factor in FACTORS)
 
 
-@pytest.mark.parametrize("scale", ["rank", "mad", None])
-@pytest.mark.parametrize("factor", FACTORS)
+@pytest.mark.parametrize(("factor", "scale"), [*zip(FACTORS, ["rank", "mad", None, None, "rank"], strict=True)])
 def test_comparisons(factor, scale):
     plain, found = (compare(f * X, f * Y, scale=scale, **FEW) for f in (1.0, factor))
     assert found.overall.pvalue == plain.overall.pvalue
@@ -56,18 +53,9 @@ def test_the_largest_numbers():
     assert found.overall.pvalue == 0.025
     assert found.effects[0].changes[0].first == pytest.approx(-1e306)
     assert (two_sample_test_columns(least, most, **FEW).pvalues == 0.025).all()
-    with pytest.raises(ValueError, match="every column has the same value in every row"):
-        compare(least, least, **FEW)
-    with pytest.raises(ValueError, match=r"median distance .* beyond the range of numbers; .* use scale='rank'"):
+    with pytest.raises(ValueError, match="scale='rank'"):
         compare(160.0 * least, 160.0 * most, **FEW)
     assert compare(160.0 * least, 160.0 * most, scale="rank", **FEW).overall.pvalue == 0.025
-
-
-def test_the_largest_numbers_beside_a_column_that_tells_the_time():
-    table = pd.DataFrame({"day": pd.date_range("2020", periods=30), "x": np.where(np.arange(30) < 15, -1e308, 1e308)})
-    found = change_point_test(table, scale="rank", **FEW)
-    assert found.pvalue == 0.025
-    assert any("'day' is not tested" in note for note in found.notes)
 
 
 def test_indicators_are_in_units_of_their_column():
@@ -78,16 +66,13 @@ def test_indicators_are_in_units_of_their_column():
     assert large.pvalue == plain.pvalue
 
 
-@pytest.mark.parametrize("factor", [1.0, *FACTORS])
-def test_moments(factor):
-    values = 3.0 * factor * X
-    assert 0.5 <= np.abs(near_one(values)).max() <= 1.0
-    np.testing.assert_allclose(means(values) / factor, 3.0 * X.mean(axis=0))
-    np.testing.assert_allclose(deviations(values, ddof=1) / factor, 3.0 * X.std(axis=0, ddof=1))
-    if factor == 1.0:
-        np.testing.assert_array_equal(deviations(values), values.std(axis=0))
-        np.testing.assert_array_equal(means(values), values.mean(axis=0))
-        np.testing.assert_array_equal(near_one(np.zeros((3, 2))), np.zeros((3, 2)))
+def test_moments():
+    for factor in (1.0, *FACTORS):
+        values = 3.0 * factor * X
+        assert 0.5 <= np.abs(near_one(values)).max() <= 1.0
+        np.testing.assert_allclose(means(values) / factor, 3.0 * X.mean(axis=0))
+        np.testing.assert_allclose(deviations(values, ddof=1) / factor, 3.0 * X.std(axis=0, ddof=1))
+    assert not near_one(np.zeros((3, 2))).any()
 
 
 def test_kernels_of_points_far_apart_are_zero_whatever_numpy_is_told():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
@@ -51,9 +52,8 @@ CASES = {
     "sum": (WIDE + 0.5 * Linear(), POINTS),
     "product": (WIDE * Polynomial(degree=2, offset=1), POINTS),
 }
-PAIRS = [(estimator, case) for estimator in WEIGHTED for case in CASES] + [
-    (estimator, case) for estimator in SMOOTHED for case in ("gaussian", "gaussian per column")
-]
+SMOOTH = ("gaussian", "gaussian per column")
+PAIRS = [(e, case) for e in WEIGHTED for case in CASES] + [(e, case) for e in SMOOTHED for case in SMOOTH]
 
 
 @numba.njit
@@ -75,13 +75,10 @@ class Smoother(MeanEstimator):
 
 OWN = Compiled(halved, (0.5,))
 
-every_pair = pytest.mark.parametrize(
-    ("estimator", "case"), PAIRS, ids=[f"{estimator!r}-{case}" for estimator, case in PAIRS]
-)
 
-
-def same(found, expected, rtol=1e-8):
-    np.testing.assert_allclose(found, expected, rtol=0, atol=rtol * np.abs(expected).max() + 1e-14)
+def same(found, expected, what, rtol=1e-8):
+    atol = rtol * np.abs(expected).max() + 1e-14
+    np.testing.assert_allclose(found, expected, rtol=0, atol=atol, err_msg=str(what))
 
 
 def test_every_estimator_has_its_row():
@@ -93,95 +90,73 @@ def test_every_estimator_has_its_row():
 # --- laws ---------------------------------------------------------------------------------------------------
 
 
-@every_pair
-def test_weights_travel_with_the_points(estimator, case):
-    kernel, points = CASES[case]
-    order = np.random.default_rng(1).permutation(len(points))
-    mean, moved = estimator.fit(points, kernel), estimator.fit(points[order], kernel)
-    same(moved.weights, mean.weights[order])
-    same(moved.embedding(points), mean.embedding(points))  # the same element of the RKHS
+def test_weights_travel_with_the_points_and_agree_with_those_of_the_gram_matrix():
+    order, copies = np.random.default_rng(1).permutation(11), [0, 1, 2, 0, 3, 4, 0, 5, 2]
+    for what in PAIRS:
+        estimator, (kernel, points) = what[0], CASES[what[1]]
+        mean, moved = estimator.fit(points, kernel), estimator.fit(points[order], kernel)
+        same(moved.weights, mean.weights[order], what)
+        same(moved.embedding(points), mean.embedding(points), what)  # the same element of the RKHS
+        assert mean.kernel == kernel and np.array_equal(mean.points, points)
+        same(mean.weights, estimator.weights(kernel(points)), what)  # few coordinates need no Gram matrix
+        weights = estimator.fit(points[copies], kernel).weights
+        same(weights[[3, 6, 8]], weights[[0, 0, 2]], what, 1e-9)  # equal points have equal weights
 
 
-@every_pair
-def test_equal_points_get_equal_weights(estimator, case):
-    kernel, points = CASES[case]
-    points = points[[0, 1, 2, 0, 3, 4, 0, 5, 2]]
-    weights = estimator.fit(points, kernel).weights
-    same(weights[[3, 6, 8]], weights[[0, 0, 2]], 1e-9)
-
-
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("estimator", FIXED, ids=repr)
-def test_only_the_empirical_measure_counts(estimator, case):
+def test_only_the_empirical_measure_counts():
     """Every point twice is the same distribution; fixed amounts are on scales that do not know n."""
-    kernel, points = CASES[case]
-    once, twice = estimator.fit(points, kernel), estimator.fit(np.repeat(points, 2, axis=0), kernel)
-    same(twice.weights, np.repeat(once.weights, 2) / 2)
+    for estimator, (kernel, points) in itertools.product(FIXED, CASES.values()):
+        once, twice = estimator.fit(points, kernel), estimator.fit(np.repeat(points, 2, axis=0), kernel)
+        same(twice.weights, np.repeat(once.weights, 2) / 2, (estimator, kernel))
 
 
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("estimator", WEIGHTED, ids=repr)
-def test_units_of_the_kernel_do_not_matter(estimator, case):
-    kernel, points = CASES[case]
-    K = kernel(points)
-    for factor in (1e-9, 7.0, 1e9):
-        same(estimator.weights(factor * K), estimator.weights(K))
+def test_units_of_the_kernel_do_not_matter():
+    for estimator, (kernel, points) in itertools.product(WEIGHTED, CASES.values()):
+        K = kernel(points)
+        for factor in (1e-9, 7.0, 1e9):
+            same(estimator.weights(factor * K), estimator.weights(K), (estimator, kernel, factor))
 
 
-@every_pair
-def test_shrinking_shrinks(estimator, case):
+def test_shrinking_shrinks():
     """The norm falls below the plain mean's, or overshoots it by as much as its row says."""
-    kernel, points = CASES[case]
-    most = row_of(estimator).overshoot ** 2
-    plain = KME().fit(points, kernel)
-    assert -1e-12 <= estimator.fit(points, kernel).norm2() <= most * plain.norm2() * (1 + 1e-12)
+    for estimator, case in PAIRS:
+        kernel, points = CASES[case]
+        most = row_of(estimator).overshoot ** 2 * KME().fit(points, kernel).norm2()
+        assert -1e-12 <= estimator.fit(points, kernel).norm2() <= most * (1 + 1e-12), (estimator, case)
 
 
-@every_pair
-def test_the_tuned_amount_rebuilds_the_fit(estimator, case):
+def test_the_tuned_amount_rebuilds_the_fit():
     """`shrinkage` is in the unit of the estimator's own parameter."""
-    kernel, points = CASES[case]
-    mean = estimator.fit(points, kernel)
-    amount = row_of(estimator).amount
-    if amount is None:
-        assert mean.shrinkage is None
-        return
-    if mean.shrinkage == 0 and isinstance(estimator, TSVD):  # no component is worth keeping
-        np.testing.assert_array_equal(mean.weights, np.zeros(len(points)))
-        return
-    again = type(estimator)(**{amount: mean.shrinkage}).fit(points, kernel)
-    same(again.embedding(points), mean.embedding(points))
-    assert again.norm2() == pytest.approx(mean.norm2(), rel=1e-9, abs=1e-14)
-    assert again.shrinkage == mean.shrinkage
+    for what in PAIRS:
+        estimator, (kernel, points) = what[0], CASES[what[1]]
+        mean, amount = estimator.fit(points, kernel), row_of(estimator).amount
+        if amount is None:
+            assert mean.shrinkage is None, what
+        elif mean.shrinkage == 0 and isinstance(estimator, TSVD):  # no component is worth keeping
+            assert not mean.weights.any(), what
+        else:
+            again = type(estimator)(**{amount: mean.shrinkage}).fit(points, kernel)
+            same(again.embedding(points), mean.embedding(points), what)
+            assert again.norm2() == pytest.approx(mean.norm2(), rel=1e-9, abs=1e-14), what
+            assert again.shrinkage == mean.shrinkage, what
 
 
-@every_pair
-def test_fit_agrees_with_weights(estimator, case):
-    kernel, points = CASES[case]
-    mean = estimator.fit(points, kernel)
-    np.testing.assert_array_equal(mean.points, points)
-    assert mean.kernel == kernel
-    same(mean.weights, estimator.weights(kernel(points)))  # up to rounding: few coordinates need no Gram matrix
+def test_smoothing_needs_a_gaussian_kernel():
+    for estimator, case in itertools.product([*SMOOTHED, MKME(variance=1.0)], CASES.keys() - set(SMOOTH)):
+        kernel, points = CASES[case]
+        with pytest.raises(ValueError, match="Gaussian"):
+            estimator.fit(points, kernel)
+        with pytest.raises(ValueError, match="Gaussian"):
+            two_sample_test(points[:6], points[6:], estimator=estimator, kernel=kernel, n_resamples=9)
 
 
-@pytest.mark.parametrize("case", sorted(set(CASES) - {"gaussian", "gaussian per column"}))
-@pytest.mark.parametrize("estimator", [*SMOOTHED, MKME(variance=1.0)], ids=repr)
-def test_smoothing_needs_a_gaussian_kernel(estimator, case):
-    kernel, points = CASES[case]
-    with pytest.raises(ValueError, match="for Gaussian kernels only"):
-        estimator.fit(points, kernel)
-    with pytest.raises(ValueError, match="for Gaussian kernels only"):
-        two_sample_test(points[:6], points[6:], estimator=estimator, kernel=kernel, n_resamples=9)
-
-
-@pytest.mark.parametrize("estimator", [*WEIGHTED, *FIXED, *SMOOTHED], ids=repr)
-def test_the_gram_matrix_is_not_touched(estimator):
-    K = WIDE(POINTS)
-    kept = K.copy()
-    expected = estimator.weights(K)
-    np.testing.assert_array_equal(K, kept)
-    K.setflags(write=False)  # as those of memory maps and pandas are
-    np.testing.assert_array_equal(estimator.weights(K), expected)
+def test_the_gram_matrix_is_not_touched():
+    for estimator in (*WEIGHTED, *FIXED, *SMOOTHED):
+        K = WIDE(POINTS)
+        expected = estimator.weights(K)
+        np.testing.assert_array_equal(K, WIDE(POINTS))
+        K.setflags(write=False)  # as those of memory maps and pandas are
+        np.testing.assert_array_equal(estimator.weights(K), expected)
 
 
 # --- compiled and plain Python ------------------------------------------------------------------------------
@@ -261,61 +236,22 @@ def test_kernels_may_return_read_only_matrices():
 # --- check_estimator ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("estimator", [*ESTIMATORS, *WEIGHTED, *FIXED], ids=repr)
-def test_built_in_estimators_pass(estimator):
-    check_estimator(estimator)
-
-
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        *(TSVD(m=1), TSVD(m=3), TSVD(m=12), TSVD(m=20)),
-        *(MMKME(variances=(1.0, 1.0)), MMKME(variances=(1.0, 1.0, 1.0)), SKMSE(target=([[0.0]], [1.0]))),
-    ],
-    ids=repr,
-)
-def test_built_in_estimators_for_some_data_only_pass(estimator):
-    check_estimator(estimator)
-
-
-def test_an_error_in_a_test_is_the_fault_of_an_estimator_of_ones_own():
-    class Particular(Smoother):
-        def features(self, kernel, points):
-            raise ValueError("not these")
-
-    with pytest.raises(AssertionError, match="in two_sample_test: ValueError: not these"):
-        check_estimator(Particular())
-
-
-def test_users_estimators_pass():
-    check_estimator(lambda gram: np.full(len(gram), 0.5 / len(gram)))
-    check_estimator(Smoother())
-    check_estimator(OWN)
+def test_estimators_of_the_package_and_sound_ones_of_users_pass():
+    some = [TSVD(m=1), TSVD(m=12), TSVD(m=20), MMKME(variances=(1.0, 1.0)), SKMSE(target=([[0.0]], [1.0]))]
+    own = [lambda gram: np.full(len(gram), 0.5 / len(gram)), Smoother(), OWN]
+    for estimator in (*ESTIMATORS, *WEIGHTED, *FIXED, *some, *own):
+        check_estimator(estimator)
 
 
 def test_a_compiled_function_is_given_its_parameters():
     np.testing.assert_array_equal(OWN.weights(MATRIX), np.full(11, 0.5 / 11))
     np.testing.assert_array_equal(Compiled(halved, (2,)).fit(POINTS, WIDE).weights, np.full(11, 2 / 11))
-    assert eval(repr(OWN)) == OWN
-    assert Compiled(halved, (0.25,)) != OWN
-    assert OWN.tuned(WIDE, POINTS) is OWN
-
-
-class Counting(MeanEstimator):
-    calls = 0
-
-    def weights(self, gram):
-        self.calls += 1
-        return np.full(len(gram), self.calls / len(gram))
+    assert eval(repr(OWN)) == OWN != Compiled(halved, (0.25,)) and OWN.tuned(WIDE, POINTS) is OWN
 
 
 def doubling(gram):
     gram *= 2.0
     return np.full(len(gram), 1.0 / len(gram))
-
-
-def amount_of(gram):
-    return 1.0 / (1.0 + np.trace(gram) / len(gram))
 
 
 class Remembering(MeanEstimator):
@@ -325,7 +261,7 @@ class Remembering(MeanEstimator):
 
     def weights(self, gram):
         if self.amount is None:
-            self.amount = amount_of(gram - gram.mean())
+            self.amount = 1.0 / (1.0 + np.trace(gram - gram.mean()) / len(gram))
         return np.full(len(gram), self.amount / len(gram))
 
 
@@ -340,56 +276,34 @@ class Tiring(MeanEstimator):
         return np.full(len(gram), (0.5 if self.fits > self.after else 1.0) / len(gram))
 
 
-class Returning(MeanEstimator):
-    def __init__(self, function):
-        self.function = function
+class Particular(Smoother):
+    def features(self, kernel, points):
+        raise ValueError("not these")
 
+
+class Dividing(MeanEstimator):
     def weights(self, gram):
-        return self.function(gram)
+        return np.ones(len(gram)) / gram.sum(axis=1)
 
 
-@pytest.mark.parametrize(
-    ("estimator", "message"),
-    [
-        (Returning(lambda gram: np.ones(3)), r"12 points: .* must return 12 weights for 12 points; found shape \(3,\)"),
-        (lambda gram: np.ones(3), r"12 points: .* must return 12 weights for 12 points; found shape \(3,\)"),
-        (Returning(lambda gram: gram), r"must return 12 weights for 12 points; found shape \(12, 12\)"),
-        (
-            lambda gram: 1j * np.ones(len(gram)),
-            "on a Gaussian Gram matrix of 12 points: .* found an array of dtype comp",
-        ),
-        (lambda gram: "abc", "on a Gaussian Gram matrix of 12 points: TypeError: .*: found str"),
-        (lambda gram: np.full(len(gram), 1 / int(np.count_nonzero(gram))), "on a zero Gram matrix: ZeroDivisionError"),
-        (Returning(lambda gram: np.full(len(gram), np.nan)), "12 points: .* weights that are not finite"),
-        (
-            Returning(lambda gram: np.ones(len(gram)) / gram.sum(axis=1)),
-            "on a zero Gram matrix: .* weights that are not finite",
-        ),
-        (doubling, "the Gram matrix was changed; work on a copy"),
-        (Counting(), "another call gave other weights; keep no state"),
-        (lambda gram: np.arange(len(gram)) / len(gram), "reordering the points must reorder the weights"),
-    ],
-    ids=[
-        *("shape", "shape of a function", "matrix", "complex", "text", "error", "nan", "division"),
-        *("mutation", "state", "order"),
-    ],
-)
 @pytest.mark.filterwarnings("ignore:divide by zero")
-def test_broken_estimators_fail(estimator, message):
-    with pytest.raises(AssertionError, match=message):
-        check_estimator(estimator)
-
-
-@pytest.mark.parametrize("estimator", [Remembering(), Tiring(3), Tiring(8)], ids=["first sample", "3 fits", "8 fits"])
-def test_estimators_that_remember_fail(estimator):
-    with pytest.raises(AssertionError, match="keep no state"):
-        check_estimator(estimator)
-
-
-def test_what_is_no_estimator_fails():
-    with pytest.raises(ValueError, match="estimator must be one of"):
-        check_estimator("keme")
-    with pytest.raises(ValueError, match="estimator='auto' is for"):
-        check_estimator("auto")
-    with pytest.raises(TypeError, match="estimator must be a name"):
-        check_estimator(["kme", "fkmse"])
+def test_broken_estimators_fail():
+    for estimator, fault in (
+        (lambda gram: np.ones(3), "shape"),
+        (lambda gram: gram, "shape"),
+        (lambda gram: 1j * np.ones(len(gram)), "complex"),
+        (lambda gram: "abc", "str"),
+        (lambda gram: np.full(len(gram), 1 / int(np.count_nonzero(gram))), "ZeroDivisionError"),
+        (lambda gram: np.full(len(gram), np.nan), "not finite"),
+        (Dividing(), "zero Gram matrix"),
+        (doubling, "changed"),
+        (lambda gram: np.arange(len(gram)) / len(gram), "reorder"),
+        (Remembering(), "state"),
+        *((Tiring(fits), "state") for fits in (1, 3, 8)),
+        (Particular(), "two_sample_test"),
+    ):
+        with pytest.raises(AssertionError, match=fault):
+            check_estimator(estimator)
+    for estimator, error in (("keme", ValueError), ("auto", ValueError), (["kme", "fkmse"], TypeError)):
+        with pytest.raises(error, match="estimator"):
+            check_estimator(estimator)

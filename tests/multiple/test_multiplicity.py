@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import gamma
 
 import naive_multiplicity as naive
+from shrinktest import compare, two_sample_test_columns
 from shrinktest.permutations.multiplicity import overall_pvalue, scores, step_down, tail_ranks, tails
 
 
@@ -19,23 +21,12 @@ def draws(seed, rows=60, k=5):
     return np.exp(z * rng.uniform(0.2, 1.5, k)) * rng.uniform(1e-6, 1e6, k)
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_ranks_and_pvalues_agree_with_the_literal_definition(seed):
-    statistics = draws(seed)
-    assert np.array_equal(tail_ranks(statistics), naive.tail_ranks(statistics))
-    found = scores(statistics)
-    assert overall_pvalue(found) == pytest.approx(naive.overall(statistics))
-    np.testing.assert_allclose(step_down(found), naive.step_down(statistics))
-
-
-def test_ranks_count_ties_within_the_tolerance_of_the_column():
-    rng = np.random.default_rng(0)
-    statistics = rng.integers(0, 6, size=(40, 3)) * np.array([1.0, 10.0, 1e-3])
-    tolerance = np.array([1e-9, 1e-8, 1e-12])
-    noisy = statistics + tolerance / 3 * rng.uniform(-1, 1, size=statistics.shape)
-    assert np.array_equal(tail_ranks(noisy, tolerance), naive.tail_ranks(statistics))
-    assert np.array_equal(tail_ranks(noisy, tolerance), naive.tail_ranks(noisy, tolerance))
-    assert not np.array_equal(tail_ranks(noisy), naive.tail_ranks(statistics))
+def test_ranks_and_pvalues_agree_with_the_literal_definition():
+    for seed in range(4):
+        statistics = draws(seed)
+        assert np.array_equal(tail_ranks(statistics), naive.tail_ranks(statistics))
+        assert overall_pvalue(scores(statistics)) == pytest.approx(naive.overall(statistics))
+        np.testing.assert_allclose(step_down(scores(statistics)), naive.step_down(statistics))
 
 
 @pytest.mark.parametrize("judged", [scores, tails])
@@ -49,17 +40,16 @@ def test_tied_statistics_have_equal_scores(judged):
         assert (np.diff(column[np.argsort(value, kind="stable")]) <= 0).all()
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_tails_agree_with_the_literal_definition(seed):
-    rng = np.random.default_rng(seed)
-    statistics = draws(seed, rows=40, k=3)
-    statistics[:, 2] = rng.integers(0, 4, size=40)
-    noisy = statistics + 1e-10 * rng.uniform(-1, 1, size=statistics.shape)
-    weights, tolerance = np.array([5.0, 1.0, 2.0]), np.full(3, 1e-9)
-    expected = np.log10(naive.weighted_tails(noisy, weights, tolerance))
-    np.testing.assert_allclose(tails(noisy, tolerance, weights), expected, rtol=1e-7, atol=1e-9)
-    best = naive.weighted_tails(noisy, weights, tolerance).min(axis=1)
-    assert overall_pvalue(tails(noisy, tolerance, weights)) == (best <= best[0] * (1 + 1e-9)).mean()
+def test_tails_agree_with_the_literal_definition():
+    for seed in range(3):
+        rng, statistics = np.random.default_rng(seed), draws(seed, rows=40, k=3)
+        statistics[:, 2] = rng.integers(0, 4, size=40)
+        noisy = statistics + 1e-10 * rng.uniform(-1, 1, size=statistics.shape)
+        weights, tolerance = np.array([5.0, 1.0, 2.0]), np.full(3, 1e-9)
+        expected, found = naive.weighted_tails(noisy, weights, tolerance), tails(noisy, tolerance, weights)
+        np.testing.assert_allclose(found, np.log10(expected), rtol=1e-7, atol=1e-9)
+        best = expected.min(axis=1)
+        assert overall_pvalue(found) == (best <= best[0] * (1 + 1e-9)).mean()
 
 
 def test_tails_are_those_of_gamma_distributions():
@@ -70,15 +60,6 @@ def test_tails_are_those_of_gamma_distributions():
         found = 10.0 ** tails(sample)[:, 0]
         far = (above > 1e-4) & (above < 0.2)
         assert np.abs(np.log(found[far] / above[far])).max() < 0.35, shape
-
-
-def test_tails_tell_apart_what_has_rank_one():
-    rng = np.random.default_rng(0)
-    statistics = rng.gamma(2.0, size=(200, 2))
-    statistics[0] = 30.0, 15.0
-    found = tails(statistics)
-    assert found[0, 0] < found[0, 1] < -3.0  # ranks end at log10(1/200) = -2.3
-    assert np.isfinite(tails(np.vstack([[1e9, 1.0], statistics]))).all()
 
 
 def test_columns_in_which_little_varies():
@@ -102,18 +83,13 @@ def test_tails_do_not_depend_on_units_and_weights_are_shares():
     assert overall_pvalue(tails(statistics, weights=[1e12, 1.0, 1.0, 1.0, 1.0])) == alone
 
 
-@pytest.mark.parametrize("judged", [scores, tails])
-def test_any_row_may_be_that_of_the_data(judged):
-    """Exact level: over all rows as data, at most a share of alpha has a p-value of at most alpha."""
-    statistics = draws(8, rows=50)
-    pvalues = [overall_pvalue(judged(np.roll(statistics, -b, axis=0))) for b in range(50)]
-    assert sorted(pvalues) == pytest.approx([(i + 1) / 50 for i in range(50)])
-
-
-def test_one_column_gives_the_permutation_pvalue():
-    statistics = draws(3, k=1)
-    expected = (statistics >= statistics[0]).mean()
-    assert overall_pvalue(scores(statistics)) == expected == step_down(scores(statistics))[0]
+def test_one_column_and_equal_columns_give_the_permutation_pvalue():
+    for seed in (3, 5):
+        statistics = draws(seed, k=1)
+        expected = (statistics >= statistics[0]).mean()
+        assert overall_pvalue(scores(statistics)) == expected == step_down(scores(statistics))[0]
+        found = scores(np.repeat(statistics, 4, axis=1))
+        assert overall_pvalue(found) == expected and np.array_equal(step_down(found), np.full(4, expected))
 
 
 def test_monotone_transformations_keep_ranks_and_scaling_keeps_scores():
@@ -132,24 +108,12 @@ def test_smallest_adjusted_pvalue_is_the_overall_one_and_order_is_kept():
         assert (np.diff(adjusted[np.argsort(found[0])]) >= 0).all()
 
 
-def test_equal_columns_cost_nothing():
-    one = draws(5, k=1)
-    found = scores(np.repeat(one, 4, axis=1))
-    assert overall_pvalue(found) == overall_pvalue(scores(one))
-    assert np.array_equal(step_down(found), np.repeat(overall_pvalue(scores(one)), 4))
-
-
 def test_weights_divide_ranks():
-    statistics = draws(6, k=3)
-    weights = np.array([4.0, 1.0, 1.0])
+    statistics, weights = draws(6, k=3), np.array([4.0, 1.0, 1.0])
     found = scores(statistics, weights=weights)
     np.testing.assert_allclose(found, scores(statistics) / (weights / weights.mean()))
     assert np.array_equal(scores(statistics, weights=10 * weights), found)
-
-
-def test_a_dominating_weight_leaves_the_test_of_its_column():
-    statistics = draws(7, k=3)
-    alone = overall_pvalue(scores(statistics[:, :1]))
+    alone = overall_pvalue(scores(statistics[:, :1]))  # a dominating weight leaves the test of its column
     assert overall_pvalue(scores(statistics, weights=[1e9, 1.0, 1.0])) == alone
 
 
@@ -185,9 +149,32 @@ def test_step_down_controls_the_family_with_false_hypotheses_among_true_ones():
     assert 8 <= errors <= 35  # 20 expected if the level is used up; beyond these bounds with chance 2e-3
 
 
-def test_more_columns_than_relabellings_can_still_reject():
-    rng = np.random.default_rng(9)
-    statistics = rng.normal(size=(100, 500))
-    statistics[0, 17] = 12.0
-    adjusted = step_down(scores(statistics))
-    assert adjusted[17] == 0.01 and (np.delete(adjusted, 17) > 0.05).all()
+def test_any_row_may_be_that_of_the_data():
+    """Exact level of tails: over all rows as data, at most a share of alpha has a p-value of at most alpha."""
+    statistics = draws(8, rows=50)
+    pvalues = [overall_pvalue(tails(np.roll(statistics, -b, axis=0))) for b in range(50)]
+    assert sorted(pvalues) == pytest.approx([(i + 1) / 50 for i in range(50)])
+
+
+# --- too few permutations for the number of tests ---------------------------------------------------------------
+
+
+def test_results_say_that_permutations_are_too_few_for_the_number_of_tests():
+    rng = np.random.default_rng(0)
+    a, b = (pd.DataFrame(rng.normal(size=(20, 30))).add_prefix("c") for _ in range(2))
+    b[["c0", "c1"]] += 5.0
+    given = {"rng": 0, "estimator": "kme"}
+    with pytest.warns(UserWarning, match="can never reject"):
+        found = compare(a, b, method="holm", n_resamples=99, **given)
+    assert "cannot tell" in found.answer and any("99 permutations can" in note for note in found.notes)
+    enough = compare(a, b, method="holm", n_resamples=599, **given)
+    assert set(enough.changed()) == {"c0", "c1"} and not any("permutations can" in note for note in enough.notes)
+    with pytest.warns(UserWarning, match="can never reject"):
+        few = two_sample_test_columns(a, b, method="holm", n_resamples=99, **given)
+    again = few.with_method("fdr_bh")  # which has notes of its own
+    assert "99 permutations can" in few.notes[-1] and "2 p-values of 30" in again.notes[-1]
+    assert not again.reject().any() and again.with_method("holm").notes == few.notes
+    more = two_sample_test_columns(a, b, method="fdr_bh", n_resamples=399, **given)
+    by_permutations = two_sample_test_columns(a, b, n_resamples=99, **given)  # adjusted by the permutations themselves
+    for sure in (more, by_permutations):
+        assert sure.reject().sum() == 2 and not any("may reject" in note for note in sure.notes)
