@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from shrinktest.batches.source import Batches
     from shrinktest.calibration import calibrate
     from shrinktest.change import change_point_test
-    from shrinktest.segmentation import change_points
     from shrinktest.columns import two_sample_test_columns
     from shrinktest.comparison import compare
     from shrinktest.equivalence import EquivalenceResult, equivalence_test
@@ -59,6 +58,7 @@ if TYPE_CHECKING:
     from shrinktest.results.closer import CloserResult
     from shrinktest.results.comparison import ComparisonResult
     from shrinktest.results.effect import DependenceEffect, KSampleEffect, TwoSampleEffect
+    from shrinktest.segmentation import change_points
     from shrinktest.symmetry import symmetry_test
 
 #: Names that are imported when they are used, and their modules: most programs test once and end.

@@ -14,7 +14,19 @@ from shrinktest.cli.arguments import OPTIONS, as_typed
 from shrinktest.cli.commands import COMMANDS, parser
 
 #: Options that are not arguments of the library.
-OWN = {"--about", "--help", "--header", "--json", "--plot", "--exit-code", "--progress", "--quiet", "--set", "--columns", "--x"}
+OWN = {
+    "--about",
+    "--help",
+    "--header",
+    "--json",
+    "--plot",
+    "--exit-code",
+    "--progress",
+    "--quiet",
+    "--set",
+    "--columns",
+    "--x",
+}
 OWN |= {"--y", "--variable", "--html", "--witness", "--list", "--tests", "--csv"}
 OWN |= {"--separator", "--encoding", "--na"}
 OWN |= {"--decimal", "--comment", "--z", "--effect", "--sort", "--several"}
@@ -147,7 +159,7 @@ def test_tests_name_the_option(run, command, typed, said):
         ("two-sample a.csv b.csv --columns u --estimator kme,kme", "--estimator holds KME() twice"),
         ("two-sample a.csv b.csv --columns u --estimator auto --bandwidth 2", "leave out --kernel and --bandwidth, or"),
         ("two-sample a.csv b.csv --columns u --estimator auto --bandwidth 2", "such as --estimator kme,fkmse"),
-        ("two-sample a.csv b.csv --columns u --kernel precomputed", "--kernel 'precomputed' is called Precomputed(gram)"),
+        ("two-sample a.csv b.csv --columns u --kernel precomputed", "--kernel 'precomputed' is called"),
         ("two-sample a.csv b.csv --columns u --bandwidth u=1,zz=2", "a column in --bandwidth must be one of 'u'"),
         ("two-sample a.csv b.csv --columns u --scale zz=1", "a column in --scale must be one of 'u'"),
         (
