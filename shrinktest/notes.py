@@ -33,7 +33,7 @@ TEXTS = {
     "untested-column": "Column {column!r} {what}: {reason}.",
     "untested-pair": "Not tested: {reason}.",
     "constant-columns": "{which} not tested: {they} the same value in every row.",
-    "missing-left-out": "Left out for missing values: {rows}; missing in {columns}.",
+    "missing-left-out": "Left out for missing values: {rows}{where}.",
     "missing-left-out-of-all": "Rows that miss a value in any column are left out of all columns ({rows}). If what is "
     "missing depends on the values, use nan_policy='indicator' or test {than} by itself.",
     "missing-is-information": "{name}: that a value is missing counts as information in {columns}.",

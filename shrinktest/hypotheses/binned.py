@@ -313,7 +313,7 @@ class TwoBinned(Binned, TwoEqualDistributions):
 def _omitted(rows: Sequence[Rows], survey: Survey) -> tuple[str, ...]:
     """Notes on rows with missing values."""
     return tuple(
-        note("missing-left-out", rows=f"{left} of {counted(left + size, 'row')} of {one.name}", columns=one.name)
+        note("missing-left-out", rows=f"{left} of {counted(left + size, 'row')} of {one.name}", where="")
         for one, left, size in zip(rows, survey.omitted, survey.sizes, strict=True)
         if left
     )

@@ -106,7 +106,7 @@ class Observed(ABC):
             for kept, name in zip(keep, self.names, strict=True)
             if not kept.all()
         )
-        return (note("missing-left-out", rows=rows, columns=why or "covariates"),)
+        return (note("missing-left-out", rows=rows, where=f"; missing in {why}" if why else ""),)
 
     def with_values(self, keep: Sequence[Rows], *, together: bool) -> int:
         """How many of the rows that are left out have a value in some column: in both rows of a pair, ``together``."""
@@ -206,7 +206,7 @@ def omitted_together(given: Sequence[Any], read: Sequence[Observed], keep: Rows)
     once = [one for v, one in enumerate(read) if not any(given[v] is before for before in given[:v])]
     why = " and ".join(f"{holes} of {one.names[0]}" for one in once if (holes := one.holes()))
     rows = f"{int((~keep).sum())} of {counted(len(keep), 'row')}"
-    return (note("missing-left-out", rows=rows, columns=why),)
+    return (note("missing-left-out", rows=rows, where=f"; missing in {why}"),)
 
 
 def observed(

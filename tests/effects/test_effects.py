@@ -164,7 +164,7 @@ def test_rare_rows_have_a_note():
     many = np.repeat([1.0, 0.0], [60, 240])  # in groups of ten
     groups = np.arange(300) // 10, 100 + np.arange(300) // 10
     found = two_sample_test(many, many, groups=groups, bandwidth=1.0, **FEW).effect()
-    assert rare(found)[0].startswith("Few groups differ from the most common row (6 of X, 6 of Y): ")
+    assert rare(found)[0].startswith("Few groups differ from the most common row (6 of X, 6 of Y). ")
     x, y = np.repeat([1.0, 0.0], [20, 180]), np.repeat([0.0, 1.0, 0.0], [15, 20, 165])
     few, enough = (independence_test(x, other, **FEW).effect() for other in (y, x))
     assert "In few rows (5) both" in rare(few)[0] and not rare(enough)

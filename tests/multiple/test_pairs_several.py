@@ -69,9 +69,9 @@ def test_effect_is_that_in_memory():
     assert found.dependence == pytest.approx(expected.dependence, rel=1e-3)
     for one, other in zip(found.dependence_interval, expected.dependence_interval, strict=True):
         assert one == pytest.approx(other, abs=0.2 * expected.dependence)
-    assert "The interval is from 100 groups of pairs" in found.notes[0]
+    assert "jackknife over 100 groups of pairs" in found.notes[0]
     few = independence_test(Batches(X[:100]), Y[:100], **LINEAR).effect()
-    assert "There are 12 groups of pairs" in few.notes[0]
+    assert "only 12 groups of pairs" in few.notes[0]
     with pytest.raises(ValueError, match="columns=True is for two samples"):
         independence_test(Batches(X), Y, **LINEAR).effect(columns=True)
 

@@ -57,7 +57,7 @@ OTHERS = [
     Linear(noise=0.5).null(),
     Relabelled(MeanShift()),
 ]
-ALL = [kind() for kind in DESIGNS.values() if kind.test != "change-point"] + OTHERS  # test_change_design.py
+ALL = [kind() for kind in DESIGNS.values() if kind.test not in ("change-point", "symmetry")] + OTHERS  # of one sample: apart
 
 
 def exponential(rng, n):
@@ -95,8 +95,8 @@ def test_registry():
         *("w-shape", "cross", "heteroscedastic", "multiplicative-noise", "peak", "rotated"),
         *("perturbed-dependence", "hyppo-simulation"),
     ] == INDEPENDENCE
-    others = ["one-apart", "parity", "change", "confounded"]
-    assert [*DESIGNS][-4:] == others and len(DESIGNS) == len(TWO_SAMPLE) + len(INDEPENDENCE) + 4
+    others = ["one-apart", "parity", "change", "skew-normal", "confounded"]
+    assert [*DESIGNS][-5:] == others and len(DESIGNS) == len(TWO_SAMPLE) + len(INDEPENDENCE) + 5
     for name, kind in DESIGNS.items():
         assert kind.name == name and kind.summary and "Examples" in (kind.__doc__ or "")
         assert as_design(name) == kind() == as_design(name.upper().replace("-", "_"))
