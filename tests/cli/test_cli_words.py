@@ -14,7 +14,7 @@ from shrinktest.cli.arguments import OPTIONS, as_typed
 from shrinktest.cli.commands import COMMANDS, parser
 
 #: Options that are not arguments of the library.
-OWN = {
+OWN = {"--about", "--help", "--header", "--json", "--plot", "--exit-code", "--progress", "--quiet", "--set"}
     "--about",
     "--help",
     "--header",
