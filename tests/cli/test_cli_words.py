@@ -15,19 +15,7 @@ from shrinktest.cli.commands import COMMANDS, parser
 
 #: Options that are not arguments of the library.
 OWN = {"--about", "--help", "--header", "--json", "--plot", "--exit-code", "--progress", "--quiet", "--set"}
-    "--about",
-    "--help",
-    "--header",
-    "--json",
-    "--plot",
-    "--exit-code",
-    "--progress",
-    "--quiet",
-    "--set",
-    "--columns",
-    "--x",
-}
-OWN |= {"--y", "--variable", "--html", "--witness", "--list", "--tests", "--csv"}
+OWN |= {"--columns", "--x", "--y", "--variable", "--html", "--witness", "--list", "--tests", "--csv"}
 OWN |= {"--separator", "--encoding", "--na"}
 OWN |= {"--decimal", "--comment", "--z", "--effect", "--sort", "--several"}
 

@@ -57,7 +57,9 @@ OTHERS = [
     Linear(noise=0.5).null(),
     Relabelled(MeanShift()),
 ]
-ALL = [kind() for kind in DESIGNS.values() if kind.test not in ("change-point", "symmetry")] + OTHERS  # of one sample: apart
+ALL = [
+    kind() for kind in DESIGNS.values() if kind.test not in ("change-point", "symmetry")
+] + OTHERS  # of one sample: apart
 
 
 def exponential(rng, n):

@@ -13,6 +13,7 @@ RNG = np.random.default_rng(0)
 A, B = (pd.DataFrame(RNG.normal(shift, 1.0, (40, 2)), columns=["a", "b"]) for shift in (0.0, 0.5))
 HOLES = A.mask(A["a"] == A["a"].iloc[0])
 SITES = pd.DataFrame({"site": RNG.choice(["north", "south"], 40)})
+HALF = (np.full(40, 0.5), np.full(40, 0.5))
 NAMED = {"names": ("before", "after"), "n_resamples": 99, "rng": 0, "workers": 1}
 ROUTES = {
     "tables": (A, B, {}),
@@ -22,7 +23,7 @@ ROUTES = {
     "groups": (A, B, {"groups": np.arange(80) // 2}),
     "stretches": (A, B, {"shift": 4}),
     "strata": (A, B, {"covariates": (SITES, SITES)}),
-    "propensity": (A[["b"]], B[["b"]], {"covariates": (A[["a"]], B[["a"]])}),
+    "propensity": (A[["b"]], B[["b"]], {"covariates": (A[["a"]], B[["a"]]), "propensity": HALF}),
     "several": (A, B, {"estimator": ["kme", "fkmse"]}),
     "auto": (A, B, {"estimator": "auto"}),
     "left out": (HOLES, B, {"nan_policy": "omit"}),
