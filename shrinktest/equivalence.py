@@ -31,7 +31,7 @@ from shrinktest.kernels.bandwidths import largest_distance
 from shrinktest.kernels.base import Scaled
 from shrinktest.kernels.pooled import PooledKernel, Rescaled
 from shrinktest.multiple.collection import Asked, is_several
-from shrinktest.notes import has_code, note
+from shrinktest.notes import has_code, note, without_level
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.serial_correlation import BY_GROUPS, BY_THINNING, WRONG_ERRORS
 from shrinktest.results.base import Result, plain
@@ -263,7 +263,7 @@ def _data_notes(test: TestResult, names: tuple[str, str]) -> list[str]:
     """Notes on the data, on serial correlation, on an approximation of the kernel and on gaps in both samples."""
     hypothesis = test.context.hypothesis
     notes = [*hypothesis.notes(test.kernel)]
-    notes += [one for one in test.notes if has_code(one, "approximation")]
+    notes += [without_level(one) for one in test.notes if has_code(one, "approximation")]
     if serial := hypothesis.memory():
         advice = BY_THINNING if hypothesis.restriction.paired else BY_GROUPS
         notes.append(serial.note(advice, WRONG_ERRORS))

@@ -20,7 +20,7 @@ from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.kernels.bandwidths import reach_notes, require_in_range
 from shrinktest.kernels.user import takes_row_numbers
 from shrinktest.multiple.collection import Asked
-from shrinktest.notes import note
+from shrinktest.notes import note, without_level
 from shrinktest.permutations.serial_correlation import (
     BY_GROUPS,
     BY_ROWS_APART,
@@ -140,7 +140,7 @@ def closer_test(
     >>> result.answer
     'observed is nearer to lognormal than to normal (p = .0078).'
     >>> print(f"{result.difference:.4f} [{result.interval[0]:.4f}, {result.interval[1]:.4f}]")
-    -0.0319 [-0.0553, -0.0085]
+    -0.0338 [-0.0586, -0.0089]
 
     One of three models:
 
@@ -390,7 +390,7 @@ def _for_each(given: Any, count: int, name: str) -> list[Any]:
 
 def _kernel_notes(variable: Variable, kernel: Kernel, features: Features) -> tuple[str, ...]:
     """Notes on units, on a bandwidth that is too wide, and on an approximation of the kernel."""
-    route = () if features.note is None else (features.note,)
+    route = () if features.note is None else (without_level(features.note),)
     return (*variable.notes(kernel), *reach_notes(kernel, variable.points, variable.name), *route)
 
 

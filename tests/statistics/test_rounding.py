@@ -185,7 +185,7 @@ def test_what_shrinks_a_long_mean_says_that_the_rest_is_lost(estimator):
         near, far = (two(X + start, Y + start, estimator=estimator, kernel=Linear()) for start in (0.0, START))
     assert not lost(near) and lost(far)
     assert far.pvalue > near.pvalue
-    assert "subtract the mean (or a start) from each column" in " ".join(str(far.summary()).split())
+    assert "Center the columns" in " ".join(str(far.summary()).split())
 
 
 def test_every_kind_of_test_says_so():
