@@ -132,7 +132,7 @@ def closer_test(
     >>> result.answer
     'observed is nearer to lognormal than to normal (p = .0078).'
     >>> print(f"{result.difference:.4f} [{result.interval[0]:.4f}, {result.interval[1]:.4f}]")
-    -0.0319 [-0.0553, -0.0085]
+    -0.0338 [-0.0586, -0.0089]
 
     One of three models:
 

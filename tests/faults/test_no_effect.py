@@ -43,7 +43,7 @@ def test_no_effect_is_the_answer(design):
 
 @pytest.mark.parametrize("scale", ["distance", "auc"])
 def test_a_margin_that_is_too_narrow(scale):
-    options = {"margin": {"distance": 1e-6, "auc": 0.5001}[scale], "scale": scale}
+    options = {"margin": {"distance": 1e-6, "auc": 0.5001}[scale], "measure": scale}
     said = r"^equivalence was not shown at n = 100: power there is 0\.\d\d \[0\.0\d, 0\.\d\d\]; give a wider margin"
     with pytest.raises(ValueError, match=said):
         solve_sample_size(MeanShift(dimension=1), test="equivalence", test_options=options, **QUICK)
