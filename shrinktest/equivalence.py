@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from numbers import Real
 from textwrap import fill
@@ -127,7 +128,7 @@ def equivalence_test(
     >>> print(f"{result.estimate:.4f}, below {result.upper:.4f}: p = {result.pvalue:.2g}")
     0.0010, below 0.0060: p = 0.00024
     """
-    measure, names = check_margin(margin, measure, alpha), two_names(names)
+    measure, names, generator = check_margin(margin, measure, alpha), two_names(names), as_rng(rng)
     if measure != AUC and (estimator is not None or folds is not None):
         raise ValueError(f"estimator= and folds= are for measure='auc', not for {measure!r}; leave them out")
     choice(nan_policy, ("raise", "omit", "indicator"), "nan_policy")
@@ -135,7 +136,7 @@ def equivalence_test(
         raise ValueError("paired=True cannot be combined with measure='dependence' or nan_policy='indicator'")
     options = {
         **{"scale": scale, "blocks": blocks, "groups": groups, "column_types": column_types, "transform": transform},
-        **{"nan_policy": nan_policy, "rng": rng, "workers": workers, "gram": gram, "rank": rank},
+        **{"nan_policy": nan_policy, "rng": deepcopy(generator), "workers": workers, "gram": gram, "rank": rank},
         **{"max_memory": max_memory, "n_resamples": 0},
     }
     if measure == DEPENDENCE:
@@ -155,7 +156,6 @@ def equivalence_test(
         if np.array_equal(first, second):
             raise ValueError(f"{names[0]} and {names[1]} hold the same rows; give data that were observed separately")
     folds = count(FOLDS if folds is None else folds, "folds", minimum=2)
-    generator = as_rng(rng)
     effect, notes = _effect(test.context, measure, folds, generator, names)
     value, words = (float(margin), "") if isinstance(margin, Real) else (math.nan, str(margin))
     if words:

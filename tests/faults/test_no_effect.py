@@ -46,7 +46,7 @@ def test_a_margin_that_is_too_narrow(measure):
     options = {"margin": {"distance": 1e-6, "auc": 0.5001}[measure], "measure": measure}
     said = r"^equivalence was not shown at n = 100: power there is 0\.\d\d \[0\.0\d, 0\.\d\d\]; give a wider margin"
     with pytest.raises(ValueError, match=said):
-        solve_sample_size(MeanShift(dimension=1), test="equivalence", test_options=options, rng=1, **QUICK)
+        solve_sample_size(MeanShift(dimension=1), test="equivalence", test_options=options, **QUICK)
 
 
 def test_the_command_line(tmp_path, capsys):
