@@ -167,7 +167,7 @@ def test_rare_rows_have_a_note():
     assert rare(found)[0].startswith("Few groups differ from the most common row (6 of X, 6 of Y). ")
     x, y = np.repeat([1.0, 0.0], [20, 180]), np.repeat([0.0, 1.0, 0.0], [15, 20, 165])
     few, enough = (independence_test(x, other, **FEW).effect() for other in (y, x))
-    assert "In few rows (5) both" in rare(few)[0] and not rare(enough)
+    assert "(5 in both variables)" in rare(few)[0] and not rare(enough)
 
 
 def test_with_the_note_equivalence_is_shown_too_often_and_without_it_is_not():
