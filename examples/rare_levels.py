@@ -78,8 +78,8 @@ def column(true: int, n: int) -> np.ndarray:
 
 def answer(x: np.ndarray, y: np.ndarray, margin: float, **told) -> tuple[bool, bool]:
     """Whether the test rejects, and whether it has the note."""
-    varies = np.ptp(x) * np.ptp(y) if told["scale"] == "dependence" else np.ptp(np.concatenate([x, y]))
-    if varies == 0.0 or (told["scale"] == "distance" and np.array_equal(x, y)):
+    varies = np.ptp(x) * np.ptp(y) if told["measure"] == "dependence" else np.ptp(np.concatenate([x, y]))
+    if varies == 0.0 or (told["measure"] == "distance" and np.array_equal(x, y)):
         return False, True  # an error: there is nothing to compare
     found = equivalence_test(x, y, margin=margin, bandwidth=1.0, workers=1, **told)
     return bool(found.reject(ALPHA)), any(word in note for note in found.notes for word in NOTED)
