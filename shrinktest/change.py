@@ -80,10 +80,10 @@ class NoChange(Hypothesis):
         **options: Any,
     ) -> Self:
         """The hypothesis about a series as users give it; see :func:`~shrinktest._series.read_series`."""
-        told = {"scale": scale, "column_types": column_types, "transform": transform}
+        reading = {"scale": scale, "column_types": column_types, "transform": transform}
         choice(change, CHANGES, "change")
         trim = _share(trim)
-        read = read_series(X, nan_policy, blocks=blocks, shift=shift, times=times, **told)
+        read = read_series(X, nan_policy, blocks=blocks, shift=shift, times=times, **reading)
         if change != SINGLE and len(read.restriction.series(len(read.values))) == 1:
             raise ValueError(
                 "shift='circular' moves an interval along with the rows, where it is found again in every permutation, "
@@ -96,9 +96,9 @@ class NoChange(Hypothesis):
                 f"trim={trim:g} leaves no cut of {counted(n, 'row')}: {ends} at either end are no places of a change; "
                 "take a smaller trim="
             )
-        said = not is_unasked(scale)
+        units_given = not is_unasked(scale)
         return cls(
-            variables=(Variable(read.values, read.name, read.scale, read.encoding, said, places_of(read.kept)),),
+            variables=(Variable(read.values, read.name, read.scale, read.encoding, units_given, places_of(read.kept)),),
             sizes=(len(read.values),),
             missing=read.missing,
             restriction=read.restriction,
@@ -121,7 +121,7 @@ class NoChange(Hypothesis):
         return Cuts(n, self.change, max(_FEWEST, math.ceil(self.trim * n - 1e-9)))
 
     def part(self, first: int, end: int, **options: Any) -> Self:
-        """The same of the rows from ``first`` to before ``end``."""
+        """Restrict the hypothesis to the rows from ``first`` to before ``end``."""
         rows = slice(first, end)
         restriction = self.restriction.of(np.arange(first, end))
         if restriction.stretch:
@@ -185,7 +185,7 @@ class NoChange(Hypothesis):
                 "collect more rows"
             )
         within = Within.of(fitted_features(member.features[0], self.points, cache, self.change))
-        free = not self.of_interval()
+        free = not self.interval_notes()
         several = len(getattr(result, "members", ())) > 1
         place = Place.of(within, self.cuts, self.restriction, self.confidence if free else None, rng, chosen=several)
         if not result.pvalue > result.alpha and (scans := self._scans(within)):
@@ -193,16 +193,16 @@ class NoChange(Hypothesis):
         notes = result.notes
         if self.noted:
             advice = f"{BY_STRETCHES}. {_FURTHER}"
-            notes += (*self.of_memory_between(place.edges, advice), *place.notes(result), *self.of_interval())
+            notes += (*self.serial_notes_between(place.edges, advice), *place.notes(result), *self.interval_notes())
         return replace(result, **place.shown(), times=self.times, notes=tuple(dict.fromkeys(notes)))
 
-    def of_interval(self) -> tuple[str, ...]:
+    def interval_notes(self) -> tuple[str, ...]:
         """Why there is no interval for the place where one is asked for."""
         if self.confidence is None or (self.own is None and not self.restriction.shift):
             return ()
         return (note("no-interval", why=_SHIFTED if self.own is None else _OWN),)
 
-    def of_memory_between(self, edges: list[int], advice: str = BY_STRETCHES) -> tuple[str, ...]:
+    def serial_notes_between(self, edges: list[int], advice: str = BY_STRETCHES) -> tuple[str, ...]:
         """Notes on how much successive rows have in common, those between two edges with a mean of their own."""
         if self.own is not None:
             return ()
@@ -210,9 +210,9 @@ class NoChange(Hypothesis):
         rows = self.variables[0].rows_of(*parts)
         by_block = self.variables[0].rows_of(*split_by_blocks(parts, self.restriction.blocks))
         name = self.variables[0].name
-        found = by_block.correlated(name) if self.restriction.by_rows else None
-        said = () if found is None else (found.note(advice),)
-        return (*said, *short(rows, self.restriction, name))
+        correlation = by_block.correlated(name) if self.restriction.by_rows else None
+        serial = () if correlation is None else (correlation.note(advice),)
+        return (*serial, *short(rows, self.restriction, name))
 
 
 def _share(trim: Any) -> float:
@@ -314,10 +314,10 @@ def change_point_test(
         form=form, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
         progress=progress, gram=gram, rank=rank, max_memory=max_memory,
     )  # fmt: skip
-    told = {"nan_policy": nan_policy, "scale": scale, "column_types": column_types, "transform": transform}
+    reading = {"nan_policy": nan_policy, "scale": scale, "column_types": column_types, "transform": transform}
     require_values(shift, kernel)
     hypothesis = NoChange.read(
         X, change=change, trim=trim, blocks=blocks, shift=shift, times=times, own=permutations,
-        confidence=of_place(confidence), **told,
+        confidence=of_place(confidence), **reading,
     )  # fmt: skip
     return run(hypothesis, estimator, [Asked(kernel, bandwidth)], settings, rng)  # type: ignore[return-value]

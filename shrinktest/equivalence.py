@@ -279,7 +279,7 @@ def _data_notes(test: TestResult, names: tuple[str, str]) -> list[str]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EquivalenceResult(Result):
-    """Whether an effect was shown to be below a margin; ``statistic, pvalue = result`` works.
+    """Result of a test that an effect is below a margin; ``statistic, pvalue = result`` works.
 
     Attributes
     ----------
@@ -333,7 +333,7 @@ class EquivalenceResult(Result):
 
     @property
     def equivalent(self) -> bool:
-        """Whether the effect was shown to be below the margin."""
+        """True if the effect was shown to be below the margin."""
         return self.reject()
 
     @property

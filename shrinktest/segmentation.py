@@ -142,8 +142,8 @@ def segmented(
         restriction=whole.restriction,
         notes=(
             *whole.notes,
-            *hypothesis.of_memory_between([one.location for one in found]),
-            *(hypothesis.of_interval() if found else ()),
+            *hypothesis.serial_notes_between([one.location for one in found]),
+            *(hypothesis.interval_notes() if found else ()),
             *((note("later-changes"),) if len(found) > 1 else ()),
             *((note("interval-chosen"),) if hasattr(whole, "members") and any(intervals) else ()),
         ),

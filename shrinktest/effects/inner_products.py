@@ -176,7 +176,7 @@ class InnerProducts:
 
 
 def never_negative(kernel: Kernel) -> bool:
-    """Whether no value of a kernel is below zero, so that norms of means tell how much samples have in common."""
+    """True if no value of a kernel is below zero, so that norms of means tell how much samples have in common."""
     if isinstance(kernel, Rescaled | Scaled):
         return never_negative(kernel.kernel)
     if isinstance(kernel, Sum | Product):

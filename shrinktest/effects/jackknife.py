@@ -64,7 +64,7 @@ class Estimate:
 
     @property
     def has_variance(self) -> bool:
-        """Whether the data allow a variance estimate."""
+        """True if the data allow a variance estimate."""
         return self.units >= FEWEST and math.isfinite(self.jackknife) and self.second > 0.0
 
     def below(self, margin: float) -> tuple[float, float]:

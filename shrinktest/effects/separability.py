@@ -102,7 +102,7 @@ class CrossFit:
         return sums, blocks, traces, np.bincount(part, minlength=2 * count).reshape(count, 2)
 
     def _scaled_witness(self, fold_sums: tuple[np.ndarray, ...], k: int, test: np.ndarray) -> tuple[np.ndarray, float]:
-        """The same as `_witness` for scaled means, from sums over the rows of every fold."""
+        """Return `_witness` for scaled means, from sums over the rows of every fold."""
         sums, blocks, traces, sizes = fold_sums
         other = np.arange(len(sizes)) != k
         fitted = tuple(map(int, sizes[other].sum(axis=0)))
@@ -181,7 +181,7 @@ class Area:
 
     @property
     def has_variance(self) -> bool:
-        """Whether the data allow a variance estimate."""
+        """True if the data allow a variance estimate."""
         least = 0.25 / max(self.units[0] * self.units[1], 1)
         return min(self.units) >= FEWEST and self.variance > -least  # which NaN is not
 
