@@ -13,9 +13,9 @@ from scipy.special import logsumexp
 from scipy.stats import binomtest
 from which_estimator import INDEPENDENCE_CELLS, TWO_SAMPLE_CELLS
 
-from shrinktest import FKMSE, Collection, Gaussian, power_study, two_sample_test
+from shrinktest import FKMSE, Ensemble, Gaussian, power_study, two_sample_test
 from shrinktest._parallel import usable_cores
-from shrinktest.multiple.collection import _FEW, _MANY, Member, recommended
+from shrinktest.multiple.ensembles import _FEW, _MANY, Candidate, recommended
 from shrinktest.permutations.multiplicity import tail_ranks
 from shrinktest.power import designs as d
 
@@ -54,10 +54,10 @@ def _width(kernel) -> str | None:
     return getattr(kernel, "bandwidth", None)
 
 
-def weighted(weight: float) -> Collection:
+def weighted(weight: float) -> Ensemble:
     """The recommended collection for two samples with another weight for its first member."""
     first, *others = recommended("two-sample").members
-    return Collection([replace(first, weight=weight), *others])
+    return Ensemble([replace(first, weight=weight), *others])
 
 
 # ------------------------------------------------------------------------------------- other ways to judge several
@@ -327,7 +327,7 @@ def why(rates: pd.DataFrame) -> str:
     )
 
 
-def growing(member: Member) -> str:
+def growing(member: Candidate) -> str:
     """From where on and how far the weight of a member grows with the number of rows; nothing if it stays."""
     if not member.grows:
         return ""

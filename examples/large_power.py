@@ -15,7 +15,7 @@ from _charts import figure
 from _study import claim, markdown, options, parts, write
 from new_tests_levels import measured, numbers, region
 
-from shrinktest import Batches, Collection, Gaussian, Member, Whitened, two_sample_test
+from shrinktest import Batches, Candidate, Ensemble, Gaussian, Whitened, two_sample_test
 from shrinktest.plots.axes import BLUE, GREY, ORANGE
 from shrinktest.power.designs import CorrelationChange, PerturbedUniform, SparseShift
 
@@ -32,7 +32,7 @@ DESIGNS = {
     "perturbed uniform, 1 column": PerturbedUniform(perturbations=2, amplitude=0.35),
 }
 NAMES = ("kme", "whitened")
-PAIR = Collection([Member("kme", Gaussian()), Member("kme", Whitened())])
+PAIR = Ensemble([Candidate("kme", Gaussian()), Candidate("kme", Whitened())])
 COMMON = {"n_resamples": RESAMPLES, "workers": 1}
 MEMORY = "rows in memory"  # what is permuted in place of bins
 

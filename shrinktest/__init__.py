@@ -30,7 +30,7 @@ from shrinktest.kernels import (
     SecondOrder,
     Whitened,
 )
-from shrinktest.multiple.collection import Collection, Member
+from shrinktest.multiple.ensembles import Candidate, Ensemble
 from shrinktest.permutations.stopping import BesagClifford, Curtailed
 from shrinktest.results.ensemble import AggregateResult
 from shrinktest.results.multiple import MultipleTestsResult
@@ -119,16 +119,17 @@ __all__ = [
     "Batches",
     "BesagClifford",
     "CalibrationResult",
+    "Candidate",
     "ChangeResult",
     "ChangesResult",
     "CloserResult",
-    "Collection",
     "ComparisonResult",
     "Compiled",
     "Curtailed",
     "DependenceEffect",
     "Depth",
     "Energy",
+    "Ensemble",
     "EquivalenceResult",
     "Gaussian",
     "IteratedTikhonov",
@@ -139,7 +140,6 @@ __all__ = [
     "Linear",
     "MeanEmbedding",
     "MeanEstimator",
-    "Member",
     "MultipleTestsResult",
     "NuMethod",
     "Permutations",

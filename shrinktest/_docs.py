@@ -29,7 +29,7 @@ confidence : float or None, default 0.95
 times : array_like, shape (n,), optional
     Increasing times of the rows (numbers, dates or text), which label the location; default the dates in the index of a
     pandas table.
-estimator : str, MeanEstimator or callable, list of these, Collection or "auto", default "kme"
+estimator : str, MeanEstimator or callable, list of these, Ensemble or "auto", default "kme"
     Estimator of the kernel means: a name (``shrinktest estimators`` lists them), an object such as
     ``FKMSE(lam_cov=0.3)``, or a function from a Gram matrix to weights.  Several are combined into one exact test;
     "auto" is the recommended combination, which brings its own kernels.

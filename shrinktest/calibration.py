@@ -21,7 +21,7 @@ from shrinktest.power.known_tests import known_test, known_tests
 from shrinktest.power.store_file import Row
 from shrinktest.power.work import finish, once_heard
 from shrinktest.results.calibration import CalibrationResult
-from shrinktest.results.kinds import INDEPENDENCE, TWO_SAMPLE, kind_of
+from shrinktest.results.info import INDEPENDENCE, TWO_SAMPLE, kind_of
 from shrinktest.tables.observed import Observed
 from shrinktest.tables.reading import is_table, names_for
 from shrinktest.tables.rows import categories, stacked, taken

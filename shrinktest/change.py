@@ -14,12 +14,12 @@ from shrinktest._hints import hinted
 from shrinktest._series import read_series
 from shrinktest._warn import warn_user
 from shrinktest.estimators import MeanEstimator
-from shrinktest.hypotheses.again import Member
 from shrinktest.hypotheses.base import Hypothesis, Variable, places_of, require_values
+from shrinktest.hypotheses.context import FittedStatistic
 from shrinktest.hypotheses.place import Place, of_place
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.kernels.bandwidths import require_in_range
-from shrinktest.multiple.collection import Asked
+from shrinktest.multiple.ensembles import KernelSpec
 from shrinktest.multiple.run import run
 from shrinktest.notes import note
 from shrinktest.permutations.base import Permutations
@@ -27,7 +27,7 @@ from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.serial_correlation import BY_STRETCHES, in_stretches, short, split_by_blocks
 from shrinktest.results.change import AggregateChangeResult, ChangeResult
 from shrinktest.results.conclude import NEVER
-from shrinktest.results.kinds import CHANGE, Kind
+from shrinktest.results.info import CHANGE, TestInfo
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.scan import CHANGES, SINGLE, Cuts, Within, fitted_features, prepare
 from shrinktest.statistics.seeded_intervals import Calibration, Scans
@@ -50,7 +50,7 @@ class NoChange(Hypothesis):
     The one variable has the rows (n, d) in order of time.
     """
 
-    kind: ClassVar[Kind] = CHANGE
+    kind: ClassVar[TestInfo] = CHANGE
 
     restriction: PermutationDesign = field(default_factory=PermutationDesign)  # which orders are allowed
     change: str = CHANGES[0]  # "single" or "epidemic": what is looked for, one cut or an interval
@@ -176,7 +176,7 @@ class NoChange(Hypothesis):
         """Return the scans of intervals, if these are looked at."""
         return Scans.of(within, self.cuts, self.restriction, self.intervals) if self.intervals else None
 
-    def concluded(self, result: Any, member: Member, cache: KernelCache, rng: np.random.Generator) -> Any:
+    def concluded(self, result: Any, member: FittedStatistic, cache: KernelCache, rng: np.random.Generator) -> Any:
         """The result with the place of the change."""
         if self.noted and self.own is None and result.n_resamples and self.least > result.alpha:
             warn_user(
@@ -261,7 +261,7 @@ def change_point_test(
         Rows in order of time: an array, or a table, whose columns that tell the time are not tested (:doc:`/change`).
     change : {"single", "epidemic"}, default "single"
         "single" is one change point.  "epidemic" is an interval whose rows differ from those before and after it.
-    estimator : str or MeanEstimator, list of these, Collection or "auto", default "kme"
+    estimator : str or MeanEstimator, list of these, Ensemble or "auto", default "kme"
         "kme", or a marginalized mean whose noise is fixed or pooled, whose distances are known for every change point
         from sums of kernel values.  Several are combined, as in :func:`two_sample_test`.
     form : {"auto", "unbiased"}, default "auto"
@@ -320,4 +320,4 @@ def change_point_test(
         X, change=change, trim=trim, blocks=blocks, shift=shift, times=times, own=permutations,
         confidence=of_place(confidence), **reading,
     )  # fmt: skip
-    return run(hypothesis, estimator, [Asked(kernel, bandwidth)], settings, rng)  # type: ignore[return-value]
+    return run(hypothesis, estimator, [KernelSpec(kernel, bandwidth)], settings, rng)  # type: ignore[return-value]

@@ -16,7 +16,7 @@ from shrinktest._read import XY
 from shrinktest.batches.recognized import in_batches
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.multiple.collection import Asked, refuse_candidates
+from shrinktest.multiple.ensembles import KernelSpec, refuse_candidates
 from shrinktest.multiple.many import ColumnsToTest, dropping, listwise_note, refuse_missing, run_many
 from shrinktest.multiple.run import beside
 from shrinktest.permutations.serial_correlation import BY_GROUPS, BY_PAIRS
@@ -104,7 +104,7 @@ def two_sample_test_columns(
     3     x3   0.501     0.881   False
     """
     refuse_candidates("two_sample_test_columns", kernel, bandwidth if isinstance(bandwidth, str) else "median")
-    method, asked, batched = choice(method, METHODS, "method"), Asked(kernel, bandwidth), in_batches(X, Y)
+    method, asked, batched = choice(method, METHODS, "method"), KernelSpec(kernel, bandwidth), in_batches(X, Y)
     settings = Settings.read(
         form=form, n_resamples=n_resamples, alpha=alpha, workers=workers, progress=progress, gram=gram,
         rank=rank, max_memory=max_memory, store=store, batched=batched,
@@ -113,7 +113,7 @@ def two_sample_test_columns(
         from shrinktest.multiple.binned import refuse
         from shrinktest.multiple.whole import in_memory
 
-        X, Y = in_memory((X, Y), XY, estimator, [Asked(kernel, "median")], settings, column_types)
+        X, Y = in_memory((X, Y), XY, estimator, [KernelSpec(kernel, "median")], settings, column_types)
         if in_batches(X, Y):
             refuse({"blocks": blocks, "paired": paired, "groups": groups, "permutations": permutations,
                     "transform": transform})  # fmt: skip
@@ -158,7 +158,7 @@ def column_tests(
 
 def serial_note(whole: TwoEqualDistributions) -> tuple[str, ...]:
     """Note on serial correlation in samples, with advice that holds for tests without ``shift``."""
-    correlation = whole.memory() if whole.own is None else None
+    correlation = whole.serial_correlation() if whole.own is None else None
     if correlation is None:
         return ()
     return (correlation.note(BY_PAIRS if whole.restriction.paired else BY_GROUPS),)
@@ -166,7 +166,7 @@ def serial_note(whole: TwoEqualDistributions) -> tuple[str, ...]:
 
 def _columns_in_batches(
     samples: Sequence[Any],
-    asked: Asked,
+    asked: KernelSpec,
     estimator: Any,
     settings: Settings,
     rng: Any,

@@ -20,7 +20,7 @@ from shrinktest.effects.columns import changes, missing_change
 from shrinktest.hypotheses.effects import leading_notes
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.multiple.collection import Asked
+from shrinktest.multiple.ensembles import KernelSpec
 from shrinktest.multiple.many import ColumnsToTest
 from shrinktest.multiple.run import run
 from shrinktest.notes import has_code, note
@@ -40,7 +40,7 @@ from shrinktest.units import constant_columns
 
 POLICIES = ("indicator", "omit", "raise")
 
-_PLAIN = Asked("gaussian", "median")
+_PLAIN = KernelSpec("gaussian", "median")
 _GRID = 31  # points of the witness function along each of two columns
 _ROWS = 500  # of each table that it is computed from
 _RESAMPLES = 199  # of its band
@@ -82,7 +82,7 @@ def compare(
         answer starts with those that only one table has.
     names : tuple of str, default ("A", "B")
         Names of the tables in the report, such as ``("March", "April")``.
-    estimator : str, MeanEstimator or callable, list of these, Collection or "auto", default "auto"
+    estimator : str, MeanEstimator or callable, list of these, Ensemble or "auto", default "auto"
         As in :func:`two_sample_test`.  "auto" combines statistics for location, spread, shape and dependence; "kme" is
         faster.
     confidence : float, default 0.95

@@ -22,8 +22,8 @@ from shrinktest.effects.inner_products import never_negative
 from shrinktest.effects.jackknife import Estimate
 from shrinktest.effects.separability import Area
 from shrinktest.estimators import as_estimator
-from shrinktest.hypotheses.again import Again
 from shrinktest.hypotheses.base import Variable
+from shrinktest.hypotheses.context import TestContext
 from shrinktest.hypotheses.effects import dependence_estimate, pair_estimates
 from shrinktest.hypotheses.rare import said_of_samples
 from shrinktest.independence import independence_test
@@ -31,7 +31,7 @@ from shrinktest.kernels import Linear, Precomputed
 from shrinktest.kernels.bandwidths import largest_distance
 from shrinktest.kernels.base import Scaled
 from shrinktest.kernels.pooled import PooledKernel, Rescaled
-from shrinktest.multiple.collection import Asked, is_several
+from shrinktest.multiple.ensembles import KernelSpec, is_several
 from shrinktest.notes import has_code, note, without_level
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.serial_correlation import BY_GROUPS, BY_THINNING, WRONG_ERRORS
@@ -147,7 +147,7 @@ def equivalence_test(
         test = independence_test(X, Y, **dict(zip(names_of, (*kernels, *widths), strict=True)), **options)
     else:
         estimator = as_estimator("kme" if estimator is None else estimator)
-        if is_several(estimator, [Asked(kernel, bandwidth)]):
+        if is_several(estimator, [KernelSpec(kernel, bandwidth)]):
             raise ValueError("kernel and bandwidth must be one each, because a margin is about one kernel")
         test = two_sample_test(
             X, Y, names=names, paired=paired, estimator=estimator, kernel=kernel, bandwidth=bandwidth, **options
@@ -205,7 +205,7 @@ def check_margin(margin: Any, measure: Any, alpha: Any) -> str:
 
 
 def _effect(
-    context: Again, measure: str, folds: int, rng: np.random.Generator, names: tuple[str, str]
+    context: TestContext, measure: str, folds: int, rng: np.random.Generator, names: tuple[str, str]
 ) -> tuple[Estimate | Area, list[str]]:
     """The estimate that ``effect()`` of the ordinary test reports, with its notes."""
     design: PermutationDesign = context.hypothesis.restriction  # type: ignore[attr-defined]
@@ -221,7 +221,7 @@ def _effect(
 
 
 def _margin_of(
-    change: Any, words: str, context: Again, measure: str, folds: int, rng: np.random.Generator, room: float
+    change: Any, words: str, context: TestContext, measure: str, folds: int, rng: np.random.Generator, room: float
 ) -> float:
     """The effect between the pooled rows and their changed copy, as pairs; a function takes rows in their units."""
     variable, kernel, unit = context.hypothesis.variables[0], context.leading.kernel, np.ones(1)
@@ -253,7 +253,7 @@ def _margin_of(
     original: Any = context.hypothesis
     twice = replace(original, variables=(Variable(both, words),), sizes=sizes, restriction=pairs)
     member = replace(context.leading, kernel=kernel, features=(kernel,))
-    value = float(_effect(Again(twice, (member,)), measure, folds, rng, ("X", "Y"))[0].value)
+    value = float(_effect(TestContext(twice, (member,)), measure, folds, rng, ("X", "Y"))[0].value)
     if not MEASURES[measure][1] < value < 1.0:
         raise ValueError(f"margin={words!r} has an effect of {value:.3g}; give another change or a number")
     return value
@@ -264,7 +264,7 @@ def _data_notes(test: TestResult, names: tuple[str, str]) -> list[str]:
     hypothesis = test.context.hypothesis
     notes = [*hypothesis.notes(test.kernel)]
     notes += [without_level(one) for one in test.notes if has_code(one, "approximation")]
-    if serial := hypothesis.memory():
+    if serial := hypothesis.serial_correlation():
         advice = BY_THINNING if hypothesis.restriction.paired else BY_GROUPS
         notes.append(serial.note(advice, WRONG_ERRORS))
     encoding = hypothesis.variables[0].encoding if len(test.context.sizes) == 2 else None

@@ -11,7 +11,7 @@ from shrinktest.batches.recognized import in_batches
 from shrinktest.hypotheses.given import read_given, refuse_without
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.multiple.collection import Asked, asks_for_none
+from shrinktest.multiple.ensembles import KernelSpec, asks_for_none
 from shrinktest.multiple.run import run
 from shrinktest.results.multiple import MultipleTestsResult
 from shrinktest.results.result import TestResult
@@ -155,7 +155,7 @@ def independence_test(
         form=form, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
         progress=progress, gram=gram, rank=rank, max_memory=max_memory, store=store, batched=in_batches(X, Y),
     )  # fmt: skip
-    asked = [Asked(kernel_x, bandwidth_x, "kernel_x"), Asked(kernel_y, bandwidth_y, "kernel_y")]
+    asked = [KernelSpec(kernel_x, bandwidth_x, "kernel_x"), KernelSpec(kernel_y, bandwidth_y, "kernel_y")]
     if in_batches(X, Y):
         from shrinktest.multiple.whole import in_memory
 

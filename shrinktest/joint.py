@@ -14,12 +14,12 @@ from shrinktest._read import read_variables
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.base import Hypothesis, variables_of
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.multiple.collection import Asked, refuse_candidates
+from shrinktest.multiple.ensembles import KernelSpec, refuse_candidates
 from shrinktest.multiple.run import run
 from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.schemes import Shuffles
 from shrinktest.permutations.serial_correlation import SerialCorrelation, joint_correlation
-from shrinktest.results.kinds import JOINT, Kind
+from shrinktest.results.info import JOINT, TestInfo
 from shrinktest.results.result import TestResult
 from shrinktest.statistics.hsic import prepare_joint, tuning_of
 from shrinktest.statistics.kernel_cache import KernelCache
@@ -31,8 +31,8 @@ from shrinktest.tables.pooled import is_unasked
 class JointIndependence(Hypothesis):
     """Several variables are jointly independent, so that all but the first may be permuted, each by itself."""
 
-    kind: ClassVar[Kind] = JOINT
-    in_time: ClassVar[str] = "test two variables at a time, with shift='circular'"
+    kind: ClassVar[TestInfo] = JOINT
+    serial_remedy: ClassVar[str] = "test two variables at a time, with shift='circular'"
 
     @classmethod
     def read(
@@ -70,7 +70,7 @@ class JointIndependence(Hypothesis):
         """Places of the rows of all variables but the first."""
         return np.tile(np.arange(self.sizes[0]), (len(self.variables) - 1, 1))
 
-    def memory(self) -> SerialCorrelation | None:
+    def serial_correlation(self) -> SerialCorrelation | None:
         """What successive rows of two of the variables have in common."""
         return joint_correlation([one.series for one in self.variables], [one.name for one in self.variables])
 
@@ -166,7 +166,7 @@ def joint_independence_test(
     hypothesis = JointIndependence.read(*given, **told, called=called, own=permutations)
     count = len(given)
     each = zip(_one_each(kernels, count, "kernels"), _one_each(bandwidths, count, "bandwidths"), strict=True)
-    asked = [Asked(kernel, bandwidth, f"kernels[{v}]") for v, (kernel, bandwidth) in enumerate(each)]
+    asked = [KernelSpec(kernel, bandwidth, f"kernels[{v}]") for v, (kernel, bandwidth) in enumerate(each)]
     return run(hypothesis, estimator, asked, settings, rng)
 
 

@@ -11,7 +11,7 @@ from shrinktest._names import named_samples, numbered
 from shrinktest.batches.recognized import in_batches
 from shrinktest.hypotheses.equality import EqualDistributions
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.multiple.collection import Asked
+from shrinktest.multiple.ensembles import KernelSpec
 from shrinktest.multiple.run import run
 from shrinktest.results.result import TestResult
 from shrinktest.statistics.mmd import COMPARISONS, WEIGHTS
@@ -107,14 +107,14 @@ def k_sample_test(
         from shrinktest.multiple.whole import in_memory
 
         names = called or numbered("samples", len(given))
-        given = in_memory(given, names, estimator, [Asked(kernel, bandwidth)], settings, column_types)
+        given = in_memory(given, names, estimator, [KernelSpec(kernel, bandwidth)], settings, column_types)
         samples = (dict(zip(called, given, strict=True)),) if called else tuple(given)
         batched = in_batches(*given)
     if batched:
         from shrinktest.multiple.binned import run_binned
 
         return run_binned(
-            given, called or numbered("samples", len(given)), estimator, Asked(kernel, bandwidth), settings, rng,
+            given, called or numbered("samples", len(given)), estimator, KernelSpec(kernel, bandwidth), settings, rng,
             two=False, scale=scale, nan_policy=nan_policy, column_types=column_types, called=called,
             comparison=comparison, weights=weights,
             refused={"blocks": blocks, "groups": groups, "permutations": permutations,
@@ -124,4 +124,4 @@ def k_sample_test(
     how = {"comparison": comparison, "weights": weights}
     told = {"nan_policy": nan_policy, "scale": scale, "column_types": column_types, "transform": transform}
     hypothesis = EqualDistributions.read(*samples, **told, **design, **how)
-    return run(hypothesis, estimator, [Asked(kernel, bandwidth)], settings, rng)
+    return run(hypothesis, estimator, [KernelSpec(kernel, bandwidth)], settings, rng)

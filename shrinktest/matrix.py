@@ -18,7 +18,7 @@ from shrinktest.hypotheses.conditional import ConditionalIndependence, condition
 from shrinktest.hypotheses.given import GIVEN, method_for, read_three, refuse_without, regression_for
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.multiple.collection import Asked, asks_for_none, refuse_candidates
+from shrinktest.multiple.ensembles import KernelSpec, asks_for_none, refuse_candidates
 from shrinktest.multiple.many import ColumnsToTest, TestedColumn, listwise_note, refuse_missing, run_many
 from shrinktest.notes import Note, has_code
 from shrinktest.permutations.schemes import RelativeOrders
@@ -127,7 +127,7 @@ def independence_matrix(
     if Y is None and (kernel_y is not None or bandwidth_y is not None):
         raise ValueError("kernel_y and bandwidth_y are for the columns of Y, which was not given; use kernel_x")
     kernel_y, bandwidth_y = kernel_x if kernel_y is None else kernel_y, "median" if bandwidth_y is None else bandwidth_y
-    asked = (Asked(kernel_x, bandwidth_x, "kernel_x"), Asked(kernel_y, bandwidth_y, "kernel_y"))
+    asked = (KernelSpec(kernel_x, bandwidth_x, "kernel_x"), KernelSpec(kernel_y, bandwidth_y, "kernel_y"))
     for each in asked:
         width = each.bandwidth if isinstance(each.bandwidth, str) else "median"
         refuse_candidates("independence_matrix", each.kernel, width)
@@ -192,9 +192,9 @@ def independence_matrix(
         combined = asks_for_none(estimator, [column.asked for side in sides for column in side.tested])
         tests = _tests_given(tests, z, method_for(given_method, regressor, data.encodings[-1]), regressor, combined)
     notes = listwise_note(len(data.gaps[0]) if _lost_to_others(data, Y, given) else 0, n, "a pair")
-    correlation = strongest(test.memory() for test in tests) if permutations is None else None
+    correlation = strongest(test.serial_correlation() for test in tests) if permutations is None else None
     if correlation is not None:
-        advice = _IN_TIME if Y is None and given is None else tests[0].in_time
+        advice = _IN_TIME if Y is None and given is None else tests[0].serial_remedy
         notes += (correlation.note(advice),)
     if given is not None and (encoding := data.encodings[2]) is not None:
         notes += tuple(text for text in encoding.notes("given", unasked=False) if has_code(text, "no-weight"))

@@ -27,7 +27,7 @@ from shrinktest.permutations.null import TIE, null_distribution
 from shrinktest.permutations.schemes import Labels, Pairings
 from shrinktest.permutations.stopping import as_stopping
 from shrinktest.results.conclude import conclude
-from shrinktest.results.kinds import KINDS
+from shrinktest.results.info import KINDS
 from shrinktest.results.result import TestResult
 
 

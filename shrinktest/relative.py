@@ -19,7 +19,7 @@ from shrinktest.hypotheses.base import Variable, places_of, resolve, variables_o
 from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.kernels.bandwidths import reach_notes, require_in_range
 from shrinktest.kernels.user import takes_row_numbers
-from shrinktest.multiple.collection import Asked
+from shrinktest.multiple.ensembles import KernelSpec
 from shrinktest.notes import note, without_level
 from shrinktest.permutations.serial_correlation import (
     BY_GROUPS,
@@ -365,7 +365,7 @@ def _read_dependences(
 
 
 def _resolved(kernel: Any, bandwidth: Any, variable: Variable, cache: KernelCache) -> Kernel:
-    asked = Asked(kernel, bandwidth).by_feature(variable.encoding)
+    asked = KernelSpec(kernel, bandwidth).by_feature(variable.encoding)
     return resolve(as_kernel(asked.kernel, asked.bandwidth, "kernel"), variable, cache.limits.rng)
 
 

@@ -16,7 +16,7 @@ from shrinktest.change import NoChange
 from shrinktest.hypotheses.base import require_values
 from shrinktest.hypotheses.place import of_place
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.multiple.collection import Asked, is_several
+from shrinktest.multiple.ensembles import KernelSpec, is_several
 from shrinktest.multiple.run import run
 from shrinktest.notes import note
 from shrinktest.results.change import ChangesResult, Stretch
@@ -35,7 +35,7 @@ class Search:
 
     hypothesis: NoChange  # of the whole series, with the confidence of intervals
     estimator: Any  # as users give it
-    asked: Asked
+    asked: KernelSpec
     settings: Settings
     rng: np.random.Generator
     intervals: Calibration  # of scans of intervals
@@ -80,7 +80,7 @@ class Search:
 
 
 def segmented(
-    hypothesis: NoChange, estimator: Any, asked: Asked, settings: Settings, rng: Any, n_changes: int | None
+    hypothesis: NoChange, estimator: Any, asked: KernelSpec, settings: Settings, rng: Any, n_changes: int | None
 ) -> ChangesResult:
     """The changes of a series by binary segmentation.
 
@@ -236,7 +236,7 @@ def change_points(
         Rows in order of time, as in :func:`change_point_test`.
     n_changes : int, optional
         Largest number of changes; default all that are found.
-    estimator : str or MeanEstimator, list of these, Collection or "auto", default "kme"
+    estimator : str or MeanEstimator, list of these, Ensemble or "auto", default "kme"
         As in :func:`change_point_test`.
     alpha : float, default 0.05
         Significance level of all tests together.
@@ -282,4 +282,4 @@ def change_points(
         confidence=of_place(confidence), **told,
     )  # fmt: skip
     most = None if n_changes is None else count(n_changes, "n_changes", minimum=1)
-    return segmented(hypothesis, estimator, Asked(kernel, bandwidth), settings, rng, most)
+    return segmented(hypothesis, estimator, KernelSpec(kernel, bandwidth), settings, rng, most)

@@ -12,10 +12,10 @@ from shrinktest._hints import hinted
 from shrinktest._read import check_column_types, check_nan_policy
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.multiple.collection import Asked
+from shrinktest.multiple.ensembles import KernelSpec
 from shrinktest.multiple.run import run
 from shrinktest.permutations.serial_correlation import BY_ROWS_APART
-from shrinktest.results.kinds import SYMMETRY, Kind
+from shrinktest.results.info import SYMMETRY, TestInfo
 from shrinktest.results.result import TestResult
 from shrinktest.tables.aligned import at_least_two_rows
 from shrinktest.tables.observed import ObservedTables, as_they_are
@@ -30,14 +30,14 @@ class Symmetry(TwoEqualDistributions):
     A flip exchanges a row with its reflection, so this is a test of pairs (x - c, c - x).
     """
 
-    kind: ClassVar[Kind] = SYMMETRY
+    kind: ClassVar[TestInfo] = SYMMETRY
 
     @property
     def n_observations(self) -> tuple[int, ...]:
         """Number of rows; their reflections are not observations."""
         return self.sizes[:1]
 
-    def of_memory(self) -> tuple[str, ...]:
+    def serial_notes(self) -> tuple[str, ...]:
         """Note on serial correlation of the rows."""
         correlation = self.variables[0].rows_of(np.arange(self.sizes[0])).correlated("X")
         wrong = "flipping single rows makes p-values too small"
@@ -123,7 +123,7 @@ def symmetry_test(
         progress=progress, gram=gram, rank=rank, max_memory=max_memory,
     )  # fmt: skip
     hypothesis = read(X, about=about, scale=scale, column_types=column_types, nan_policy=nan_policy)
-    return run(hypothesis, estimator, [Asked(kernel, bandwidth)], settings, rng)
+    return run(hypothesis, estimator, [KernelSpec(kernel, bandwidth)], settings, rng)
 
 
 def read(

@@ -13,7 +13,7 @@ from shrinktest.batches.recognized import in_batches
 from shrinktest.hypotheses.base import Hypothesis, require_values
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.multiple.collection import Asked, asks_for_none
+from shrinktest.multiple.ensembles import KernelSpec, asks_for_none
 from shrinktest.multiple.run import run
 from shrinktest.results.result import TestResult
 
@@ -135,7 +135,7 @@ def two_sample_test(
     if batched:
         from shrinktest.multiple.whole import in_memory
 
-        X, Y = in_memory((X, Y), called or XY, estimator, [Asked(kernel, bandwidth)], settings, column_types)
+        X, Y = in_memory((X, Y), called or XY, estimator, [KernelSpec(kernel, bandwidth)], settings, column_types)
         batched = in_batches(X, Y)
     design = {"blocks": blocks, "paired": paired, "groups": groups, "shift": shift, "own": permutations}
     told = {"scale": scale, "column_types": column_types, "transform": transform, "called": called}
@@ -150,13 +150,13 @@ def two_sample_test(
         from shrinktest.multiple.binned import run_binned
 
         return run_binned(
-            (X, Y), called or XY, estimator, Asked(kernel, bandwidth), settings, rng,
+            (X, Y), called or XY, estimator, KernelSpec(kernel, bandwidth), settings, rng,
             two=True, called=called, scale=scale, nan_policy=nan_policy, column_types=column_types,
             refused={"blocks": blocks, "paired": paired, "groups": groups, "shift": shift, "permutations": permutations,
                      "transform": transform},
         )  # fmt: skip
     choice(nan_policy, NAN_POLICIES, "nan_policy")
-    asked = [Asked(kernel, bandwidth)]
+    asked = [KernelSpec(kernel, bandwidth)]
     hypothesis: Hypothesis
     if covariates is not None:
         from shrinktest.hypotheses.given import read_covariates
@@ -166,7 +166,7 @@ def two_sample_test(
             combined=asks_for_none(estimator, asked), **told, **design,
         )  # fmt: skip
         if len(hypothesis.variables) > 1:  # the second is the label of the sample
-            asked.append(Asked("linear" if asked[0].given() else "gaussian", "median"))
+            asked.append(KernelSpec("linear" if asked[0].given() else "gaussian", "median"))
     else:
         hypothesis = TwoEqualDistributions.read(X, Y, nan_policy=nan_policy, **told, **design)
     return run(hypothesis, estimator, asked, settings, rng)

@@ -240,7 +240,7 @@ def cases():
         for route, given in {"auto": {}, **{one: ROUTES[one] for one in ("dense", "factor", "nystrom")}}.items():
             yield f"{test} | list {name} | {route}", lambda r=run, o=options, g=given: r(**common | o | g)
     yield "joint | list auto", lambda: joint(11)(estimator="auto", **common)
-    heavy = st.Collection([st.Member("kme", "gaussian", 3.0), st.Member(st.FKMSE(lam_cov=0.3), st.Laplacian(1.0))])
+    heavy = st.Ensemble([st.Candidate("kme", "gaussian", 3.0), st.Candidate(st.FKMSE(lam_cov=0.3), st.Laplacian(1.0))])
     yield "two equal | collection", lambda: TESTS["two equal"](estimator=heavy, **common)
     mixed = {"kernel": ["gaussian", "laplacian"], "bandwidth": ["median", "2 * median"]}
     yield "two equal | kernels", lambda: TESTS["two equal"](estimator=["kme", "mkme"], **common | mixed)

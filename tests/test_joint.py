@@ -12,11 +12,11 @@ from shrinktest import (
     KME,
     MKME,
     SKMSE,
-    Collection,
+    Candidate,
+    Ensemble,
     Gaussian,
     IteratedTikhonov,
     Linear,
-    Member,
     independence_test,
     joint_independence_test,
 )
@@ -134,7 +134,7 @@ def test_workers_units_and_missing_rows():
 
 
 def test_refusals_name_the_argument():
-    three, pair = (X, Y, Z), Collection([Member("kme", ("gaussian", "laplacian"))])
+    three, pair = (X, Y, Z), Ensemble([Candidate("kme", ("gaussian", "laplacian"))])
     for variables, options, name in (
         ((X,), {}, "two variables"),
         ((X, Y[:5]), {}, r"variables\[1\]"),

@@ -18,10 +18,10 @@ from shrinktest import (
     KME,
     MKME,
     SKMSE,
-    Collection,
+    Candidate,
+    Ensemble,
     Gaussian,
     IteratedTikhonov,
-    Member,
     k_sample_test,
     two_sample_test,
 )
@@ -238,7 +238,7 @@ def test_frames_are_matched_by_name_and_missing_rows_left_out():
 
 
 def test_refusals_name_the_argument():
-    three, pair = split(5, 5, 5), Collection([Member("kme", ("gaussian", "laplacian"))])
+    three, pair = split(5, 5, 5), Ensemble([Candidate("kme", ("gaussian", "laplacian"))])
     frames = pd.DataFrame({"a": [1.0, 2.0], "b": [0.0, 1.0]}), pd.DataFrame({"a": [1.0, 2.0], "c": [0.0, 1.0]})
     for samples, options, name in (
         (three[:1], {}, "two samples"),

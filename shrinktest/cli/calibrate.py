@@ -42,7 +42,7 @@ from shrinktest.cli.report import report
 from shrinktest.cli.values import bandwidth, typed_type, whole
 from shrinktest.plots.axes import check_path
 from shrinktest.power import KNOWN_TESTS
-from shrinktest.results.kinds import INDEPENDENCE, KINDS, TWO_SAMPLE
+from shrinktest.results.info import INDEPENDENCE, KINDS, TWO_SAMPLE
 from shrinktest.tables.reading import Table
 
 #: Each kind of test that can be calibrated, and the test of this package.

@@ -20,7 +20,7 @@ from shrinktest.cli.report import report
 from shrinktest.cli.times import check_order, in_order, times_in
 from shrinktest.cli.values import bandwidth, number, whole
 from shrinktest.plots.axes import check_path
-from shrinktest.results.kinds import CHANGE
+from shrinktest.results.info import CHANGE
 
 
 def add_options(command: argparse.ArgumentParser) -> None:

@@ -22,7 +22,7 @@ from shrinktest.cli.options import (
 )
 from shrinktest.cli.report import report
 from shrinktest.plots.axes import check_path
-from shrinktest.results.kinds import TWO_SAMPLE
+from shrinktest.results.info import TWO_SAMPLE
 
 
 def add_options(command: argparse.ArgumentParser) -> None:

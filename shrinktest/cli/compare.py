@@ -13,7 +13,7 @@ from shrinktest.cli.report import as_said, exit_code
 from shrinktest.cli.streams import named
 from shrinktest.cli.values import number
 from shrinktest.plots.axes import check_path, write
-from shrinktest.results.kinds import TWO_SAMPLE
+from shrinktest.results.info import TWO_SAMPLE
 
 _REFUSED = ("stopping", "form")
 

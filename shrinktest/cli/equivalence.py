@@ -28,7 +28,7 @@ from shrinktest.cli.report import report
 from shrinktest.cli.values import number_or_word, whole
 from shrinktest.equivalence import AUC, DEPENDENCE, MEASURES
 from shrinktest.plots.axes import check_path
-from shrinktest.results.kinds import TWO_SAMPLE
+from shrinktest.results.info import TWO_SAMPLE
 
 _REFUSED = ("form", "resamples", "stopping", "progress")
 _OF_FUNCTIONS = ("estimator", "set", "tuning")

@@ -35,7 +35,7 @@ from shrinktest.cli.options import (
 from shrinktest.cli.report import report
 from shrinktest.cli.values import bandwidth, lags
 from shrinktest.plots.axes import check_path
-from shrinktest.results.kinds import INDEPENDENCE
+from shrinktest.results.info import INDEPENDENCE
 
 
 def add_options(command: argparse.ArgumentParser) -> None:

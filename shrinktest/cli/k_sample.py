@@ -22,7 +22,7 @@ from shrinktest.cli.options import (
 from shrinktest.cli.report import report
 from shrinktest.cli.values import bandwidth
 from shrinktest.plots.axes import check_path
-from shrinktest.results.kinds import K_SAMPLE
+from shrinktest.results.info import K_SAMPLE
 
 
 def add_options(command: argparse.ArgumentParser) -> None:

@@ -32,7 +32,7 @@ from shrinktest.cli.options import (
 from shrinktest.cli.report import report
 from shrinktest.matrix import OTHERS
 from shrinktest.plots.axes import check_path
-from shrinktest.results.kinds import INDEPENDENCE
+from shrinktest.results.info import INDEPENDENCE
 
 
 def add_options(command: argparse.ArgumentParser) -> None:

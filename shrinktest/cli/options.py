@@ -22,7 +22,7 @@ from shrinktest.cli.values import (
     whole,
     width,
 )
-from shrinktest.results.kinds import CHANGE, KINDS
+from shrinktest.results.info import CHANGE, KINDS
 
 #: Values of those options that a command may refuse, where nobody gave them.
 DEFAULTS: dict[str, Any] = {

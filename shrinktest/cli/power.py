@@ -16,7 +16,7 @@ from shrinktest.cli.values import list_of, resamples, whole
 from shrinktest.plots.axes import check_path
 from shrinktest.power import KNOWN_TESTS, power_study
 from shrinktest.power.designs import DESIGNS, Design
-from shrinktest.results.kinds import KINDS
+from shrinktest.results.info import KINDS
 
 
 def add_options(command: argparse.ArgumentParser) -> None:

@@ -11,7 +11,7 @@ from shrinktest.cli.arguments import OfParameter
 from shrinktest.cli.values import bandwidth, setting
 from shrinktest.estimators import as_estimator
 from shrinktest.kernels import as_kernel
-from shrinktest.multiple.collection import AUTO, is_auto
+from shrinktest.multiple.ensembles import AUTO, is_auto
 from shrinktest.permutations.stopping import as_stopping, rule_name
 
 Value = TypeVar("Value")

@@ -9,10 +9,10 @@ from typing import Any
 from shrinktest.cli.options import KERNELS, STOPPING
 from shrinktest.cli.settings import configured, stopping
 from shrinktest.cli.values import bandwidth, names, setting, shift, whole, width
-from shrinktest.multiple.collection import refuse_candidates
+from shrinktest.multiple.ensembles import refuse_candidates
 from shrinktest.power.arguments import named_tests, permutes
 from shrinktest.power.designs import Design, as_design
-from shrinktest.results.kinds import KINDS
+from shrinktest.results.info import KINDS
 
 
 def add_study_options(command: argparse.ArgumentParser) -> None:

@@ -24,9 +24,9 @@ from shrinktest.cli.options import (
 )
 from shrinktest.cli.report import report, save_picture
 from shrinktest.cli.values import bandwidth
-from shrinktest.multiple.collection import Asked, is_several
+from shrinktest.multiple.ensembles import KernelSpec, is_several
 from shrinktest.plots.axes import check_path
-from shrinktest.results.kinds import TWO_SAMPLE
+from shrinktest.results.info import TWO_SAMPLE
 from shrinktest.tables.reading import Table
 
 
@@ -118,6 +118,6 @@ def _shown(args: argparse.Namespace, table: Table) -> list[str]:
         return wanted
     if len(wanted or table.names) not in (1, 2) or (not wanted and len(axes) < len(table.names)):
         raise ValueError(f"--witness: choose one or two to show of {', '.join(axes)}, with --coordinates")
-    if is_several(named_estimator(args), [Asked(args.kernel, bandwidth(args.bandwidth))]):
+    if is_several(named_estimator(args), [KernelSpec(args.kernel, bandwidth(args.bandwidth))]):
         raise ValueError("--witness is a picture of one statistic: give one estimator, one kernel and one bandwidth")
     return wanted

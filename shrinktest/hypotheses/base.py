@@ -11,7 +11,7 @@ import numpy as np
 
 from shrinktest._read import Variables
 from shrinktest.estimators import MeanEstimator
-from shrinktest.hypotheses.again import Again, EffectOptions, Member
+from shrinktest.hypotheses.context import EffectOptions, FittedStatistic, TestContext
 from shrinktest.kernels import Energy, Kernel, Linear, Polynomial, Rescaled
 from shrinktest.kernels.bandwidths import reach_notes
 from shrinktest.kernels.distance import DistanceKernel
@@ -19,7 +19,7 @@ from shrinktest.kernels.user import takes_row_numbers
 from shrinktest.notes import note
 from shrinktest.permutations.base import Draws, Permutations, as_permutations
 from shrinktest.permutations.serial_correlation import STRETCHES, OrderedRows, SerialCorrelation
-from shrinktest.results.kinds import Kind
+from shrinktest.results.info import TestInfo
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.statistic import Prepared
 from shrinktest.tables.encoding import Encoding
@@ -93,9 +93,9 @@ class Variable:
 class Hypothesis(ABC):
     """A null hypothesis about data: the data, the permutations it allows, and how a statistic for it is prepared."""
 
-    kind: ClassVar[Kind]
+    kind: ClassVar[TestInfo]
     #: What to do where rows that are permuted one by one depend on each other.
-    in_time: ClassVar[str] = ""
+    serial_remedy: ClassVar[str] = ""
 
     variables: tuple[Variable, ...]  # all observations, one entry for every kernel that the test takes
     sizes: tuple[int, ...]  # numbers of observations, as the result says them
@@ -146,7 +146,7 @@ class Hypothesis(ABC):
         units = (note for variable, one in pairs for note in variable.notes(one))
         return (
             *self.remarks,
-            *said_of_the_same(self.variables),
+            *repeated_column_notes(self.variables),
             *units,
             *(note for v, one in pairs for note in reach_notes(one, v.points, v.name)),
         )
@@ -159,14 +159,14 @@ class Hypothesis(ABC):
         both = zip(self.variables, numbers, strict=True)
         return replace(self, variables=tuple(replace(one, numbers=yes) for one, yes in both))
 
-    def memory(self) -> SerialCorrelation | None:
+    def serial_correlation(self) -> SerialCorrelation | None:
         """What successive rows have in common, where rows are permuted one by one and that makes p-values wrong."""
         return None
 
-    def of_memory(self) -> tuple[str, ...]:
+    def serial_notes(self) -> tuple[str, ...]:
         """What a reader of the result should know of that, unless the permutations are the user's."""
-        found = self.memory() if self.own is None else None
-        return () if found is None else (found.note(self.in_time),)
+        found = self.serial_correlation() if self.own is None else None
+        return () if found is None else (found.note(self.serial_remedy),)
 
     def labels(self) -> dict[str, Any]:
         """What a result keeps of the names in the data, and of how columns became numbers."""
@@ -183,20 +183,20 @@ class Hypothesis(ABC):
             )
         return {"estimator": estimator, "form": self.form(estimator, form), "tuning": self.tuning(estimator)}
 
-    def member(self, estimator: MeanEstimator, prepared: Prepared, form: str, weight: float = 1.0) -> Member:
+    def member(self, estimator: MeanEstimator, prepared: Prepared, form: str, weight: float = 1.0) -> FittedStatistic:
         """A statistic that was prepared, for what is asked of the result later."""
         tuning, approximated = self.tuning(estimator), prepared.approximated
-        return Member(estimator, prepared.kernel, prepared.features, form, tuning, weight, approximated)
+        return FittedStatistic(estimator, prepared.kernel, prepared.features, form, tuning, weight, approximated)
 
-    def again(self, members: tuple[Member, ...], draws: Draws | None = None) -> Again:
+    def context(self, members: tuple[FittedStatistic, ...], draws: Draws | None = None) -> TestContext:
         """What results carry; ``permutations`` are those of a single statistic, not drawn yet."""
-        return Again(self, members)
+        return TestContext(self, members)
 
-    def concluded(self, result: Any, member: Member, cache: KernelCache, rng: np.random.Generator) -> Any:
+    def concluded(self, result: Any, member: FittedStatistic, cache: KernelCache, rng: np.random.Generator) -> Any:
         """The result with what there is to say besides, of the statistic that decided; ``rng`` is a source apart."""
         return result
 
-    def effect(self, again: Again, options: EffectOptions) -> Any:
+    def effect(self, context: TestContext, options: EffectOptions) -> Any:
         """How large the effect is that the hypothesis denies, where there is a scale for it."""
         raise ValueError(self.kind.no_effect)
 
@@ -222,7 +222,7 @@ def resolve(kernel: Kernel, variable: Variable, rng: np.random.Generator) -> Ker
         raise ValueError(f"{variable.name}: {error}") from None
 
 
-def said_of_the_same(variables: Sequence[Variable]) -> tuple[str, ...]:
+def repeated_column_notes(variables: Sequence[Variable]) -> tuple[str, ...]:
     """What a reader should know where a column of one variable is one of another, too."""
     if len(variables) < 2 or any(one.numbers for one in variables):
         return ()

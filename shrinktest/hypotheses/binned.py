@@ -21,9 +21,9 @@ from shrinktest.effects.distance import NORMS, distance
 from shrinktest.effects.inner_products import InnerProducts, never_negative
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
-from shrinktest.hypotheses.again import Again, EffectOptions, Member
 from shrinktest.hypotheses.base import Variable, in_one_unit
 from shrinktest.hypotheses.bin_features import BinFeatures, Plan
+from shrinktest.hypotheses.context import EffectOptions, FittedStatistic, TestContext
 from shrinktest.hypotheses.effects import MEASURED, leading_notes, pair_of_samples
 from shrinktest.hypotheses.equality import EqualDistributions, TwoEqualDistributions
 from shrinktest.hypotheses.kept_bins import WITHOUT, BinMember, BinnedEmbedding, BinnedPrepared, OfBins
@@ -37,7 +37,7 @@ from shrinktest.notes import note
 from shrinktest.permutations.base import Draws
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.results.effect import TwoSampleEffect
-from shrinktest.results.kinds import TWO_SAMPLE
+from shrinktest.results.info import TWO_SAMPLE
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.mmd import prepare
 from shrinktest.statistics.statistic import Prepared
@@ -232,7 +232,7 @@ class Binned(EqualDistributions):
         rows = counted(self.binning.size, "row")
         return (note("bins", bins=" + ".join(map(str, bins)), rows=rows, left=out),)
 
-    def memory(self) -> None:
+    def serial_correlation(self) -> None:
         """Not looked for: bins are permuted, whose rows are drawn at random."""
 
     def notes(self, kernel: Any) -> tuple[str, ...]:
@@ -252,36 +252,36 @@ class Binned(EqualDistributions):
         """What a result keeps of the names in the data."""
         return {"encodings": (self.encoding,), "columns": (self.columns,), "names": self.called}
 
-    def member(self, estimator: MeanEstimator, prepared: Prepared, form: str, weight: float = 1.0) -> Member:
+    def member(self, estimator: MeanEstimator, prepared: Prepared, form: str, weight: float = 1.0) -> FittedStatistic:
         """The statistic, with the mean features of bins in place of rows."""
         assert isinstance(prepared, BinnedPrepared)
         return BinMember(**vars(super().member(estimator, prepared, form, weight)), means=prepared.means)
 
-    def again(self, members: tuple[Member, ...], draws: Draws | None = None) -> Again:
+    def context(self, members: tuple[FittedStatistic, ...], draws: Draws | None = None) -> TestContext:
         """What is left of the samples, without their rows."""
         return OfBins(self, members)
 
     def pair_effects(
         self,
-        again: Again,
+        context: TestContext,
         which: Sequence[tuple[int, int]],
         names: Sequence[tuple[str, str]],
         options: EffectOptions,
     ) -> list[TwoSampleEffect]:
         """The distances of pairs of samples; their units are bins, which are of equal size."""
-        assert isinstance(again, OfBins)
+        assert isinstance(context, OfBins)
         if options.columns:
             raise ValueError("columns=True: " + WITHOUT + "there are no contributions of columns")
         if options.folds is not None:
             raise ValueError("folds=: " + WITHOUT + "there is no witness function of rows; leave it out")
-        if not never_negative(again.leading.kernel):
+        if not never_negative(context.leading.kernel):
             raise ValueError(
-                f"the distance by {again.leading.kernel!r} is relative to the variance of rows, and "
+                f"the distance by {context.leading.kernel!r} is relative to the variance of rows, and "
                 + WITHOUT
                 + "use a Gaussian or Laplacian kernel, or the effect of a random part of the data"
             )
-        features, found = InnerProducts(again.means, True), []
-        told = leading_notes(again, "The distance is")
+        features, found = InnerProducts(context.means, True), []
+        told = leading_notes(context, "The distance is")
         for pair, labels in zip(which, names, strict=True):
             rows, bins = pair_of_samples(self.sizes, pair, PermutationDesign())
             away = distance(features.taken(rows), bins, NORMS)

@@ -12,8 +12,8 @@ from shrinktest._check import counted
 from shrinktest.conditional.residuals import Regression, Residuals, bounded, neighborhoods, neighbors_alike, squared
 from shrinktest.conditional.ridge import standardized
 from shrinktest.estimators import MeanEstimator
-from shrinktest.hypotheses.again import Again, EffectOptions
 from shrinktest.hypotheses.base import Hypothesis, Variable
+from shrinktest.hypotheses.context import EffectOptions, TestContext
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.kernels import Gaussian
@@ -24,7 +24,7 @@ from shrinktest.permutations.null import CostHint, Statistic
 from shrinktest.permutations.schemes import LabelsByChance, Signs
 from shrinktest.permutations.serial_correlation import BY_COVARIATES, BY_GIVEN, SerialCorrelation
 from shrinktest.results.effect import TwoSampleEffect
-from shrinktest.results.kinds import CONDITIONAL, NO_EFFECT_BY_PROPENSITY, Kind
+from shrinktest.results.info import CONDITIONAL, NO_EFFECT_BY_PROPENSITY, TestInfo
 from shrinktest.statistics.kernel_cache import KernelCache, Request
 from shrinktest.statistics.signs import Combined, Part, Products, inflated, sign_statistic
 from shrinktest.statistics.statistic import Prepared, margins
@@ -67,8 +67,8 @@ class GivenOthers(Hypothesis):
 class ConditionalIndependence(GivenOthers, Independence):
     """Two variables are independent given others; rows of y change places within blocks."""
 
-    kind: ClassVar[Kind] = CONDITIONAL
-    in_time: ClassVar[str] = BY_GIVEN
+    kind: ClassVar[TestInfo] = CONDITIONAL
+    serial_remedy: ClassVar[str] = BY_GIVEN
 
     def form(self, estimator: MeanEstimator, form: str) -> str:
         """Squared norm."""
@@ -76,7 +76,7 @@ class ConditionalIndependence(GivenOthers, Independence):
             raise ValueError("form='unbiased' is for tests without given=; leave it out")
         return "biased"
 
-    def effect(self, again: Again, options: EffectOptions) -> Any:
+    def effect(self, context: TestContext, options: EffectOptions) -> Any:
         """No scale for it exists."""
         raise ValueError(self.kind.no_effect)
 
@@ -185,7 +185,7 @@ class IndependentNearby(ConditionalIndependence):
 class LabelGivenCovariates(IndependentResiduals):
     """The sample of a row, the second variable, is independent of its values given covariates."""
 
-    in_time: ClassVar[str] = BY_COVARIATES
+    serial_remedy: ClassVar[str] = BY_COVARIATES
 
     samples: tuple[int, ...]  # numbers of rows, sample after sample
 
@@ -194,7 +194,7 @@ class LabelGivenCovariates(IndependentResiduals):
         """Numbers of rows of the samples."""
         return self.samples
 
-    def memory(self) -> SerialCorrelation | None:
+    def serial_correlation(self) -> SerialCorrelation | None:
         """Serial correlation within the samples."""
         if not self.restriction.by_rows:
             return None
@@ -206,7 +206,7 @@ class LabelGivenCovariates(IndependentResiduals):
 class TwoGivenCovariates(GivenOthers, TwoEqualDistributions):
     """Two samples have one distribution given covariates; rows of one stratum change samples."""
 
-    in_time: ClassVar[str] = BY_COVARIATES
+    serial_remedy: ClassVar[str] = BY_COVARIATES
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -219,7 +219,7 @@ class TwoByPropensity(TwoGivenCovariates):
         first, second = self.sizes
         return LabelsByChance((first, second), self.odds)
 
-    def effect(self, again: Again, options: EffectOptions) -> TwoSampleEffect:  # type: ignore[override]  # of two samples
+    def effect(self, context: TestContext, options: EffectOptions) -> TwoSampleEffect:  # type: ignore[override]  # of two samples
         """No adjusted effect exists."""
         raise ValueError(NO_EFFECT_BY_PROPENSITY)
 

@@ -13,7 +13,7 @@ from shrinktest.effects.distance import NORMS, VARIANCE, Pair, distance
 from shrinktest.effects.inner_products import InnerProducts, never_negative
 from shrinktest.effects.jackknife import FEWEST, Estimate
 from shrinktest.effects.separability import Area, CrossFit, combine_scores, fold_codes, roc_area
-from shrinktest.hypotheses.again import Again, EffectOptions
+from shrinktest.hypotheses.context import EffectOptions, TestContext
 from shrinktest.hypotheses.rare import said_of_samples, said_of_variables
 from shrinktest.notes import Note, note
 from shrinktest.permutations.design import PermutationDesign
@@ -59,7 +59,7 @@ def _folds(pair: Pair, count: int, rng: np.random.Generator) -> np.ndarray | Non
 
 
 def pair_estimates(
-    again: Again,
+    context: TestContext,
     design: PermutationDesign,
     which: Sequence[tuple[int, int]],
     folds: int,
@@ -72,26 +72,26 @@ def pair_estimates(
     The kernel of every statistic is evaluated once for all pairs, and forgotten before that of the next.  Without
     ``scored`` separability, which takes longest, is not estimated.
     """
-    pairs = [pair_of_samples(again.sizes, samples, design) for samples in which]
-    relative_to = NORMS if never_negative(again.leading.kernel) else VARIANCE
+    pairs = [pair_of_samples(context.sizes, samples, design) for samples in which]
+    relative_to = NORMS if never_negative(context.leading.kernel) else VARIANCE
     held = [_folds(pair, folds, rng) if scored else None for _, pair in pairs]
     scores: list[list[np.ndarray]] = [[] for _ in pairs]
     evidence: list[list[np.ndarray]] = [[] for _ in pairs]
     distances: list[Estimate] = []
-    for member in again.members:
-        features = InnerProducts.of(member.features[0], again.pooled)
-        if member is again.leading:
+    for member in context.members:
+        features = InnerProducts.of(member.features[0], context.pooled)
+        if member is context.leading:
             own = features if relative_to == NORMS else features.centred()
             distances = [distance(own.taken(rows), pair, relative_to) for rows, pair in pairs]
         estimator = member.estimator
         if member.tuning == "pooled":
             kernel = member.features[0] if estimator.needs == "filter" else member.kernel
-            estimator = estimator.tuned(kernel, again.pooled)
+            estimator = estimator.tuned(kernel, context.pooled)
         for (rows, pair), fold, out, weights in zip(pairs, held, scores, evidence, strict=True):
             if fold is not None:
-                fit = CrossFit(estimator, member.kernel, features.taken(rows), again.pooled[rows], member.tuning)
+                fit = CrossFit(estimator, member.kernel, features.taken(rows), context.pooled[rows], member.tuning)
                 out.append(fit.scores(pair.second, fold))
-                if len(again.members) > 1:
+                if len(context.members) > 1:
                     weights.append(fit.evidence(pair.second, fold))
     estimates = []
     for (_, pair), fold, out, weights, found in zip(pairs, held, scores, evidence, distances, strict=True):
@@ -107,15 +107,15 @@ def pair_estimates(
 
 
 def pair_effects(
-    again: Again,
+    context: TestContext,
     design: PermutationDesign,
     which: Sequence[tuple[int, int]],
     names: Sequence[tuple[str, str]],
     options: EffectOptions,
 ) -> list[TwoSampleEffect]:
     """Return the effects of pairs of samples, without the z of the test."""
-    estimates = pair_estimates(again, design, which, options.folds or FOLDS, options.rng)
-    member = leading_notes(again, "The distance is")
+    estimates = pair_estimates(context, design, which, options.folds or FOLDS, options.rng)
+    member = leading_notes(context, "The distance is")
     return [
         TwoSampleEffect(
             auc=area.value,
@@ -127,17 +127,17 @@ def pair_effects(
             z=math.nan,
             confidence=options.confidence,
             notes=(*notes, *area_notes(area, design),
-                   *(() if design.shift else said_of_samples(again, design, pair, labels)), *member),
+                   *(() if design.shift else said_of_samples(context, design, pair, labels)), *member),
         )
         for pair, labels, (area, found, relative_to, notes) in zip(which, names, estimates, strict=True)
     ]  # fmt: skip
 
 
-def dependence_estimate(again: Again, design: PermutationDesign) -> tuple[Estimate, tuple[str, ...]]:
+def dependence_estimate(context: TestContext, design: PermutationDesign) -> tuple[Estimate, tuple[str, ...]]:
     """Estimate the dependence of two variables; and return notes on it."""
-    points = [variable.points for variable in again.hypothesis.variables]
+    points = [variable.points for variable in context.hypothesis.variables]
     x, y = (
-        InnerProducts.of(kernel, rows).centred() for kernel, rows in zip(again.leading.features, points, strict=True)
+        InnerProducts.of(kernel, rows).centred() for kernel, rows in zip(context.leading.features, points, strict=True)
     )
     if x.by_coordinates != y.by_coordinates:
         x, y = x.dense(), y.dense()
@@ -153,11 +153,11 @@ def dependence_estimate(again: Again, design: PermutationDesign) -> tuple[Estima
         notes.append(_few(found.units, "There are"))
     if groups is not None and found.units < FEWEST_GROUPS:
         notes.append(note("dependence-few-groups", groups=FEWEST_GROUPS))
-    return found, (*notes, *said_of_variables(again, design))
+    return found, (*notes, *said_of_variables(context, design))
 
 
 def dependence_effect(
-    again: Again, options: EffectOptions, found: Estimate, notes: Sequence[str], names: tuple[str, str]
+    context: TestContext, options: EffectOptions, found: Estimate, notes: Sequence[str], names: tuple[str, str]
 ) -> DependenceEffect:
     """Return the effect of an estimated dependence; raises ValueError for options of two samples."""
     if options.columns:
@@ -170,7 +170,7 @@ def dependence_effect(
         names=names,
         z=options.z,
         confidence=options.confidence,
-        notes=(*notes, *leading_notes(again, "The dependence is")),
+        notes=(*notes, *leading_notes(context, "The dependence is")),
     )
 
 
@@ -213,10 +213,10 @@ def variance_notes(found: Estimate) -> tuple[str, ...]:
     return (note("hardly-varies", problem=problem),)
 
 
-def leading_notes(again: Again, start: str) -> tuple[str, ...]:
+def leading_notes(context: TestContext, start: str) -> tuple[str, ...]:
     """A note on the statistic of an ensemble whose effect is given."""
-    if len(again.members) == 1:
+    if len(context.members) == 1:
         return ()
-    kernel = again.leading.kernel
+    kernel = context.leading.kernel
     label = " x ".join(one.label for one in (kernel if isinstance(kernel, tuple) else (kernel,)))
     return (note("effect-of-member", what=start, kernel=label),)

@@ -12,8 +12,8 @@ import numpy as np
 from shrinktest._names import named_samples, numbered
 from shrinktest._read import XY, Samples, read_samples
 from shrinktest.estimators import MeanEstimator
-from shrinktest.hypotheses.again import Again, EffectOptions, Member
 from shrinktest.hypotheses.base import Hypothesis, Variable, places_of
+from shrinktest.hypotheses.context import EffectOptions, FittedStatistic, TestContext
 from shrinktest.notes import note
 from shrinktest.permutations.base import Draws, Permutations
 from shrinktest.permutations.design import PermutationDesign
@@ -27,7 +27,7 @@ from shrinktest.permutations.serial_correlation import (
     short,
     split_by_blocks,
 )
-from shrinktest.results.kinds import K_SAMPLE, TWO_SAMPLE, Kind
+from shrinktest.results.info import K_SAMPLE, TWO_SAMPLE, TestInfo
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.mmd import Contrast, prepare
 from shrinktest.statistics.statistic import Prepared
@@ -49,8 +49,8 @@ class EqualDistributions(Hypothesis):
     The one variable has the pooled observations (N, d), sample after sample.
     """
 
-    kind: ClassVar[Kind] = K_SAMPLE
-    in_time: ClassVar[str] = BY_GROUPS
+    kind: ClassVar[TestInfo] = K_SAMPLE
+    serial_remedy: ClassVar[str] = BY_GROUPS
 
     restriction: PermutationDesign = field(default_factory=PermutationDesign)  # which rows may change places
     # how the distances of the samples' means add up; see `Contrast`
@@ -108,7 +108,7 @@ class EqualDistributions(Hypothesis):
         apart = self.pooled.reshape(len(self.sizes), self.sizes[0], -1)
         return OrderedRows.of(list(apart - apart.mean(axis=0)), self.variables[0].encoding)
 
-    def memory(self) -> SerialCorrelation | None:
+    def serial_correlation(self) -> SerialCorrelation | None:
         """What successive rows of a sample, or of what pairs differ by, have in common."""
         if len(self.pooled) != sum(self.sizes) or self.variables[0].numbers:  # places, or values, not known
             return None
@@ -118,10 +118,10 @@ class EqualDistributions(Hypothesis):
             return None
         return self._rows(self.restriction.blocks).correlated("a sample")
 
-    def of_memory(self) -> tuple[str, ...]:
+    def serial_notes(self) -> tuple[str, ...]:
         """As of others; pairs are told what can be done about theirs."""
-        found = self.memory() if self.own is None else None
-        advice = BY_PAIRS if self.restriction.paired else self.in_time
+        found = self.serial_correlation() if self.own is None else None
+        advice = BY_PAIRS if self.restriction.paired else self.serial_remedy
         return () if found is None else (found.note(advice),)
 
     @property
@@ -157,7 +157,7 @@ class EqualDistributions(Hypothesis):
             )
         return tuning
 
-    def effect(self, again: Again, options: EffectOptions) -> KSampleEffect:
+    def effect(self, context: TestContext, options: EffectOptions) -> KSampleEffect:
         """Return how different every two samples are."""
         from shrinktest.results.effect import KSampleEffect
 
@@ -165,7 +165,7 @@ class EqualDistributions(Hypothesis):
             raise ValueError("columns=True is for two samples; test the pair in question by itself")
         names = tuple(map(str, options.names)) or self.kind.estimate_names(len(self.sizes))
         which = list(combinations(range(len(self.sizes)), 2))
-        effects = self.pair_effects(again, which, [(names[i], names[j]) for i, j in which], options)
+        effects = self.pair_effects(context, which, [(names[i], names[j]) for i, j in which], options)
         notes = [text for effect in effects for text in effect.notes]
         if len(which) > 1:
             notes.append(note("effect-of-pair"))
@@ -179,7 +179,7 @@ class EqualDistributions(Hypothesis):
 
     def pair_effects(
         self,
-        again: Again,
+        context: TestContext,
         which: Sequence[tuple[int, int]],
         names: Sequence[tuple[str, str]],
         options: EffectOptions,
@@ -187,7 +187,7 @@ class EqualDistributions(Hypothesis):
         """Return how different pairs of samples are; z is that of the test, and not known here."""
         from shrinktest.hypotheses.effects import pair_effects
 
-        effects = pair_effects(again, self.restriction, which, names, options)
+        effects = pair_effects(context, self.restriction, which, names, options)
         if self.own is None:
             return effects
         return [replace(effect, notes=(*effect.notes, note("effect-own-permutations"))) for effect in effects]
@@ -204,8 +204,8 @@ class EqualDistributions(Hypothesis):
 class TwoEqualDistributions(EqualDistributions):
     """Two samples have one distribution."""
 
-    kind: ClassVar[Kind] = TWO_SAMPLE
-    in_time: ClassVar[str] = BY_STRETCHES_OR_GROUPS
+    kind: ClassVar[TestInfo] = TWO_SAMPLE
+    serial_remedy: ClassVar[str] = BY_STRETCHES_OR_GROUPS
 
     @classmethod
     def read(  # type: ignore[override]  # these are two
@@ -243,22 +243,22 @@ class TwoEqualDistributions(EqualDistributions):
         found = cls._of(read, " and ".join(names), not is_unasked(scale), called=called, **options)
         return found if found.restriction.paired else replace(found, remarks=(*found.remarks, *_shared(*read.values)))
 
-    def of_memory(self) -> tuple[str, ...]:
+    def serial_notes(self) -> tuple[str, ...]:
         """The same, and where stretches, or series that are shifted, are too short for it."""
         if self.restriction.stretch or self.restriction.shift:
             return short(self._rows(), self.restriction, "a sample")
-        return super().of_memory()
+        return super().serial_notes()
 
-    def effect(self, again: Again, options: EffectOptions) -> TwoSampleEffect:  # type: ignore[override]  # of these two
+    def effect(self, context: TestContext, options: EffectOptions) -> TwoSampleEffect:  # type: ignore[override]  # of these two
         """Return how different the samples are."""
         first, second = (name or plain for name, plain in zip(options.names or (None, None), XY, strict=True))
-        (effect,) = self.pair_effects(again, [(0, 1)], [(first, second)], options)
-        return replace(effect, z=options.z, shares=again.shares(options.rng) if options.columns else {})
+        (effect,) = self.pair_effects(context, [(0, 1)], [(first, second)], options)
+        return replace(effect, z=options.z, shares=context.shares(options.rng) if options.columns else {})
 
-    def again(self, members: tuple[Member, ...], draws: Draws | None = None) -> Again:
+    def context(self, members: tuple[FittedStatistic, ...], draws: Draws | None = None) -> TestContext:
         """How to compute the estimates of a single statistic again, on the same permutations."""
         if draws is None:
-            return super().again(members)
+            return super().context(members)
         from shrinktest.hypotheses.witness import Witness
 
         return Witness(self, members, draws)

@@ -12,7 +12,7 @@ from shrinktest._check import choice, complete_points, counted, tensors_to_numpy
 from shrinktest._read import XY, Variables, read_samples, read_variables
 from shrinktest.conditional.residuals import Regression, neighborhoods
 from shrinktest.conditional.ridge import standardized
-from shrinktest.hypotheses.base import Variable, said_of_the_same, variables_of
+from shrinktest.hypotheses.base import Variable, repeated_column_notes, variables_of
 from shrinktest.hypotheses.conditional import (
     ConditionalIndependence,
     LabelGivenCovariates,
@@ -26,7 +26,7 @@ from shrinktest.hypotheses.conditional import (
 from shrinktest.hypotheses.model_x import by_model
 from shrinktest.notes import has_code, note
 from shrinktest.permutations.design import PermutationDesign
-from shrinktest.results.kinds import BY_PROPENSITY
+from shrinktest.results.info import BY_PROPENSITY
 from shrinktest.tables.aligned import check_same_index
 from shrinktest.tables.column import DROP
 from shrinktest.tables.encoding import Encoding
@@ -58,7 +58,7 @@ def read_given(
     variables, z = variables_of(read, GIVEN, said=not is_unasked(scale))[:2], read.values[2]
     test = ConditionalIndependence(
         variables=variables, sizes=(len(z),), missing=read.missing, restriction=read.restriction,
-        remarks=(*read.notes, *said_of_the_same(variables)), called=read.labels[:2],
+        remarks=(*read.notes, *repeated_column_notes(variables)), called=read.labels[:2],
     )  # fmt: skip
     if x_given_z is not None:
         transformed = (transform[0] if isinstance(transform, list) else transform) is not None

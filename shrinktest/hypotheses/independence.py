@@ -9,14 +9,14 @@ import numpy as np
 
 from shrinktest._read import XY, read_variables
 from shrinktest.estimators import MeanEstimator
-from shrinktest.hypotheses.again import Again, EffectOptions
 from shrinktest.hypotheses.base import Hypothesis, variables_of
+from shrinktest.hypotheses.context import EffectOptions, TestContext
 from shrinktest.kernels.bandwidths import require_in_range
 from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.serial_correlation import BY_SHIFTS, SerialCorrelation, joint_correlation, split_by_blocks
 from shrinktest.results.effect import DependenceEffect
-from shrinktest.results.kinds import INDEPENDENCE, Kind
+from shrinktest.results.info import INDEPENDENCE, TestInfo
 from shrinktest.statistics.hsic import prepare, tuning_of
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.statistic import Prepared
@@ -27,8 +27,8 @@ from shrinktest.tables.pooled import is_unasked
 class Independence(Hypothesis):
     """Two variables, x (n, p) and y (n, q), are independent, so that the observations of y may be permuted."""
 
-    kind: ClassVar[Kind] = INDEPENDENCE
-    in_time: ClassVar[str] = BY_SHIFTS
+    kind: ClassVar[TestInfo] = INDEPENDENCE
+    serial_remedy: ClassVar[str] = BY_SHIFTS
 
     restriction: PermutationDesign = field(default_factory=PermutationDesign)  # which rows of y change places
 
@@ -69,7 +69,7 @@ class Independence(Hypothesis):
             order[rows] = np.roll(rows, -lag)
         return replace(self, variables=(x, replace(y, points=np.ascontiguousarray(y.points[order])))) if lag else self
 
-    def memory(self) -> SerialCorrelation | None:
+    def serial_correlation(self) -> SerialCorrelation | None:
         """What successive rows of both variables have in common, in every block by itself."""
         if not self.restriction.by_rows:
             return None
@@ -97,13 +97,13 @@ class Independence(Hypothesis):
         """As the estimator says for one sample of pairs."""
         return tuning_of(estimator, self.sizes[0])
 
-    def effect(self, again: Again, options: EffectOptions) -> DependenceEffect:
+    def effect(self, context: TestContext, options: EffectOptions) -> DependenceEffect:
         """Return how dependent the variables are."""
         from shrinktest.hypotheses.effects import dependence_effect, dependence_estimate
 
         first, second = (name or plain for name, plain in zip(options.names or (None, None), XY, strict=True))
-        estimate, notes = dependence_estimate(again, self.restriction)
-        return dependence_effect(again, options, estimate, notes, (first, second))
+        estimate, notes = dependence_estimate(context, self.restriction)
+        return dependence_effect(context, options, estimate, notes, (first, second))
 
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
         """Squared norm of the estimated cross-covariance operator, for every pairing."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from shrinktest._check import Array, complete_points, counted
 from shrinktest.embedding import MeanEmbedding
-from shrinktest.hypotheses.again import Again, Member
+from shrinktest.hypotheses.context import FittedStatistic, TestContext
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.statistics.statistic import Prepared
 
@@ -52,7 +52,7 @@ class BinnedEmbedding(MeanEmbedding):
 
 
 @dataclass(frozen=True, eq=False)
-class BinMember(Member):
+class BinMember(FittedStatistic):
     """A statistic of bins, with their mean features ``means`` (M, rank)."""
 
     means: Array | None = None
@@ -66,7 +66,7 @@ class BinnedPrepared(Prepared):
 
 
 @dataclass(frozen=True, eq=False)
-class OfBins(Again):
+class OfBins(TestContext):
     """What is left of samples in batches once they are tested: the mean features of their bins."""
 
     @property

@@ -57,7 +57,7 @@ class ModeledCopies(ConditionalIndependence):
     others: np.ndarray  # (m, p): rows of several copies less the mean
     model: ModelX
 
-    def memory(self) -> None:
+    def serial_correlation(self) -> None:
         """Serial correlation does not matter if the model is true."""
 
     def _allowed(self, n_resamples: float, alpha: float) -> Permutations:

@@ -20,8 +20,8 @@ from shrinktest.batches.strata import representative
 from shrinktest.batches.summands import summands_of
 from shrinktest.effects.dependence import dependence_in_groups
 from shrinktest.estimators import MeanEstimator
-from shrinktest.hypotheses.again import Again, EffectOptions, Member
 from shrinktest.hypotheses.base import Variable
+from shrinktest.hypotheses.context import EffectOptions, FittedStatistic, TestContext
 from shrinktest.hypotheses.effects import MEASURED, dependence_effect, variance_notes
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.multiplied import Multiplied
@@ -208,7 +208,7 @@ class IndependenceInBatches(Independence):
             said.append(note("random-sample", kernels="the kernels take", rows=drawn))
         return tuple(said)
 
-    def memory(self) -> None:
+    def serial_correlation(self) -> None:
         """Not looked for: y is shifted within blocks of successive pairs."""
 
     def notes(self, kernel: Any) -> tuple[str, ...]:
@@ -228,18 +228,18 @@ class IndependenceInBatches(Independence):
         """What a result keeps of the names in the data."""
         return {"encodings": self.encodings, "columns": self.pairs.names, "names": self.called}
 
-    def again(self, members: tuple[Member, ...], draws: Draws | None = None) -> Again:
+    def context(self, members: tuple[FittedStatistic, ...], draws: Draws | None = None) -> TestContext:
         """What is left of the pairs, without their rows: sums over those as they were observed."""
         assert self.multiplied is not None
-        place, _ = self._meeting(Again(self, members).leading.kernel)
+        place, _ = self._meeting(TestContext(self, members).leading.kernel)
         return OfPairs(replace(self, meetings=(), multiplied=None), members, self.multiplied.observed(place))
 
-    def effect(self, again: Again, options: EffectOptions) -> DependenceEffect:
+    def effect(self, context: TestContext, options: EffectOptions) -> DependenceEffect:
         """How dependent the variables are, with an interval from groups of blocks."""
-        assert isinstance(again, OfPairs)
-        found = dependence_in_groups(again.sums)
+        assert isinstance(context, OfPairs)
+        found = dependence_in_groups(context.sums)
         first, second = (name or plain for name, plain in zip(options.names or (None, None), XY, strict=True))
-        return dependence_effect(again, options, found, variance_notes(found) or self._of_groups(), (first, second))
+        return dependence_effect(context, options, found, variance_notes(found) or self._of_groups(), (first, second))
 
     def _of_groups(self) -> tuple[str, ...]:
         if (groups := self.shifting.groups) >= MEASURED:
@@ -248,7 +248,7 @@ class IndependenceInBatches(Independence):
 
 
 @dataclass(frozen=True, eq=False)
-class OfPairs(Again):
+class OfPairs(TestContext):
     """What is left of pairs in batches once they are tested: ``sums`` of products, of the leading statistic."""
 
     sums: PairSums

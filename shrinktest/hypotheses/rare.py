@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shrinktest.hypotheses.again import Again
+from shrinktest.hypotheses.context import TestContext
 from shrinktest.notes import Note, note
 from shrinktest.permutations.design import PermutationDesign
 
@@ -18,12 +18,12 @@ FEWEST_TOGETHER = 10
 
 
 def said_of_samples(
-    again: Again, restriction: PermutationDesign, which: tuple[int, int], names: Sequence[str]
+    context: TestContext, restriction: PermutationDesign, which: tuple[int, int], names: Sequence[str]
 ) -> tuple[str, ...]:
     """A note where few rows (pairs, groups) of two samples of a test are not the same as all others."""
-    starts = np.concatenate([[0], np.cumsum(again.sizes)])
+    starts = np.concatenate([[0], np.cumsum(context.sizes)])
     rows = [np.arange(starts[i], starts[i + 1]) for i in which]
-    rare = _rare(again.pooled[np.concatenate(rows)])
+    rare = _rare(context.pooled[np.concatenate(rows)])
     parts = zip(rows, np.split(rare, [len(rows[0])]), strict=True)
     (k, m), (j, n) = (_units(restriction, own, part) for own, part in parts)
     if not 0.0 < rare.mean() < 0.5 or min(m, n) * (k / m + j / n) >= FEWEST_APART:
@@ -31,9 +31,9 @@ def said_of_samples(
     return (_note(f"{k} of {names[0]}, {j} of {names[1]}", restriction),)
 
 
-def said_of_variables(again: Again, restriction: PermutationDesign) -> tuple[str, ...]:
+def said_of_variables(context: TestContext, restriction: PermutationDesign) -> tuple[str, ...]:
     """A note where few rows (groups) of two variables are not the same as most others in both of them."""
-    x, y = (_rare(variable.points) for variable in again.hypothesis.variables)
+    x, y = (_rare(variable.points) for variable in context.hypothesis.variables)
     rows = np.arange(len(x))
     (one, n), (other, _), (both, _) = (_units(restriction, rows, rare) for rare in (x, y, x & y))
     if min(x.mean(), y.mean()) >= 0.5 or max(both, one * other / n) >= FEWEST_TOGETHER:

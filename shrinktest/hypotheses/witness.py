@@ -10,8 +10,8 @@ import numpy as np
 from shrinktest._check import as_rng, complete_points, count, counted, flag, level
 from shrinktest._parallel import memory_limit
 from shrinktest.embedding import MeanEmbedding
-from shrinktest.hypotheses.again import Again
 from shrinktest.hypotheses.base import Variable
+from shrinktest.hypotheses.context import TestContext
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import taken_anew
@@ -34,10 +34,10 @@ _VALUES = 2**22  # of the kernel at a time
 
 
 @dataclass(frozen=True, eq=False)
-class Witness(Again):
+class Witness(TestContext):
     """Data, statistics and permutations of a two-sample test, to compute its estimates again.
 
-    Bands and contributions are those of a single member; see `Again.only`.
+    Bands and contributions are those of a single member; see `TestContext.only`.
     """
 
     hypothesis: EqualDistributions

@@ -1,4 +1,4 @@
-"""Aggregation: what the statistics of a collection on shared permutations say together."""
+"""Aggregation: what the statistics of an ensemble on shared permutations say together."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shrinktest.multiple.collection import Collection
+from shrinktest.multiple.ensembles import Ensemble
 from shrinktest.notes import has_code, note
 from shrinktest.permutations.multiplicity import scores, step_down, tails
 from shrinktest.permutations.null import Null
@@ -16,7 +16,7 @@ from shrinktest.permutations.stopping import Stopping
 from shrinktest.results.base import Setup, TestData
 from shrinktest.results.conclude import UNKNOWN, of_rounding
 from shrinktest.results.ensemble import AggregateResult
-from shrinktest.results.kinds import CHANGE
+from shrinktest.results.info import CHANGE
 from shrinktest.results.result import TestResult
 
 _ROUNDING = 1e-9  # of combined statistics that are equal but for rounding
@@ -60,7 +60,7 @@ def together(nulls: Sequence[Null], weights: ArrayLike) -> Null:
 
 
 def aggregated(
-    collection: Collection,
+    ensemble: Ensemble,
     nulls: tuple[Null, ...],
     members: tuple[TestResult, ...],
     notes: tuple[str, ...] = (),
@@ -79,7 +79,7 @@ def aggregated(
     joined = (_joined(getattr(member, name) for member in members) for name in ("form", "tuning", "route"))
     shared: dict[str, Any] = {
         "data": TestData(test, n_observations, **about),
-        "setup": Setup(collection, tuple(member.kernel for member in members), *joined),
+        "setup": Setup(ensemble, tuple(member.kernel for member in members), *joined),
         "members": members,
         **{"alpha": alpha, "rng": rng, "context": context},
     }
@@ -88,7 +88,7 @@ def aggregated(
         notes = (*notes, note("undecided")) if nulls else notes
         return kind(null=UNKNOWN, adjusted=np.full(len(members), np.nan), notes=notes, **shared)
     exact = nulls[0].exact
-    comparable = comparable_of(nulls, collection.weights)
+    comparable = comparable_of(nulls, ensemble.weights)
     smallest = smallest_of(comparable)
     own = [one for member in members for one in member.notes]
     others = [one for one in own if not has_code(one, "rounding", "constant-statistic")]  # on p-values of their own

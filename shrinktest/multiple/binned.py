@@ -21,9 +21,9 @@ from shrinktest.hypotheses.binned import Binned, TwoBinned
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.hypotheses.supported import checked_estimator, checked_route
 from shrinktest.kernels import Kernel, as_kernel
-from shrinktest.multiple.collection import (
-    Asked,
-    Collection,
+from shrinktest.multiple.ensembles import (
+    Ensemble,
+    KernelSpec,
     collect,
     estimators_of,
     is_auto,
@@ -42,7 +42,7 @@ def run_binned(
     samples: Sequence[Any],
     names: Sequence[str],
     estimator: Any,
-    asked: Asked,
+    asked: KernelSpec,
     settings: Settings,
     rng: Any,
     *,
@@ -72,7 +72,7 @@ def run_binned(
     hypothesis = hypothesis.reading(kernels, plan, spare=spare)
     with kernel_progress(settings.progress):
         hypothesis = replace(hypothesis, means=hypothesis.bin_means(plan))
-    asked = Asked("gaussian", "median") if is_several(estimator) else asked  # a collection has the kernels
+    asked = KernelSpec("gaussian", "median") if is_several(estimator) else asked  # an ensemble has the kernels
     return run(hypothesis, estimator, [asked], settings, generator)
 
 
@@ -81,7 +81,7 @@ def columns_in_bins(
     groups: Sequence[slice],
     columns: Sequence[Variable],
     estimator: Any,
-    asked: Sequence[Asked],
+    asked: Sequence[KernelSpec],
     settings: Settings,
     generator: np.random.Generator,
 ) -> list[TwoBinned | ValueError]:
@@ -128,13 +128,15 @@ def refuse(arguments: Mapping[str, Any]) -> None:
             raise ValueError(f"{argument}= takes all rows at once, and is not for samples in batches; leave it out")
 
 
-def check(estimator: Any, asked: Sequence[Asked], settings: Settings, test: str, checked: Callable[[Any], Any]) -> None:
+def check(
+    estimator: Any, asked: Sequence[KernelSpec], settings: Settings, test: str, checked: Callable[[Any], Any]
+) -> None:
     """Raise ValueError for kernels that take more than features, and by ``checked`` for estimators.
 
     This comes before any row is read.
     """
     members: Sequence[Any] = ()
-    if isinstance(estimator, Collection) or is_auto(estimator):
+    if isinstance(estimator, Ensemble) or is_auto(estimator):
         members = collect(estimator, asked, (), np.random.default_rng(0), test, ()).members
     for one in [member.estimator for member in members] or estimators_of(estimator):
         checked(one)
@@ -163,11 +165,11 @@ def planned(hypothesis: Binned, settings: Settings, generator: np.random.Generat
     return Plan(settings.gram, settings.rank or rank, sum(bins), max(bins), settings.memory, lambda: beside(kept, 3))
 
 
-def collected(estimator: Any, asked: Asked, hypothesis: Binned, plan: Plan) -> tuple[Any, list[Kernel], bool]:
-    """The estimator, or the collection of several statistics; its kernels; and whether some may be left out."""
+def collected(estimator: Any, asked: KernelSpec, hypothesis: Binned, plan: Plan) -> tuple[Any, list[Kernel], bool]:
+    """The estimator, or the ensemble of several statistics; its kernels; and whether some may be left out."""
     if not is_several(estimator, [asked]):
         return as_estimator(estimator), [as_kernel(asked.kernel, asked.bandwidth, asked.name)], False
     test = hypothesis.kind.name
-    collection = collect(estimator, [asked], hypothesis.variables, plan.rng(), test, hypothesis.n_observations)
+    ensemble = collect(estimator, [asked], hypothesis.variables, plan.rng(), test, hypothesis.n_observations)
     spare = spares(estimator, test)  # those that are recommended are told by their name
-    return estimator if spare else collection, [member.kernel for member in collection.members], spare
+    return estimator if spare else ensemble, [member.kernel for member in ensemble.members], spare

@@ -13,14 +13,14 @@ from shrinktest.hypotheses.conditional import ConditionalIndependence
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.aggregation import refuse_stopping
-from shrinktest.multiple.collection import Asked, refuse_candidates
+from shrinktest.multiple.ensembles import KernelSpec, refuse_candidates
 from shrinktest.multiple.many import run_many
 from shrinktest.notes import note
 from shrinktest.results.multiple import WESTFALL_YOUNG, MultipleTestsResult
 
 
 def run_lags(
-    hypothesis: Independence, lags: Any, estimator: Any, asked: list[Asked], settings: Settings, rng: Any
+    hypothesis: Independence, lags: Any, estimator: Any, asked: list[KernelSpec], settings: Settings, rng: Any
 ) -> MultipleTestsResult:
     """Test two series at every lag.
 

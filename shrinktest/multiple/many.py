@@ -12,7 +12,7 @@ import numpy as np
 from shrinktest._check import counted, listed, n_dimensions, rng_provenance
 from shrinktest.hypotheses.base import Hypothesis, Variable
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.multiple.collection import Asked
+from shrinktest.multiple.ensembles import KernelSpec
 from shrinktest.multiple.run import run_side_by_side
 from shrinktest.notes import has_code, note
 from shrinktest.permutations.null import Null
@@ -33,7 +33,7 @@ class TestedColumn:
     place: int  # among the columns of its table
     label: str
     values: Variable  # in numbers: (n, 1), or the several that a column of a table became
-    asked: Asked  # its kernel and bandwidth
+    asked: KernelSpec  # its kernel and bandwidth
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class ColumnsToTest:
     def read(
         cls,
         table: Variable,
-        asked: Asked,
+        asked: KernelSpec,
         prefix: str,
         *,
         unread: Reasons,
@@ -115,7 +115,7 @@ def run_many(
     hypotheses: Sequence[Hypothesis],
     labels: Sequence[tuple[Any, ...]],
     keys: tuple[str, ...],
-    asked: Sequence[Sequence[Asked]],
+    asked: Sequence[Sequence[KernelSpec]],
     estimator: Any,
     settings: Settings,
     generator: np.random.Generator,

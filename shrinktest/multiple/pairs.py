@@ -14,9 +14,9 @@ from shrinktest.hypotheses.settings import Settings
 from shrinktest.hypotheses.supported import checked_policy, checked_scaled
 from shrinktest.kernels import as_kernel
 from shrinktest.multiple.binned import by_whom, check, refuse
-from shrinktest.multiple.collection import Asked, collect, is_several, spares
+from shrinktest.multiple.ensembles import KernelSpec, collect, is_several, spares
 from shrinktest.multiple.run import beside, run
-from shrinktest.results.kinds import INDEPENDENCE
+from shrinktest.results.info import INDEPENDENCE
 from shrinktest.results.result import TestResult
 
 _FEATURES = (3, 5)  # uses of random numbers: features of x, and of y
@@ -26,7 +26,7 @@ def run_pairs(
     X: Any,
     Y: Any,
     estimator: Any,
-    asked: Sequence[Asked],
+    asked: Sequence[KernelSpec],
     settings: Settings,
     rng: Any,
     *,
@@ -63,10 +63,10 @@ def run_pairs(
         x, y = (as_kernel(one.kernel, one.bandwidth, one.name) for one in asked)
         plan.add([(x, y)], spare=False)
     else:
-        collection = collect(estimator, asked, hypothesis.variables, plan.rng(0), test, hypothesis.n_observations)
-        plan.add([member.kernel for member in collection.members], spare=spares(estimator, test))
+        ensemble = collect(estimator, asked, hypothesis.variables, plan.rng(0), test, hypothesis.n_observations)
+        plan.add([member.kernel for member in ensemble.members], spare=spares(estimator, test))
         if not spares(estimator, test):  # those that are recommended are told by their name
-            estimator, asked = collection, [Asked("gaussian", "median", one.name) for one in asked]
+            estimator, asked = ensemble, [KernelSpec("gaussian", "median", one.name) for one in asked]
     with kernel_progress(settings.progress):
         hypothesis = hypothesis.reading(plan)
     return run(hypothesis, estimator, asked, settings, generator)

@@ -13,14 +13,14 @@ import numpy as np
 from shrinktest._check import as_rng, rng_provenance
 from shrinktest._parallel import kernel_progress, single_blas_thread
 from shrinktest.estimators import as_estimator
-from shrinktest.hypotheses.again import Member
 from shrinktest.hypotheses.base import Hypothesis, resolve
+from shrinktest.hypotheses.context import FittedStatistic
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.multiple.aggregation import aggregated, refuse_stopping, together
-from shrinktest.multiple.collection import Asked, Collection, collect, is_several, spares
+from shrinktest.multiple.ensembles import Ensemble, KernelSpec, collect, is_several, spares
 from shrinktest.notes import Note
 from shrinktest.permutations.base import Draws
 from shrinktest.permutations.null import Null
@@ -81,7 +81,7 @@ _NAMED = 5  # tests at most that a note on some of many names
 def run(
     hypothesis: Hypothesis,
     estimator: Any,
-    asked: Sequence[Asked],
+    asked: Sequence[KernelSpec],
     settings: Settings,
     rng: Any,
 ) -> TestResult:
@@ -101,11 +101,11 @@ def run(
         **hypothesis.labels(),
     }
     if is_several(estimator, asked):
-        collection = collect(
+        ensemble = collect(
             estimator, asked, hypothesis.variables, generator, hypothesis.kind.name, hypothesis.n_observations
         )
         spare = spares(estimator, hypothesis.kind.name)
-        return _combined(hypothesis, collection, settings, generator, common, spare=spare)
+        return _combined(hypothesis, ensemble, settings, generator, common, spare=spare)
     one = as_estimator(estimator)
     kernels = tuple(as_kernel(each.kernel, each.bandwidth, each.name) for each in asked)
     kernel = kernels if len(kernels) > 1 else kernels[0]
@@ -120,42 +120,42 @@ def run(
             prepared = hypothesis.prepare(one, resolved, described["form"], cache, settings.workers)
         member = hypothesis.member(one, prepared, described["form"])
         draws = Draws.of(permutations, settings.n_resamples, generator)
-        again = hypothesis.again((member,), draws)
+        context = hypothesis.context((member,), draws)
         how: dict[str, Any] = {"workers": settings.workers, "progress": settings.progress}
         null = prepared.null(draws, stopping=settings.stopping, **how)
     _require_kernel(null, described["form"], prepared.kernel, hypothesis)
-    told = {**prepared.about(hypothesis.notes(prepared.kernel)), **described, **common, "context": again}
+    told = {**prepared.about(hypothesis.notes(prepared.kernel)), **described, **common, "context": context}
     result = conclude(null, restriction=permutations.restriction, **told)
     return _concluded(hypothesis, result, member, cache, generator)
 
 
 def _combined(
     hypothesis: Hypothesis,
-    collection: Collection,
+    ensemble: Ensemble,
     settings: Settings,
     generator: np.random.Generator,
     common: dict[str, Any],
     *,
     spare: bool,
 ) -> TestResult:
-    """Every member of a collection on the same permutations, and what they say together.
+    """Every member of an ensemble on the same permutations, and what they say together.
 
     What is kept of a member is its statistic over the permutations; Gram matrices only as long as there is room.  With
     ``spare``, members that take more memory than there is are left out.
     """
     refuse_stopping(settings.stopping)
-    members = collection.members
+    members = ensemble.members
     described = [hypothesis.described(member.estimator, settings.form) for member in members]
     if hypothesis.missing:
         nothing = (conclude(None, kernel=m.kernel, **d, **common) for m, d in zip(members, described, strict=True))
-        return aggregated(collection, (), tuple(nothing), **common)
+        return aggregated(ensemble, (), tuple(nothing), **common)
     # kernels draw first, from a source of their own: permutations must not depend on what a statistic was made of
     for_kernels = beside(generator, 1)
     draws = Draws.of(hypothesis.permutations(settings.n_resamples, settings.alpha), settings.n_resamples, generator)
     cache = KernelCache(settings.limits(for_kernels))
     resolved = Resolved(for_kernels, fresh=cache.limits.random)
     common["restriction"] = draws.permutations.restriction
-    found, left_out = _nulls(hypothesis, collection, described, settings, cache, resolved, draws, spare=spare)
+    found, left_out = _nulls(hypothesis, ensemble, described, settings, cache, resolved, draws, spare=spare)
     used = [i for i, one in enumerate(found) if one is not None]
     there = [one for one in found if one is not None]
     nulls = [one.null for one in there]
@@ -164,18 +164,22 @@ def _combined(
         for i, one in zip(used, there, strict=True)
     ]
     warn_too_few(nulls[0].values.size + (not nulls[0].exact), settings.alpha, exact=nulls[0].exact)
-    kept_members = Collection([members[i] for i in used]) if left_out else collection
-    common["context"] = hypothesis.again(tuple(one.member for one in there), draws)
+    kept_members = Ensemble([members[i] for i in used]) if left_out else ensemble
+    common["context"] = hypothesis.context(tuple(one.member for one in there), draws)
     result = aggregated(kept_members, tuple(nulls), tuple(results), notes=left_out, **common)
     return _concluded(hypothesis, result, there[result.decided].member, cache, generator)
 
 
 def _concluded(
-    hypothesis: Hypothesis, result: TestResult, member: Member, cache: KernelCache, generator: np.random.Generator
+    hypothesis: Hypothesis,
+    result: TestResult,
+    member: FittedStatistic,
+    cache: KernelCache,
+    generator: np.random.Generator,
 ) -> TestResult:
     """The result with what the hypothesis says besides, by random numbers apart from those of the test."""
     found: TestResult = hypothesis.concluded(result, member, cache, setup_generator(generator))
-    more = [note for note in hypothesis.of_memory() if note not in found.notes]
+    more = [note for note in hypothesis.serial_notes() if note not in found.notes]
     return replace(found, notes=(*found.notes, *more)) if more else found
 
 
@@ -185,12 +189,12 @@ class _Found:
 
     null: Null
     about: dict[str, Any]
-    member: Member
+    member: FittedStatistic
 
 
 def _nulls(
     hypothesis: Hypothesis,
-    collection: Collection,
+    ensemble: Ensemble,
     described: Sequence[dict[str, Any]],
     settings: Settings,
     cache: KernelCache,
@@ -200,7 +204,7 @@ def _nulls(
     spare: bool,
 ) -> tuple[list[_Found | None], tuple[str, ...]]:
     """For every member what was found, and notes on those that are left out."""
-    members = collection.members
+    members = ensemble.members
     found: list[_Found | None] = [None] * len(members)
     without: list[str] = []
     order = range(len(members)) if cache.limits.random else _by_kernel([member.kernel for member in members])
@@ -231,7 +235,7 @@ def _by_kernel(kernels: list[Any]) -> list[int]:
 def run_side_by_side(
     hypotheses: Sequence[Hypothesis],
     estimator: Any,
-    asked: Sequence[Sequence[Asked]],
+    asked: Sequence[Sequence[KernelSpec]],
     settings: Settings,
     generator: np.random.Generator,
     method: str,
@@ -243,13 +247,13 @@ def run_side_by_side(
     and ``method`` is how p-values will be adjusted.
     """
     several, test = is_several(estimator), hypotheses[0].kind.name
-    collections = [
+    ensembles = [
         collect(
             estimator if several else [estimator], one, hypothesis.variables, generator, test, hypothesis.n_observations
         )
         for hypothesis, one in zip(hypotheses, asked, strict=True)
     ]
-    described = [hypotheses[0].described(member.estimator, settings.form) for member in collections[0].members]
+    described = [hypotheses[0].described(member.estimator, settings.form) for member in ensembles[0].members]
     setup = setup_generator(generator)
     first = Draws.of(hypotheses[0].permutations(settings.n_resamples, settings.alpha), settings.n_resamples, generator)
     warn_too_few(first.count, settings.alpha, factor_of(method, len(hypotheses), first.count), exact=first.exact)
@@ -260,13 +264,13 @@ def run_side_by_side(
     notes: list[str] = []
     rounded: dict[str, list[str]] = {}
     for v in range(len(hypotheses[0].variables)):  # in the order of the columns, first those of X
-        for i, (hypothesis, collection) in enumerate(zip(hypotheses, collections, strict=True)):
+        for i, (hypothesis, ensemble) in enumerate(zip(hypotheses, ensembles, strict=True)):
             try:
-                for member in collection.members:
+                for member in ensemble.members:
                     resolved.one(hypothesis, v, member.kernel[v] if isinstance(member.kernel, tuple) else member.kernel)
             except ValueError as error:
                 errors.setdefault(i, error)
-    for i, (hypothesis, collection) in enumerate(zip(hypotheses, collections, strict=True)):
+    for i, (hypothesis, ensemble) in enumerate(zip(hypotheses, ensembles, strict=True)):
         if i in errors:
             nulls.append(str(errors[i]))
             continue
@@ -274,14 +278,14 @@ def run_side_by_side(
         draws = Draws(hypothesis.permutations(settings.n_resamples, settings.alpha), settings.n_resamples, first.seed)
         try:
             found, without = _nulls(
-                hypothesis, collection, described, settings, used, resolved, draws, spare=spares(estimator, test)
+                hypothesis, ensemble, described, settings, used, resolved, draws, spare=spares(estimator, test)
             )
         except ValueError as error:
             errors[i] = error
             nulls.append(str(error))
             continue
         parts = [one for one in found if one is not None]
-        weights = [member.weight for member, one in zip(collection.members, found, strict=True) if one is not None]
+        weights = [member.weight for member, one in zip(ensemble.members, found, strict=True) if one is not None]
         nulls.append(together([one.null for one in parts], weights) if several else parts[0].null)
         notes += (*without, *(note for one in parts for note in one.about["notes"]))
         shrunk = any(is_shrunk(one.null, one.member.form, one.member.estimator) for one in parts)
@@ -294,7 +298,7 @@ def run_side_by_side(
         notes.append(Note(f"{which}: {said}", getattr(said, "code", "")))
     names = ("form", "tuning")
     shared = {name: "/".join(dict.fromkeys(one[name] for one in described)) for name in names}
-    shown = collections[0] if several else described[0]["estimator"]
+    shown = ensembles[0] if several else described[0]["estimator"]
     about = {"estimator": shown, **shared, "restriction": first.permutations.restriction}
     about["notes"] = tuple(dict.fromkeys(notes))
     return nulls, about

@@ -12,7 +12,7 @@ from shrinktest.hypotheses.supported import without_data
 from shrinktest.kernels import Gaussian, Kernel, as_kernel
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.multiple.binned import RANK
-from shrinktest.multiple.collection import Asked, Collection, is_auto
+from shrinktest.multiple.ensembles import Ensemble, KernelSpec, is_auto
 from shrinktest.statistics.kernel_cache import advised, bytes_of
 
 _PART = 16.0  # of the memory that kernel values may take: what the rows themselves may
@@ -22,7 +22,7 @@ def in_memory(
     samples: Sequence[Any],
     names: Sequence[str],
     estimator: Any,
-    asked: Sequence[Asked],
+    asked: Sequence[KernelSpec],
     settings: Settings,
     column_types: Mapping[str, Any] | None,
     work: str = "sums",
@@ -52,11 +52,11 @@ def in_memory(
     )
 
 
-def _kernels(estimator: Any, asked: Sequence[Asked]) -> list[Kernel]:
+def _kernels(estimator: Any, asked: Sequence[KernelSpec]) -> list[Kernel]:
     """All that are asked for; none where the test chooses them."""
     if is_auto(estimator):
         return []
-    if isinstance(estimator, Collection):
+    if isinstance(estimator, Ensemble):
         several = [member.kernel for member in estimator.members]
         return [one for kernels in several for one in (kernels if isinstance(kernels, tuple) else (kernels,))]
     pairs = [(one.kernel if isinstance(one.kernel, list | tuple) else [one.kernel], one.name) for one in asked]

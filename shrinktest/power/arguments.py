@@ -9,13 +9,13 @@ from typing import Any
 from shrinktest._check import MAX_SIZE, as_rng, choice, count, did_you_mean, listed
 from shrinktest._parallel import free_memory
 from shrinktest.estimators import ALIASES, ESTIMATORS, MeanEstimator, as_estimator
-from shrinktest.multiple.collection import AUTO, Collection, estimators_of, is_auto, recommended
+from shrinktest.multiple.ensembles import AUTO, Ensemble, estimators_of, is_auto, recommended
 from shrinktest.power.any_test import AnyTest, is_test
 from shrinktest.power.known_tests import KNOWN_TESTS, known_test, known_tests
-from shrinktest.results.kinds import KINDS
+from shrinktest.results.info import KINDS
 
 #: What a power study compares: an estimator, several combined, keyword arguments of the test, or another test.
-Compared = MeanEstimator | Collection | tuple[MeanEstimator, ...] | dict[str, Any] | AnyTest
+Compared = MeanEstimator | Ensemble | tuple[MeanEstimator, ...] | dict[str, Any] | AnyTest
 
 _BYTES = 700  # of a trial of one setting, in the lists of a study
 
@@ -24,7 +24,7 @@ def named_tests(estimators: Any, test: str) -> dict[str, Compared]:
     """Labels and what a power study compares under them; ``test`` is that of its design."""
     if isinstance(estimators, Mapping):
         return _distinct([(_label(label), as_compared(one, test)) for label, one in estimators.items()])
-    lone = isinstance(estimators, str | MeanEstimator | Collection | AnyTest) or callable(estimators)
+    lone = isinstance(estimators, str | MeanEstimator | Ensemble | AnyTest) or callable(estimators)
     given = [estimators] if lone else several(estimators, (), "estimators")
     return _distinct([(label_of(one, compared := as_compared(one, test)), compared) for one in given])
 
@@ -44,7 +44,7 @@ def as_compared(one: Any, test: str) -> Compared:
         if isinstance(estimator, AnyTest):
             raise ValueError(f"{estimator!r} is a test with arguments of its own and not an estimator; give it alone")
         return {"estimator": estimator, **settings}
-    if isinstance(one, Collection | AnyTest):
+    if isinstance(one, Ensemble | AnyTest):
         return one
     if isinstance(one, list | tuple):
         return tuple(estimators_of(one))
@@ -92,7 +92,7 @@ def permutes(compared: Compared) -> bool:
 
 def brings_kernels(compared: Compared) -> bool:
     """Whether the kernels and bandwidths of a study are not for it, because it has its own."""
-    return isinstance(compared["estimator"] if isinstance(compared, dict) else compared, Collection | AnyTest)
+    return isinstance(compared["estimator"] if isinstance(compared, dict) else compared, Ensemble | AnyTest)
 
 
 def named_estimators(estimators: Any) -> dict[str, MeanEstimator]:

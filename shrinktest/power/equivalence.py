@@ -17,7 +17,7 @@ from shrinktest.equivalence import DEPENDENCE, EquivalenceResult, check_margin, 
 from shrinktest.power.any_test import AnyTest
 from shrinktest.power.designs import Design
 from shrinktest.power.designs.base import sizes_of
-from shrinktest.results.kinds import INDEPENDENCE, KINDS, TWO_SAMPLE
+from shrinktest.results.info import INDEPENDENCE, KINDS, TWO_SAMPLE
 
 #: The name that solve_sample_size knows the test by.
 EQUIVALENCE = "equivalence"

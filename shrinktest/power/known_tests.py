@@ -14,7 +14,7 @@ from shrinktest._check import Array, complete_points, listed
 from shrinktest._names import numbered
 from shrinktest._read import XY
 from shrinktest.power.any_test import AnyTest
-from shrinktest.results.kinds import INDEPENDENCE, K_SAMPLE, KINDS, TWO_SAMPLE
+from shrinktest.results.info import INDEPENDENCE, K_SAMPLE, KINDS, TWO_SAMPLE
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,7 +8,7 @@ import numpy as np
 
 from shrinktest._check import level, percent
 from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes, ink, legend, legend_beside, title
-from shrinktest.results.kinds import kind_of
+from shrinktest.results.info import kind_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

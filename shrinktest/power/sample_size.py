@@ -25,7 +25,7 @@ from shrinktest.power.sample_size_result import SampleSizeResult
 from shrinktest.power.store_file import check_store
 from shrinktest.power.study import permutations_of, power_study, too_few
 from shrinktest.power.work import bar
-from shrinktest.results.kinds import CHANGE, CONDITIONAL, INDEPENDENCE, JOINT
+from shrinktest.results.info import CHANGE, CONDITIONAL, INDEPENDENCE, JOINT
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,7 +13,7 @@ from shrinktest._check import percent
 from shrinktest.power.curve import PowerCurve
 from shrinktest.power.designs import Design
 from shrinktest.results.base import Result
-from shrinktest.results.kinds import CHANGE, KINDS
+from shrinktest.results.info import CHANGE, KINDS
 from shrinktest.results.printing import Summary, Table
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ from shrinktest.power.store_file import check_store
 from shrinktest.power.trial import run_trial
 from shrinktest.power.work import finish
 from shrinktest.results.conclude import enough
-from shrinktest.results.kinds import KINDS
+from shrinktest.results.info import KINDS
 
 
 @hinted

@@ -13,7 +13,7 @@ from shrinktest.power.arguments import Compared, brings_kernels
 from shrinktest.power.designs import Design
 from shrinktest.power.designs.base import sizes_of
 from shrinktest.power.store_file import Row
-from shrinktest.results.kinds import KINDS
+from shrinktest.results.info import KINDS
 
 _ANY = 0.999  # a level decides nothing here, and at this one no test warns that it has too few relabellings to reject
 
@@ -70,7 +70,7 @@ def run_trial(
 
 
 def _arguments(compared: Compared, keywords: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments of the test: its own prevail over those of the study, and a collection brings its kernels."""
+    """Arguments of the test: its own prevail over those of the study, and an ensemble brings its kernels."""
     if brings_kernels(compared):
         keywords = {key: value for key, value in keywords.items() if not key.startswith(("kernel", "bandwidth"))}
     return {**keywords, **(compared if isinstance(compared, dict) else {"estimator": compared})}

@@ -9,7 +9,7 @@ import numpy as np
 
 from shrinktest._check import percent
 from shrinktest.results.base import TABLE, Result
-from shrinktest.results.kinds import kind_of
+from shrinktest.results.info import kind_of
 from shrinktest.results.printing import Summary, Table
 from shrinktest.results.result import clopper_pearson
 

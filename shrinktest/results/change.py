@@ -14,7 +14,7 @@ import numpy as np
 from shrinktest._check import counted, percent
 from shrinktest.results.base import Result, plain
 from shrinktest.results.ensemble import AggregateResult
-from shrinktest.results.kinds import CHANGE, OUTSIDE_INSIDE
+from shrinktest.results.info import CHANGE, OUTSIDE_INSIDE
 from shrinktest.results.printing import Summary, Table
 from shrinktest.results.result import TestResult
 
@@ -255,7 +255,7 @@ class ChangesResult(Result):
         Level of all tests together.
     confidence : float or None
         Confidence of each interval.
-    estimator : MeanEstimator or Collection
+    estimator : MeanEstimator or Ensemble
     kernel : Kernel
         As it was asked for; bandwidths are found in every stretch anew.
     times : tuple

@@ -14,7 +14,7 @@ from shrinktest.estimators import KME
 from shrinktest.notes import note
 from shrinktest.permutations.null import Null
 from shrinktest.results.base import Setup, TestData
-from shrinktest.results.kinds import CHANGE, TWO_SAMPLE
+from shrinktest.results.info import CHANGE, TWO_SAMPLE
 from shrinktest.results.result import TestResult
 from shrinktest.results.witness import TwoSampleResult
 

@@ -39,7 +39,7 @@ class AggregateResult(TestResult):
         distributions with the moments of their statistics, or of fewer than a hundred permutations by ranks.
         ``pvalue`` is exact: the statistic is ranked among those of all permutations.
     setup : Setup
-        ``estimator`` is the `Collection` of members with the kernels as they were asked for; kernels and bandwidths
+        ``estimator`` is the `Ensemble` of members with the kernels as they were asked for; kernels and bandwidths
         are tuples with an entry for each member; other values are joined by "/" if they differ.
     members : tuple of TestResult
         What every member found on the same permutations; their p-values are not adjusted.

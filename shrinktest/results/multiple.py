@@ -17,7 +17,7 @@ from shrinktest.permutations.multiplicity import scores, step_down
 from shrinktest.permutations.null import Null
 from shrinktest.results.base import TABLE, Result, Setup, TestData, plain
 from shrinktest.results.conclude import too_few
-from shrinktest.results.kinds import kind_of
+from shrinktest.results.info import kind_of
 from shrinktest.results.printing import Summary, Table, number
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class MultipleTestsResult(Result):
     data : TestData
         ``test``, ``n_observations``, and ``restriction``, as in a :class:`TestResult`.
     setup : Setup
-        ``estimator``, as it was given, ``form`` and ``tuning``; for a `Collection`, the statistics are minus the
+        ``estimator``, as it was given, ``form`` and ``tuning``; for a `Ensemble`, the statistics are minus the
         decimal logarithms of the smallest weighted p-values.
     rng : dict
         Bit generator, seed entropy and state before the first draw.

@@ -15,7 +15,7 @@ from shrinktest._warn import tiny_is_zero
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.permutations.null import Null
 from shrinktest.results.base import Result, Setup, TestData, bandwidth_of, plain, write_json
-from shrinktest.results.kinds import BY_PROPENSITY, NO_EFFECT_BY_PROPENSITY, Kind, kind_of
+from shrinktest.results.info import BY_PROPENSITY, NO_EFFECT_BY_PROPENSITY, TestInfo, kind_of
 from shrinktest.results.printing import Summary, Table, known, number, side_by_side
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ class TestResult(Result):
         return bandwidth_of(self.kernel)
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> TestInfo:
         """The words for this kind of test."""
         return kind_of(self.test)
 

@@ -20,12 +20,12 @@ from shrinktest import (
     KME,
     AggregateResult,
     Batches,
-    Collection,
+    Candidate,
+    Ensemble,
     Gaussian,
     Landweber,
     Laplacian,
     Linear,
-    Member,
     independence_test,
     k_sample_test,
     power_study,
@@ -169,14 +169,14 @@ def test_level_in_simulation(form):
 
 
 def test_weights_that_grow_with_the_rows():
-    fine, coarse = Member("kme", Gaussian("median / 8"), weight=2.0, grows=True), Member("kme", weight=5.0)
-    given = Collection([coarse, fine])
+    fine, coarse = Candidate("kme", Gaussian("median / 8"), weight=2.0, grows=True), Candidate("kme", weight=5.0)
+    given = Ensemble([coarse, fine])
     for rows, more in ((60, 1.0), (300, 3.0), (600, 6.0), (900, 6.0)):
         points = np.random.default_rng(0).normal(size=(rows, 2))
         x, y = points[: rows // 3], points[rows // 3 :]
         result = two_sample_test(x, y, estimator=given, **FEW)
         assert result.estimator.weights.tolist() == result.table["weight"].tolist() == [5.0, 2.0 * more]
-        same = Collection([coarse, replace(fine, weight=2.0 * more, grows=False)])
+        same = Ensemble([coarse, replace(fine, weight=2.0 * more, grows=False)])
         assert values(two_sample_test(x, y, estimator=same, **FEW)).tolist() == values(result).tolist()
         pairs = independence_test(points, points[::-1], estimator=given, **FEW)
         assert pairs.estimator.weights.tolist() == [5.0, 2.0 * more]
@@ -317,7 +317,7 @@ def pair(x=PAIRED_X, y=PAIRED_Y, **told):
 
 
 def test_refusals_name_the_argument():
-    auto, twice = {"estimator": "auto"}, [Member("kme"), Member("kme", weight=2.0)]
+    auto, twice = {"estimator": "auto"}, [Candidate("kme"), Candidate("kme", weight=2.0)]
     for call, error, name in (
         (two(estimator=[]), ValueError, "estimator"),
         (two(estimator=["kme", KME()]), ValueError, "twice"),
@@ -325,26 +325,26 @@ def test_refusals_name_the_argument():
         (two(estimator=np.array(["kme", "skmse"])), TypeError, "estimator"),
         (two(**auto, bandwidth=2.0), ValueError, "bandwidth"),
         (two(**auto, stopping="curtailed"), ValueError, "stopping"),
-        (two(estimator=Collection([Member("kme")]), bandwidth=2.0), ValueError, "^a Collection"),
-        (two(estimator=Collection([Member("kme", ("gaussian", "gaussian"))])), ValueError, "kernels for 2"),
+        (two(estimator=Ensemble([Candidate("kme")]), bandwidth=2.0), ValueError, "^an Ensemble"),
+        (two(estimator=Ensemble([Candidate("kme", ("gaussian", "gaussian"))])), ValueError, "kernels for 2"),
         (two(bandwidth=[]), ValueError, "bandwidth"),
         (two(bandwidth=["median", "1 * median"]), ValueError, "twice"),
         (two(bandwidth=[0.5, 2.0]), ValueError, "candidates"),
         (two(bandwidth=[0.5, 2.0], kernel="laplacian"), ValueError, "Laplacian"),
         (two(kernel=[]), ValueError, "kernel"),
         (two(kernel="linear", bandwidth="grid"), ValueError, "no effect"),
-        (pair(estimator=Collection([Member("kme", ("gaussian",) * 3)])), ValueError, "kernels for 3"),
+        (pair(estimator=Ensemble([Candidate("kme", ("gaussian",) * 3)])), ValueError, "kernels for 3"),
         (pair(np.ones(5), np.arange(5), bandwidth_x="grid"), ValueError, "X"),
         (study({"a": {"estimator": "kme", "width": 1.0}}), ValueError, "estimators"),
         (study({"a": []}), ValueError, "empty"),
         (study({"a": {"estimator": "auto", "bandwidth": 2.0}}), ValueError, "brings kernels"),
         (study(["auto"], test_options={"bandwidth": 2.0}), ValueError, "test_options"),
-        (lambda: Collection([]), ValueError, "members"),
-        (lambda: Collection(["kme"]), TypeError, "members"),
-        (lambda: Collection(twice), ValueError, "members"),
-        (lambda: Member("kme", weight=0.0), ValueError, "weight"),
-        (lambda: Member("kme", grows=2), TypeError, "grows"),
-        (lambda: Member("kme", ("gaussian",)), ValueError, "kernel"),
+        (lambda: Ensemble([]), ValueError, "members"),
+        (lambda: Ensemble(["kme"]), TypeError, "members"),
+        (lambda: Ensemble(twice), ValueError, "members"),
+        (lambda: Candidate("kme", weight=0.0), ValueError, "weight"),
+        (lambda: Candidate("kme", grows=2), TypeError, "grows"),
+        (lambda: Candidate("kme", ("gaussian",)), ValueError, "kernel"),
     ):
         with pytest.raises(error, match=name):
             call()

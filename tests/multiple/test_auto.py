@@ -13,11 +13,11 @@ import pytest
 import naive_kernels as naive
 import naive_multiplicity
 from shrinktest import (
-    Collection,
+    Candidate,
     Energy,
+    Ensemble,
     Gaussian,
     Laplacian,
-    Member,
     Whitened,
     independence_matrix,
     independence_test,
@@ -27,7 +27,7 @@ from shrinktest import (
     two_sample_test_columns,
 )
 from shrinktest.kernels import Rescaled
-from shrinktest.multiple.collection import recommended
+from shrinktest.multiple.ensembles import recommended
 from small import values
 
 rng = np.random.default_rng(1)
@@ -162,13 +162,13 @@ def test_pairs_are_the_literal_combination_of_literal_kernels():
 
 def test_members_of_auto_for_several_samples_and_variables():
     assert recommended("k-sample") == recommended("two-sample")
-    assert recommended("joint-independence") == Collection(
+    assert recommended("joint-independence") == Ensemble(
         [
-            Member("kme", Gaussian("2 * median"), weight=5),
-            Member("kme", Whitened(Gaussian(), 0.1), weight=4),
-            Member("kme", Rescaled(Energy(), "rank"), weight=2),
-            Member("kme", Whitened(Gaussian("median / 2"), 0.1)),
-            Member("kme", Whitened(Laplacian(), 0.1)),
+            Candidate("kme", Gaussian("2 * median"), weight=5),
+            Candidate("kme", Whitened(Gaussian(), 0.1), weight=4),
+            Candidate("kme", Rescaled(Energy(), "rank"), weight=2),
+            Candidate("kme", Whitened(Gaussian("median / 2"), 0.1)),
+            Candidate("kme", Whitened(Laplacian(), 0.1)),
         ]
     )
 
@@ -185,9 +185,11 @@ def test_auto_is_the_collection_that_is_recommended():
 def test_two_of_several_are_two():
     two, several = two_sample_test(X, Y, form="biased", **FEW), k_sample_test(X, Y, form="biased", **FEW)
     assert several.pvalue == two.pvalue and several.adjusted.tolist() == two.adjusted.tolist()
-    members = [Member(m.estimator, (m.kernel, m.kernel), m.weight) for m in recommended("joint-independence").members]
+    members = [
+        Candidate(m.estimator, (m.kernel, m.kernel), m.weight) for m in recommended("joint-independence").members
+    ]
     joint = joint_independence_test(X[:5], PARTNER[:5], **ALL)
-    pair = independence_test(X[:5], PARTNER[:5], form="biased", **{**ALL, "estimator": Collection(members)})
+    pair = independence_test(X[:5], PARTNER[:5], form="biased", **{**ALL, "estimator": Ensemble(members)})
     assert joint.exact and joint.pvalue == pair.pvalue
     assert [m.statistic for m in joint.members] == pytest.approx([m.statistic for m in pair.members], rel=1e-7)
 
@@ -196,7 +198,7 @@ def test_columns_and_pairs_of_columns_are_the_tests_of_each():
     columns = two_sample_test_columns(X, Y, **FEW)
     assert columns.pvalues.tolist() == [two_sample_test(X[:, j], Y[:, j], **FEW).pvalue for j in range(2)]
     members = [member.on(1, len(X) + len(Y)) for member in recommended("two-sample").members]
-    assert columns.estimator == Collection(members)
+    assert columns.estimator == Ensemble(members)
     matrix = independence_matrix(X, PARTNER, **FEW)
     pairs = [independence_test(X[:, i], PARTNER[:, j], **FEW).pvalue for i in range(2) for j in range(2)]
     assert matrix.pvalues.tolist() == pairs
@@ -259,11 +261,11 @@ def test_members_that_do_not_fit_are_left_out_with_a_note():
     left_out = [note for note in found.notes if "is left out of the combination" in note]
     assert 0 < len(left_out) < 8 and len(found.members) == 8 - len(left_out) == len(found.estimator.members)
     assert any("Whitened" in note and "max_memory" in note for note in left_out)
-    given = Collection(found.estimator.members)
+    given = Ensemble(found.estimator.members)
     assert two_sample_test(one, other, **{**options, "estimator": given}).pvalue == found.pvalue
     named = two_sample_test(one, other, **{**options, "estimator": recommended("two-sample")})  # as in power studies
     assert named.pvalue == found.pvalue
-    of_ones_own = Collection([*recommended("two-sample").members, Member("landweber")])
+    of_ones_own = Ensemble([*recommended("two-sample").members, Candidate("landweber")])
     with pytest.raises(MemoryError, match="max_memory"):
         two_sample_test(one, other, **{**options, "estimator": of_ones_own})
     columns = two_sample_test_columns(one[:, :1], other[:, :1], **{**options, "max_memory": 1e10})

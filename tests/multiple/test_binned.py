@@ -15,7 +15,7 @@ from shrinktest.hypotheses.binned import TwoBinned
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.kernels import Gaussian, Linear, Rescaled
 from shrinktest.multiple.binned import planned
-from shrinktest.multiple.collection import Asked
+from shrinktest.multiple.ensembles import KernelSpec
 from shrinktest.multiple.run import run
 
 RNG = np.random.default_rng(0)
@@ -126,7 +126,7 @@ def few_bins(form, **options):
     settings = Settings.read(
         form=form, n_resamples=np.inf, alpha=0.05, stopping=None, workers=1, progress=False, max_memory=None, **options
     )
-    asked, generator = Asked(Gaussian(1.0), "median"), np.random.default_rng(0)
+    asked, generator = KernelSpec(Gaussian(1.0), "median"), np.random.default_rng(0)
     plan = planned(hypothesis, settings, generator, 6)
     hypothesis = hypothesis.reading([Gaussian(1.0)], plan, spare=False)
     return run(replace(hypothesis, means=hypothesis.bin_means(plan)), "kme", [asked], settings, generator)

@@ -13,11 +13,11 @@ import naive_bins
 import naive_multiplicity
 from shrinktest import (
     Batches,
-    Collection,
+    Candidate,
     Depth,
     Energy,
+    Ensemble,
     Gaussian,
-    Member,
     SecondOrder,
     Whitened,
     k_sample_test,
@@ -28,7 +28,7 @@ from shrinktest.hypotheses.binned import TwoBinned
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.kernels import Linear, Rescaled
 from shrinktest.multiple.binned import planned
-from shrinktest.multiple.collection import Asked
+from shrinktest.multiple.ensembles import KernelSpec
 from shrinktest.multiple.run import run
 
 RNG = np.random.default_rng(0)
@@ -89,7 +89,7 @@ def test_bits_do_not_depend_on_how_rows_are_cut(estimator):
 def test_grids_and_collections():
     grid = two_sample_test(Batches(X, bins=100), Y, bandwidth="grid", **RFF)
     assert len(grid.members) == 5 and len({one.bandwidth for one in grid.members}) == 5
-    weighted = Collection([Member("kme", Energy(), weight=2.0), Member("skmse", Depth())])
+    weighted = Ensemble([Candidate("kme", Energy(), weight=2.0), Candidate("skmse", Depth())])
     found = two_sample_test(Batches(X, bins=100), Y, estimator=weighted, **{**RFF, "gram": "nystrom"})
     assert found.estimator is not None and [one.route for one in found.members] == ["nystrom"] * 2
     three = k_sample_test(Batches(X, bins=100), Y, X[::2] + 1.0, estimator="auto", **RFF)
@@ -147,7 +147,7 @@ def few_bins(kernel, form="biased", scale=None):
     plan = planned(hypothesis, settings, generator, 6)
     hypothesis = hypothesis.reading([kernel], plan, spare=False)
     ready = replace(hypothesis, means=hypothesis.bin_means(plan))
-    result = run(ready, "kme", [Asked(kernel, "median")], settings, generator)
+    result = run(ready, "kme", [KernelSpec(kernel, "median")], settings, generator)
     return result, binning
 
 

@@ -15,8 +15,8 @@ from statsmodels.stats.multitest import multipletests
 
 from shrinktest import (
     FKMSE,
-    Collection,
-    Member,
+    Candidate,
+    Ensemble,
     MultipleTestsResult,
     compare,
     independence_matrix,
@@ -41,7 +41,7 @@ FEW = {"n_resamples": 59, "rng": 5, "workers": 1}
 # ------------------------------------------------------------------------------------------------ single tests
 
 
-COMBINED = ["auto", ["kme", "fkmse"], Collection([Member("kme"), Member("skmse", "laplacian", 2.0)])]
+COMBINED = ["auto", ["kme", "fkmse"], Ensemble([Candidate("kme"), Candidate("skmse", "laplacian", 2.0)])]
 
 
 @pytest.mark.parametrize("estimator", ["kme", "skmse", FKMSE(lam=0.1), "mkme", *COMBINED])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shrinktest import Batches, Collection, Member, Whitened, independence_test
+from shrinktest import Batches, Candidate, Ensemble, Whitened, independence_test
 from shrinktest.batches.blocks import Multiplying
 
 RNG = np.random.default_rng(0)
@@ -53,7 +53,7 @@ def test_members_for_which_there_is_no_memory():
     found = independence_test(Batches(X), Y, estimator="auto", max_memory=5e6, **NYSTROM)
     assert 1 < len(found.members) < 12
     assert any("is left out of the combination: sums of 8 x" in note for note in found.notes)
-    several = Collection([Member("kme", "gaussian"), Member("kme", "laplacian")])
+    several = Ensemble([Candidate("kme", "gaussian"), Candidate("kme", "laplacian")])
     with pytest.raises(MemoryError, match=r"beside those of 1 other statistic, take .* give a smaller rank="):
         independence_test(Batches(X), Y, estimator=several, max_memory=4e6, **NYSTROM)
 
@@ -77,12 +77,14 @@ def test_effect_is_that_in_memory():
 
 
 def test_effect_of_a_combination_is_that_of_the_largest_weight():
-    one = Collection([Member("kme", "linear", 2.0), Member("kme", ("linear", Whitened())), Member("skmse", "linear")])
+    one = Ensemble(
+        [Candidate("kme", "linear", 2.0), Candidate("kme", ("linear", Whitened())), Candidate("skmse", "linear")]
+    )
     options = {**LINEAR, "gram": "auto"}
     del options["kernel_x"], options["kernel_y"]
     with pytest.raises(ValueError, match="give gram='rff'"):
         independence_test(Batches(X), Y, estimator=one, **{**options, "gram": "factor"})
-    one = Collection([Member("kme", "linear", 2.0), Member("skmse", "linear")])
+    one = Ensemble([Candidate("kme", "linear", 2.0), Candidate("skmse", "linear")])
     found = independence_test(Batches(X), Y, estimator=one, **options).effect()
     assert found.dependence == independence_test(Batches(X), Y, **LINEAR).effect().dependence
     assert "The dependence is that of the member with the largest weight" in found.notes[-1]

@@ -47,7 +47,7 @@ from shrinktest.power.designs.two_sample import (
     ScaleChange,
     Tails,
 )
-from shrinktest.results.kinds import KINDS, TWO_SAMPLE
+from shrinktest.results.info import KINDS, TWO_SAMPLE
 
 #: Every built-in design by name; all have defaults for all parameters.
 DESIGNS: dict[str, type[Design]] = {

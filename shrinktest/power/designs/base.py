@@ -17,7 +17,7 @@ from shrinktest._names import numbered
 from shrinktest._read import XY, read_samples, read_variables
 from shrinktest._series import read_series
 from shrinktest.results.base import same
-from shrinktest.results.kinds import CHANGE, CONDITIONAL, INDEPENDENCE, K_SAMPLE, TWO_SAMPLE
+from shrinktest.results.info import CHANGE, CONDITIONAL, INDEPENDENCE, K_SAMPLE, TWO_SAMPLE
 from shrinktest.tables.rows import stacked, taken
 
 #: Tests of two samples or variables.

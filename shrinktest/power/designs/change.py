@@ -10,7 +10,7 @@ import numpy as np
 from shrinktest._check import Array
 from shrinktest.power.designs.base import Design, TwoSampleDesign, parameter, up_to
 from shrinktest.power.designs.two_sample import MeanShift
-from shrinktest.results.kinds import CHANGE
+from shrinktest.results.info import CHANGE
 
 _SHIFT = MeanShift()
 

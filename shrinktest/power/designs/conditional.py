@@ -10,7 +10,7 @@ import numpy as np
 
 from shrinktest._check import Array, choice, count, positive
 from shrinktest.power.designs.base import Design, parameter
-from shrinktest.results.kinds import CONDITIONAL
+from shrinktest.results.info import CONDITIONAL
 
 SHAPES = ("linear", "smooth", "rough", "heavy-tailed", "spread")
 HOWS = ("mean", "turning", "square")

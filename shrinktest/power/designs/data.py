@@ -12,7 +12,7 @@ import numpy as np
 from shrinktest._check import Array, as_rng, check_signature, choice, counted, flag, positive
 from shrinktest._read import XY, read_samples, read_variables
 from shrinktest.power.designs.base import TESTS, Design, Independent, Relabelled, parameter
-from shrinktest.results.kinds import INDEPENDENCE, KINDS, TWO_SAMPLE
+from shrinktest.results.info import INDEPENDENCE, KINDS, TWO_SAMPLE
 from shrinktest.tables.reading import is_table
 
 

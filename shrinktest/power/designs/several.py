@@ -9,7 +9,7 @@ import numpy as np
 
 from shrinktest._check import Array, count, positive
 from shrinktest.power.designs.base import Design, parameter, up_to
-from shrinktest.results.kinds import JOINT, K_SAMPLE
+from shrinktest.results.info import JOINT, K_SAMPLE
 
 
 @dataclass(frozen=True, repr=False)

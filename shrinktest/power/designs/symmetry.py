@@ -10,7 +10,7 @@ import numpy as np
 
 from shrinktest._check import Array, count
 from shrinktest.power.designs.base import Design, parameter, up_to
-from shrinktest.results.kinds import SYMMETRY
+from shrinktest.results.info import SYMMETRY
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,4 +1,4 @@
-"""Kind: what distinguishes the tests of this package in words and arguments, in one table."""
+"""TestInfo: what distinguishes the tests of this package in words and arguments, in one table."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kind:
+class TestInfo:
     """The words and arguments of one kind of test."""
 
     name: str  # as in ``result.test``
@@ -40,7 +40,7 @@ class Kind:
     verb: str = ""  # module and function that runs the test on data in the order of a design
     reader: str = ""  # module and function that reads the data of the test
     named_data: tuple[str, ...] = ()  # names by which the function takes the data, if not by position
-    ensemble: str = "SAMPLES"  # what estimator="auto" stands for; see ``multiple.collection``
+    ensemble: str = "SAMPLES"  # what estimator="auto" stands for; see ``multiple.ensembles``
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -83,7 +83,7 @@ class Kind:
         return self.variables or tuple(map(str, range(count)))
 
 
-TWO_SAMPLE = Kind(
+TWO_SAMPLE = TestInfo(
     name="two-sample",
     title="Kernel two-sample test (MMD)",
     null="equal distributions",
@@ -98,7 +98,7 @@ TWO_SAMPLE = Kind(
     verb="two_sample:two_sample_test",
     reader="hypotheses.equality:TwoEqualDistributions.read",
 )
-INDEPENDENCE = Kind(
+INDEPENDENCE = TestInfo(
     name="independence",
     title="Kernel independence test (HSIC)",
     null="independence",
@@ -116,7 +116,7 @@ INDEPENDENCE = Kind(
     reader="hypotheses.independence:Independence.read",
     ensemble="PAIRS",
 )
-K_SAMPLE = Kind(
+K_SAMPLE = TestInfo(
     name="k-sample",
     title="Kernel k-sample test",
     null="equal distributions",
@@ -130,7 +130,7 @@ K_SAMPLE = Kind(
     verb="k_sample:k_sample_test",
     reader="hypotheses.equality:EqualDistributions.read",
 )
-JOINT = Kind(
+JOINT = TestInfo(
     name="joint-independence",
     title="Kernel joint independence test (dHSIC)",
     null="joint independence",
@@ -149,7 +149,7 @@ JOINT = Kind(
     reader="joint:JointIndependence.read",
     ensemble="VARIABLES",
 )
-CONDITIONAL = Kind(
+CONDITIONAL = TestInfo(
     name="conditional-independence",
     title="Kernel conditional independence test",
     null="independence given Z",
@@ -173,7 +173,7 @@ CONDITIONAL = Kind(
     ensemble="PAIRS",
 )
 
-CHANGE = Kind(
+CHANGE = TestInfo(
     name="change-point",
     title="Kernel change-point test",
     null="one distribution throughout",
@@ -190,7 +190,7 @@ CHANGE = Kind(
     reader="change:NoChange.read",
 )
 
-SYMMETRY = Kind(
+SYMMETRY = TestInfo(
     name="symmetry",
     title="Kernel symmetry test",
     null="symmetry",
@@ -222,7 +222,7 @@ NO_EFFECT_BY_PROPENSITY = (
 _OWN = "there is no scale for the effect of a statistic of your own; run a kernel test, whose results have an effect"
 
 
-def kind_of(name: str) -> Kind:
+def kind_of(name: str) -> TestInfo:
     """The kind of test of this name; for a test of the user's own, one that is not in the table.
 
     Examples
@@ -233,4 +233,4 @@ def kind_of(name: str) -> Kind:
     >>> kind_of("of medians").title
     'Permutation test'
     """
-    return KINDS.get(name) or Kind(name=name, no_effect=_OWN)
+    return KINDS.get(name) or TestInfo(name=name, no_effect=_OWN)

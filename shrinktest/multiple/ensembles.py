@@ -1,4 +1,4 @@
-"""Collection: the statistics that a test combines when nobody knows beforehand which would find the difference."""
+"""Ensemble: the statistics that a test combines when nobody knows beforehand which would find the difference."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from shrinktest.kernels.bandwidths import bandwidth_grid
 from shrinktest.kernels.base import require_same_points
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.pooled import PooledKernel
-from shrinktest.results.kinds import KINDS
+from shrinktest.results.info import KINDS
 from shrinktest.tables.by_column import by_name
 from shrinktest.tables.encoding import Encoding
 
@@ -27,8 +27,8 @@ _FEW, _MANY = 100, 600  # rows between which weights grow
 
 
 @dataclass(frozen=True)
-class Member:
-    """One of the statistics of a :class:`Collection`: an estimator with its kernels, and a weight.
+class Candidate:
+    """One of the statistics of a :class:`Ensemble`: an estimator with its kernels, and a weight.
 
     Parameters
     ----------
@@ -44,8 +44,8 @@ class Member:
 
     Examples
     --------
-    >>> Member("kme", "gaussian")
-    Member(estimator=KME(), kernel=Gaussian(bandwidth='median'), weight=1.0, grows=False)
+    >>> Candidate("kme", "gaussian")
+    Candidate(estimator=KME(), kernel=Gaussian(bandwidth='median'), weight=1.0, grows=False)
     """
 
     estimator: Any
@@ -63,7 +63,7 @@ class Member:
         object.__setattr__(self, "weight", positive(self.weight, "weight"))
         object.__setattr__(self, "grows", flag(self.grows, "grows"))
 
-    def on(self, variables: int, rows: int) -> Member:
+    def on(self, variables: int, rows: int) -> Candidate:
         """The member in a test of so many variables and rows: a kernel for each variable, and a weight that stays."""
         more = min(max(rows, _FEW), _MANY) / _FEW if self.grows else 1.0
         return replace(self, kernel=self.kernels(variables), weight=self.weight * more, grows=False)
@@ -80,33 +80,33 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Collection:
+class Ensemble:
     """Several statistics to combine into one test: what lists of estimators or bandwidths, and "auto", stand for.
 
     Parameters
     ----------
-    members : sequence of Member
+    members : sequence of Candidate
         Each estimator and kernel once.
 
     Examples
     --------
     >>> from shrinktest import Gaussian, Laplacian
-    >>> Collection([Member("kme", Gaussian("2 * median"), weight=2.0), Member("kme", Laplacian("0.5 * median"))])
-    Collection(members=(Member(estimator=KME(), kernel=Gaussian(bandwidth='2.0 * median'), weight=2.0, grows=False),
-        Member(estimator=KME(), kernel=Laplacian(bandwidth='0.5 * median'), weight=1.0, grows=False)))
+    >>> Ensemble([Candidate("kme", Gaussian("2 * median"), weight=2.0), Candidate("kme", Laplacian("0.5 * median"))])
+    Ensemble(members=(Candidate(estimator=KME(), kernel=Gaussian(bandwidth='2.0 * median'), weight=2.0, grows=False),
+        Candidate(estimator=KME(), kernel=Laplacian(bandwidth='0.5 * median'), weight=1.0, grows=False)))
     """
 
-    members: Sequence[Member]
+    members: Sequence[Candidate]
 
     def __post_init__(self) -> None:
         if not isinstance(self.members, Sequence) or isinstance(self.members, str):
-            raise TypeError(f"members must be a list of Member values; got {self.members!r}")
+            raise TypeError(f"members must be a list of Candidate values; got {self.members!r}")
         members = tuple(self.members)
-        wrong = [member for member in members if not isinstance(member, Member)]
+        wrong = [member for member in members if not isinstance(member, Candidate)]
         if wrong:
-            raise TypeError(f"members must be Member values; got {wrong[0]!r} ({type(wrong[0]).__name__})")
+            raise TypeError(f"members must be Candidate values; got {wrong[0]!r} ({type(wrong[0]).__name__})")
         if not members:
-            raise ValueError("members is empty; a collection has at least one Member")
+            raise ValueError("members is empty; an ensemble has at least one Candidate")
         for v in range(max(len(one.kernel) if isinstance(one.kernel, tuple) else 1 for one in members)):
             kernels = (one.kernel[v : v + 1] if isinstance(one.kernel, tuple) else (one.kernel,) for one in members)
             require_same_points([kernel for some in kernels for kernel in some])
@@ -124,9 +124,9 @@ class Collection:
         return np.array([member.weight for member in self.members])
 
 
-def is_several(estimator: Any, asked: Sequence[Asked] = ()) -> bool:
-    """Whether the arguments of a test ask for a collection."""
-    if isinstance(estimator, list | tuple | Collection) or is_auto(estimator):
+def is_several(estimator: Any, asked: Sequence[KernelSpec] = ()) -> bool:
+    """Whether the arguments of a test ask for an ensemble."""
+    if isinstance(estimator, list | tuple | Ensemble) or is_auto(estimator):
         return True
     return any(
         isinstance(one.kernel, list | tuple) or isinstance(one.bandwidth, list) or _is_grid(one.bandwidth)
@@ -134,22 +134,22 @@ def is_several(estimator: Any, asked: Sequence[Asked] = ()) -> bool:
     )
 
 
-def asks_for_none(estimator: Any, asked: Sequence[Asked]) -> bool:
+def asks_for_none(estimator: Any, asked: Sequence[KernelSpec]) -> bool:
     """Whether neither the estimator nor the other arguments say which kernels are meant."""
-    return not (isinstance(estimator, Collection) or is_auto(estimator) or any(one.given() for one in asked))
+    return not (isinstance(estimator, Ensemble) or is_auto(estimator) or any(one.given() for one in asked))
 
 
 def is_auto(estimator: Any) -> bool:
-    """Whether it asks for the recommended collection; like other names, in any case."""
+    """Whether it asks for the recommended ensemble; like other names, in any case."""
     return isinstance(estimator, str) and estimator.lower() == AUTO
 
 
 def refuse_candidates(test: str, kernel: Any, *bandwidths: Any) -> None:
     """Raise ValueError for lists of candidates where a list means one kernel or bandwidth for each."""
-    if is_several("kme", [Asked(kernel, bandwidth) for bandwidth in bandwidths]):
+    if is_several("kme", [KernelSpec(kernel, bandwidth) for bandwidth in bandwidths]):
         raise ValueError(
             f"{test} takes no candidates for kernels and bandwidths: to combine several, give estimator='auto', or a "
-            "Collection of members with kernels of their own"
+            "Ensemble of members with kernels of their own"
         )
 
 
@@ -160,7 +160,7 @@ def estimators_of(estimator: Any) -> list[MeanEstimator]:
     if not estimator:
         raise ValueError("estimator is an empty list; name at least one, such as ['kme', 'fkmse']")
     if any(map(is_auto, estimator)):
-        raise ValueError("estimator='auto' is a collection already; name it alone, or list the estimators")
+        raise ValueError("estimator='auto' is an ensemble already; name it alone, or list the estimators")
     return _each_once([as_estimator(one) for one in estimator], "estimator")
 
 
@@ -202,7 +202,7 @@ def kernels_of(
 
 
 @dataclass(frozen=True)
-class Asked:
+class KernelSpec:
     """The arguments of a test that say which kernels a variable (or all samples) gets."""
 
     # as they were given
@@ -215,7 +215,7 @@ class Asked:
         width = "median" if hasattr(self.bandwidth, "keys") else self.bandwidth
         return as_kernel(self.kernel, width, self.name)
 
-    def by_feature(self, encoding: Encoding | None, names: Sequence[str] | None = None) -> Asked:
+    def by_feature(self, encoding: Encoding | None, names: Sequence[str] | None = None) -> KernelSpec:
         """The same, with bandwidths by name, or for the columns of a table, as one for every column of numbers.
 
         ``names`` are those of columns that are numbers as they are.
@@ -256,32 +256,32 @@ class Asked:
 
 def collect(
     estimator: Any,
-    asked: Sequence[Asked],
+    asked: Sequence[KernelSpec],
     variables: Sequence[Variable],
     rng: np.random.Generator,
     test: str,
     sizes: Sequence[int],
-) -> Collection:
-    """The collection behind the arguments of a test: every estimator with every kernel, or the one that was given.
+) -> Ensemble:
+    """The ensemble behind the arguments of a test: every estimator with every kernel, or the one that was given.
 
-    Weights that grow are those for samples of these ``sizes``.  Raises ValueError for kernels beside a collection that
-    has its own, for a collection of the other test, and for lists that make no sense.
+    Weights that grow are those for samples of these ``sizes``.  Raises ValueError for kernels beside an ensemble that
+    has its own, for an ensemble of the other test, and for lists that make no sense.
     """
-    if isinstance(estimator, Collection) or is_auto(estimator):
+    if isinstance(estimator, Ensemble) or is_auto(estimator):
         for one in asked:
             if one.given():
-                brings = "a Collection" if isinstance(estimator, Collection) else f"estimator={AUTO!r}"
+                brings = "an Ensemble" if isinstance(estimator, Ensemble) else f"estimator={AUTO!r}"
                 width = one.name.replace("kernel", "bandwidth")
                 raise ValueError(
                     f"{brings} brings kernels and bandwidths of its own: leave out {one.name} and {width}, or "
                     "give a list of estimators, such as estimator=['kme', 'fkmse']"
                 )
-        found: Collection = estimator if isinstance(estimator, Collection) else recommended(test)
-        return Collection([member.on(len(asked), sum(sizes)) for member in found.members])
+        found: Ensemble = estimator if isinstance(estimator, Ensemble) else recommended(test)
+        return Ensemble([member.on(len(asked), sum(sizes)) for member in found.members])
     estimators = estimators_of(estimator)
     together = product(*(one.candidates(variable, rng) for one, variable in zip(asked, variables, strict=True)))
     # those that share a kernel stand side by side
-    return Collection([Member(one, pair if len(pair) > 1 else pair[0]) for pair in together for one in estimators])
+    return Ensemble([Candidate(one, pair if len(pair) > 1 else pair[0]) for pair in together for one in estimators])
 
 
 def _is_grid(width: Any) -> bool:
@@ -301,30 +301,30 @@ _NEAR, _BROAD, _OUTLYING = Gaussian("neighbours"), Gaussian("2 * median"), Resca
 
 #: What ``estimator="auto"`` stands for with samples: a statistic for each way in which distributions were found to
 #: differ in the studies.  Chosen on some designs and checked on others (see the page on power beside other tests).
-SAMPLES = Collection(
+SAMPLES = Ensemble(
     (
         # location; most of the weight, so that little is lost where nothing gains on it
-        Member(KME(), _BROAD, weight=25.0),
-        Member(KME(), Rescaled(Gaussian(), "rank"), weight=9.0),  # the same with heavy tails, or units of any size
-        Member(KME(), Whitened(Gaussian(), 0.03), weight=10.0),  # shape
-        Member(KME(), Whitened(Gaussian("0.5 * neighbours"), 0.01), weight=4.0, grows=True),  # fine structure, tails
-        Member(KME(), _NEAR, weight=4.0, grows=True),  # clusters
-        Member(KME(), SecondOrder(_BROAD), weight=2.5),  # correlations
-        Member(KME(), Depth(_NEAR), weight=2.0),  # spread
-        Member(KME(), _OUTLYING, weight=2.0),  # spread in a few columns
+        Candidate(KME(), _BROAD, weight=25.0),
+        Candidate(KME(), Rescaled(Gaussian(), "rank"), weight=9.0),  # the same with heavy tails, or units of any size
+        Candidate(KME(), Whitened(Gaussian(), 0.03), weight=10.0),  # shape
+        Candidate(KME(), Whitened(Gaussian("0.5 * neighbours"), 0.01), weight=4.0, grows=True),  # fine structure, tails
+        Candidate(KME(), _NEAR, weight=4.0, grows=True),  # clusters
+        Candidate(KME(), SecondOrder(_BROAD), weight=2.5),  # correlations
+        Candidate(KME(), Depth(_NEAR), weight=2.0),  # spread
+        Candidate(KME(), _OUTLYING, weight=2.0),  # spread in a few columns
     )
 )
 
 _SHAPES, _CORNERS, _RANKS = Whitened(Gaussian(), 0.1), Whitened(Laplacian(), 0.1), Rescaled(Energy(), "rank")
 
 #: The same for three or more variables, every kernel for each of them.
-VARIABLES = Collection(
+VARIABLES = Ensemble(
     (
-        Member(KME(), _BROAD, weight=5.0),  # linear and monotone dependence
-        Member(KME(), _SHAPES, weight=4.0),
-        Member(KME(), _RANKS, weight=2.0),  # heavy tails, and units of any size
-        Member(KME(), Whitened(Gaussian("0.5 * median"), 0.1)),  # finer shapes
-        Member(KME(), _CORNERS),
+        Candidate(KME(), _BROAD, weight=5.0),  # linear and monotone dependence
+        Candidate(KME(), _SHAPES, weight=4.0),
+        Candidate(KME(), _RANKS, weight=2.0),  # heavy tails, and units of any size
+        Candidate(KME(), Whitened(Gaussian("0.5 * median"), 0.1)),  # finer shapes
+        Candidate(KME(), _CORNERS),
     )
 )
 
@@ -332,16 +332,16 @@ _WIDE, _FINE, _FAST = Gaussian("4 * median"), Whitened(Gaussian("0.5 * median"),
 
 #: And for two: most weight on linear and monotone dependence, for which distance covariance is hard to beat, and one
 #: fine kernel against one that is wide, which find curves.
-PAIRS = Collection(
+PAIRS = Ensemble(
     (
-        Member(KME(), Energy(), weight=9.0),  # monotone dependence
-        Member(KME(), _WIDE, weight=9.0),  # linear dependence
-        Member(KME(), _SHAPES, weight=5.0),
-        Member(KME(), _NEAR),
-        Member(KME(), Depth(_NEAR)),  # far out in one variable where the other is near its middle
-        Member(KME(), SecondOrder(_BROAD), weight=0.75),  # the spreads, or correlations, of both
+        Candidate(KME(), Energy(), weight=9.0),  # monotone dependence
+        Candidate(KME(), _WIDE, weight=9.0),  # linear dependence
+        Candidate(KME(), _SHAPES, weight=5.0),
+        Candidate(KME(), _NEAR),
+        Candidate(KME(), Depth(_NEAR)),  # far out in one variable where the other is near its middle
+        Candidate(KME(), SecondOrder(_BROAD), weight=0.75),  # the spreads, or correlations, of both
         *(
-            Member(KME(), pair, weight=weight)
+            Candidate(KME(), pair, weight=weight)
             for one, other, weight in ((_CORNERS, _RANKS, 1.5), (_FINE, _WIDE, 1.25), (_FAST, _WIDE, 1.0))
             for pair in ((one, other), (other, one))
         ),
@@ -349,16 +349,16 @@ PAIRS = Collection(
 )
 
 #: For a sample and its reflection: even functions of the rows, such as their depth, are the same for both.
-SYMMETRIC = Collection([member for member in SAMPLES.members if member.kernel not in (Depth(_NEAR), _OUTLYING)])
+SYMMETRIC = Ensemble([member for member in SAMPLES.members if member.kernel not in (Depth(_NEAR), _OUTLYING)])
 
 _ENSEMBLES = {"SAMPLES": SAMPLES, "VARIABLES": VARIABLES, "PAIRS": PAIRS, "SYMMETRIC": SYMMETRIC}
 
 
-def recommended(test: str) -> Collection:
-    """The collection behind ``estimator="auto"`` for a kind of test, by its name."""
+def recommended(test: str) -> Ensemble:
+    """The ensemble behind ``estimator="auto"`` for a kind of test, by its name."""
     return _ENSEMBLES[KINDS[test].ensemble]
 
 
 def spares(estimator: Any, test: str) -> bool:
     """Whether members that take more memory than there is may be left out: those that nobody named."""
-    return is_auto(estimator) or (isinstance(estimator, Collection) and estimator == recommended(test))
+    return is_auto(estimator) or (isinstance(estimator, Ensemble) and estimator == recommended(test))

@@ -1,4 +1,4 @@
-"""Again: the data of a test and the statistics it took of them, for what is asked of its result later."""
+"""TestContext: the data of a test and the statistics it took of them, for what is asked of its result later."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NOT_IN_PICKLE = (
 
 
 @dataclass(frozen=True, eq=False)
-class Member:
+class FittedStatistic:
     """One statistic of a test."""
 
     estimator: MeanEstimator  # as it was given
@@ -46,11 +46,11 @@ class EffectOptions:
 
 
 @dataclass(frozen=True, eq=False)
-class Again:
+class TestContext:
     """Data and fitted statistics kept for effects and witness bands; a text in pickles, unless ``keep``."""
 
     hypothesis: Hypothesis  # the data
-    members: tuple[Member, ...]  # the statistics: one, or those of a combination
+    members: tuple[FittedStatistic, ...]  # the statistics: one, or those of a combination
     keep: bool = field(default=False, kw_only=True)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -74,7 +74,7 @@ class Again:
         return self.hypothesis.sizes
 
     @property
-    def leading(self) -> Member:
+    def leading(self) -> FittedStatistic:
         """The statistic with the largest weight, which no data choose."""
         return max(self.members, key=lambda member: member.weight)
 
