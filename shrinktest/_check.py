@@ -50,8 +50,7 @@ def did_you_mean(value: Any, known: Iterable[str]) -> str:
 def describe_missing(missing: NDArray[np.bool_], columns: Columns) -> str:
     """Return the number of missing values and the place of the first, in words."""
     total = int(missing.sum())
-    first = "in" if total == 1 else "the first in"
-    return f"{counted(total, 'missing value')} (NaN), {first} {_first_cell(missing, columns)}"
+    return f"{counted(total, 'missing value')} (NaN), {'in' if total == 1 else 'the first in'} {_first_cell(missing, columns)}"
 
 
 def _first_cell(mask: NDArray[np.bool_], columns: Columns) -> str:
@@ -136,7 +135,8 @@ def _array_values(x: Any, name: str, tables: bool) -> NDArray[Any]:
         raise TypeError(f"{name} must be a list, an array, or a pandas Series or DataFrame; got {got}")
     if isinstance(x, list | tuple) and values.dtype.kind == "f" and (np.abs(values) > EXACT).any():
         check_digits(np.array(x, dtype=object), name)  # integers that numpy has made floats, beside a float
-    check_digits(values if masked is None else np.where(masked, 0, values), name)
+    if values.dtype.kind != "f":
+        check_digits(values if masked is None else np.where(masked, 0, values), name)
     if values.dtype.kind not in "biuf":
         raise _not_numbers(values, values.dtype, name, _advice(values.dtype.kind, tables))
     if masked is None:

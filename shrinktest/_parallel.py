@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -135,10 +136,15 @@ def _cpu_quota(cgroup: Folder) -> float:
 def memory_limit(max_memory: Any) -> float:
     """Bytes that a test may use: as given, or a quarter of the free memory."""
     if max_memory is None:
-        return free_memory() / 4.0
+        return _free_at(int(time.monotonic())) / 4.0
     if isinstance(max_memory, bool) or not isinstance(max_memory, int | float) or not max_memory > 0:
         raise ValueError(f"max_memory must be a positive number of bytes, such as 2e9; got {max_memory!r}")
     return min(float(max_memory), 1e18)
+
+
+@lru_cache(maxsize=1)
+def _free_at(second: int) -> float:
+    return free_memory()  # reads several files, which takes longer than a small test
 
 
 def free_memory(root: Folder = "/") -> float:

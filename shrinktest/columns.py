@@ -18,7 +18,7 @@ from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.ensembles import KernelSpec, refuse_candidates
 from shrinktest.multiple.many import ColumnsToTest, dropping, listwise_note, refuse_missing, run_many
-from shrinktest.multiple.run import beside
+from shrinktest.multiple.run import independent_rng
 from shrinktest.permutations.serial_correlation import BY_GROUPS, BY_PAIRS
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.tables.untestable import without_untestable
@@ -187,7 +187,7 @@ def _columns_in_batches(
         whole, unread = without_untestable(
             lambda reasons: TwoBinned.in_batches(
                 samples, XY, column_types=dropping(column_types, reasons), drawn=settings.rank or RANK_OF_COLUMN,
-                rng=beside(generator, 2), **readers, **options,
+                rng=independent_rng(generator, 2), **readers, **options,
             )
         )  # fmt: skip
     columns = ColumnsToTest.read(

@@ -155,32 +155,32 @@ def independence_test(
         form=form, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
         progress=progress, gram=gram, rank=rank, max_memory=max_memory, store=store, batched=in_batches(X, Y),
     )  # fmt: skip
-    asked = [KernelSpec(kernel_x, bandwidth_x, "kernel_x"), KernelSpec(kernel_y, bandwidth_y, "kernel_y")]
+    specs = [KernelSpec(kernel_x, bandwidth_x, "kernel_x"), KernelSpec(kernel_y, bandwidth_y, "kernel_y")]
     if in_batches(X, Y):
         from shrinktest.multiple.whole import in_memory
 
-        X, Y = in_memory((X, Y), ("X", "Y"), estimator, asked, settings, column_types, work="pairs")
+        X, Y = in_memory((X, Y), ("X", "Y"), estimator, specs, settings, column_types, work="pairs")
     design = {"blocks": blocks, "groups": groups, "shift": shift, "own": permutations}
-    told = {"nan_policy": nan_policy, "scale": scale, "column_types": column_types, "transform": transform}
+    reading = {"nan_policy": nan_policy, "scale": scale, "column_types": column_types, "transform": transform}
     if given is None:
         refuse_without("given", given_method=given_method, x_given_z=x_given_z, regressor=regressor)
     if in_batches(X, Y):
         from shrinktest.multiple.pairs import run_pairs
 
         return run_pairs(
-            X, Y, estimator, asked, settings, rng, scale=scale, nan_policy=nan_policy, column_types=column_types,
+            X, Y, estimator, specs, settings, rng, scale=scale, nan_policy=nan_policy, column_types=column_types,
             refused={"given": given, "blocks": blocks, "groups": groups, "shift": shift, "lags": lags,
                      "permutations": permutations, "transform": transform},
         )  # fmt: skip
     hypothesis: Independence
     if given is not None:
-        asked_of_z = {"given_method": given_method, "x_given_z": x_given_z, "regressor": regressor}
-        combined = asks_for_none(estimator, asked)
-        hypothesis = read_given(X, Y, given, combined=combined, **asked_of_z, **told, **design)
+        given_options = {"given_method": given_method, "x_given_z": x_given_z, "regressor": regressor}
+        combined = asks_for_none(estimator, specs)
+        hypothesis = read_given(X, Y, given, combined=combined, **given_options, **reading, **design)
     else:
-        hypothesis = Independence.read(X, Y, **told, **design)
+        hypothesis = Independence.read(X, Y, **reading, **design)
     if lags is not None:
         from shrinktest.multiple.lags import run_lags
 
-        return run_lags(hypothesis, lags, estimator, asked, settings, rng)
-    return run(hypothesis, estimator, asked, settings, rng)
+        return run_lags(hypothesis, lags, estimator, specs, settings, rng)
+    return run(hypothesis, estimator, specs, settings, rng)

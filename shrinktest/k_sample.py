@@ -121,7 +121,7 @@ def k_sample_test(
                      "transform": transform},
         )  # fmt: skip
     design = {"blocks": blocks, "groups": groups, "own": permutations}
-    how = {"comparison": comparison, "weights": weights}
-    told = {"nan_policy": nan_policy, "scale": scale, "column_types": column_types, "transform": transform}
-    hypothesis = EqualDistributions.read(*samples, **told, **design, **how)
+    pooling = {"comparison": comparison, "weights": weights}
+    reading = {"nan_policy": nan_policy, "scale": scale, "column_types": column_types, "transform": transform}
+    hypothesis = EqualDistributions.read(*samples, **reading, **design, **pooling)
     return run(hypothesis, estimator, [KernelSpec(kernel, bandwidth)], settings, rng)

@@ -26,7 +26,8 @@ from shrinktest.permutations.base import Draws, Permutations, as_permutations
 from shrinktest.permutations.null import TIE, null_distribution
 from shrinktest.permutations.schemes import Labels, Pairings
 from shrinktest.permutations.stopping import as_stopping
-from shrinktest.results.conclude import conclude
+from shrinktest.results.base import TestData
+from shrinktest.results.conclude import make_result, warn_too_few
 from shrinktest.results.info import KINDS
 from shrinktest.results.result import TestResult
 
@@ -147,14 +148,9 @@ def permutation_test(
     if rule is None:  # the terms of which a statistic is a sum are not known, which may cancel on the data
         usual = float(np.median(np.abs(null.values))) if null.values.size else 0.0
         null = replace(null, tolerance=max(null.tolerance, TIE * usual))
-    return conclude(
-        null,
-        test=name,
-        n_observations=scheme.sizes if isinstance(scheme, Labels) else (scheme.size,),
-        alpha=alpha,
-        rng=provenance,
-        restriction=scheme.restriction,
-    )
+    warn_too_few(null.n_planned + (not null.exact), alpha, exact=null.exact)
+    sizes = scheme.sizes if isinstance(scheme, Labels) else (scheme.size,)
+    return make_result(null, TestData(name, sizes, restriction=scheme.restriction), alpha=alpha, rng=provenance)
 
 
 def _permutations(given: Any) -> Permutations:

@@ -15,6 +15,7 @@ from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.ensembles import KernelSpec
 from shrinktest.multiple.run import run
 from shrinktest.permutations.serial_correlation import BY_ROWS_APART
+from shrinktest.results.base import TestData
 from shrinktest.results.info import SYMMETRY, TestInfo
 from shrinktest.results.result import TestResult
 from shrinktest.tables.aligned import at_least_two_rows
@@ -43,9 +44,9 @@ class Symmetry(TwoEqualDistributions):
         wrong = "flipping single rows makes p-values too small"
         return () if correlation is None else (correlation.note(BY_ROWS_APART, wrong),)
 
-    def labels(self) -> dict[str, Any]:
-        """Names in the result; those of the reflections are not in the data."""
-        return {**super().labels(), "names": ()}
+    def data(self) -> TestData:
+        """Return what was tested; the reflections have no name in the data."""
+        return replace(super().data(), names=())
 
 
 @hinted

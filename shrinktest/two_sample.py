@@ -138,7 +138,7 @@ def two_sample_test(
         X, Y = in_memory((X, Y), called or XY, estimator, [KernelSpec(kernel, bandwidth)], settings, column_types)
         batched = in_batches(X, Y)
     design = {"blocks": blocks, "paired": paired, "groups": groups, "shift": shift, "own": permutations}
-    told = {"scale": scale, "column_types": column_types, "transform": transform, "called": called}
+    reading = {"scale": scale, "column_types": column_types, "transform": transform, "called": called}
     choice(covariate_method, ("auto", "strata", "residuals", "propensity"), "covariate_method")
     if covariates is None and (covariate_method != "auto" or propensity is not None):
         from shrinktest.hypotheses.given import refuse_without
@@ -156,17 +156,17 @@ def two_sample_test(
                      "transform": transform},
         )  # fmt: skip
     choice(nan_policy, NAN_POLICIES, "nan_policy")
-    asked = [KernelSpec(kernel, bandwidth)]
+    specs = [KernelSpec(kernel, bandwidth)]
     hypothesis: Hypothesis
     if covariates is not None:
         from shrinktest.hypotheses.given import read_covariates
 
         hypothesis = read_covariates(
             X, Y, covariates, covariate_method=covariate_method, propensity=propensity, nan_policy=nan_policy,
-            combined=asks_for_none(estimator, asked), **told, **design,
+            combined=asks_for_none(estimator, specs), **reading, **design,
         )  # fmt: skip
         if len(hypothesis.variables) > 1:  # the second is the label of the sample
-            asked.append(KernelSpec("linear" if asked[0].given() else "gaussian", "median"))
+            specs.append(KernelSpec("linear" if specs[0].given() else "gaussian", "median"))
     else:
-        hypothesis = TwoEqualDistributions.read(X, Y, nan_policy=nan_policy, **told, **design)
-    return run(hypothesis, estimator, asked, settings, rng)
+        hypothesis = TwoEqualDistributions.read(X, Y, nan_policy=nan_policy, **reading, **design)
+    return run(hypothesis, estimator, specs, settings, rng)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -19,11 +19,15 @@ from shrinktest.kernels.user import takes_row_numbers
 from shrinktest.notes import note
 from shrinktest.permutations.base import Draws, Permutations, as_permutations
 from shrinktest.permutations.serial_correlation import STRETCHES, OrderedRows, SerialCorrelation
+from shrinktest.results.base import Setup, TestData
 from shrinktest.results.info import TestInfo
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.statistic import Prepared
 from shrinktest.tables.encoding import Encoding
 from shrinktest.units import Scale, constant_columns, far_apart
+
+if TYPE_CHECKING:
+    from shrinktest.multiple.ensembles import Candidate
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,20 +172,21 @@ class Hypothesis(ABC):
         found = self.serial_correlation() if self.own is None else None
         return () if found is None else (found.note(self.serial_remedy),)
 
-    def labels(self) -> dict[str, Any]:
-        """What a result keeps of the names in the data, and of how columns became numbers."""
+    def data(self) -> TestData:
+        """Return what was tested, as results keep it."""
         encodings = tuple(variable.encoding for variable in self.variables)
-        columns = tuple(None if one is None else one.columns for one in encodings)
-        return {"encodings": encodings, "columns": columns, "names": self.called}
+        columns = tuple(None if encoding is None else encoding.columns for encoding in encodings)
+        return TestData(self.kind.name, self.n_observations, self.called, columns, encodings)
 
-    def described(self, estimator: MeanEstimator, form: str) -> dict[str, Any]:
-        """What a result says of an estimator; raises ValueError for one that makes no sense with these data."""
-        if estimator.one_noise and any(one.scale and one.points.shape[1] > 1 for one in self.variables):
+    def setup(self, candidate: Candidate, form: str) -> Setup:
+        """Return how a statistic is computed; raises ValueError for an estimator that makes no sense with the data."""
+        estimator = candidate.estimator
+        if estimator.one_noise and any(each.scale and each.points.shape[1] > 1 for each in self.variables):
             raise ValueError(
                 f"{estimator!r} has one noise variance for all columns, in the units that they have in the data, which "
                 "scale= changes: use estimator='mmkme', which has one for each, or give the test rescaled columns"
             )
-        return {"estimator": estimator, "form": self.form(estimator, form), "tuning": self.tuning(estimator)}
+        return Setup(estimator, candidate.kernel, self.form(estimator, form), self.tuning(estimator))
 
     def member(self, estimator: MeanEstimator, prepared: Prepared, form: str, weight: float = 1.0) -> FittedStatistic:
         """A statistic that was prepared, for what is asked of the result later."""
@@ -203,15 +208,6 @@ class Hypothesis(ABC):
     def found_before(self, kernel: Kernel, variable: int = 0) -> Kernel | None:
         """The kernel of a variable with what it takes from the data, where that was found before the test began."""
         return None
-
-    def resolved(self, kernel: Any, rng: np.random.Generator) -> Any:
-        """The kernel, or the tuple of kernels, with what they take from the data; errors say whose they are."""
-        if not isinstance(kernel, tuple):
-            return self.found_before(kernel) or resolve(kernel, self.variables[0], rng)
-        return tuple(
-            self.found_before(one, v) or resolve(one, variable, rng)
-            for v, (one, variable) in enumerate(zip(kernel, self.variables, strict=True))
-        )
 
 
 def resolve(kernel: Kernel, variable: Variable, rng: np.random.Generator) -> Kernel:

@@ -36,6 +36,7 @@ from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.notes import note
 from shrinktest.permutations.base import Draws
 from shrinktest.permutations.design import PermutationDesign
+from shrinktest.results.base import TestData
 from shrinktest.results.effect import TwoSampleEffect
 from shrinktest.results.info import TWO_SAMPLE
 from shrinktest.statistics.kernel_cache import KernelCache
@@ -248,9 +249,9 @@ class Binned(EqualDistributions):
         apart = far_apart(variable.points, variable.name) if far else ()
         return (*self.remarks, *units, *apart, *reach_notes(kernel, variable.points, variable.name))
 
-    def labels(self) -> dict[str, Any]:
-        """What a result keeps of the names in the data."""
-        return {"encodings": (self.encoding,), "columns": (self.columns,), "names": self.called}
+    def data(self) -> TestData:
+        """Return what was tested, with the names of the columns."""
+        return replace(super().data(), encodings=(self.encoding,), columns=(self.columns,))
 
     def member(self, estimator: MeanEstimator, prepared: Prepared, form: str, weight: float = 1.0) -> FittedStatistic:
         """The statistic, with the mean features of bins in place of rows."""

@@ -23,6 +23,7 @@ from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.null import CostHint, Statistic
 from shrinktest.permutations.schemes import LabelsByChance, Signs
 from shrinktest.permutations.serial_correlation import BY_COVARIATES, BY_GIVEN, SerialCorrelation
+from shrinktest.results.base import TestData
 from shrinktest.results.effect import TwoSampleEffect
 from shrinktest.results.info import CONDITIONAL, NO_EFFECT_BY_PROPENSITY, TestInfo
 from shrinktest.statistics.kernel_cache import KernelCache, Request
@@ -50,9 +51,9 @@ class GivenOthers(Hypothesis):
     method: str = ""
     assumption: str = ""
 
-    def labels(self) -> dict[str, Any]:
-        """Names and encodings, with the method and its assumption."""
-        return {**super().labels(), "method": self.method, "assumption": self.assumption}
+    def data(self) -> TestData:
+        """Return what was tested, with the method and its assumption."""
+        return replace(super().data(), method=self.method, assumption=self.assumption)
 
     def notes(self, kernel: Any) -> tuple[str, ...]:
         """Notes on the data, the assumption first."""

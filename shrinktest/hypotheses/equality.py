@@ -73,9 +73,9 @@ class EqualDistributions(Hypothesis):
     ) -> Self:
         """The hypothesis about samples as users give them; see :func:`~shrinktest._read.read_samples`."""
         given, called = named_samples(samples)
-        told = {"scale": scale, "column_types": column_types, "transform": transform}
+        reading = {"scale": scale, "column_types": column_types, "transform": transform}
         names = names_for(given, called or numbered("samples", len(given)))
-        read = read_samples(given, names, nan_policy, blocks=blocks, groups=groups, **told)
+        read = read_samples(given, names, nan_policy, blocks=blocks, groups=groups, **reading)
         return cls._of(read, "the samples", not is_unasked(scale), called=called, **options)
 
     @classmethod
@@ -231,8 +231,8 @@ class TwoEqualDistributions(EqualDistributions):
         of values; where the distance is estimated instead, this would make it smaller.
         """
         names = names_for((X, Y), XY, called)
-        told = {"scale": scale, "column_types": column_types, "transform": transform}
-        read = read_samples((X, Y), names, nan_policy, blocks=blocks, paired=paired, groups=groups, **told)
+        reading = {"scale": scale, "column_types": column_types, "transform": transform}
+        read = read_samples((X, Y), names, nan_policy, blocks=blocks, paired=paired, groups=groups, **reading)
         if shift is not None:
             rows = OrderedRows.of(read.values, read.encoding)
             kept = np.concatenate(read.kept)

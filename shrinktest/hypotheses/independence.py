@@ -48,8 +48,8 @@ class Independence(Hypothesis):
         **options: Any,
     ) -> Self:
         """The hypothesis about two variables as users give them; see :func:`~shrinktest._read.read_variables`."""
-        told = {"scale": scale, "column_types": column_types, "transform": transform}
-        read = read_variables((X, Y), XY, nan_policy, blocks=blocks, groups=groups, shift=shift, **told)
+        reading = {"scale": scale, "column_types": column_types, "transform": transform}
+        read = read_variables((X, Y), XY, nan_policy, blocks=blocks, groups=groups, shift=shift, **reading)
         variables = variables_of(read, XY, said=not is_unasked(scale))
         return cls(
             variables=variables,

@@ -35,6 +35,7 @@ from shrinktest.notes import note
 from shrinktest.permutations.base import Draws, Permutations
 from shrinktest.permutations.null import CostHint
 from shrinktest.permutations.schemes import GroupShifts
+from shrinktest.results.base import TestData
 from shrinktest.results.effect import DependenceEffect
 from shrinktest.statistics.hsic import scaled_norm
 from shrinktest.statistics.kernel_cache import KernelCache
@@ -224,9 +225,9 @@ class IndependenceInBatches(Independence):
             said += reach_notes(one, variable.points, variable.name)
         return tuple(said)
 
-    def labels(self) -> dict[str, Any]:
-        """What a result keeps of the names in the data."""
-        return {"encodings": self.encodings, "columns": self.pairs.names, "names": self.called}
+    def data(self) -> TestData:
+        """Return what was tested, with the names of the columns."""
+        return replace(super().data(), encodings=self.encodings, columns=self.pairs.names)
 
     def context(self, members: tuple[FittedStatistic, ...], draws: Draws | None = None) -> TestContext:
         """What is left of the pairs, without their rows: sums over those as they were observed."""

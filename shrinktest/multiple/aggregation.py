@@ -13,8 +13,8 @@ from shrinktest.notes import has_code, note
 from shrinktest.permutations.multiplicity import scores, step_down, tails
 from shrinktest.permutations.null import Null
 from shrinktest.permutations.stopping import Stopping
-from shrinktest.results.base import Setup, TestData
-from shrinktest.results.conclude import UNKNOWN, of_rounding
+from shrinktest.results.base import Setup, TestData, unique
+from shrinktest.results.conclude import UNKNOWN, rounding_notes
 from shrinktest.results.ensemble import AggregateResult
 from shrinktest.results.info import CHANGE
 from shrinktest.results.result import TestResult
@@ -61,47 +61,42 @@ def together(nulls: Sequence[Null], weights: ArrayLike) -> Null:
 
 def aggregated(
     ensemble: Ensemble,
-    nulls: tuple[Null, ...],
+    nulls: Sequence[Null],
     members: tuple[TestResult, ...],
+    data: TestData,
     notes: tuple[str, ...] = (),
     *,
-    test: str,
     alpha: float,
-    n_observations: tuple[int, ...],
     rng: dict[str, Any],
     context: Any = None,
-    **about: Any,
 ) -> AggregateResult:
-    """Make the result of all members together from their null distributions; ``notes`` come before theirs.
-
-    ``about`` are further fields of `TestData`.
-    """
-    joined = (_joined(getattr(member, name) for member in members) for name in ("form", "tuning", "route"))
+    """Make the result of all members together from their null distributions; ``notes`` come before theirs."""
+    form, tuning, route = (
+        "/".join(dict.fromkeys(getattr(member, name) for member in members)) for name in ("form", "tuning", "route")
+    )
     shared: dict[str, Any] = {
-        "data": TestData(test, n_observations, **about),
-        "setup": Setup(ensemble, tuple(member.kernel for member in members), *joined),
+        "data": data,
+        "setup": Setup(ensemble, tuple(member.kernel for member in members), form, tuning, route),
         "members": members,
         **{"alpha": alpha, "rng": rng, "context": context},
     }
-    kind = _class_of(test)
+    kind = _class_of(data.test)
     if not nulls or not nulls[0].values.size:
         notes = (*notes, note("undecided")) if nulls else notes
         return kind(null=UNKNOWN, adjusted=np.full(len(members), np.nan), notes=notes, **shared)
-    exact = nulls[0].exact
     comparable = comparable_of(nulls, ensemble.weights)
-    smallest = smallest_of(comparable)
-    own = [one for member in members for one in member.notes]
-    others = [one for one in own if not has_code(one, "rounding", "constant-statistic")]  # on p-values of their own
-    tolerance = _ROUNDING * (1.0 + abs(float(smallest[0])))
+
+    def every() -> tuple[str, ...]:
+        texts = [text for member in members for text in member.notes]
+        others = [text for text in texts if not has_code(text, "rounding", "constant-statistic")]  # on their p-values
+        rounding = rounding_notes(nulls, shrunk=any(has_code(text, "shrunk-to-zero") for text in texts))
+        return unique((*notes, *others, *rounding))
+
     return kind(
-        null=Null(float(smallest[0]), smallest if exact else smallest[1:], tolerance, exact),
+        null=together(nulls, ensemble.weights),
         adjusted=step_down(comparable),
         decided=int(comparable[0].argmin()),
-        notes=tuple(
-            dict.fromkeys(
-                (*notes, *others, *of_rounding(nulls, shrunk=any(has_code(one, "shrunk-to-zero") for one in own)))
-            )
-        ),
+        notes=every,
         **shared,
     )
 
@@ -112,7 +107,3 @@ def _class_of(test: str) -> type[AggregateResult]:
     from shrinktest.results.change import AggregateChangeResult
 
     return AggregateChangeResult
-
-
-def _joined(words: Any) -> str:
-    return "/".join(dict.fromkeys(words))

@@ -30,7 +30,7 @@ from shrinktest.multiple.ensembles import (
     is_several,
     spares,
 )
-from shrinktest.multiple.run import beside, run
+from shrinktest.multiple.run import independent_rng, run
 from shrinktest.results.result import TestResult
 from shrinktest.statistics.kernel_cache import GRAMS
 
@@ -64,7 +64,7 @@ def run_binned(
     samples = as_batches(samples, names)
     generator = as_rng(rng)
     with kernel_progress(settings.progress):
-        how = {"drawn": settings.rank or RANK, "rng": beside(generator, 2), **by_whom(settings, rng)}
+        how = {"drawn": settings.rank or RANK, "rng": independent_rng(generator, 2), **by_whom(settings, rng)}
         hypothesis = kind.in_batches(samples, names, **how, **options).with_rare_rows()
     asked = asked.by_feature(hypothesis.encoding, hypothesis.columns)
     plan = planned(hypothesis, settings, generator, RANK)
@@ -162,7 +162,9 @@ def planned(hypothesis: Binned, settings: Settings, generator: np.random.Generat
     """What will be read, nothing yet; ``rank`` is that of features where nobody says how many."""
     kept = copy.deepcopy(generator)
     bins = hypothesis.sizes
-    return Plan(settings.gram, settings.rank or rank, sum(bins), max(bins), settings.memory, lambda: beside(kept, 3))
+    return Plan(
+        settings.gram, settings.rank or rank, sum(bins), max(bins), settings.memory, lambda: independent_rng(kept, 3)
+    )
 
 
 def collected(estimator: Any, asked: KernelSpec, hypothesis: Binned, plan: Plan) -> tuple[Any, list[Kernel], bool]:

@@ -16,7 +16,7 @@ from shrinktest.multiple.ensembles import KernelSpec
 from shrinktest.multiple.run import run_side_by_side
 from shrinktest.notes import has_code, note
 from shrinktest.permutations.null import Null
-from shrinktest.results.base import Setup, TestData
+from shrinktest.results.base import TestData, unique
 from shrinktest.results.multiple import MultipleTestsResult
 from shrinktest.tables.by_column import by_name
 from shrinktest.tables.column import DROP
@@ -131,26 +131,26 @@ def run_many(
     the codes ``without`` are left out, and ``notes`` are added.
     """
     provenance = rng_provenance(generator)
-    nulls, about = run_side_by_side(hypotheses, estimator, asked, settings, generator, method)
-    reasons, said = {}, [text for text in about["notes"] if not has_code(text, *without)]
+    nulls, setup, restriction, shared = run_side_by_side(hypotheses, estimator, asked, settings, generator, method)
+    reasons, texts = {}, [text for text in shared if not has_code(text, *without)]
     for label, hypothesis, null in zip(labels, hypotheses, nulls, strict=True):
         if isinstance(null, str) and len(hypothesis.variables) == 1:
             reasons[label] = _reason(null, hypothesis.variables[0])
-            said += untested_notes({label[0]: reasons[label]})
+            texts += untested_notes({label[0]: reasons[label]})
         elif isinstance(null, str):
             reasons[label] = null
-            said.append(note("untested-pair", reason=null))
+            texts.append(note("untested-pair", reason=null))
     first = hypotheses[0]
     return MultipleTestsResult(
         nulls={label: null for label, null in zip(labels, nulls, strict=True) if isinstance(null, Null)},
         keys=keys,
         method=method,
         alpha=settings.alpha,
-        data=TestData(first.kind.name, first.n_observations, restriction=about["restriction"]),
-        setup=Setup(about["estimator"], form=about["form"], tuning=about["tuning"]),
+        data=TestData(first.kind.name, first.n_observations, restriction=restriction),
+        setup=setup,
         rng=provenance,
         untested={**reasons, **untested},
-        notes=tuple(dict.fromkeys((*said, *notes))),
+        notes=unique((*texts, *notes)),
     ).with_method(method)
 
 

@@ -15,7 +15,7 @@ from shrinktest.hypotheses.supported import checked_policy, checked_scaled
 from shrinktest.kernels import as_kernel
 from shrinktest.multiple.binned import by_whom, check, refuse
 from shrinktest.multiple.ensembles import KernelSpec, collect, is_several, spares
-from shrinktest.multiple.run import beside, run
+from shrinktest.multiple.run import independent_rng, run
 from shrinktest.results.info import INDEPENDENCE
 from shrinktest.results.result import TestResult
 
@@ -49,14 +49,14 @@ def run_pairs(
     with kernel_progress(settings.progress):
         hypothesis = IndependenceInBatches.in_batches(
             X, Y, scale=scale, nan_policy=nan_policy, column_types=column_types, drawn=drawn,
-            rng=beside(generator, 2), **by_whom(settings, rng),
+            rng=independent_rng(generator, 2), **by_whom(settings, rng),
         )  # fmt: skip
     sides = zip(asked, hypothesis.encodings, hypothesis.pairs.names, strict=True)
     asked = [one.by_feature(encoding, names) for one, encoding, names in sides]
     kept = copy.deepcopy(generator)
     plan = PairPlan(
         hypothesis.variables, settings.gram, settings.rank, hypothesis.shifting.groups, settings.memory,
-        lambda side: beside(kept, _FEATURES[side]),
+        lambda side: independent_rng(kept, _FEATURES[side]),
     )  # fmt: skip
     test = hypothesis.kind.name
     if not is_several(estimator, asked):

@@ -1,18 +1,18 @@
-"""Run a test of a hypothesis: with one estimator and kernel, with several combined, or several tests side by side."""
+"""Run tests: a statistic or several, of one hypothesis or of many, on shared permutations."""
 
 from __future__ import annotations
 
-import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Any, cast
 
 import numpy as np
 
 from shrinktest._check import as_rng, rng_provenance
 from shrinktest._parallel import kernel_progress, single_blas_thread
-from shrinktest.estimators import as_estimator
+from shrinktest.embedding import MeanEmbedding
 from shrinktest.hypotheses.base import Hypothesis, resolve
 from shrinktest.hypotheses.context import FittedStatistic
 from shrinktest.hypotheses.settings import Settings
@@ -20,14 +20,19 @@ from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.multiple.aggregation import aggregated, refuse_stopping, together
-from shrinktest.multiple.ensembles import Ensemble, KernelSpec, collect, is_several, spares
+from shrinktest.multiple.ensembles import Candidate, Ensemble, KernelSpec, collect, is_several, spares
 from shrinktest.notes import Note
 from shrinktest.permutations.base import Draws
 from shrinktest.permutations.null import Null
-from shrinktest.results.conclude import conclude, is_shrunk, of_rounding, warn_too_few
+from shrinktest.results.base import Setup, unique
+from shrinktest.results.conclude import is_shrunk, make_result, rounding_notes, warn_too_few
 from shrinktest.results.multiple import factor_of
 from shrinktest.results.result import TestResult
 from shrinktest.statistics.kernel_cache import KernelCache
+
+_NEGATIVE = 1e4  # times what counts as a tie, 1e-10 of the terms that cancel
+_ROUNDING = 1e-12  # of the kernel's values
+_NAMED = 5  # tests at most that a note on some of many names
 
 
 class Resolved:
@@ -41,224 +46,189 @@ class Resolved:
         self._known: list[tuple[np.ndarray, Kernel, Kernel]] = []
 
     def __call__(self, hypothesis: Hypothesis, kernel: Any) -> Any:
-        """The kernel, or the tuple with one for every variable."""
+        """Return a resolved kernel, or a tuple with one for every variable."""
         if not isinstance(kernel, tuple):
-            return self.one(hypothesis, 0, kernel)
-        return tuple(self.one(hypothesis, v, one) for v, one in enumerate(kernel))
+            return self.variable(hypothesis, 0, kernel)
+        return tuple(self.variable(hypothesis, v, each) for v, each in enumerate(kernel))
 
-    def one(self, hypothesis: Hypothesis, v: int, kernel: Kernel) -> Kernel:
-        """The kernel of one variable."""
+    def variable(self, hypothesis: Hypothesis, v: int, kernel: Kernel) -> Kernel:
+        """Return the resolved kernel of one variable."""
         variable = hypothesis.variables[v]
-        for points, asked, resolved in self._known:
-            if points is variable.points and not self.fresh and (asked is kernel or asked == kernel):
+        for points, unresolved, resolved in self._known:
+            if points is variable.points and not self.fresh and (unresolved is kernel or unresolved == kernel):
                 return resolved
-        before = hypothesis.found_before(kernel, v)
-        resolved = before or resolve(self._by_shared(hypothesis, v, kernel), variable, self.rng)
+        resolved = hypothesis.found_before(kernel, v) or resolve(
+            self._by_shared(hypothesis, v, kernel), variable, self.rng
+        )
         self._known.append((variable.points, kernel, resolved))
         return resolved
 
     def _by_shared(self, hypothesis: Hypothesis, v: int, kernel: Kernel) -> Kernel:
-        """A kernel with what it takes of another, its features or its bandwidth, from that one, resolved once for all.
+        """Take inner features, or the bandwidth of which this one is a multiple, from the kernel that has them.
 
         Not in units of the columns, which are found with each kernel.
         """
         if self.fresh or hypothesis.variables[v].scale is not None:
             return kernel
         if isinstance(kernel, PooledKernel):
-            return replace(kernel, kernel=self.one(hypothesis, v, kernel.kernel))
+            return replace(kernel, kernel=self.variable(hypothesis, v, kernel.kernel))
         if isinstance(kernel, DistanceKernel) and kernel.multiple:
             factor, by_rule = kernel.multiple
-            found = cast(DistanceKernel, self.one(hypothesis, v, by_rule))
-            return replace(kernel, bandwidth=factor * cast(float, found.bandwidth))
+            median = cast(DistanceKernel, self.variable(hypothesis, v, by_rule))
+            return replace(kernel, bandwidth=factor * cast(float, median.bandwidth))
         return kernel
 
 
-_NEGATIVE = 1e4  # times what counts as a tie, 1e-10 of the terms that cancel
-_ROUNDING = 1e-12  # of the kernel's values
-_NAMED = 5  # tests at most that a note on some of many names
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """The null distribution of a candidate, and what results keep of it: no Gram matrix."""
+
+    null: Null
+    setup: Setup
+    estimates: tuple[MeanEmbedding, ...]
+    notes: Callable[[], tuple[str, ...]]
+    statistic: FittedStatistic
 
 
 def run(
-    hypothesis: Hypothesis,
-    estimator: Any,
-    asked: Sequence[KernelSpec],
-    settings: Settings,
-    rng: Any,
+    hypothesis: Hypothesis, estimator: Any, specs: Sequence[KernelSpec], settings: Settings, rng: Any
 ) -> TestResult:
-    """Test a hypothesis with what was asked for: one estimator with its kernels, or a combination of several.
+    """Test a hypothesis with one estimator and its kernels, or with several combined.
 
-    ``estimator`` and, for every variable, ``asked`` are as users give them; ``rng`` is seed or source of the
+    ``estimator`` and, for every variable, ``specs`` are as users give them; ``rng`` is seed or source of the
     permutations.
     """
     generator = as_rng(rng)
-    asked = [one.by_feature(variable.encoding) for one, variable in zip(asked, hypothesis.variables, strict=True)]
-    hypothesis = hypothesis.compared_by([one.kernel for one in asked])
-    common: dict[str, Any] = {
-        "test": hypothesis.kind.name,
-        "n_observations": hypothesis.n_observations,
-        "alpha": settings.alpha,
-        "rng": rng_provenance(generator),
-        **hypothesis.labels(),
-    }
-    if is_several(estimator, asked):
-        ensemble = collect(
-            estimator, asked, hypothesis.variables, generator, hypothesis.kind.name, hypothesis.n_observations
-        )
-        spare = spares(estimator, hypothesis.kind.name)
-        return _combined(hypothesis, ensemble, settings, generator, common, spare=spare)
-    one = as_estimator(estimator)
-    kernels = tuple(as_kernel(each.kernel, each.bandwidth, each.name) for each in asked)
-    kernel = kernels if len(kernels) > 1 else kernels[0]
-    described = hypothesis.described(one, settings.form)
+    specs = [spec.by_feature(variable.encoding) for spec, variable in zip(specs, hypothesis.variables, strict=True)]
+    hypothesis = hypothesis.compared_by([spec.kernel for spec in specs])
+    several, data = is_several(estimator, specs), hypothesis.data()
+    options: dict[str, Any] = {"alpha": settings.alpha, "rng": rng_provenance(generator)}
+    ensemble = _candidates(hypothesis, estimator, specs, generator)
+    if several:
+        refuse_stopping(settings.stopping)
+    setups = [hypothesis.setup(member, settings.form) for member in ensemble.members]
     if hypothesis.missing:
-        return conclude(None, kernel=kernel, **described, **common)
+        empty = tuple(make_result(None, data, setup, **options) for setup in setups)
+        return aggregated(ensemble, (), empty, data, **options) if several else empty[0]
     permutations = hypothesis.permutations(settings.n_resamples, settings.alpha)
-    cache = KernelCache(settings.limits(generator))
-    with single_blas_thread(sum(hypothesis.n_observations)):
-        with kernel_progress(settings.progress):
-            resolved = hypothesis.resolved(kernel, generator)
-            prepared = hypothesis.prepare(one, resolved, described["form"], cache, settings.workers)
-        member = hypothesis.member(one, prepared, described["form"])
-        draws = Draws.of(permutations, settings.n_resamples, generator)
-        context = hypothesis.context((member,), draws)
-        how: dict[str, Any] = {"workers": settings.workers, "progress": settings.progress}
-        null = prepared.null(draws, stopping=settings.stopping, **how)
-    _require_kernel(null, described["form"], prepared.kernel, hypothesis)
-    told = {**prepared.about(hypothesis.notes(prepared.kernel)), **described, **common, "context": context}
-    result = conclude(null, restriction=permutations.restriction, **told)
-    return _concluded(hypothesis, result, member, cache, generator)
+    data = replace(data, restriction=permutations.restriction)
+    # the permutations of several statistics must not depend on what these draw for their kernels
+    source = independent_rng(generator, 1) if several else generator
+    draws = cache(lambda: Draws.of(permutations, settings.n_resamples, generator))
+    kernels = KernelCache(settings.limits(source))
+    fits, left_out = _fit(
+        hypothesis, ensemble.members, setups, draws, settings, kernels,
+        Resolved(source, fresh=several and kernels.limits.random), spare=spares(estimator, hypothesis.kind.name),
+    )  # fmt: skip
+    used = [fit for fit in fits if fit is not None]
+    nulls = [fit.null for fit in used]
+    warn_too_few(nulls[0].n_planned + (not nulls[0].exact), settings.alpha, exact=nulls[0].exact)
+    context = hypothesis.context(tuple(fit.statistic for fit in used), draws())
+    own = None if several else context
+    results = tuple(
+        make_result(fit.null, data, fit.setup, estimates=fit.estimates, notes=fit.notes, context=own, **options)
+        for fit in used
+    )
+    result, decided = results[0], used[0].statistic
+    if several:
+        members = [member for member, fit in zip(ensemble.members, fits, strict=True) if fit is not None]
+        whole = Ensemble(members) if left_out else ensemble
+        result = combined = aggregated(whole, nulls, results, data, left_out, context=context, **options)
+        decided = used[combined.decided].statistic
+    concluded = hypothesis.concluded(result, decided, kernels, setup_generator(generator))
+    return replace(concluded, notes=lambda: unique((*concluded.notes, *hypothesis.serial_notes())))
 
 
-def _combined(
+def _candidates(
+    hypothesis: Hypothesis, estimator: Any, specs: Sequence[KernelSpec], rng: np.random.Generator
+) -> Ensemble:
+    """Return the statistics that the arguments of a test stand for: one, or several to combine."""
+    if is_several(estimator, specs):
+        return collect(estimator, specs, hypothesis.variables, rng, hypothesis.kind.name, hypothesis.n_observations)
+    kernels = tuple(as_kernel(spec.kernel, spec.bandwidth, spec.name) for spec in specs)
+    return Ensemble([Candidate(estimator, kernels if len(kernels) > 1 else kernels[0])])
+
+
+def _fit(
     hypothesis: Hypothesis,
-    ensemble: Ensemble,
+    candidates: Sequence[Candidate],
+    setups: Sequence[Setup],
+    draws: Callable[[], Draws],
     settings: Settings,
-    generator: np.random.Generator,
-    common: dict[str, Any],
-    *,
-    spare: bool,
-) -> TestResult:
-    """Every member of an ensemble on the same permutations, and what they say together.
-
-    What is kept of a member is its statistic over the permutations; Gram matrices only as long as there is room.  With
-    ``spare``, members that take more memory than there is are left out.
-    """
-    refuse_stopping(settings.stopping)
-    members = ensemble.members
-    described = [hypothesis.described(member.estimator, settings.form) for member in members]
-    if hypothesis.missing:
-        nothing = (conclude(None, kernel=m.kernel, **d, **common) for m, d in zip(members, described, strict=True))
-        return aggregated(ensemble, (), tuple(nothing), **common)
-    # kernels draw first, from a source of their own: permutations must not depend on what a statistic was made of
-    for_kernels = beside(generator, 1)
-    draws = Draws.of(hypothesis.permutations(settings.n_resamples, settings.alpha), settings.n_resamples, generator)
-    cache = KernelCache(settings.limits(for_kernels))
-    resolved = Resolved(for_kernels, fresh=cache.limits.random)
-    common["restriction"] = draws.permutations.restriction
-    found, left_out = _nulls(hypothesis, ensemble, described, settings, cache, resolved, draws, spare=spare)
-    used = [i for i, one in enumerate(found) if one is not None]
-    there = [one for one in found if one is not None]
-    nulls = [one.null for one in there]
-    results = [
-        conclude(one.null, warn=False, **one.about, **described[i], **common)
-        for i, one in zip(used, there, strict=True)
-    ]
-    warn_too_few(nulls[0].values.size + (not nulls[0].exact), settings.alpha, exact=nulls[0].exact)
-    kept_members = Ensemble([members[i] for i in used]) if left_out else ensemble
-    common["context"] = hypothesis.context(tuple(one.member for one in there), draws)
-    result = aggregated(kept_members, tuple(nulls), tuple(results), notes=left_out, **common)
-    return _concluded(hypothesis, result, there[result.decided].member, cache, generator)
-
-
-def _concluded(
-    hypothesis: Hypothesis,
-    result: TestResult,
-    member: FittedStatistic,
-    cache: KernelCache,
-    generator: np.random.Generator,
-) -> TestResult:
-    """The result with what the hypothesis says besides, by random numbers apart from those of the test."""
-    found: TestResult = hypothesis.concluded(result, member, cache, setup_generator(generator))
-    more = [note for note in hypothesis.serial_notes() if note not in found.notes]
-    return replace(found, notes=(*found.notes, *more)) if more else found
-
-
-@dataclass(frozen=True, eq=False)
-class _Found:
-    """What was found of a member: its null distribution, what a result says of it, and how to compute it again."""
-
-    null: Null
-    about: dict[str, Any]
-    member: FittedStatistic
-
-
-def _nulls(
-    hypothesis: Hypothesis,
-    ensemble: Ensemble,
-    described: Sequence[dict[str, Any]],
-    settings: Settings,
-    cache: KernelCache,
+    kernels: KernelCache,
     resolved: Resolved,
-    draws: Draws,
     *,
     spare: bool,
-) -> tuple[list[_Found | None], tuple[str, ...]]:
-    """For every member what was found, and notes on those that are left out."""
-    members = ensemble.members
-    found: list[_Found | None] = [None] * len(members)
-    without: list[str] = []
-    order = range(len(members)) if cache.limits.random else _by_kernel([member.kernel for member in members])
-    for left, i in enumerate(order, start=1):
-        estimator, form = members[i].estimator, described[i]["form"]
+) -> tuple[list[Fit | None], tuple[str, ...]]:
+    """Fit every candidate on the same permutations; return also notes on those that are left out.
+
+    Gram matrices are kept only as long as there is room.  With ``spare``, candidates that take more memory than there
+    is are left out.
+    """
+    fits: list[Fit | None] = [None] * len(candidates)
+    left_out: list[str] = []
+    order = list(range(len(candidates)))
+    if not resolved.fresh:  # equal kernels side by side
+        kernel_of = [member.kernel for member in candidates]
+        order.sort(key=lambda i: kernel_of.index(kernel_of[i]))
+    for position, i in enumerate(order, start=1):
+        member, setup = candidates[i], setups[i]
         try:
             with single_blas_thread(sum(hypothesis.n_observations)):
                 with kernel_progress(settings.progress):
-                    kernel = resolved(hypothesis, members[i].kernel)
-                    prepared = hypothesis.prepare(estimator, kernel, form, cache, settings.workers)
-                null = prepared.null(draws, workers=settings.workers, progress=settings.progress)
+                    kernel = resolved(hypothesis, member.kernel)
+                    prepared = hypothesis.prepare(member.estimator, kernel, setup.form, kernels, settings.workers)
+                null = prepared.null(
+                    draws(), stopping=settings.stopping, workers=settings.workers, progress=settings.progress
+                )
         except MemoryError as error:
-            if not spare or (left == len(members) and not any(found)):
+            if not spare or (position == len(candidates) and not any(fits)):
                 raise
-            without.append(f"{members[i].kernel!r} is left out of the combination: {error}")
+            left_out.append(f"{member.kernel!r} is left out of the combination: {error}")
             continue
-        _require_kernel(null, form, prepared.kernel, hypothesis)
-        about = prepared.about(hypothesis.notes(prepared.kernel))
-        found[i] = _Found(null, about, hypothesis.member(estimator, prepared, form, members[i].weight))
-    return found, tuple(without)
+        _require_kernel(null, setup.form, prepared.kernel, hypothesis)
+        fits[i] = Fit(
+            null,
+            replace(setup, kernel=prepared.kernel, route=prepared.route),
+            prepared.estimates(),
+            partial(_data_notes, hypothesis, prepared.kernel, prepared.notes),
+            hypothesis.member(member.estimator, prepared, setup.form, member.weight),
+        )
+    return fits, tuple(left_out)
 
 
-def _by_kernel(kernels: list[Any]) -> list[int]:
-    """The places of kernels, those of equal ones side by side."""
-    return sorted(range(len(kernels)), key=lambda i: kernels.index(kernels[i]))
+def _same(draws: Draws) -> Draws:
+    return draws
+
+
+def _data_notes(hypothesis: Hypothesis, kernel: Any, notes: tuple[str, ...]) -> tuple[str, ...]:
+    return hypothesis.notes(kernel) + notes
 
 
 def run_side_by_side(
     hypotheses: Sequence[Hypothesis],
     estimator: Any,
-    asked: Sequence[Sequence[KernelSpec]],
+    specs: Sequence[Sequence[KernelSpec]],
     settings: Settings,
     generator: np.random.Generator,
     method: str,
-) -> tuple[list[Null | str], dict[str, Any]]:
-    """The null distributions of several tests, or why one of them cannot be made, and what a result says of all.
+) -> tuple[list[Null | str], Setup, str, tuple[str, ...]]:
+    """Return the null distribution of each of several tests, or an error message; their setup, restriction and notes.
 
     If none can be made, the first error is raised.  Each is on permutations from a generator in the same state; of
-    several estimators it is that of what they say together.  ``asked`` has for every hypothesis one entry per variable,
+    several estimators it is that of what they say together.  ``specs`` has for every hypothesis one entry per variable,
     and ``method`` is how p-values will be adjusted.
     """
     several, test = is_several(estimator), hypotheses[0].kind.name
     ensembles = [
-        collect(
-            estimator if several else [estimator], one, hypothesis.variables, generator, test, hypothesis.n_observations
-        )
-        for hypothesis, one in zip(hypotheses, asked, strict=True)
+        _candidates(hypothesis, estimator, spec, generator) for hypothesis, spec in zip(hypotheses, specs, strict=True)
     ]
-    described = [hypotheses[0].described(member.estimator, settings.form) for member in ensembles[0].members]
-    setup = setup_generator(generator)
+    setups = [hypotheses[0].setup(member, settings.form) for member in ensembles[0].members]
+    source = setup_generator(generator)
     first = Draws.of(hypotheses[0].permutations(settings.n_resamples, settings.alpha), settings.n_resamples, generator)
     warn_too_few(first.count, settings.alpha, factor_of(method, len(hypotheses), first.count), exact=first.exact)
-    cache = KernelCache(settings.limits(setup))
-    resolved = Resolved(setup, fresh=False)
+    shared = KernelCache(settings.limits(source))
+    resolved = Resolved(source, fresh=False)
     nulls: list[Null | str] = []
     errors: dict[int, ValueError] = {}
     notes: list[str] = []
@@ -267,41 +237,40 @@ def run_side_by_side(
         for i, (hypothesis, ensemble) in enumerate(zip(hypotheses, ensembles, strict=True)):
             try:
                 for member in ensemble.members:
-                    resolved.one(hypothesis, v, member.kernel[v] if isinstance(member.kernel, tuple) else member.kernel)
+                    kernel = member.kernel[v] if isinstance(member.kernel, tuple) else member.kernel
+                    resolved.variable(hypothesis, v, kernel)
             except ValueError as error:
                 errors.setdefault(i, error)
     for i, (hypothesis, ensemble) in enumerate(zip(hypotheses, ensembles, strict=True)):
         if i in errors:
             nulls.append(str(errors[i]))
             continue
-        used = KernelCache(settings.limits(setup)) if cache.limits.random else cache
+        kernels = KernelCache(settings.limits(source)) if shared.limits.random else shared
         draws = Draws(hypothesis.permutations(settings.n_resamples, settings.alpha), settings.n_resamples, first.seed)
         try:
-            found, without = _nulls(
-                hypothesis, ensemble, described, settings, used, resolved, draws, spare=spares(estimator, test)
-            )
+            fits, left_out = _fit(
+                hypothesis, ensemble.members, setups, partial(_same, draws), settings, kernels, resolved,
+                spare=spares(estimator, test),
+            )  # fmt: skip
         except ValueError as error:
             errors[i] = error
             nulls.append(str(error))
             continue
-        parts = [one for one in found if one is not None]
-        weights = [member.weight for member, one in zip(ensemble.members, found, strict=True) if one is not None]
-        nulls.append(together([one.null for one in parts], weights) if several else parts[0].null)
-        notes += (*without, *(note for one in parts for note in one.about["notes"]))
-        shrunk = any(is_shrunk(one.null, one.member.form, one.member.estimator) for one in parts)
-        for said in of_rounding([one.null for one in parts], shrunk=shrunk):
-            rounded.setdefault(said, []).append(" and ".join(variable.name for variable in hypothesis.variables))
+        used = [fit for fit in fits if fit is not None]
+        weights = [member.weight for member, fit in zip(ensemble.members, fits, strict=True) if fit is not None]
+        nulls.append(together([fit.null for fit in used], weights) if several else used[0].null)
+        notes += (*left_out, *(text for fit in used for text in fit.notes()))
+        shrunk = any(is_shrunk(fit.null, fit.setup) for fit in used)
+        for text in rounding_notes([fit.null for fit in used], shrunk=shrunk):
+            rounded.setdefault(text, []).append(" and ".join(variable.name for variable in hypothesis.variables))
     if len(errors) == len(hypotheses):
         raise errors[0]
-    for said, of in rounded.items():
-        which = f"{', '.join(of[:_NAMED])}{', and others' if len(of) > _NAMED else ''}"
-        notes.append(Note(f"{which}: {said}", getattr(said, "code", "")))
-    names = ("form", "tuning")
-    shared = {name: "/".join(dict.fromkeys(one[name] for one in described)) for name in names}
-    shown = ensembles[0] if several else described[0]["estimator"]
-    about = {"estimator": shown, **shared, "restriction": first.permutations.restriction}
-    about["notes"] = tuple(dict.fromkeys(notes))
-    return nulls, about
+    for text, names in rounded.items():
+        which = f"{', '.join(names[:_NAMED])}{', and others' if len(names) > _NAMED else ''}"
+        notes.append(Note(f"{which}: {text}", getattr(text, "code", "")))
+    form, tuning = ("/".join(dict.fromkeys(getattr(setup, name) for setup in setups)) for name in ("form", "tuning"))
+    setup = Setup(ensembles[0] if several else setups[0].estimator, form=form, tuning=tuning)
+    return nulls, setup, first.permutations.restriction, unique(notes)
 
 
 def _require_kernel(null: Null, form: str, kernel: Any, hypothesis: Hypothesis) -> None:
@@ -319,12 +288,18 @@ def _require_kernel(null: Null, form: str, kernel: Any, hypothesis: Hypothesis) 
         )
 
 
-def beside(generator: np.random.Generator, use: int) -> np.random.Generator:
+def independent_rng(generator: np.random.Generator, use: int) -> np.random.Generator:
     """Random numbers for one use that are independent of others, and of those that ``generator`` goes on to draw."""
-    return np.random.default_rng([*copy.deepcopy(generator).integers(2**63, size=2).tolist(), use])
+    return np.random.default_rng([*_copy(generator).integers(2**63, size=2).tolist(), use])
 
 
 def setup_generator(generator: np.random.Generator) -> np.random.Generator:
     """Random numbers for bandwidths and landmarks, apart from those of the permutations that ``generator`` draws."""
-    words = copy.deepcopy(generator).integers(2**63, size=4)
+    words = _copy(generator).integers(2**63, size=4)
     return np.random.default_rng(np.random.SeedSequence([int(word) for word in words]))  # hashes them
+
+
+def _copy(generator: np.random.Generator) -> np.random.Generator:
+    bits = type(generator.bit_generator)(0)
+    bits.state = generator.bit_generator.state
+    return np.random.Generator(bits)

@@ -120,8 +120,6 @@ def null_distribution(
         raise ValueError(f"n_resamples={draws.n_resamples} permutations are too many; give a number such as 9999")
     rule = None if draws.exact else stopping
     out = np.empty((draws.count, 2))
-    if cost:
-        statistic(draws.rows(0, 1)[:0])  # compiles in one thread whatever must be compiled
     bar: Any = contextlib.nullcontext()
     if progress and sys.stderr is not None:  # None in programs without a console
         from tqdm.auto import tqdm
@@ -186,6 +184,8 @@ class _Runner:
 
     def _threaded(self, stop: int, step: int) -> None:
         """Evaluate the rows up to ``stop`` in threads."""
+        if not self.done:
+            self.statistic(self.draws.rows(0, 1)[:0])  # compiles in one thread whatever must be compiled
         from concurrent.futures import ThreadPoolExecutor
 
         pool = ThreadPoolExecutor(self.workers)  # of its own: nothing is left that a fork could break

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property, partial
 from numbers import Real
@@ -16,6 +16,7 @@ import numpy as np
 
 from shrinktest._check import output_path
 from shrinktest._version import __version__
+from shrinktest._warn import tiny_is_zero
 from shrinktest.results.printing import Summary
 from shrinktest.tables.encoding import Encoding
 
@@ -82,6 +83,7 @@ class Result:
         return {"shrinktest": __version__, **{name: _version(name) for name in ("numpy", "scipy", "numba")}}
 
     def __getstate__(self) -> dict[str, Any]:
+        getattr(self, "notes", ())  # computed before the data are left behind
         return vars(self) | {"versions": self.versions}  # those that computed the result
 
     def __eq__(self, other: object) -> bool:
@@ -98,6 +100,26 @@ def _version(package: str) -> str:
     from importlib.metadata import version
 
     return version(package)
+
+
+class Notes:
+    """Notes of a result: a tuple, or a function that returns it and is called when they are first read."""
+
+    def __get__(self, result: Any, owner: Any = None) -> tuple[str, ...]:
+        if result is None:
+            return ()  # the default
+        notes = vars(result)["notes"]
+        if callable(notes):
+            notes = vars(result)["notes"] = tiny_is_zero(notes)()
+        return notes  # type: ignore[no-any-return]
+
+    def __set__(self, result: Any, notes: Any) -> None:
+        vars(result)["notes"] = notes
+
+
+def unique(notes: Iterable[str]) -> tuple[str, ...]:
+    """Return notes without repetitions, in their order."""
+    return tuple(dict.fromkeys(notes))
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,54 +24,49 @@ _TOO_MANY = 1e15  # permutations that nobody draws
 #: The null distribution of a statistic that was not computed.
 UNKNOWN = Null(math.nan, np.empty(0), 0.0, exact=False)
 
+#: How a statistic of the user's is computed is not known.
+OWN = Setup()
+
 #: What is said where permutations are too few, in warnings and in notes.
 NEVER = "can never reject"
 
 
-def conclude(
+def make_result(
     null: Null | None,
+    data: TestData,
+    setup: Setup = OWN,
     *,
-    test: str,
     alpha: float,
-    n_observations: tuple[int, ...],
-    estimator: Any = None,
-    kernel: Any = None,
-    form: str = "",
-    tuning: str = "",
-    route: str = "",
+    rng: dict[str, Any],
     estimates: tuple[MeanEmbedding, ...] = (),
-    rng: dict[str, Any] | None = None,
-    notes: tuple[str, ...] = (),
+    notes: Callable[[], tuple[str, ...]] = tuple,
     context: Any = None,
-    warn: bool = True,
-    **about: Any,
 ) -> TestResult:
     """Make the result of a null distribution; ``None`` if missing values propagate.
 
-    ``about`` are further fields of `TestData`.  A statistic of one's own has no estimator, kernel, form and so on.
+    ``notes`` returns those on the data, and is called when they are first read.
     """
-    data, setup = TestData(test, n_observations, **about), Setup(estimator, kernel, form, tuning, route)
-    rest: dict[str, Any] = {"data": data, "setup": setup, "alpha": alpha, "rng": rng or {}, "context": context}
-    kind = _class_of(test)
+    kind = _class_of(data.test)
     if null is None:
-        return kind(UNKNOWN, notes=notes, **rest)
-    shrunk = is_shrunk(null, form, estimator)
-    if warn and null.n_planned:
-        warn_too_few(null.n_planned + (not null.exact), alpha, exact=null.exact)
-    notes = (*notes, *of_rounding([null], shrunk=shrunk), *([note("shrunk-to-zero")] if shrunk else ()))
-    return kind(null, estimates=estimates, notes=notes, **rest)
+        return kind(UNKNOWN, data, setup, alpha, rng=rng, context=context)
+    shrunk = (note("shrunk-to-zero"),) if is_shrunk(null, setup) else ()
+    every = partial(_notes, null, notes, shrunk)
+    return kind(null, data, setup, alpha, estimates, rng, every, context)
 
 
-def is_shrunk(null: Null, form: str, estimator: Any) -> bool:
-    """Whether the statistic is 0 because the estimate was shrunk to that."""
-    return null.observed == 0.0 and form == "biased" and not isinstance(estimator, KME)
+def _notes(null: Null, notes: Callable[[], tuple[str, ...]], shrunk: tuple[str, ...]) -> tuple[str, ...]:
+    return (*notes(), *rounding_notes([null], shrunk=bool(shrunk)), *shrunk)
 
 
-def of_rounding(nulls: Sequence[Null], *, shrunk: bool = False) -> tuple[str, ...]:
-    """What is said where rounding decides the p-value of one statistic, or that of several together.
+def is_shrunk(null: Null, setup: Setup) -> bool:
+    """True if the statistic is 0 because the estimate was shrunk to that."""
+    return null.observed == 0.0 and setup.form == "biased" and not isinstance(setup.estimator, KME)
 
-    One of several of which nothing is left takes nothing from the others.  ``shrunk`` says that nothing is left of one
-    because it was shrunk to zero, which is said instead.
+
+def rounding_notes(nulls: Sequence[Null], *, shrunk: bool = False) -> tuple[str, ...]:
+    """Note on rounding that decides the p-value of one statistic, or that of several together.
+
+    A statistic that is constant takes nothing from the others; one that was ``shrunk`` to zero has another note.
     """
     drawn = [null for null in nulls if null.values.size]
     varying = [null for null in drawn if not null.constant]

@@ -14,7 +14,7 @@ from shrinktest._check import as_rng, count, level
 from shrinktest._warn import tiny_is_zero
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.permutations.null import Null
-from shrinktest.results.base import Result, Setup, TestData, bandwidth_of, plain, write_json
+from shrinktest.results.base import Notes, Result, Setup, TestData, bandwidth_of, plain, write_json
 from shrinktest.results.info import BY_PROPENSITY, NO_EFFECT_BY_PROPENSITY, TestInfo, kind_of
 from shrinktest.results.printing import Summary, Table, known, number, side_by_side
 
@@ -88,7 +88,7 @@ class TestResult(Result):
     alpha: float
     estimates: tuple[MeanEmbedding, ...] = ()
     rng: dict[str, Any] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: Any = Notes()  # noqa: RUF009  # a descriptor: a tuple of texts
     context: Any = field(default=None, compare=False)  # results are equal with and without their data
 
     def __iter__(self) -> Iterator[float]:

@@ -8,13 +8,14 @@ from matplotlib.colors import to_hex
 
 from shrinktest.permutations.null import Null
 from shrinktest.plots.axes import ORANGE
-from shrinktest.results.conclude import conclude
+from shrinktest.results.base import TestData
+from shrinktest.results.conclude import make_result
 
 VALUES = np.random.default_rng(0).normal(size=199)
 
 
 def picture(observed, values=VALUES):
-    ax = conclude(Null(observed, values, 0.0, False), test="own", alpha=0.05, n_observations=(5,)).plot_null()
+    ax = make_result(Null(observed, values, 0.0, False), TestData("own", (5,)), alpha=0.05, rng={}).plot_null()
     ax.figure.canvas.draw()
     return ax
 

@@ -21,7 +21,8 @@ import naive_kernels
 from shrinktest import SKMSE, Gaussian, independence_test, k_sample_test, two_sample_test
 from shrinktest.estimators import ESTIMATORS
 from shrinktest.permutations.null import Null
-from shrinktest.results.conclude import conclude
+from shrinktest.results.base import Setup, TestData
+from shrinktest.results.conclude import make_result
 
 RNG = np.random.default_rng(5)
 X, Y = RNG.normal(size=(10, 2)), RNG.normal((0.9, 0.0), size=(8, 2))
@@ -49,18 +50,8 @@ def made(observed, values, *, exact=False, tolerance=0.0, alpha=0.05):
     null = Null(float(observed), values, tolerance, exact)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # too few values to reject: not what is tested with these
-        return conclude(
-            null,
-            kernel=Gaussian(1.0),
-            alpha=alpha,
-            n_observations=(4, 3),
-            test="two-sample",
-            form="biased",
-            estimator=SKMSE(),
-            tuning="sample",
-            estimates=(),
-            rng={},
-        )
+        data, setup = TestData("two-sample", (4, 3)), Setup(SKMSE(), Gaussian(1.0), "biased", "sample")
+        return make_result(null, data, setup, alpha=alpha, rng={})
 
 
 # --- a value ------------------------------------------------------------------------------------------------
