@@ -49,8 +49,8 @@ def did_you_mean(value: Any, known: Iterable[str]) -> str:
 
 def describe_missing(missing: NDArray[np.bool_], columns: Columns) -> str:
     """Return the number of missing values and the place of the first, in words."""
-    total = int(missing.sum())
-    return f"{counted(total, 'missing value')} (NaN), {'in' if total == 1 else 'the first in'} {_first_cell(missing, columns)}"
+    total, cell = int(missing.sum()), _first_cell(missing, columns)
+    return f"{counted(total, 'missing value')} (NaN), {'in' if total == 1 else 'the first in'} {cell}"
 
 
 def _first_cell(mask: NDArray[np.bool_], columns: Columns) -> str:

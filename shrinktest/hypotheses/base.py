@@ -1,4 +1,4 @@
-"""Hypothesis: the value that a test is."""
+"""Hypothesis: the data of a test, its permutations and its statistic."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ class Variable:
     """Observations that one kernel compares."""
 
     points: np.ndarray  # (n, d)
-    name: str  # what messages call them
-    scale: Scale | None = None  # in which units the kernel compares their columns; see `Rescaled`
-    encoding: Encoding | None = None  # how the columns of a table became the numbers, which are in their units already
-    said: bool = True  # whether anybody said in which units, so that no note is needed
-    places: np.ndarray | None = None  # the numbers of these rows among all, where some were left out
-    numbers: bool = False  # whether they are row numbers of a matrix, which say nothing of what was observed
+    name: str  # in messages
+    scale: Scale | None = None  # units in which the kernel compares columns; see `Rescaled`
+    encoding: Encoding | None = None  # how columns of a table became numbers, which are in their units already
+    said: bool = True  # True if the user chose the units, so that no note is needed
+    places: np.ndarray | None = None  # numbers of these rows among all, if some were left out
+    numbers: bool = False  # True if they are row numbers of a precomputed matrix
 
     @property
     def series(self) -> OrderedRows:
-        """All observations as one series, as one looks for memory in it."""
+        """All observations as one series."""
         return self.rows_of(slice(None))
 
     def rows_of(self, *series: np.ndarray | slice) -> OrderedRows:
-        """The same of several series, each given by its rows."""
+        """Observations of several series, each given by its rows."""
         parts = [self.points[rows] for rows in series]
         return (
             OrderedRows([np.zeros_like(part) for part in parts])
@@ -57,31 +57,28 @@ class Variable:
         )
 
     def only(self, rows: np.ndarray | slice) -> Variable:
-        """Some of the rows, in their order; the others are left out."""
+        """Keep some of the rows, in their order."""
         places = np.arange(len(self.points)) if self.places is None else self.places
         return replace(self, points=np.ascontiguousarray(self.points[rows]), places=places[rows])
 
     def asked(self, kernel: Kernel) -> Kernel:
-        """The kernel in the units of the columns, not resolved yet."""
+        """Return the kernel in the units of the columns, not resolved yet."""
         return kernel if self.scale is None else Rescaled(kernel, self.scale)
 
     def compared(self) -> np.ndarray:
-        """The observations as a kernel compares them; those with missing values are left out."""
+        """Return the observations as a kernel compares them, without those with missing values."""
         rows = self.points[~np.isnan(self.points).any(axis=1)]
         return rows if self.scale is None else Rescaled(Linear(), self.scale, rows).moved(rows)
 
     def in_units(self) -> tuple[Variable, tuple[str, ...]]:
-        """The same with numbers in their units, as those of a table are, and what a reader should know of these.
-
-        For what is computed from the numbers before a kernel compares them.
-        """
+        """Return the variable with numbers in their units, as those of a table are, and notes on these units."""
         if self.scale is None or np.isnan(self.points).any():
             return self, ()
         return replace(self, points=self.compared(), scale=None), self.notes(None)
 
     def notes(self, kernel: Any) -> tuple[str, ...]:
-        """What a reader of the result should know of the units in which a resolved kernel compares the columns."""
-        if self.encoding is not None:  # has said what there is to say
+        """Return notes on constant and badly scaled columns."""
+        if self.encoding is not None:  # has notes of its own
             return ()
         if self.scale is None:
             return far_apart(self.points, self.name) if not self.said and in_one_unit(kernel) else ()
@@ -98,29 +95,29 @@ class Hypothesis(ABC):
     """A null hypothesis about data: the data, the permutations it allows, and how a statistic for it is prepared."""
 
     kind: ClassVar[TestInfo]
-    #: What to do where rows that are permuted one by one depend on each other.
+    #: What to do if rows that are permuted one by one depend on each other.
     serial_remedy: ClassVar[str] = ""
 
-    variables: tuple[Variable, ...]  # all observations, one entry for every kernel that the test takes
-    sizes: tuple[int, ...]  # numbers of observations, as the result says them
-    missing: bool = False  # whether missing values remain, so that the result is NaN
-    own: Permutations | None = None  # permutations of the user's, instead of those that the hypothesis allows
-    remarks: tuple[str, ...] = ()  # what a reader of the result should know of how the data were read
-    called: tuple[str | None, ...] = ()  # names of the samples, or of the variables, where they have some
+    variables: tuple[Variable, ...]  # all observations, one entry per kernel of the test
+    sizes: tuple[int, ...]  # numbers of observations
+    missing: bool = False  # True if missing values remain, so that the result is NaN
+    own: Permutations | None = None  # the user's permutations, instead of those that the hypothesis allows
+    remarks: tuple[str, ...] = ()  # notes on how the data were read
+    called: tuple[str | None, ...] = ()  # names of the samples or variables, if they have some
 
     @property
     def n_observations(self) -> tuple[int, ...]:
-        """Numbers of observations, as results say them."""
+        """Numbers of observations in results."""
         return self.sizes
 
     @property
     def identity(self) -> np.ndarray:
-        """The data as they are: labels of samples, or places of rows."""
+        """Labels of the samples, or places of the rows, in the data as observed."""
         sizes = self.sizes
         return np.repeat(np.arange(len(sizes)), sizes) if len(sizes) > 1 else np.arange(sizes[0])
 
     def permutations(self, n_resamples: float, alpha: float) -> Permutations:
-        """Permutations of the test; raises ValueError if they are too few to reject at ``alpha``."""
+        """Return the permutations; raises ValueError if they are too few to reject at ``alpha``."""
         if self.own is None:
             return self._allowed(n_resamples, alpha if n_resamples else 1.0)
         if getattr(self, "restriction", None):
@@ -129,48 +126,48 @@ class Hypothesis(ABC):
 
     @abstractmethod
     def _allowed(self, n_resamples: float, alpha: float) -> Permutations:
-        """Permutations under which the data have the same law if the hypothesis is true."""
+        """Return permutations under which the distribution of the data is unchanged if the hypothesis is true."""
 
     @abstractmethod
     def form(self, estimator: MeanEstimator, form: str) -> str:
-        """The form of the statistic, "biased" or "unbiased"; raises ValueError where it does not exist."""
+        """Return the form of the statistic, "biased" or "unbiased"; raises ValueError if it does not exist."""
 
     @abstractmethod
     def tuning(self, estimator: MeanEstimator) -> str:
-        """What the estimator tunes when; raises ValueError for what makes no sense here."""
+        """Return what the estimator tunes when; raises ValueError if that makes no sense here."""
 
     @abstractmethod
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
-        """The statistic of an estimator and of resolved kernels (one, or a tuple with one for every variable)."""
+        """Prepare the statistic of an estimator and resolved kernels (one, or a tuple with one per variable)."""
 
     def notes(self, kernel: Any) -> tuple[str, ...]:
-        """What a reader of the result should know of the data, as the resolved kernel (or kernels) compares them."""
+        """Return notes on the data, as the resolved kernel (or kernels) compares them."""
         kernels = kernel if isinstance(kernel, tuple) else (kernel,) * len(self.variables)
         pairs = list(zip(self.variables, kernels, strict=True))
-        units = (note for variable, one in pairs for note in variable.notes(one))
+        units = (text for variable, each in pairs for text in variable.notes(each))
         return (
             *self.remarks,
             *repeated_column_notes(self.variables),
             *units,
-            *(note for v, one in pairs for note in reach_notes(one, v.points, v.name)),
+            *(text for variable, each in pairs for text in reach_notes(each, variable.points, variable.name)),
         )
 
     def compared_by(self, kernels: Sequence[Any]) -> Self:
-        """The same, which knows of the kernels, resolved or not, what the points of each variable are."""
+        """Mark variables whose points are row indices of a precomputed Gram matrix."""
         numbers = list(map(takes_row_numbers, kernels))
         if not any(numbers):
             return self
         both = zip(self.variables, numbers, strict=True)
-        return replace(self, variables=tuple(replace(one, numbers=yes) for one, yes in both))
+        return replace(self, variables=tuple(replace(variable, numbers=yes) for variable, yes in both))
 
     def serial_correlation(self) -> SerialCorrelation | None:
-        """What successive rows have in common, where rows are permuted one by one and that makes p-values wrong."""
+        """Return the serial correlation that makes p-values wrong, if rows are permuted one by one."""
         return None
 
     def serial_notes(self) -> tuple[str, ...]:
-        """What a reader of the result should know of that, unless the permutations are the user's."""
-        found = self.serial_correlation() if self.own is None else None
-        return () if found is None else (found.note(self.serial_remedy),)
+        """Return notes on serial correlation, unless the permutations are the user's."""
+        correlation = self.serial_correlation() if self.own is None else None
+        return () if correlation is None else (correlation.note(self.serial_remedy),)
 
     def data(self) -> TestData:
         """Return what was tested, as results keep it."""
@@ -189,29 +186,29 @@ class Hypothesis(ABC):
         return Setup(estimator, candidate.kernel, self.form(estimator, form), self.tuning(estimator))
 
     def member(self, estimator: MeanEstimator, prepared: Prepared, form: str, weight: float = 1.0) -> FittedStatistic:
-        """A statistic that was prepared, for what is asked of the result later."""
+        """Return a prepared statistic, for effects and witness bands of the result."""
         tuning, approximated = self.tuning(estimator), prepared.approximated
         return FittedStatistic(estimator, prepared.kernel, prepared.features, form, tuning, weight, approximated)
 
     def context(self, members: tuple[FittedStatistic, ...], draws: Draws | None = None) -> TestContext:
-        """What results carry; ``permutations`` are those of a single statistic, not drawn yet."""
+        """Return what results carry; ``draws`` are the permutations, not drawn yet."""
         return TestContext(self, members)
 
     def concluded(self, result: Any, member: FittedStatistic, cache: KernelCache, rng: np.random.Generator) -> Any:
-        """The result with what there is to say besides, of the statistic that decided; ``rng`` is a source apart."""
+        """Return the result with what only this test has, from the statistic that decided; ``rng`` is separate."""
         return result
 
     def effect(self, context: TestContext, options: EffectOptions) -> Any:
-        """How large the effect is that the hypothesis denies, where there is a scale for it."""
+        """Return the effect that the hypothesis denies; raises ValueError if there is no scale for it."""
         raise ValueError(self.kind.no_effect)
 
     def found_before(self, kernel: Kernel, variable: int = 0) -> Kernel | None:
-        """The kernel of a variable with what it takes from the data, where that was found before the test began."""
+        """Return the resolved kernel of a variable if it was found before the test began."""
         return None
 
 
 def resolve(kernel: Kernel, variable: Variable, rng: np.random.Generator) -> Kernel:
-    """The kernel with its bandwidth, and units, found on the observations of a variable."""
+    """Return the kernel with bandwidth and units from the observations of a variable."""
     try:
         return variable.asked(kernel).resolve(variable.points, rng)
     except ValueError as error:
@@ -219,32 +216,32 @@ def resolve(kernel: Kernel, variable: Variable, rng: np.random.Generator) -> Ker
 
 
 def repeated_column_notes(variables: Sequence[Variable]) -> tuple[str, ...]:
-    """What a reader should know where a column of one variable is one of another, too."""
-    if len(variables) < 2 or any(one.numbers for one in variables):
+    """Return notes on columns that two variables share."""
+    if len(variables) < 2 or any(variable.numbers for variable in variables):
         return ()
     seen: dict[bytes, tuple[int, str]] = {}
     notes = []
-    for v, one in enumerate(variables):
-        names = one.encoding.features if one.encoding is not None else range(one.points.shape[1])
-        for name, column in zip(names, one.points.T, strict=True):
-            called = one.name if one.points.shape[1] == 1 else f"column {name!r} of {one.name}"
-            before, other = seen.setdefault(column.tobytes(), (v, called))
+    for v, variable in enumerate(variables):
+        names = variable.encoding.features if variable.encoding is not None else range(variable.points.shape[1])
+        for name, column in zip(names, variable.points.T, strict=True):
+            label = variable.name if variable.points.shape[1] == 1 else f"column {name!r} of {variable.name}"
+            before, other = seen.setdefault(column.tobytes(), (v, label))
             if before != v and np.ptp(column) > 0.0:
-                notes.append(note("same-values", first=f"{other[:1].upper()}{other[1:]}", second=called))
+                notes.append(note("same-values", first=f"{other[:1].upper()}{other[1:]}", second=label))
     return tuple(notes)
 
 
 def require_values(shift: Any, kernel: Any) -> None:
-    """Raise ValueError where the length of stretches is to be found from row numbers."""
+    """Raise ValueError if the length of stretches would be found from row numbers."""
     if isinstance(shift, str) and shift == STRETCHES and takes_row_numbers(kernel):
         raise ValueError(
-            "shift='stretches' finds from the values of successive rows how long stretches must be, and with a "
-            "Precomputed kernel these are row numbers: give the length, a number of rows such as shift=10"
+            "shift='stretches' needs the values of rows, which a Precomputed kernel does not have; give their length, "
+            "such as shift=10"
         )
 
 
 def variables_of(read: Variables, names: tuple[str, ...], *, said: bool) -> tuple[Variable, ...]:
-    """Variables as they were read; ``said`` tells whether anybody said in which units."""
+    """Return variables as they were read; ``said`` if the user chose the units."""
     return tuple(
         Variable(values, name, scale, encoding, said, places_of(kept))
         for values, name, scale, encoding, kept in zip(
@@ -254,12 +251,12 @@ def variables_of(read: Variables, names: tuple[str, ...], *, said: bool) -> tupl
 
 
 def places_of(kept: np.ndarray) -> np.ndarray | None:
-    """The numbers of rows that are kept, where some are not."""
+    """Return the numbers of the rows that are kept; None if all are."""
     return None if kept.all() else np.flatnonzero(kept)
 
 
 def in_one_unit(kernel: Any) -> bool:
-    """Whether a resolved kernel takes distances or inner products over columns as they are."""
+    """Return True if a resolved kernel takes distances or inner products over columns as they are."""
     inner = getattr(kernel, "kernel", None)
     if isinstance(inner, Kernel) and not isinstance(kernel, Rescaled):
         return in_one_unit(inner)

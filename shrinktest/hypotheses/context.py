@@ -30,7 +30,7 @@ class FittedStatistic:
     form: str
     tuning: str
     weight: float = 1.0  # within a combination
-    approximated: bool = False  # whether the features stand for those of the kernel
+    approximated: bool = False  # True if the features approximate those of the kernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,13 +79,13 @@ class TestContext:
         return max(self.members, key=lambda member: member.weight)
 
     def effect(self, **options: Any) -> Any:
-        """Return how large the effect is; the arguments are those of :class:`EffectOptions`."""
+        """Return the effect; the arguments are fields of :class:`EffectOptions`."""
         with single_blas_thread(sum(self.hypothesis.n_observations)):
             return self.hypothesis.effect(self, EffectOptions(**options))
 
     def shares(self, rng: np.random.Generator) -> dict[str, float]:
-        """What each column contributes to the statistic, where there is one statistic."""
+        """Return the contribution of each column to a single statistic."""
         raise ValueError(
-            "columns=True takes the statistic apart, and this test combined several; run two_sample_test with one "
-            "estimator and one bandwidth"
+            "columns=True takes one statistic apart, and this test combined several; test with one estimator and "
+            "bandwidth"
         )

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from shrinktest.results.effect import KSampleEffect, TwoSampleEffect
 
 
-_LOOKED_AT = 20_000  # rows of two samples at most, among which one looks for equal ones
+_MOST = 20_000  # rows among which equal rows are searched for
 _BY_CHANCE = 5  # equal rows that two samples may have
 
 
@@ -56,8 +56,8 @@ class EqualDistributions(Hypothesis):
     # how the distances of the samples' means add up; see `Contrast`
     comparison: str = "pairs"
     weights: str = "sizes"
-    untested: Mapping[str, str] = field(default_factory=dict)  # columns that are left out, and why
-    listwise: int = 0  # rows that were left out for missing values, where some of them have values in other columns
+    untested: Mapping[str, str] = field(default_factory=dict)  # reasons for columns that are left out
+    listwise: int = 0  # rows left out for missing values that have values in other columns
 
     @classmethod
     def read(
@@ -71,7 +71,7 @@ class EqualDistributions(Hypothesis):
         transform: Any = None,
         **options: Any,
     ) -> Self:
-        """The hypothesis about samples as users give them; see :func:`~shrinktest._read.read_samples`."""
+        """Read the samples as users give them; see :func:`~shrinktest._read.read_samples`."""
         given, called = named_samples(samples)
         reading = {"scale": scale, "column_types": column_types, "transform": transform}
         names = names_for(given, called or numbered("samples", len(given)))
@@ -98,19 +98,19 @@ class EqualDistributions(Hypothesis):
         return self.variables[0].points
 
     def _rows(self, blocks: np.ndarray | None = None) -> OrderedRows:
-        """The rows of each sample, or of each of its blocks, in which memory is looked for."""
+        """Return the rows of each sample, or of each of its blocks, in which serial correlation is looked for."""
         samples = np.split(np.arange(len(self.pooled)), np.cumsum(self.sizes)[:-1])
         return self.variables[0].rows_of(*split_by_blocks(samples, blocks))
 
     @property
     def _differences(self) -> OrderedRows:
-        """The rows of each sample less the mean of those that they are matched with."""
+        """Rows of each sample less the mean of the rows that they are matched with."""
         apart = self.pooled.reshape(len(self.sizes), self.sizes[0], -1)
         return OrderedRows.of(list(apart - apart.mean(axis=0)), self.variables[0].encoding)
 
     def serial_correlation(self) -> SerialCorrelation | None:
-        """What successive rows of a sample, or of what pairs differ by, have in common."""
-        if len(self.pooled) != sum(self.sizes) or self.variables[0].numbers:  # places, or values, not known
+        """Return the serial correlation of the samples, or of the differences of pairs."""
+        if len(self.pooled) != sum(self.sizes) or self.variables[0].numbers:  # places, or values, are not known
             return None
         if self.restriction.paired:
             return self._differences.correlated("what pairs differ by")
@@ -119,27 +119,26 @@ class EqualDistributions(Hypothesis):
         return self._rows(self.restriction.blocks).correlated("a sample")
 
     def serial_notes(self) -> tuple[str, ...]:
-        """As of others; pairs are told what can be done about theirs."""
-        found = self.serial_correlation() if self.own is None else None
-        advice = BY_PAIRS if self.restriction.paired else self.serial_remedy
-        return () if found is None else (found.note(advice),)
+        """Return notes on serial correlation, with the remedy for pairs."""
+        correlation = self.serial_correlation() if self.own is None else None
+        remedy = BY_PAIRS if self.restriction.paired else self.serial_remedy
+        return () if correlation is None else (correlation.note(remedy),)
 
     @property
     def contrast(self) -> Contrast:
-        """How distances add up to the statistic."""
+        """Sum of distances that the statistic is."""
         return Contrast(self.sizes, self.comparison, self.weights)
 
     def _allowed(self, n_resamples: float, alpha: float) -> Permutations:
         return self.restriction.labels(self.sizes, alpha)
 
     def form(self, estimator: MeanEstimator, form: str) -> str:
-        """Unbiased by default where the sizes differ, because the biased form is one-sided there."""
+        """Return "unbiased" by default if the sizes differ, because the biased form is one-sided then."""
         if self.comparison == "pooled":
             if form == "unbiased":
                 raise ValueError(
-                    "form='unbiased' exists for comparison='pairs': the estimate of the pooled sample shares "
-                    "observations with every sample, so that what chance adds is in the inner products as well; use "
-                    "form='biased'"
+                    "form='unbiased' exists for comparison='pairs' only, because the pooled sample shares rows with "
+                    "all samples; use form='biased'"
                 )
             return "biased"
         if form == "auto":
@@ -147,13 +146,13 @@ class EqualDistributions(Hypothesis):
         return form
 
     def tuning(self, estimator: MeanEstimator) -> str:
-        """As the estimator says for samples of these sizes."""
+        """Return what the estimator tunes for samples of these sizes."""
         tuning = estimator.tuning_for(self.sizes)
         two = len(self.sizes) == 2 and self.comparison == "pairs"
         if estimator.smooths and tuning not in ("pooled", "fixed") and not two:
             raise ValueError(
-                f"tuning={tuning!r}: noise that is tuned again in every partition would have to be the same in all "
-                "samples for equal distributions to have equal estimates; use tuning='pooled', or fix the variance"
+                f"tuning={tuning!r} gives samples different noise, so that equal distributions would have different "
+                "estimates; use tuning='pooled', or fix the variance"
             )
         return tuning
 
@@ -184,7 +183,7 @@ class EqualDistributions(Hypothesis):
         names: Sequence[tuple[str, str]],
         options: EffectOptions,
     ) -> list[TwoSampleEffect]:
-        """Return how different pairs of samples are; z is that of the test, and not known here."""
+        """Return how different pairs of samples are, without the z of the test."""
         from shrinktest.hypotheses.effects import pair_effects
 
         effects = pair_effects(context, self.restriction, which, names, options)
@@ -193,7 +192,7 @@ class EqualDistributions(Hypothesis):
         return [replace(effect, notes=(*effect.notes, note("effect-own-permutations"))) for effect in effects]
 
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
-        """Distances of the estimates, for every partition."""
+        """Prepare the distances of the estimates for every partition."""
         tuning = self.tuning(estimator)
         return prepare(
             estimator, kernel, self.pooled, self.contrast, form=form, tuning=tuning, cache=cache, workers=workers
@@ -225,10 +224,10 @@ class TwoEqualDistributions(EqualDistributions):
         exchanges: bool = True,
         **options: Any,
     ) -> Self:
-        """Read the hypothesis about two samples as users give them; ``called`` are the names that these have.
+        """Read two samples as users give them; ``called`` are their names.
 
-        ``exchanges``: whether the rows of pairs are exchanged.  Then pairs with a gap are taken out of the comparison
-        of values; where the distance is estimated instead, this would make it smaller.
+        ``exchanges``: True if the rows of pairs are exchanged.  Pairs with a gap then leave the comparison of values;
+        an estimate of the distance would become smaller.
         """
         names = names_for((X, Y), XY, called)
         reading = {"scale": scale, "column_types": column_types, "transform": transform}
@@ -240,11 +239,13 @@ class TwoEqualDistributions(EqualDistributions):
             read = replace(read, restriction=restriction)
         if read.restriction.paired and exchanges:
             read = read.matched()
-        found = cls._of(read, " and ".join(names), not is_unasked(scale), called=called, **options)
-        return found if found.restriction.paired else replace(found, remarks=(*found.remarks, *_shared(*read.values)))
+        hypothesis = cls._of(read, " and ".join(names), not is_unasked(scale), called=called, **options)
+        if hypothesis.restriction.paired:
+            return hypothesis
+        return replace(hypothesis, remarks=(*hypothesis.remarks, *_shared(*read.values)))
 
     def serial_notes(self) -> tuple[str, ...]:
-        """The same, and where stretches, or series that are shifted, are too short for it."""
+        """Return notes on serial correlation, and on stretches or shifted series that are too short for it."""
         if self.restriction.stretch or self.restriction.shift:
             return short(self._rows(), self.restriction, "a sample")
         return super().serial_notes()
@@ -256,7 +257,7 @@ class TwoEqualDistributions(EqualDistributions):
         return replace(effect, z=options.z, shares=context.shares(options.rng) if options.columns else {})
 
     def context(self, members: tuple[FittedStatistic, ...], draws: Draws | None = None) -> TestContext:
-        """How to compute the estimates of a single statistic again, on the same permutations."""
+        """Return what results carry, with the permutations of a single statistic for witness bands."""
         if draws is None:
             return super().context(members)
         from shrinktest.hypotheses.witness import Witness
@@ -265,12 +266,12 @@ class TwoEqualDistributions(EqualDistributions):
 
 
 def _shared(first: np.ndarray, second: np.ndarray) -> tuple[str, ...]:
-    """What a reader should know where rows are in both of two samples, in each of which all rows differ."""
-    if len(first) + len(second) > _LOOKED_AT:
+    """Return a note on rows that are in both samples, if all rows of each sample differ."""
+    if len(first) + len(second) > _MOST:
         return ()
     row = np.dtype((np.void, first.itemsize * first.shape[1]))
-    one, other = (np.unique((values + 0.0).view(row)) for values in (first, second))
-    shared = np.intersect1d(one, other, assume_unique=True).size
-    if shared <= _BY_CHANCE or len(one) < len(first) or len(other) < len(second):
+    x, y = (np.unique((values + 0.0).view(row)) for values in (first, second))
+    shared = np.intersect1d(x, y, assume_unique=True).size
+    if shared <= _BY_CHANCE or len(x) < len(first) or len(y) < len(second):
         return ()
     return (note("shared-rows", rows=shared),)

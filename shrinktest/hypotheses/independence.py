@@ -47,7 +47,7 @@ class Independence(Hypothesis):
         transform: Any = None,
         **options: Any,
     ) -> Self:
-        """The hypothesis about two variables as users give them; see :func:`~shrinktest._read.read_variables`."""
+        """Read two variables as users give them; see :func:`~shrinktest._read.read_variables`."""
         reading = {"scale": scale, "column_types": column_types, "transform": transform}
         read = read_variables((X, Y), XY, nan_policy, blocks=blocks, groups=groups, shift=shift, **reading)
         variables = variables_of(read, XY, said=not is_unasked(scale))
@@ -62,7 +62,7 @@ class Independence(Hypothesis):
         )
 
     def lagged(self, lag: int) -> Self:
-        """The same with row t of x beside row t + ``lag`` of y, of every series that is shifted; its ends meet."""
+        """Match row t of x with row t + ``lag`` of y in every shifted series, whose ends meet."""
         x, y = self.variables
         order = np.arange(self.sizes[0])
         for rows in self.restriction.series(self.sizes[0]):
@@ -70,18 +70,18 @@ class Independence(Hypothesis):
         return replace(self, variables=(x, replace(y, points=np.ascontiguousarray(y.points[order])))) if lag else self
 
     def serial_correlation(self) -> SerialCorrelation | None:
-        """What successive rows of both variables have in common, in every block by itself."""
+        """Return the serial correlation of both variables, within blocks."""
         if not self.restriction.by_rows:
             return None
         series = split_by_blocks([np.arange(self.sizes[0])], self.restriction.blocks)
-        rows = [one.rows_of(*series) for one in self.variables]
-        return joint_correlation(rows, [one.name for one in self.variables])
+        rows = [variable.rows_of(*series) for variable in self.variables]
+        return joint_correlation(rows, [variable.name for variable in self.variables])
 
     def _allowed(self, n_resamples: float, alpha: float) -> Permutations:
         return self.restriction.pairings(self.sizes[0], alpha)
 
     def form(self, estimator: MeanEstimator, form: str) -> str:
-        """Biased by default; the unbiased form needs an estimator that does not shrink."""
+        """Return "biased" by default; the unbiased form needs an estimator that does not shrink."""
         if form != "unbiased":
             return "biased"
         if not estimator.unbiased_pairs:
@@ -94,7 +94,7 @@ class Independence(Hypothesis):
         return form
 
     def tuning(self, estimator: MeanEstimator) -> str:
-        """As the estimator says for one sample of pairs."""
+        """Return what the estimator tunes for one sample of pairs."""
         return tuning_of(estimator, self.sizes[0])
 
     def effect(self, context: TestContext, options: EffectOptions) -> DependenceEffect:
@@ -106,7 +106,7 @@ class Independence(Hypothesis):
         return dependence_effect(context, options, estimate, notes, (first, second))
 
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
-        """Squared norm of the estimated cross-covariance operator, for every pairing."""
+        """Prepare the squared norm of the estimated cross-covariance operator for every pairing."""
         for variable, one in zip(self.variables, kernel, strict=True):
             require_in_range(one, variable.points, variable.name)
         x, y = (variable.points for variable in self.variables)

@@ -17,7 +17,7 @@ from shrinktest.statistics.statistic import FORMS
 
 @dataclass(frozen=True)
 class Settings:
-    """How a test is run, whatever it tests."""
+    """Options of every test: form, permutations, level, threads and memory."""
 
     form: str  # "auto", "biased" or "unbiased"
     n_resamples: float
@@ -28,11 +28,11 @@ class Settings:
     gram: str
     rank: int | None
     memory: float  # bytes that kernel values may take
-    readers: Any  # who reads samples in batches: so many threads, or what runs functions
-    store: Any = None  # the file that keeps what was found of these
+    readers: Any  # readers of samples in batches: a number of threads, or an executor
+    store: Any = None  # file that keeps the sums of these
 
     def limits(self, rng: np.random.Generator) -> Limits:
-        """Return what kernels may take, with a generator for random coordinates."""
+        """Return the limits of kernels, with a generator for random coordinates."""
         return Limits(self.gram, self.rank, self.memory, rng, self.n_resamples)
 
     @classmethod
@@ -51,15 +51,13 @@ class Settings:
         store: Any = None,
         batched: bool = False,
     ) -> Settings:
-        """Settings from the arguments of a test; raises ValueError or TypeError naming the one that is wrong.
+        """Check the arguments of a test; raises ValueError or TypeError naming the one that is wrong.
 
-        ``batched`` says whether samples are read in batches, which alone take executors for ``workers``, and a store.
+        ``batched`` samples alone take executors for ``workers``, and a store.
         """
         alpha = level(alpha)
         if store is not None and not batched:
-            raise ValueError(
-                f"store={store!r} keeps the sums of samples in batches; these are in memory, and nothing would be saved"
-            )
+            raise ValueError(f"store={store!r} keeps sums of data in batches; leave it out for data in memory")
         others = batched and is_crew(workers)
         threads = n_workers(None if others else workers)
         return cls(

@@ -1,4 +1,4 @@
-"""What a test returns: its result, made of the null distribution."""
+"""Make the result of a test from its null distribution."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ UNKNOWN = Null(math.nan, np.empty(0), 0.0, exact=False)
 #: How a statistic of the user's is computed is not known.
 OWN = Setup()
 
-#: What is said where permutations are too few, in warnings and in notes.
+#: Part of warnings and notes on too few permutations.
 NEVER = "can never reject"
 
 
@@ -76,7 +76,7 @@ def rounding_notes(nulls: Sequence[Null], *, shrunk: bool = False) -> tuple[str,
 
 
 def _class_of(test: str) -> type[TestResult]:
-    """Some tests have results that say more than a p-value."""
+    """Return the class of results of a test."""
     if test == CHANGE.name:
         from shrinktest.results.change import ChangeResult
 
@@ -85,9 +85,9 @@ def _class_of(test: str) -> type[TestResult]:
 
 
 def too_few(rows: int, alpha: float, factor: float = 1.0, *, exact: bool = False) -> str:
-    """What to say when no p-value can be as small as ``alpha``; ``factor`` is what an adjustment does to the smallest.
+    """Return a message if no p-value can be as small as ``alpha``; empty if permutations are enough.
 
-    Empty where permutations are enough.
+    An adjustment multiplies the smallest p-value by ``factor``.
     """
     smallest = min(1.0, factor / rows) if rows else 1.0
     if rows <= 1 or smallest <= alpha:
@@ -100,13 +100,12 @@ def too_few(rows: int, alpha: float, factor: float = 1.0, *, exact: bool = False
 
 
 def warn_too_few(rows: int, alpha: float, factor: float = 1.0, *, exact: bool = False) -> None:
-    """Warn when no p-value can be as small as ``alpha``: see `too_few`."""
-    said = too_few(rows, alpha, factor, exact=exact)
-    if said:
-        warn_user(said)
+    """Warn if no p-value can be as small as ``alpha``: see `too_few`."""
+    if message := too_few(rows, alpha, factor, exact=exact):
+        warn_user(message)
 
 
 def enough(alpha: float, factor: float = 1.0) -> str:
-    """What to do where random permutations are too few to reject at ``alpha``."""
+    """Return the remedy for random permutations that are too few to reject at ``alpha``."""
     rows = factor / alpha
     return f"use n_resamples >= {max(1, math.ceil(rows) - 1)}" if rows < _TOO_MANY else "give a larger alpha"

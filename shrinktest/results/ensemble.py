@@ -1,4 +1,4 @@
-"""AggregateResult: what a test that combines several statistics found."""
+"""AggregateResult: result of a test that combines several statistics."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _MEMBER = (
 class AggregateResult(TestResult):
     """Result of a test that combines several estimators, kernels or bandwidths; ``statistic, pvalue = result`` works.
 
-    All of a :class:`TestResult`, of the combined test, and what the members found.  The witness function, its band and
-    picture, and contributions are those of the member that decided, ``best``.
+    It has all of a :class:`TestResult`, for the combined test, and the results of the members.  The witness function,
+    its band and picture, and the contributions are those of the deciding member, ``best``.
 
     Attributes
     ----------
@@ -42,12 +42,12 @@ class AggregateResult(TestResult):
         ``estimator`` is the `Ensemble` of members with the kernels as they were asked for; kernels and bandwidths
         are tuples with an entry for each member; other values are joined by "/" if they differ.
     members : tuple of TestResult
-        What every member found on the same permutations; their p-values are not adjusted.
+        Results of the members on the same permutations; their p-values are not adjusted.
     adjusted : ndarray, shape (k,)
-        p-values of the members adjusted for there being several (Westfall and Young, step-down).  The smallest is
+        p-values of the members, adjusted for their number (Westfall and Young, step-down).  The smallest is
         ``pvalue``.
     decided : int
-        Which of the members has the smallest weighted p-value.
+        Index of the member with the smallest weighted p-value.
     data, alpha, rng, notes, context
         As in a :class:`TestResult`.
     estimates

@@ -1,4 +1,4 @@
-"""TestResult: what a test found, with the null distribution it was judged by."""
+"""TestResult: statistic, p-value and null distribution of a test."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 FOLDS = 5
 
 _NO_DATA = (
-    "this result does not hold its data, because these had missing values, or several tests were run together; run a "
-    "test by itself, without missing values"
+    "this result does not hold its data (missing values, or several tests together); run a test by itself without "
+    "missing values"
 )
 _ROW = (
     *("test", "statistic", "pvalue", "alpha", "n_resamples", "exact", "form", "estimator", "tuning"),
@@ -146,11 +146,11 @@ class TestResult(Result):
         return float((self.statistic - values.mean()) / spread) if spread > 0.0 else float("nan")
 
     def reject(self, alpha: float | None = None) -> bool:
-        """Whether the test rejects at ``alpha`` (default: the result's): p <= alpha, which has exactly that level."""
+        """Return True if p <= ``alpha`` (default: the result's), which has exactly that level."""
         return bool(self.pvalue <= (self.alpha if alpha is None else level(alpha)))
 
     def critical_value(self, alpha: float | None = None) -> float:
-        """The value that the statistic must exceed (by more than ties) to be rejected at ``alpha``.
+        """Return the value that the statistic must exceed (by more than ties) to be rejected at ``alpha``.
 
         Infinity with too few permutations to reject at all; NaN if drawing stopped before the value was known.
         """
@@ -164,19 +164,18 @@ class TestResult(Result):
         return float(ordered[allowed - (not self.exact)]) if allowed else float("inf")
 
     def pvalue_interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Clopper-Pearson interval for the p-value that all permutations would give.
+        """Return a Clopper-Pearson interval for the p-value that all permutations would give.
 
-        It is the Monte Carlo uncertainty only: the p-value itself is valid for any number of permutations.  A single
-        point when the null distribution is exact.  If a rule stopped the drawing the same limits hold, with a little
-        more confidence than asked for.  The statistic of a combination is itself made from the permutations drawn, so
-        that its interval is a little too short: of 95% intervals 91 to 92% held the p-value of all permutations.
+        It is Monte Carlo uncertainty only: the p-value is valid for any number of permutations.  The interval is a
+        single point if the null distribution is exact.  Under a stopping rule the limits are slightly conservative.
+        The statistic of an ensemble depends on the permutations drawn, so 95% intervals cover in 91 to 92%.
         """
         confidence = 0.95 if confidence == 0.95 else level(confidence, "confidence")
         if self.exact or self.n_resamples == 0:
             return self.pvalue, self.pvalue
         return clopper_pearson(self.exceedances, self.n_resamples, confidence)
 
-    # --- what was tested, and how; see TestData and Setup ------------------------------------------------------
+    # --- data and setup; see TestData and Setup ------------------------------------------------------
 
     test = property(attrgetter("data.test"))
     n_observations = property(attrgetter("data.n_observations"))
@@ -199,18 +198,18 @@ class TestResult(Result):
 
     @property
     def kind(self) -> TestInfo:
-        """The words for this kind of test."""
+        """Entry of this test in the table of tests."""
         return kind_of(self.test)
 
     def estimate_names(self, count: int) -> tuple[str, ...]:
-        """A name for each of ``count`` estimates."""
+        """Return a name for each of ``count`` estimates."""
         return self.kind.estimate_names(count)
 
     # --- the size of the effect ---------------------------------------------------------------------------
 
     @tiny_is_zero
     def effect(self, *, confidence: float = 0.95, folds: int | None = None, columns: bool = False, rng: Any = 0) -> Any:
-        """How large the difference or the dependence is, on scales that do not depend on the sample size.
+        """Estimate the size of the difference or the dependence on scales that do not depend on the sample size.
 
         Parameters
         ----------
@@ -219,14 +218,14 @@ class TestResult(Result):
         folds : int, optional
             For samples in memory: the witness function is fitted to all folds but one, and scores that one; default 5.
         columns : bool, default False
-            For two samples and one statistic: whether to compute ``contributions`` of the columns.
+            For two samples and one statistic: also compute ``contributions`` of the columns.
         rng : None, int, SeedSequence, BitGenerator or Generator, default 0
-            Shares rows out among folds, and exchanges columns.
+            Assigns rows to folds, and exchanges columns.
 
         Returns
         -------
         TwoSampleEffect, KSampleEffect or DependenceEffect
-            ``print(result.effect().summary())`` says it in words.
+            ``print(result.effect().summary())`` explains it.
 
         Raises
         ------
@@ -235,12 +234,12 @@ class TestResult(Result):
 
         Notes
         -----
-        :class:`TwoSampleEffect` and :class:`DependenceEffect` say what is estimated.  All regard pairs, groups and
-        blocks.  The page on effects shows how often intervals cover.  If few rows differ from most others, upper limits
-        are too small, and a note says so.
+        :class:`TwoSampleEffect` and :class:`DependenceEffect` define the estimands.  Intervals respect pairs, groups
+        and blocks; :doc:`/effects` reports their coverage.  If few rows differ from most others, upper limits are too
+        small, and a note says so.
 
-        The distance and the dependence depend on the kernel and its bandwidth: compare them between data sets for one
-        ``bandwidth=`` that is a number.
+        The distance and the dependence depend on the kernel and its bandwidth: compare data sets with one numeric
+        ``bandwidth``.
         """
         folds = None if folds is None else count(folds, "folds", minimum=2)
         confidence, generator = level(confidence, "confidence"), as_rng(rng)
@@ -301,9 +300,9 @@ class TestResult(Result):
         return {name: str(value) if isinstance(value, list) else value for name, value in row.items()}
 
     def summary(self, *, effect: bool | Effect = False) -> Summary:
-        """What was done and what came out, as a table that prints as text and renders as HTML in a notebook.
+        """Return setup and result as a table that prints as text and renders as HTML in a notebook.
 
-        With ``effect``, also how large it is (:meth:`effect`), which takes time to compute.
+        With ``effect``, the table includes the effect (:meth:`effect`), which takes time to compute.
         """
         size = self._effect(effect) if effect else None
         if size is None:
@@ -361,18 +360,18 @@ class TestResult(Result):
         return "none" if np.isnan(self.pvalue) else "reject" if self.reject() else "do not reject"
 
     def plot_null(self, ax: Axes | None = None) -> Axes:
-        """Histogram of the null distribution with the observed statistic and the critical value (matplotlib)."""
+        """Draw the null distribution with the observed statistic and the critical value (matplotlib)."""
         from shrinktest.plots.pvalues import plot_null
 
         return plot_null(self, ax)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """The main picture of the result (matplotlib); here that of ``plot_null``."""
+        """Draw the result (matplotlib): the picture of ``plot_null``."""
         return self.plot_null(ax)
 
 
 def clopper_pearson(successes: int, trials: int, confidence: float) -> tuple[float, float]:
-    """Limits that cover the probability behind ``successes`` of ``trials`` with at least this confidence.
+    """Return limits that cover the probability behind ``successes`` of ``trials`` with at least this confidence.
 
     C. J. Clopper and E. S. Pearson, The use of confidence or fiducial limits illustrated in the case of the binomial,
     Biometrika 26 (1934), 404-413, as quantiles of beta distributions.
