@@ -21,6 +21,7 @@ from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.multiple.aggregation import aggregated, refuse_stopping, together
 from shrinktest.multiple.ensembles import Ensemble, KernelSpec, collect, is_several, spares
+from shrinktest.multiple.stack import stacked
 from shrinktest.notes import Note
 from shrinktest.permutations.base import Draws
 from shrinktest.permutations.null import Null
@@ -246,17 +247,19 @@ def run_side_by_side(
     several estimators it is that of what they say together.  ``asked`` has for every hypothesis one entry per variable,
     and ``method`` is how p-values will be adjusted.
     """
-    several, test = is_several(estimator), hypotheses[0].kind.name
-    ensembles = [
-        collect(
-            estimator if several else [estimator], one, hypothesis.variables, generator, test, hypothesis.n_observations
-        )
-        for hypothesis, one in zip(hypotheses, asked, strict=True)
-    ]
-    described = [hypotheses[0].described(member.estimator, settings.form) for member in ensembles[0].members]
-    setup = setup_generator(generator)
+    several, test, setup = is_several(estimator), hypotheses[0].kind.name, setup_generator(generator)
+
+    def ensemble_of(i: int) -> Ensemble:
+        one, hypothesis = estimator if several else [estimator], hypotheses[i]
+        return collect(one, asked[i], hypothesis.variables, generator, test, hypothesis.n_observations)
+
+    ensemble = ensemble_of(0)
+    described = [hypotheses[0].described(member.estimator, settings.form) for member in ensemble.members]
     first = Draws.of(hypotheses[0].permutations(settings.n_resamples, settings.alpha), settings.n_resamples, generator)
     warn_too_few(first.count, settings.alpha, factor_of(method, len(hypotheses), first.count), exact=first.exact)
+    single = ensemble.members[0].estimator
+    made, made_notes = ({}, ()) if several else stacked(hypotheses, single, asked, settings, first)
+    ensembles = {i: ensemble_of(i) for i in range(len(hypotheses)) if i not in made}
     cache = KernelCache(settings.limits(setup))
     resolved = Resolved(setup, fresh=False)
     nulls: list[Null | str] = []
@@ -264,32 +267,42 @@ def run_side_by_side(
     notes: list[str] = []
     rounded: dict[str, list[str]] = {}
     for v in range(len(hypotheses[0].variables)):  # in the order of the columns, first those of X
-        for i, (hypothesis, ensemble) in enumerate(zip(hypotheses, ensembles, strict=True)):
+        for i, each in ensembles.items():
             try:
-                for member in ensemble.members:
-                    resolved.one(hypothesis, v, member.kernel[v] if isinstance(member.kernel, tuple) else member.kernel)
+                for member in each.members:
+                    kernel = member.kernel[v] if isinstance(member.kernel, tuple) else member.kernel
+                    resolved.one(hypotheses[i], v, kernel)
             except ValueError as error:
                 errors.setdefault(i, error)
-    for i, (hypothesis, ensemble) in enumerate(zip(hypotheses, ensembles, strict=True)):
+    for i, hypothesis in enumerate(hypotheses):
         if i in errors:
             nulls.append(str(errors[i]))
             continue
-        used = KernelCache(settings.limits(setup)) if cache.limits.random else cache
-        draws = Draws(hypothesis.permutations(settings.n_resamples, settings.alpha), settings.n_resamples, first.seed)
-        try:
-            found, without = _nulls(
-                hypothesis, ensemble, described, settings, used, resolved, draws, spare=spares(estimator, test)
-            )
-        except ValueError as error:
-            errors[i] = error
-            nulls.append(str(error))
-            continue
-        parts = [one for one in found if one is not None]
-        weights = [member.weight for member, one in zip(ensemble.members, found, strict=True) if one is not None]
-        nulls.append(together([one.null for one in parts], weights) if several else parts[0].null)
-        notes += (*without, *(note for one in parts for note in one.about["notes"]))
-        shrunk = any(is_shrunk(one.null, one.member.form, one.member.estimator) for one in parts)
-        for said in of_rounding([one.null for one in parts], shrunk=shrunk):
+        if i in made:
+            each_null, shrunk = [made[i]], is_shrunk(made[i], described[0]["form"], single)
+            nulls.append(made[i])
+            notes += made_notes
+        else:
+            used = KernelCache(settings.limits(setup)) if cache.limits.random else cache
+            allowed = hypothesis.permutations(settings.n_resamples, settings.alpha)
+            draws, spare = Draws(allowed, settings.n_resamples, first.seed), spares(estimator, test)
+            try:
+                found, without = _nulls(
+                    hypothesis, ensembles[i], described, settings, used, resolved, draws, spare=spare
+                )
+            except ValueError as error:
+                errors[i] = error
+                nulls.append(str(error))
+                continue
+            parts = [one for one in found if one is not None]
+            weights = [
+                member.weight for member, one in zip(ensembles[i].members, found, strict=True) if one is not None
+            ]
+            each_null = [one.null for one in parts]
+            nulls.append(together(each_null, weights) if several else each_null[0])
+            notes += (*without, *(note for one in parts for note in one.about["notes"]))
+            shrunk = any(is_shrunk(one.null, one.member.form, one.member.estimator) for one in parts)
+        for said in of_rounding(each_null, shrunk=shrunk):
             rounded.setdefault(said, []).append(" and ".join(variable.name for variable in hypothesis.variables))
     if len(errors) == len(hypotheses):
         raise errors[0]
@@ -298,7 +311,7 @@ def run_side_by_side(
         notes.append(Note(f"{which}: {said}", getattr(said, "code", "")))
     names = ("form", "tuning")
     shared = {name: "/".join(dict.fromkeys(one[name] for one in described)) for name in names}
-    shown = ensembles[0] if several else described[0]["estimator"]
+    shown = ensemble if several else single
     about = {"estimator": shown, **shared, "restriction": first.permutations.restriction}
     about["notes"] = tuple(dict.fromkeys(notes))
     return nulls, about
