@@ -86,10 +86,7 @@ class DistanceKernel(Kernel):
                 write_distances(X[first:last], columns, city, rows, values.size * X.shape[1])
                 rows *= unit
                 rows /= narrowest
-                if not city:
-                    np.square(rows, out=rows)
-                rows *= -1.0 if city else -0.5
-                exponential(rows, out=rows)
+                self.decay(rows, exponential)
             if same:
                 values[first:last, :first] = rows[:, :first]
                 values[:first, first:last] = rows[:, :first].T
@@ -101,6 +98,14 @@ class DistanceKernel(Kernel):
         return values
 
     evaluate = block
+
+    def decay(self, distances: Array, exponential: np.ufunc = np.exp) -> Array:
+        """Turn distances in units of the bandwidth into values, in place."""
+        city = self.metric == "cityblock"
+        if not city:
+            np.square(distances, out=distances)
+        distances *= -1.0 if city else -0.5
+        return exponential(distances, out=distances)
 
     def differences(self, X: Array, threads: int = 1) -> Array:
         """Return the values less 1, (n, n), which are as exact for a large bandwidth, with all values nearly 1."""

@@ -78,7 +78,8 @@ class ColumnsToTest:
             unit = scale[group] if isinstance(scale, tuple) else scale
             points = np.ascontiguousarray(table.points[:, group])
             values = Variable(points, f"column {label!r} of {table.name}", unit)
-            tested.append(TestedColumn(place, label, values, replace(asked, bandwidth=width)))
+            own = asked if width is asked.bandwidth else replace(asked, bandwidth=width)
+            tested.append(TestedColumn(place, label, values, own))
         plain = encoding is not None and not encoding.named
         others = {
             f"{prefix}{name}" if plain and name.isdigit() else name: reason

@@ -21,6 +21,7 @@ from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.multiple.aggregation import aggregated, refuse_stopping, together
 from shrinktest.multiple.ensembles import Candidate, Ensemble, KernelSpec, collect, is_several, spares
+from shrinktest.multiple.stack import stacked
 from shrinktest.notes import Note
 from shrinktest.permutations.base import Draws
 from shrinktest.permutations.null import Null
@@ -197,10 +198,6 @@ def _fit(
     return fits, tuple(left_out)
 
 
-def _same(draws: Draws) -> Draws:
-    return draws
-
-
 def _data_notes(hypothesis: Hypothesis, kernel: Any, notes: tuple[str, ...]) -> tuple[str, ...]:
     return hypothesis.notes(kernel) + notes
 
@@ -219,14 +216,18 @@ def run_side_by_side(
     several estimators it is that of what they say together.  ``specs`` has for every hypothesis one entry per variable,
     and ``method`` is how p-values will be adjusted.
     """
-    several, test = is_several(estimator), hypotheses[0].kind.name
-    ensembles = [
-        _candidates(hypothesis, estimator, spec, generator) for hypothesis, spec in zip(hypotheses, specs, strict=True)
-    ]
-    setups = [hypotheses[0].setup(member, settings.form) for member in ensembles[0].members]
+    several, spare = is_several(estimator), spares(estimator, hypotheses[0].kind.name)
+    ensemble = _candidates(hypotheses[0], estimator, specs[0], generator)
+    setups = [hypotheses[0].setup(member, settings.form) for member in ensemble.members]
     source = setup_generator(generator)
     first = Draws.of(hypotheses[0].permutations(settings.n_resamples, settings.alpha), settings.n_resamples, generator)
     warn_too_few(first.count, settings.alpha, factor_of(method, len(hypotheses), first.count), exact=first.exact)
+    in_stack, stack_notes = ({}, ()) if several else stacked(hypotheses, setups[0].estimator, specs, settings, first)
+    ensembles = {
+        i: _candidates(hypothesis, estimator, specs[i], generator)
+        for i, hypothesis in enumerate(hypotheses)
+        if i not in in_stack
+    }
     shared = KernelCache(settings.limits(source))
     resolved = Resolved(source, fresh=False)
     nulls: list[Null | str] = []
@@ -234,34 +235,38 @@ def run_side_by_side(
     notes: list[str] = []
     rounded: dict[str, list[str]] = {}
     for v in range(len(hypotheses[0].variables)):  # in the order of the columns, first those of X
-        for i, (hypothesis, ensemble) in enumerate(zip(hypotheses, ensembles, strict=True)):
+        for i, candidates in ensembles.items():
             try:
-                for member in ensemble.members:
+                for member in candidates.members:
                     kernel = member.kernel[v] if isinstance(member.kernel, tuple) else member.kernel
-                    resolved.variable(hypothesis, v, kernel)
+                    resolved.variable(hypotheses[i], v, kernel)
             except ValueError as error:
                 errors.setdefault(i, error)
-    for i, (hypothesis, ensemble) in enumerate(zip(hypotheses, ensembles, strict=True)):
-        if i in errors:
-            nulls.append(str(errors[i]))
-            continue
-        kernels = KernelCache(settings.limits(source)) if shared.limits.random else shared
-        draws = Draws(hypothesis.permutations(settings.n_resamples, settings.alpha), settings.n_resamples, first.seed)
-        try:
-            fits, left_out = _fit(
-                hypothesis, ensemble.members, setups, partial(_same, draws), settings, kernels, resolved,
-                spare=spares(estimator, test),
-            )  # fmt: skip
-        except ValueError as error:
-            errors[i] = error
-            nulls.append(str(error))
-            continue
-        used = [fit for fit in fits if fit is not None]
-        weights = [member.weight for member, fit in zip(ensemble.members, fits, strict=True) if fit is not None]
-        nulls.append(together([fit.null for fit in used], weights) if several else used[0].null)
-        notes += (*left_out, *(text for fit in used for text in fit.notes()))
-        shrunk = any(is_shrunk(fit.null, fit.setup) for fit in used)
-        for text in rounding_notes([fit.null for fit in used], shrunk=shrunk):
+    for i, hypothesis in enumerate(hypotheses):
+        if i in in_stack:
+            fitted, shrunk = [in_stack[i]], is_shrunk(in_stack[i], setups[0])
+            nulls.append(in_stack[i])
+            notes += stack_notes
+        else:
+            kernels = KernelCache(settings.limits(source)) if shared.limits.random else shared
+            permutations = hypothesis.permutations(settings.n_resamples, settings.alpha)
+            draws = partial(Draws, permutations, settings.n_resamples, first.seed)
+            try:
+                if i in errors:
+                    raise errors[i]
+                fits, left_out = _fit(
+                    hypothesis, ensembles[i].members, setups, cache(draws), settings, kernels, resolved, spare=spare
+                )
+            except ValueError as error:
+                errors[i] = error
+                nulls.append(str(error))
+                continue
+            used = [(fit, member.weight) for fit, member in zip(fits, ensembles[i].members, strict=True) if fit]
+            fitted = [fit.null for fit, _ in used]
+            nulls.append(together(fitted, [weight for _, weight in used]) if several else fitted[0])
+            notes += (*left_out, *(text for fit, _ in used for text in fit.notes()))
+            shrunk = any(is_shrunk(fit.null, fit.setup) for fit, _ in used)
+        for text in rounding_notes(fitted, shrunk=shrunk):
             rounded.setdefault(text, []).append(" and ".join(variable.name for variable in hypothesis.variables))
     if len(errors) == len(hypotheses):
         raise errors[0]
@@ -269,7 +274,7 @@ def run_side_by_side(
         which = f"{', '.join(names[:_NAMED])}{', and others' if len(names) > _NAMED else ''}"
         notes.append(Note(f"{which}: {text}", getattr(text, "code", "")))
     form, tuning = ("/".join(dict.fromkeys(getattr(setup, name) for setup in setups)) for name in ("form", "tuning"))
-    setup = Setup(ensembles[0] if several else setups[0].estimator, form=form, tuning=tuning)
+    setup = Setup(ensemble if several else setups[0].estimator, form=form, tuning=tuning)
     return nulls, setup, first.permutations.restriction, unique(notes)
 
 

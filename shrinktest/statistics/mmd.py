@@ -105,7 +105,7 @@ def prepare(
         estimates=lambda: estimates_of(used, low, np.split(pooled, np.cumsum(contrast.sizes)[:-1]), tuning),
         kernel=kernel,
         route=gram.name,
-        notes=_notes(estimator, used, contrast, tuning, form) + ((gram.note,) if gram.note else ()),
+        notes=estimator_notes(estimator, used, contrast, tuning, form) + ((gram.note,) if gram.note else ()),
         threads=used.needs != "function" and gram.name != "tiles",
         cost=_cost(used, gram, len(contrast.sizes)),
         features=(gram.kernel,),
@@ -137,8 +137,7 @@ def _scaled_products(
     """Products of scaled means, for which sums of blocks of the Gram matrix are enough."""
     mean, sizes, size = cast(ScaledMean, estimator), contrast.sizes, gram.size(workers)
     sums_and_traces = block_sums(gram, sizes, workers)
-    n, total = np.asarray(sizes, dtype=np.float64), sum(sizes)
-    reference = norm2 = 0.0
+    total, reference, norm2 = sum(sizes), 0.0, 0.0
     if contrast.comparison == "pooled":
         blocks, diagonals = sums_and_traces(np.repeat(np.arange(len(sizes), dtype=np.uint16), sizes)[None])
         whole = float(blocks.sum())
@@ -146,18 +145,35 @@ def _scaled_products(
         norm2 = float(reference**2 * whole)
 
     def products(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        sums, traces = sums_and_traces(labels)
-        factors = scales(mean, sums, traces, sizes, tuning)
-        w = factors / n
-        excess = np.zeros_like(w)
-        if form == "unbiased":
-            squared = np.einsum("bii->bi", sums)
-            excess = np.square(w) * (traces - (squared - traces) / (n - 1.0))
-        pull = w * sums.sum(axis=2) * reference
-        terms = np.maximum(np.square(factors).max(axis=1), TIE) * size
-        return w[:, :, None] * sums * w[:, None, :], excess, pull, terms
+        return scaled_products(mean, *sums_and_traces(labels), sizes, tuning, form, size, reference)
 
     return products, norm2
+
+
+def scaled_products(
+    mean: ScaledMean,
+    sums: np.ndarray,
+    traces: np.ndarray,
+    sizes: tuple[int, ...],
+    tuning: str,
+    form: str,
+    size: float | np.ndarray,
+    reference: float = 0.0,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Products of scaled means from the sums (B, k, k) and traces (B, k) of the Gram matrix over the parts.
+
+    ``size`` is the root mean square of the kernel values, and ``reference`` the weight of a row in the pooled estimate.
+    """
+    n = np.asarray(sizes, dtype=np.float64)
+    factors = scales(mean, sums, traces, sizes, tuning)
+    w = factors / n
+    excess = np.zeros_like(w)
+    if form == "unbiased":
+        squared = np.einsum("bii->bi", sums)
+        excess = np.square(w) * (traces - (squared - traces) / (n - 1.0))
+    pull = w * sums.sum(axis=2) * reference
+    terms = np.maximum(np.square(factors).max(axis=1), TIE) * size
+    return w[:, :, None] * sums * w[:, None, :], excess, pull, terms
 
 
 def _weighted_products(
@@ -243,7 +259,9 @@ def estimates_of(
     return tuple([estimator.embed(x, kernel) for x in samples])
 
 
-def _notes(given: MeanEstimator, used: MeanEstimator, contrast: Contrast, tuning: str, form: str) -> tuple[str, ...]:
+def estimator_notes(
+    given: MeanEstimator, used: MeanEstimator, contrast: Contrast, tuning: str, form: str
+) -> tuple[str, ...]:
     """Return notes on tests that are provably the same as others, or easily misread."""
     notes = []
     equal, pairs = len(set(contrast.sizes)) == 1, contrast.comparison == "pairs"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import warnings
 from dataclasses import fields, replace
 from functools import partial
 
@@ -15,6 +16,7 @@ from statsmodels.stats.multitest import multipletests
 
 from shrinktest import (
     FKMSE,
+    SKMSE,
     Candidate,
     Ensemble,
     MultipleTestsResult,
@@ -28,6 +30,7 @@ from shrinktest import (
 from shrinktest.permutations.multiplicity import scores, step_down
 from shrinktest.permutations.null import Null
 from shrinktest.results.multiple import METHODS
+from shrinktest.statistics import stacked
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(14, 4)) + RNG.normal(size=(14, 1))
@@ -44,13 +47,47 @@ FEW = {"n_resamples": 59, "rng": 5, "workers": 1}
 COMBINED = ["auto", ["kme", "fkmse"], Ensemble([Candidate("kme"), Candidate("skmse", "laplacian", 2.0)])]
 
 
-@pytest.mark.parametrize("estimator", ["kme", "skmse", FKMSE(lam=0.1), "mkme", *COMBINED])
+def assert_single_tests(found, x, y, **options):
+    for j in range(x.shape[1]):
+        one = two_sample_test(x[:, j], y[:, j], **options)
+        assert one.pvalue == found.pvalues[j]
+        assert np.allclose(one.statistic, found.statistics[j], rtol=1e-9, atol=1e-5 * found.tolerances[j])
+        assert np.allclose(one.null_distribution, found.null_distributions[:, j], rtol=1e-9, atol=1e-15)
+
+
+@pytest.mark.parametrize("estimator", ["kme", "skmse", SKMSE(tuning="joint"), FKMSE(lam=0.1), "mkme", *COMBINED])
 def test_every_column_is_the_test_of_that_column(estimator):
     found = two_sample_test_columns(X, Y[:11], estimator=estimator, **FEW)
-    for j in range(4):
-        one = two_sample_test(X[:, j], Y[:11, j], estimator=estimator, **FEW)
-        assert (one.statistic, one.pvalue) == (found.statistics[j], found.pvalues[j])
-        assert np.array_equal(one.null_distribution, found.null_distributions[:, j])
+    assert_single_tests(found, X, Y[:11], estimator=estimator, **FEW)
+
+
+@pytest.mark.parametrize("options", [
+    {}, {"kernel": "laplacian", "form": "biased"}, {"bandwidth": "0.5 * median"}, {"bandwidth": 3.0}, {"scale": "sd"},
+    {"scale": "rank", "estimator": "skmse"}, {"kernel": "energy"}, {"bandwidth": "neighbours"}, {"paired": True},
+    {"n_resamples": np.inf, "alpha": 0.1, "paired": True},
+], ids=str)  # fmt: skip
+def test_columns_with_ties_outliers_and_any_unit_beside_each_other(options):
+    """Most are computed as a stack, and those with many ties or a bandwidth to be warned of by themselves."""
+    rng, units = np.random.default_rng(8), np.array([1.0, 1e-9, 1e9, 1e150, 1e-150, 1.0, 1.0, 1.0, 1.0])
+    x, y = rng.normal(size=(2, 9, 9)) * units
+    x[:, 5:7], y[:, 5:7] = rng.integers(3, size=(9, 2)), rng.integers(4, size=(9, 2))
+    x[:, 7], y[:, 7] = np.arange(9) == 0, np.arange(9) < 2
+    x[:, 8] += 1e6
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of ties
+        found = two_sample_test_columns(x, y, **{**FEW, **options})
+        assert_single_tests(found, x, y, **{**FEW, **options})
+
+
+def test_blocks_and_threads_change_nothing(monkeypatch):
+    x, y = np.random.default_rng(9).normal(size=(2, 9, 50))
+    whole = two_sample_test_columns(x, y, **FEW)
+    monkeypatch.setattr(stacked, "_PAIRS", 1000)
+    monkeypatch.setattr(stacked, "_STATISTICS", 40)
+    for workers in (1, 3):
+        found = two_sample_test_columns(x, y, **{**FEW, "workers": workers})
+        assert np.array_equal(found.pvalues, whole.pvalues)
+        assert np.allclose(found.null_distributions, whole.null_distributions, rtol=1e-9, atol=1e-15)
 
 
 @pytest.mark.parametrize("estimator", ["kme", "fkmse", *COMBINED])

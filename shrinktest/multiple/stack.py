@@ -1,0 +1,81 @@
+"""Tests of single columns of two samples whose kernel values are stacked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+
+from shrinktest._parallel import kernel_progress
+from shrinktest.estimators import MeanEstimator
+from shrinktest.estimators.scaled import ScaledMean
+from shrinktest.hypotheses.base import Hypothesis
+from shrinktest.hypotheses.equality import TwoEqualDistributions
+from shrinktest.hypotheses.settings import Settings
+from shrinktest.kernels import Gaussian, Kernel, Laplacian, as_kernel
+from shrinktest.kernels.bandwidths import parsed
+from shrinktest.kernels.distance import DistanceKernel
+from shrinktest.multiple.ensembles import KernelSpec
+from shrinktest.permutations.base import Draws
+from shrinktest.permutations.null import Null
+from shrinktest.statistics.features import needed
+from shrinktest.statistics.mmd import estimator_notes
+from shrinktest.statistics.stacked import stacked_nulls
+from shrinktest.statistics.sums import PLAIN
+
+_LONGEST = 2**26  # entries of all permutations
+
+
+def stacked(
+    hypotheses: Sequence[Hypothesis],
+    estimator: MeanEstimator,
+    asked: Sequence[Sequence[KernelSpec]],
+    settings: Settings,
+    draws: Draws,
+) -> tuple[dict[int, Null], tuple[str, ...]]:
+    """Null distributions of the columns that can be tested together, by their places, and notes on each.
+
+    These are single columns of numbers, of few rows, with a kernel of distance and the plain mean or one that is
+    scaled.  Larger samples take more time for arithmetic than for calls.
+    """
+    first, size = hypotheses[0], sum(hypotheses[0].sizes)
+    if not isinstance(estimator, ScaledMean) or type(first) is not TwoEqualDistributions or size > PLAIN:
+        return {}, ()
+    tuning, form = first.tuning(estimator), first.form(estimator, settings.form)
+    plain = estimator.needs == "sums" and tuning != "pooled" and not estimator.changes_features
+    exact = settings.gram in ("auto", "dense") and settings.rank is None and needed(size, 1) <= settings.memory
+    if not plain or not exact or draws.count * size > _LONGEST:
+        return {}, ()
+    kernels = {id(one): as_kernel(one.kernel, one.bandwidth, one.name) for (one,) in asked}
+    widths = {key: _width(kernel) for key, kernel in kernels.items()}
+    kernel = kernels[id(asked[0][0])]
+    places = [
+        i
+        for i, (hypothesis, (one,)) in enumerate(zip(hypotheses, asked, strict=True))
+        if hypothesis.variables[0].points.shape[1] == 1
+        and type(kernels[id(one)]) is type(kernel)
+        and widths[id(one)] is not None
+    ]
+    if not places:
+        return {}, ()
+    columns = np.array([hypotheses[i].variables[0].compared()[:, 0] for i in places])
+    factors, by_median = np.array([widths[id(asked[i][0])] for i in places]).T
+    with kernel_progress(settings.progress):
+        nulls = stacked_nulls(
+            estimator, cast(DistanceKernel, kernel), factors, by_median.astype(bool), columns, first.contrast, draws,
+            form=form, tuning=tuning, workers=settings.workers,
+        )  # fmt: skip
+    notes = (*first.remarks, *estimator_notes(estimator, estimator, first.contrast, tuning, form))
+    return {i: null for i, null in zip(places, nulls, strict=True) if null is not None}, notes
+
+
+def _width(kernel: Kernel) -> tuple[float, bool] | None:
+    """Bandwidth of a kernel of distance, and whether in units of the median; None for kernels that are not stacked."""
+    if type(kernel) not in (Gaussian, Laplacian):
+        return None
+    width = cast(DistanceKernel, kernel).bandwidth
+    if isinstance(width, str):
+        factor, rule = parsed(width)
+        return (factor, True) if rule == "median" else None
+    return (width, False) if isinstance(width, float) else None

@@ -1,0 +1,132 @@
+"""Distances of the means of two samples in many single columns, by a stack of their kernel values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shrinktest._check import Array
+from shrinktest._parallel import parallel_for, single_blas_thread
+from shrinktest.estimators.scaled import ScaledMean
+from shrinktest.kernels.distance import DistanceKernel
+from shrinktest.permutations.base import Draws
+from shrinktest.permutations.null import TIE, Null
+from shrinktest.statistics.features import alike
+from shrinktest.statistics.mmd import Contrast, scaled_products
+from shrinktest.statistics.sums import PLAIN
+
+_PAIRS = 2**22  # kernel values, or products of memberships, in memory at a time
+_STATISTICS = 2**15  # of a piece, few enough that their sums stay in the cache
+_LOOKED_AT, _NEAR, _APART = 40, 1.0, 0.02  # successive rows, and squared distances in bandwidths of an ordinary column
+
+
+def stacked_nulls(
+    estimator: ScaledMean,
+    kernel: DistanceKernel,
+    widths: Array,
+    by_median: Array,
+    columns: Array,
+    contrast: Contrast,
+    draws: Draws,
+    *,
+    form: str,
+    tuning: str,
+    workers: int,
+) -> list[Null | None]:
+    """Null distributions of single columns (c, N) on shared permutations, with a kernel that differs by bandwidth.
+
+    Bandwidths are ``widths`` (c,), in units of the median distance if ``by_median`` (c,) says so.  None for columns
+    with many ties, features that hardly differ, or a bandwidth to be warned of, for which there is other code.
+    """
+    size = columns.shape[1]
+    nulls: list[Null | None] = []
+    first, second = np.triu_indices(size, 1)
+    step = max(1, _PAIRS // len(first))
+    with single_blas_thread(PLAIN):
+        for start in range(0, len(columns), step):
+            part = slice(start, start + step)
+            some = columns[part]
+            unit = np.ldexp(1.0, np.frexp(np.abs(some).max(axis=1))[1] - 1)  # so that squares are within range
+            some = some / unit[:, None]
+            distances = some[:, first]
+            distances -= some[:, second]
+            np.abs(distances, out=distances)
+            scaled = widths[part] * np.where(by_median[part], _medians(distances), 1.0 / unit)
+            with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
+                successive = np.square(np.diff(some[:, :_LOOKED_AT], axis=1) / scaled[:, None])
+                distances /= scaled[:, None]
+                values = kernel.decay(distances)
+            sums, squares = values.sum(axis=1), np.einsum("cp,cp->c", values, values)
+            ordinary = (successive < _NEAR).any(axis=1) & (successive > _APART).any(axis=1) & np.isfinite(scaled)
+            ordinary &= [not alike(size, size + 2.0 * total, size) for total in sums]
+            places = np.flatnonzero(ordinary)
+            norms = np.sqrt(size + 2.0 * squares[places]) / size
+            found: list[Null | None] = [None] * len(some)
+            rows, ties = _statistics(
+                estimator, values[places], norms, contrast, draws, form=form, tuning=tuning, workers=workers
+            )
+            for place, row, tie in zip(places, rows, ties, strict=True):
+                found[place] = Null(float(row[0]), row[0 if draws.exact else 1 :], TIE * float(tie), draws.exact)
+            nulls += found
+    return nulls
+
+
+def _medians(distances: Array) -> Array:
+    """Median distances (c,), in the square; NaN for columns with more ties than other pairs."""
+    middle = (distances.shape[1] - 1) // 2, distances.shape[1] // 2
+    medians = np.sqrt(np.square(np.partition(distances, middle, axis=1)[:, middle]).mean(axis=1))
+    medians[2 * np.count_nonzero(distances, axis=1) < distances.shape[1]] = np.nan
+    return medians
+
+
+def _statistics(
+    estimator: ScaledMean,
+    values: Array,
+    norms: Array,
+    contrast: Contrast,
+    draws: Draws,
+    *,
+    form: str,
+    tuning: str,
+    workers: int,
+) -> tuple[Array, Array]:
+    """Statistics (c, permutations) from kernel values (c, pairs) with ones on the diagonal, and sizes (c,) of terms.
+
+    The sizes are those of the data.  A sum over pairs within a sample is a product of the values with the products of
+    memberships, for all columns at once.
+    """
+    count, (n, m), size = len(values), contrast.sizes, sum(contrast.sizes)
+    first, second = np.triu_indices(size, 1)
+    rows = np.ones((count, size))
+    for i in range(size):
+        rows[:, i] += values[:, (first == i) | (second == i)].sum(axis=1)
+    everything = rows.sum(axis=1)[:, None]
+    out, terms = np.empty((count, draws.count)), np.empty(count)
+    step = max(1, _PAIRS // (4 * len(first)))
+    for start in range(0, draws.count, step):
+        members = draws.rows(start, start + step) == 0
+        both = (members[:, first] & members[:, second]).astype(np.float64).T
+        memberships = members.astype(np.float64).T
+        wide = max(1, _STATISTICS // len(members))
+
+        def compute(
+            low: int,
+            members: Array = members,
+            both: Array = both,
+            memberships: Array = memberships,
+            wide: int = wide,
+            start: int = start,
+        ) -> None:
+            part = slice(low, low + wide)
+            inside = n + 2.0 * (values[part] @ both)
+            cross = rows[part] @ memberships - inside
+            sums = np.stack([inside, cross, cross, everything[part] - inside - 2.0 * cross], axis=2)
+            traces = np.broadcast_to([float(n), float(m)], (inside.size, 2))
+            each = np.repeat(norms[part], len(members))
+            products = scaled_products(estimator, sums.reshape(-1, 2, 2), traces, contrast.sizes, tuning, form, each)
+            found = contrast(*products, 0.0).reshape(*inside.shape, 2)
+            out[part, start : start + len(members)] = found[:, :, 0]
+            if start == 0:
+                terms[part] = found[:, 0, 1]
+
+        parallel_for(compute, range(0, count, wide), workers)
+    return out, terms
