@@ -37,9 +37,9 @@ class DistanceKernel(Kernel):
     def multiple(self) -> tuple[float, Self] | None:
         """The factor, and the kernel by the rule alone, of a multiple such as "0.5 * median"; else None."""
         factor, rule = parsed(self.bandwidth) if isinstance(self.bandwidth, str) else (1.0, "")
-        return None if factor == 1.0 else (factor, self._with(rule))
+        return None if factor == 1.0 else (factor, self.with_bandwidth(rule))
 
-    def _with(self, bandwidth: Any) -> Self:
+    def with_bandwidth(self, bandwidth: Any) -> Self:
         """Return the kernel with another bandwidth, also if a subclass has an ``__init__`` or fields of its own."""
         kernel = copy(self)
         object.__setattr__(kernel, "bandwidth", _checked_bandwidth(bandwidth))
@@ -48,7 +48,7 @@ class DistanceKernel(Kernel):
     def resolve(self, Z: ArrayLike, rng: Any = None) -> Kernel:
         if isinstance(self.bandwidth, str):
             factor, rule = parsed(self.bandwidth)
-            return self._with(factor * RULES[rule](Z, rng, self.metric))
+            return self.with_bandwidth(factor * RULES[rule](Z, rng, self.metric))
         self._widths(as_points(Z, "Z").values.shape[1])
         return self
 

@@ -76,7 +76,7 @@ class Resolved:
         if isinstance(kernel, DistanceKernel) and kernel.multiple:
             factor, by_rule = kernel.multiple
             median = cast(DistanceKernel, self.variable(hypothesis, v, by_rule))
-            return replace(kernel, bandwidth=factor * cast(float, median.bandwidth))
+            return kernel.with_bandwidth(factor * cast(float, median.bandwidth))
         return kernel
 
 

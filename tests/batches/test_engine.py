@@ -163,9 +163,9 @@ def test_executors_and_stores_are_for_batches():
         pytest.raises(TypeError, match=r"workers=.* reads batches only; for data in memory"),
     ):
         two_sample_test(X[:9], Y[:9], workers=pool)
-    with pytest.raises(ValueError, match="store='a' keeps the sums of samples in batches; these are in memory"):
+    with pytest.raises(ValueError, match="store='a' keeps sums of data in batches"):
         two_sample_test(X[:9], Y[:9], store="a")
-    with pytest.raises(ValueError, match="store='a' keeps the sums of samples in batches"):
+    with pytest.raises(ValueError, match="store='a' keeps sums of data in batches"):
         k_sample_test(X[:9], Y[:9], store="a")
 
 

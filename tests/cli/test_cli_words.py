@@ -182,7 +182,7 @@ def test_tests_name_the_option(run, command, typed, said):
         ),
         (
             "k-sample a.csv b.csv --columns u --comparison pooled --form unbiased",
-            "exists for --comparison pairs: ",
+            "exists for --comparison pairs only",
         ),
         (
             "calibrate a.csv b.csv --blocks site --groups cluster --shift circular",
