@@ -17,15 +17,10 @@ from shrinktest._check import as_rng, check_signature, choice, count, level, rea
 from shrinktest._hints import hinted
 from shrinktest._names import two_names
 from shrinktest._parallel import memory_limit
-from shrinktest.effects.distance import VARIANCE
 from shrinktest.effects.inner_products import never_negative
-from shrinktest.effects.jackknife import Estimate
-from shrinktest.effects.separability import Area
 from shrinktest.estimators import as_estimator
 from shrinktest.hypotheses.base import Variable
 from shrinktest.hypotheses.context import TestContext
-from shrinktest.hypotheses.effects import dependence_estimate, pair_estimates
-from shrinktest.hypotheses.rare import said_of_samples
 from shrinktest.independence import independence_test
 from shrinktest.kernels import Linear, Precomputed
 from shrinktest.kernels.bandwidths import largest_distance
@@ -38,6 +33,7 @@ from shrinktest.permutations.serial_correlation import BY_GROUPS, BY_THINNING, W
 from shrinktest.results.base import Result, plain
 from shrinktest.results.closer import kernels_in_words
 from shrinktest.results.column_effects import shown_pvalue
+from shrinktest.results.effect import Effect, without_zero
 from shrinktest.results.printing import WIDTH, Summary, Table
 from shrinktest.results.result import FOLDS, TestResult
 from shrinktest.two_sample import two_sample_test
@@ -103,10 +99,11 @@ def equivalence_test(
         What the answer calls X and Y.
     rng : None, int, SeedSequence, BitGenerator or Generator, default 0
         Assigns rows to folds, and draws random coordinates.
-    kernel, bandwidth, scale, blocks, paired, groups
-        As in :func:`two_sample_test`; one kernel, or with "dependence" a list with one for each variable.
-    column_types, transform, nan_policy, workers, gram, rank, max_memory
-        As in :func:`two_sample_test`; missing values cannot propagate, nor be indicated in pairs.
+    kernel, bandwidth, scale, blocks, paired, groups, column_types, transform, nan_policy
+        As in :func:`two_sample_test`; one kernel, or with "dependence" a list with one for each variable.  Missing
+        values cannot propagate, nor be indicated in pairs.
+    workers, gram, rank, max_memory
+        As in :func:`two_sample_test`.
 
     Returns
     -------
@@ -129,59 +126,65 @@ def equivalence_test(
     0.0010, below 0.0060: p = 0.00024
     """
     measure, names, generator = check_margin(margin, measure, alpha), two_names(names), as_rng(rng)
+    choice(nan_policy, ("raise", "omit", "indicator"), "nan_policy")
     if measure != AUC and (estimator is not None or folds is not None):
         raise ValueError(f"estimator= and folds= are for measure='auc', not for {measure!r}; leave them out")
-    choice(nan_policy, ("raise", "omit", "indicator"), "nan_policy")
     if paired and (measure == DEPENDENCE or nan_policy == "indicator"):
         raise ValueError("paired=True cannot be combined with measure='dependence' or nan_policy='indicator'")
-    options = {
-        **{"scale": scale, "blocks": blocks, "groups": groups, "column_types": column_types, "transform": transform},
-        **{"nan_policy": nan_policy, "rng": deepcopy(generator), "workers": workers, "gram": gram, "rank": rank},
-        **{"max_memory": max_memory, "n_resamples": 0},
-    }
-    if measure == DEPENDENCE:
-        kernels, widths = (one if isinstance(one, list) else [one, one] for one in (kernel, bandwidth))
-        if len(kernels) != 2 or len(widths) != 2:
-            raise ValueError("kernel and bandwidth must be one each, or a list with one for X and one for Y")
-        names_of = ("kernel_x", "kernel_y", "bandwidth_x", "bandwidth_y")
-        test = independence_test(X, Y, **dict(zip(names_of, (*kernels, *widths), strict=True)), **options)
+    estimator = as_estimator("kme" if estimator is None else estimator)
+    pair = measure == DEPENDENCE
+    kernels, widths = (each if pair and isinstance(each, list) else [each, each] for each in (kernel, bandwidth))
+    if len(kernels) != 2 or len(widths) != 2 or (not pair and is_several(estimator, [KernelSpec(kernel, bandwidth)])):
+        raise ValueError("kernel and bandwidth must be one each, or for measure='dependence' a list of two")
+    shared: dict[str, Any] = dict(
+        scale=scale, blocks=blocks, groups=groups, column_types=column_types, transform=transform, gram=gram, rank=rank,
+        nan_policy=nan_policy, rng=deepcopy(generator), workers=workers, max_memory=max_memory, n_resamples=0,
+    )  # fmt: skip
+    if pair:
+        shared |= dict(kernel_x=kernels[0], kernel_y=kernels[1], bandwidth_x=widths[0], bandwidth_y=widths[1])
+        test = independence_test(X, Y, **shared)
     else:
-        estimator = as_estimator("kme" if estimator is None else estimator)
-        if is_several(estimator, [KernelSpec(kernel, bandwidth)]):
-            raise ValueError("kernel and bandwidth must be one each, because a margin is about one kernel")
-        test = two_sample_test(
-            X, Y, names=names, paired=paired, estimator=estimator, kernel=kernel, bandwidth=bandwidth, **options
-        )
+        shared |= dict(names=names, paired=paired, estimator=estimator, kernel=kernel, bandwidth=bandwidth)
+        test = two_sample_test(X, Y, **shared)
         first, second = np.split(test.context.pooled, [test.context.sizes[0]])
         if np.array_equal(first, second):
             raise ValueError(f"{names[0]} and {names[1]} hold the same rows; give data that were observed separately")
-    folds = count(FOLDS if folds is None else folds, "folds", minimum=2)
-    effect, notes = _effect(test.context, measure, folds, generator, names)
+    folds = count(FOLDS if folds is None else folds, "folds", minimum=2) if measure == AUC else None
+    options: dict[str, Any] = dict(
+        z=math.nan, confidence=1.0 - 2.0 * alpha, folds=folds, rng=generator, columns=False, names=names,
+        scored=measure == AUC,
+    )  # fmt: skip
+    effect: Effect = test.context.effect(**options)
+    notes = [*_data_notes(test, names), *_notes(effect, measure)]
     value, words = (float(margin), "") if isinstance(margin, Real) else (math.nan, str(margin))
     if words:
         words = words if isinstance(margin, str) else getattr(margin, "__name__", words)
-        value = _margin_of(margin, words, test.context, measure, folds, generator, memory_limit(max_memory))
-        notes = [*notes, note("margin-by-change", margin=f"{value:.3g}", change=repr(words))]
-    leading, pooled = test.context.leading.kernel, test.context.pooled
-    if measure == DISTANCE and never_negative(leading) and largest_distance(leading, pooled) < value:
-        raise ValueError(f"margin={value:.3g} cannot be reached: give a smaller margin or bandwidth")
-    notes = [*_data_notes(test, names), *notes, note("asymptotic", interval="upper limit")]
-    statistic, pvalue = effect.below(value)
-    upper = effect.interval(1.0 - 2.0 * alpha)[1]
+        changed = _with_change(margin, words, test.context, generator, memory_limit(max_memory))
+        value = float(getattr(changed.effect(**options), measure))
+        notes.append(note("margin-by-change", margin=f"{value:.3g}", change=repr(words)))
+    least, leading, largest = MEASURES[measure][1], test.context.leading.kernel, 1.0
+    if measure == DISTANCE and never_negative(leading):
+        largest = largest_distance(leading, test.context.pooled)
+    if not (least < value <= largest and value < 1.0):
+        raise ValueError(f"margin={value:.3g} is beyond {least:g} to {largest:.3g}; give another margin or bandwidth")
+    notes.append(note("asymptotic", interval="upper limit"))
+    estimate = effect.estimates[measure]
+    statistic, pvalue = estimate.below(value)
     if math.isnan(pvalue):
-        statistic, pvalue, upper, notes = math.nan, 1.0, math.nan, [*notes, note("no-variance")]
+        pvalue = 1.0
+        notes.append(note("no-variance"))
     return EquivalenceResult(
         statistic=statistic,
         pvalue=min(1.0, max(pvalue, float(np.finfo(float).tiny))),
-        estimate=float(effect.value),
-        upper=upper,
+        estimate=float(estimate.value),
+        upper=getattr(effect, f"{measure}_interval")[1],
         margin=value,
         measure=measure,
         alpha=float(alpha),
         names=names,
         test=test,
         margin_words=words,
-        folds=min(folds, *effect.units) if isinstance(effect, Area) else None,
+        folds=None if folds is None else min(folds, *estimate.units),
         notes=tuple(dict.fromkeys(notes)),
     )
 
@@ -192,38 +195,18 @@ def check_margin(margin: Any, measure: Any, alpha: Any) -> str:
     least = MEASURES[measure][1]
     if level(alpha) >= 0.5:
         raise ValueError(f"alpha must lie below .5 in an equivalence test; got {alpha}")
-    if (isinstance(margin, str) or callable(margin)) and measure == DEPENDENCE:
-        raise ValueError("margin must be a number with measure='dependence'")
     if callable(margin):
         check_signature(margin, ("rows",), "margin as a function takes the pooled rows and returns changed ones")
-    elif isinstance(margin, str):
-        if not re.fullmatch(r"shift -?(\d+\.?\d*|\.\d+)", margin):
-            raise ValueError(f"margin={margin!r} is neither a number, 'shift 0.2', nor a function of the pooled rows")
-    elif not least < real(margin, "margin") < 1.0:
-        raise ValueError(f"margin must lie between {least:g} and 1 with measure={measure!r}; got {margin:g}")
+    changes = callable(margin) or (isinstance(margin, str) and re.fullmatch(r"shift -?(\d+\.?\d*|\.\d+)", margin))
+    number = not isinstance(margin, str) and not callable(margin) and least < real(margin, "margin") < 1.0
+    if not (number or (changes and measure != DEPENDENCE)):
+        others = "" if measure == DEPENDENCE else ", 'shift 0.2', or a function of the rows"
+        raise ValueError(f"margin={margin!r}: with measure={measure!r} give a number from {least:g} to 1{others}")
     return measure
 
 
-def _effect(
-    context: TestContext, measure: str, folds: int, rng: np.random.Generator, names: tuple[str, str]
-) -> tuple[Estimate | Area, list[str]]:
-    """The estimate that ``effect()`` of the ordinary test reports, with its notes."""
-    design: PermutationDesign = context.hypothesis.restriction  # type: ignore[attr-defined]
-    if measure == DEPENDENCE:
-        dependence, notes = dependence_estimate(context, design)
-        return dependence, [*notes]
-    ((area, distance, relative, notes),) = pair_estimates(context, design, [(0, 1)], folds, rng, scored=measure == AUC)
-    if measure == AUC:
-        return area, [*notes, note("fitted-witness")]
-    if relative == VARIANCE:
-        notes = (*notes, note("share-of-variance"))
-    return distance, [*notes, *said_of_samples(context, design, (0, 1), names)]
-
-
-def _margin_of(
-    change: Any, words: str, context: TestContext, measure: str, folds: int, rng: np.random.Generator, room: float
-) -> float:
-    """The effect between the pooled rows and their changed copy, as pairs; a function takes rows in their units."""
+def _with_change(change: Any, words: str, context: TestContext, rng: np.random.Generator, memory: float) -> TestContext:
+    """Return the pooled rows and their changed copy as pairs; a function takes rows in their units."""
     variable, kernel, unit = context.hypothesis.variables[0], context.leading.kernel, np.ones(1)
     pooled = variable.points
     if callable(change) and variable.scale is not None:
@@ -232,7 +215,7 @@ def _margin_of(
         else:  # the bandwidths have the units
             unit = Rescaled(Linear(), variable.scale, pooled).units()
         pooled = variable.compared()
-    rows, most = pooled, min(_ROWS, int((room / 64.0) ** 0.5))
+    rows, most = pooled, min(_ROWS, int((memory / 64.0) ** 0.5))
     if len(pooled) > most:
         rows = pooled[np.sort(rng.choice(len(pooled), most, replace=False))]
     if callable(change):
@@ -249,21 +232,26 @@ def _margin_of(
         inner = inner.kernel
     if isinstance(inner, PooledKernel):  # has a Gram matrix of the pooled rows only, and values everywhere
         kernel, both = Precomputed(kernel(both)), np.arange(float(len(both)))[:, None]
+    hypothesis: Any = context.hypothesis
     pairs, sizes = PermutationDesign(paired=True), (len(rows), len(rows))
-    original: Any = context.hypothesis
-    twice = replace(original, variables=(Variable(both, words),), sizes=sizes, restriction=pairs)
-    member = replace(context.leading, kernel=kernel, features=(kernel,))
-    value = float(_effect(TestContext(twice, (member,)), measure, folds, rng, ("X", "Y"))[0].value)
-    if not MEASURES[measure][1] < value < 1.0:
-        raise ValueError(f"margin={words!r} has an effect of {value:.3g}; give another change or a number")
-    return value
+    hypothesis = replace(hypothesis, variables=(Variable(both, words),), sizes=sizes, restriction=pairs)
+    return TestContext(hypothesis, (replace(context.leading, kernel=kernel, features=(kernel,)),))
+
+
+def _notes(effect: Effect, measure: str) -> list[str]:
+    """Return the notes of an effect that are about a measure."""
+    if measure == AUC:
+        others = ("rare-rows", "no-area-interval", "long-area-interval")
+        return [*(text for text in effect.notes if not has_code(text, *others)), note("fitted-witness")]
+    of_variance = getattr(effect, "relative_to", "") == "variance"
+    return [*effect.notes, note("share-of-variance")] if of_variance else [*effect.notes]
 
 
 def _data_notes(test: TestResult, names: tuple[str, str]) -> list[str]:
-    """Notes on the data, on serial correlation, on an approximation of the kernel and on gaps in both samples."""
+    """Return notes on the data, serial correlation, an approximation of the kernel and gaps in both samples."""
     hypothesis = test.context.hypothesis
     notes = [*hypothesis.notes(test.kernel)]
-    notes += [without_level(one) for one in test.notes if has_code(one, "approximation")]
+    notes += [without_level(text) for text in test.notes if has_code(text, "approximation")]
     if serial := hypothesis.serial_correlation():
         advice = BY_THINNING if hypothesis.restriction.paired else BY_GROUPS
         notes.append(serial.note(advice, WRONG_ERRORS))
@@ -288,24 +276,20 @@ class EquivalenceResult(Result):
         there is no variance.
     estimate, upper, margin : float
         The effect, its upper limit with confidence 1 - alpha, and the margin.
-    measure, alpha, names
-        As given to :func:`equivalence_test`.
+    measure, alpha, names, folds, notes
+        As in :func:`equivalence_test`.
     test : TestResult
         The ordinary test without permutations: kernel, estimator, sizes, columns, versions.
     margin_words : str
         The change whose effect is the margin, such as "shift 0.2"; empty for a number.
-    folds : int, optional
-        Number of folds with "auc".
-    notes : tuple of str
 
     Examples
     --------
     >>> import numpy as np
     >>> from shrinktest import equivalence_test
     >>> X, Y = np.random.default_rng(0).normal(size=(2, 400, 2))
-    >>> result = equivalence_test(X, Y, margin=0.03, measure="distance")
-    >>> result.equivalent, result.upper < result.margin
-    (True, True)
+    >>> equivalence_test(X, Y, margin=0.03, measure="distance").equivalent
+    True
     """
 
     statistic: float
@@ -340,16 +324,14 @@ class EquivalenceResult(Result):
     def answer(self) -> str:
         """The result in one sentence."""
         name, _, meaning = MEASURES[self.measure]
-        margin, upper = _number(self.margin), _number(self.upper)
-        what = f"the {name} of {self.names[0]} and {self.names[1]}"
-        limit = "no upper limit" if math.isnan(self.upper) else f"upper limit {upper}"
-        chance = f"p = {shown_pvalue(self.pvalue)}."
+        what, chance = f"the {name} of {self.names[0]} and {self.names[1]}", f"p = {shown_pvalue(self.pvalue)}."
+        limit = "no upper limit" if math.isnan(self.upper) else f"upper limit {_number(self.upper)}"
         if self.reject():
-            return f"T{what[1:]} is below {margin} ({limit}): {meaning}, {chance}"
-        return f"It was not shown that {what} is below {margin} ({limit}), {chance}"
+            return f"T{what[1:]} is below {_number(self.margin)} ({limit}): {meaning}, {chance}"
+        return f"It was not shown that {what} is below {_number(self.margin)} ({limit}), {chance}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain Python values under the attribute names, with ``answer``, ``reject`` and those of the ordinary test."""
+        """Return the attributes as plain Python values, with ``answer``, ``reject`` and those of the ordinary test."""
         names = ("test", "n_observations", "columns", "kernel", "bandwidth", "route", "rng", "estimator")
         entries = {name: plain(getattr(self.test, name)) for name in names}
         return super().to_dict() | entries | {"answer": self.answer, "reject": self.reject()}
@@ -357,18 +339,18 @@ class EquivalenceResult(Result):
     def summary(self) -> Summary:
         """Return the answer, the estimate with its upper limit, the margin, and notes."""
         limit = "none" if math.isnan(self.upper) else _number(self.upper)
-        rows = [
-            [MEASURES[self.measure][0], _number(self.estimate)],
-            ["upper limit", f"{limit} (with confidence {1.0 - self.alpha:.4g})"],
-            ["margin", _number(self.margin) + (f", from {self.margin_words}" if self.margin_words else "")],
-            ["p-value", f"{self.pvalue:.4g}"],
-            ["observations", " + ".join(map(str, self.test.n_observations))],
-            ["kernel", kernels_in_words(self.test.kernel)],
-        ]
+        rows = {
+            MEASURES[self.measure][0]: _number(self.estimate),
+            "upper limit": f"{limit} (with confidence {1.0 - self.alpha:.4g})",
+            "margin": _number(self.margin) + (f", from {self.margin_words}" if self.margin_words else ""),
+            "p-value": f"{self.pvalue:.4g}",
+            "observations": " + ".join(map(str, self.test.n_observations)),
+            "kernel": kernels_in_words(self.test.kernel),
+        }
         if self.folds is not None:
-            rows.append(["witness function", f"{self.test.estimator!r}, cross-fitted on {self.folds} folds"])
+            rows["witness function"] = f"{self.test.estimator!r}, cross-fitted on {self.folds} folds"
         head = [fill(self.answer, WIDTH, break_on_hyphens=False)]
-        return Summary.of(Table(rows, "ll", gap="  "), head=head, notes=self.notes)
+        return Summary.of(Table([*rows.items()], "ll", gap="  "), head=head, notes=self.notes)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the estimate with its upper limit, and the margin (matplotlib)."""
@@ -388,7 +370,5 @@ class EquivalenceResult(Result):
         return ax
 
 
-def _number(value: float, digits: int = 3) -> str:
-    """A number without its leading zero."""
-    text = f"{value:.{digits}g}"
-    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
+def _number(value: float) -> str:
+    return without_zero(f"{value:.3g}")

@@ -14,7 +14,9 @@ from shrinktest._hints import hinted
 from shrinktest._names import named_samples
 from shrinktest._parallel import memory_limit, n_workers
 from shrinktest._read import read_samples, read_variables
-from shrinktest.effects.differences import FEWEST, FEWEST_ROWS, JackknifeEstimates, dependences, distances
+from shrinktest.effects.dependence import dependences
+from shrinktest.effects.distance import distances
+from shrinktest.effects.jackknife import FEWEST, JackknifeEstimates
 from shrinktest.hypotheses.base import Variable, places_of, resolve, variables_of
 from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.kernels.bandwidths import reach_notes, require_in_range
@@ -300,7 +302,7 @@ def _read_distances(
         units, unit = label_codes(labels, "groups", kept), "groups"
     counts = tuple(np.unique(units[rows]).size for rows in series)
     for name, count in zip(names, counts, strict=True):
-        _enough(name, count, unit, FEWEST)
+        _enough(name, count, unit, 3)
     said, numbers = not is_unasked(reading["scale"]), takes_row_numbers(kernel)
     variable = Variable(pooled, together, read.scale, read.encoding, said, places_of(kept), numbers)
     resolved = _resolved(kernel, bandwidth, variable, cache)
@@ -333,7 +335,7 @@ def _read_dependences(
     """Read variables, and estimate the dependence of the first on each of the others."""
     read = read_variables(variables, names, nan_policy, **reading)
     n, k = len(read.values[0]), len(names)
-    _enough(" and ".join(names), n, "rows", FEWEST_ROWS)
+    _enough(" and ".join(names), n, "rows", FEWEST)
     kernels, widths = _for_each(kernel, k, "kernel"), _for_each(bandwidth, k, "bandwidth")
     data = [
         replace(variable, numbers=takes_row_numbers(one))

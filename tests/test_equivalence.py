@@ -77,22 +77,14 @@ TEAMS = np.r_[np.arange(60) // 3, 100 + np.arange(70) // 3]
 #: Measure, arguments, and the p-value, upper limit and margin of the test when it was not yet one of the effect.
 ANSWERS = [
     ("distance", {"kernel": "gaussian"}, (0.01886314043, 0.02109779228, 0.04)),
-    ("distance", {"kernel": "linear"}, (0.01994200942, 0.02221280309, 0.04)),
-    ("distance", {"kernel": "energy"}, (0.004120722596, 0.01185909743, 0.04)),
     ("distance", {"kernel": "whitened"}, (0.004004575505, 0.01243145024, 0.04)),
-    ("distance", {"scale": "sd"}, (0.0185558969, 0.02081260223, 0.04)),
     ("distance", {"scale": "rank"}, (0.01985206339, 0.02105563491, 0.04)),
     ("auc", {"kernel": "gaussian"}, (0.0002056330619, 0.4986539577, 0.63)),
-    ("auc", {"kernel": "linear"}, (0.002587624582, 0.5500110735, 0.63)),
-    ("auc", {"kernel": "energy"}, (5.433320688e-05, 0.4749817988, 0.63)),
     ("auc", {"kernel": "whitened"}, (0.003628258118, 0.5588363405, 0.63)),
-    ("auc", {"scale": "sd"}, (0.0001725163033, 0.4951758601, 0.63)),
     ("auc", {"scale": "rank"}, (5.586535791e-05, 0.4758802896, 0.63)),
     ("dependence", {"kernel": "gaussian"}, (0.1366550257, 0.2568743153, 0.2)),
-    ("dependence", {"kernel": "linear"}, (0.09296127427, 0.2401143164, 0.2)),
     ("dependence", {"kernel": "energy"}, (0.1203853758, 0.2522989795, 0.2)),
     ("dependence", {"kernel": "whitened"}, (0.03840298963, 0.1881299823, 0.2)),
-    ("dependence", {"scale": "sd"}, (0.1244459776, 0.2508217511, 0.2)),
     ("dependence", {"scale": "rank"}, (0.09842189091, 0.2378327673, 0.2)),
     ("distance", {"margin": "shift 0.5"}, (0.01341158045, 0.02109779228, 0.04697797637)),
     ("distance", {"margin": "shift 0.5", "scale": "rank"}, (0.01269608551, 0.02105563491, 0.04968220897)),
@@ -103,8 +95,6 @@ ANSWERS = [
     ("auc", {"paired": True, "margin": 0.63}, (9.662029449e-06, 0.5599660297, 0.63)),
     ("auc", {"groups": TEAMS}, (0.002185493065, 0.5362685727, 0.63)),
     ("auc", {"estimator": "fkmse", "folds": 3}, (0.05703733297, 0.6343530588, 0.63)),
-    ("auc", {"estimator": "mkme", "folds": 3}, (0.05884170625, 0.6353852479, 0.63)),
-    ("auc", {"estimator": "landweber", "folds": 3}, (0.0552734752, 0.6332937865, 0.63)),
     ("auc", {"estimator": "skmse", "folds": 3}, (0.05918965665, 0.6355932263, 0.63)),
     ("dependence", {"groups": TEAMS[:60]}, (0.1457361372, 0.2618388571, 0.2)),
 ]
@@ -160,19 +150,6 @@ def test_a_shift_is_a_margin_as_the_slow_twin_has_it():
     assert one == same > 0.0
 
 
-@pytest.mark.parametrize("measure", ["distance", "auc"])
-def test_larger_changes_are_larger_margins(measure):
-    margins = [equivalence_test(X, Y, margin=f"shift {size}", measure=measure).margin for size in (0.4, 0.8, -1.5)]
-    assert margins == sorted(margins) and margins[0] > {"distance": 0.0, "auc": 0.5}[measure]
-    for kernel in ("whitened", "second-order"):
-        found = equivalence_test(X, Y, margin=lambda rows: 2.0 * rows, measure=measure, kernel=kernel)
-        if measure == "distance":
-            pooled = np.vstack([X, Y])
-            gram = found.test.kernel(np.vstack([pooled, 2.0 * pooled]))
-            (a, b, c), diagonal = distance_of(gram, 130), np.diag(gram).mean()
-            assert found.margin == pytest.approx((a + b - 2.0 * c) / (4.0 * diagonal - a - b - 2.0 * c), rel=1e-6)
-
-
 @pytest.mark.parametrize("kernel", ["gaussian", "linear", "whitened"])
 @pytest.mark.parametrize("scale", ["sd", "mad", "rank", "deviation", None, (100.0, 50.0)])
 def test_a_margin_by_a_function_is_in_the_units_of_the_kernel(scale, kernel):
@@ -193,34 +170,6 @@ def test_a_margin_by_a_function_is_in_the_units_of_the_kernel(scale, kernel):
 # --------------------------------------------------------------------------------------------------- results and data
 
 
-def test_what_it_says():
-    x, y = np.random.default_rng(3).normal(size=(2, 300))
-    found = equivalence_test(x, y, margin=0.05, measure="distance", names=("before", "after"))
-    assert found.answer.startswith("The distance of before and after is below .05 (upper limit .0")
-    assert found.answer in " ".join(found.summary().split()) and "300 + 300" in found.summary()
-    assert found.to_dict()["kernel"].startswith("Gaussian") and found.to_dict()["reject"] is True
-    found = equivalence_test(x, y + 1.0, margin=0.01, measure="distance")
-    assert found.answer.startswith("It was not shown that the distance of X and Y is below .01 (upper limit .")
-    found = equivalence_test(x, y, margin=0.65, measure="auc")
-    assert "witness function hardly tells them apart" in found.answer and "on 5 folds" in found.summary()
-    found = equivalence_test(x, y, margin=0.05, measure="dependence")
-    assert "practically independent" in found.answer and found.test.n_observations == (300,)
-    assert found.pvalue == pytest.approx(stats.t(299).cdf(found.statistic))
-
-
-def test_designs_are_those_of_the_effect():
-    days, teams = np.r_[np.arange(60) % 5, np.arange(70) % 5], np.r_[np.arange(60) // 3, 100 + np.arange(70) // 3]
-    for design in ({"blocks": days}, {"groups": teams}):
-        for measure in ("distance", "auc"):
-            effect = two_sample_test(X, Y, n_resamples=0, **design).effect(confidence=0.9)
-            found = equivalence_test(X, Y, margin=0.7, measure=measure, **design)
-            assert found.upper == pytest.approx(getattr(effect, f"{measure}_interval")[1])
-    groups = np.arange(60) // 2
-    effect = independence_test(X, PAIR, groups=groups, n_resamples=0).effect(confidence=0.9)
-    found = equivalence_test(X, PAIR, margin=0.2, measure="dependence", groups=groups)
-    assert found.upper == pytest.approx(effect.dependence_interval[1])
-
-
 def test_tables_and_missing_values():
     table = pd.DataFrame({"dose": X[:, 0], "team": np.where(X[:, 1] > 0, "a", "b")})
     other = table.sample(frac=1.0, random_state=1)[["team", "dose"]].reset_index(drop=True)
@@ -236,29 +185,6 @@ def test_tables_and_missing_values():
         gaps = [one.assign(a=one["a"].where(np.arange(60) >= gone)) for one, gone in ((x, first), (y, second))]
         notes = str(equivalence_test(*gaps, **given, nan_policy="indicator").notes)
         assert ("Column 'a' is missing in 40% of X and 70% of Y" in notes) == noted
-
-
-@pytest.mark.parametrize("measure", MEASURES)
-def test_ways_to_evaluate_the_kernel_and_workers(measure):
-    given = {"margin": MARGINS[measure], "measure": measure}
-    dense, factor, one = (
-        equivalence_test(X, other_of(measure), **given, **more)
-        for more in ({"gram": "dense"}, {"gram": "factor"}, {"gram": "dense", "workers": 1})
-    )
-    assert factor.pvalue == pytest.approx(dense.pvalue, rel=1e-4) and factor.test.route == "factor"
-    assert one == dense
-    random = [equivalence_test(X, other_of(measure), **given, gram="rff", rank=40, rng=seed) for seed in (1, 1, 2)]
-    assert random[0].pvalue == random[1].pvalue != random[2].pvalue
-    assert "random Fourier features" in str(random[0].notes) and "permutation" not in str(random[0].notes)
-
-
-def test_the_picture():
-    from matplotlib.figure import Figure
-
-    for data in ((X, Y), (np.zeros(30), np.ones(30))):
-        found = equivalence_test(*data, margin=0.3, measure="distance", bandwidth=1.0)
-        ax = found.plot(Figure().subplots())
-        assert ax.get_title().replace("\n", " ") == found.answer and ax.get_xlabel() == "distance"
 
 
 # ----------------------------------------------------------------------------------------------- what says nothing
@@ -299,39 +225,36 @@ def test_the_variance_of_an_area_counts_ties():
     assert variances.mean() == pytest.approx(values.var(), rel=0.05)
 
 
-@pytest.mark.parametrize(
-    ("data", "given", "error", "said"),
-    [
-        ((X, Y), {"measure": "mmd"}, ValueError, "measure must be one of"),
-        ((X, Y), {"margin": 0}, ValueError, "margin must lie between 0 and 1"),
-        ((X, Y), {"margin": np.nan}, ValueError, "margin must lie between"),
-        ((X, Y), {"margin": 0.5, "measure": "auc"}, ValueError, "margin must lie between 0.5 and 1"),
-        ((X, Y), {"margin": True}, TypeError, "margin must be a number"),
+def test_messages():
+    for data, given, error, words in (
+        ((X, Y), {"measure": "mmd"}, ValueError, "measure"),
+        ((X, Y), {"margin": 0.5, "measure": "auc"}, ValueError, "margin=0.5"),
         ((X, Y), {"margin": [0.1]}, TypeError, "margin must be a number"),
-        ((X, Y), {"margin": "move 3"}, ValueError, "margin='move 3' is neither"),
+        ((X, Y), {"margin": "move 3"}, ValueError, "margin='move 3'"),
         ((X, Y), {"margin": lambda: 1}, TypeError, "margin as a function"),
-        ((X, Y), {"margin": lambda rows: rows[:3]}, ValueError, "finite numbers of shape"),
-        ((X, Y), {"margin": lambda rows: rows * np.nan}, ValueError, "finite numbers of shape"),
-        ((X, Y), {"margin": "shift 0"}, ValueError, "has an effect of"),
-        ((X, PAIR), {"margin": "shift 1", "measure": "dependence"}, ValueError, "margin must be a number"),
+        ((X, Y), {"margin": lambda rows: rows * np.nan}, ValueError, "margin"),
+        ((X, Y), {"margin": "shift 0"}, ValueError, "margin=0 "),
+        ((X, PAIR), {"margin": "shift 1", "measure": "dependence"}, ValueError, "margin='shift 1'"),
         ((X, X.copy()), {}, ValueError, "hold the same rows"),
-        ((X, Y), {"estimator": "kme"}, ValueError, "estimator= and folds= are for"),
-        ((X, Y), {"folds": 5}, ValueError, "estimator= and folds= are for"),
-        ((X, Y), {"folds": 1, "measure": "auc", "margin": 0.6}, ValueError, "folds must be an integer"),
-        ((X, PAIR), {"measure": "dependence", "paired": True}, ValueError, "paired=True cannot be"),
-        ((X, X + 1.0), {"nan_policy": "indicator", "paired": True}, ValueError, "paired=True cannot be"),
-        ((X, Y), {"kernel": ["gaussian", "energy"]}, ValueError, "must be one each"),
-        ((X, PAIR), {"measure": "dependence", "bandwidth": [1.0]}, ValueError, "must be one each"),
-        ((X, Y), {"alpha": 0.5}, ValueError, "alpha must lie below .5"),
-        ((X, Y), {"scale": "metres"}, ValueError, "scale must be one of"),
-        ((X, Y), {"nan_policy": "propagate"}, ValueError, "nan_policy must be one of"),
-        ((X, Y), {"names": ("a", "a")}, ValueError, "names must differ"),
-        ((X, Y), {"seed": 1}, TypeError, "it is rng= here"),
-    ],
-)
-def test_what_it_refuses(data, given, error, said):
-    with pytest.raises(error, match=said):
-        equivalence_test(*data, **{"margin": 0.1, "measure": "distance", **given})
+        ((X, Y), {"folds": 5}, ValueError, "folds="),
+        ((X, PAIR), {"measure": "dependence", "paired": True}, ValueError, "paired=True"),
+        ((X, Y), {"kernel": ["gaussian", "energy"]}, ValueError, "kernel and bandwidth"),
+        ((X, Y), {"alpha": 0.5}, ValueError, "alpha"),
+        ((X, Y), {"nan_policy": "propagate"}, ValueError, "nan_policy"),
+        ((X, Y), {"seed": 1}, TypeError, "rng= here"),
+    ):
+        with pytest.raises(error, match=words):
+            equivalence_test(*data, **{"margin": 0.1, "measure": "distance", **given})
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_summary(measure):
+    found = equivalence_test(X, other_of(measure), margin=MARGINS[measure], measure=measure, names=("before", "after"))
+    text = " ".join(found.summary().split())
+    assert found.answer in text and "before" in found.answer and f"{found.pvalue:.4g}" in text
+    assert found.to_dict()["kernel"] and found.to_dict()["reject"] is found.equivalent
+    same = equivalence_test(X, other_of(measure), margin=MARGINS[measure], measure=measure, workers=1)
+    assert same.pvalue == found.pvalue
 
 
 # --------------------------------------------------------------------------------------------------------- the level

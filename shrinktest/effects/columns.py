@@ -38,8 +38,9 @@ def changes(first: Column, second: Column, units: Units, confidence: float) -> t
     out: list[Change] = []
     if not first.categorical:
         numbers, ordered = (first.numbers(), second.numbers()), first.kind == "ordered"
-        before, after = (float(np.mean(values)) if ordered else median(values) for values in numbers)
-        out.append(Change(POSITION if ordered else MEDIAN, "", before, after, *larger(*numbers, units, confidence)))
+        what, center = (POSITION, np.mean) if ordered else (MEDIAN, median)
+        before, after = (float(center(values)) for values in numbers)
+        out.append(Change(what, "", before, after, *larger(*numbers, units, confidence)))
         if not ordered and min(units.sizes) > 1:
             before, after = (Middle.of(values).width for values in numbers)
             out.append(Change(SPREAD, "", before, after, *ratio_of_widths(*numbers, units, confidence)))
@@ -77,7 +78,7 @@ def larger(first: Array, second: Array, units: Units, confidence: float) -> tupl
     """
     if min(units.sizes) < 2:
         return math.nan, *NOTHING
-    ranks, codes = (np.unique(one, return_inverse=True)[1] for one in (np.concatenate([first, second]), units.codes))
+    ranks, codes = (np.unique(v, return_inverse=True)[1] for v in (np.concatenate([first, second]), units.codes))
     area = roc_area(-1.0 * ranks, units.table == 1, np.zeros_like(ranks), codes, 0.0)
     return area.value, *area.interval(confidence)
 
@@ -111,13 +112,8 @@ class Middle:
         """The interquartile range."""
         return self.quantile(0.75) - self.quantile(0.25)
 
-    @property
-    def influences(self) -> Array:
-        """Influence of every value (n,) on the interquartile range."""
-        return self._influences(0.75) - self._influences(0.25)
-
-    def _influences(self, share: float) -> Array:
-        """Influence of every value on a quantile: its place below or above, times the slope of the quantile function.
+    def influences(self, share: float) -> Array:
+        """Return the influence of every value on a quantile: its side, times the slope of the quantile function.
 
         The slope is taken over the width of P. Hall and S. J. Sheather, Journal of the Royal Statistical Society B 50
         (1988), 381-391.
@@ -127,13 +123,11 @@ class Middle:
         cube = normal.inv_cdf(0.975) ** 2 * 1.5 * normal.pdf(z) ** 2 / (2.0 * z**2 + 1.0) / len(self.values)
         step = min(cube ** (1.0 / 3.0), _WIDEST)
         slope = (self.quantile(share + step) - self.quantile(share - step)) / (2.0 * step)
+        # the share is that of values below, ties counted half, between two distinct values
         place = int(np.clip(np.searchsorted(self.heights, share), 1, len(self.heights) - 1))
-        low, high = self.heights[place - 1 : place + 1]
-        part = min(max((share - low) / (high - low), 0.0), 1.0)
-        below = sum(
-            weight * 0.5 * (1.0 * (self.values < at) + (self.values <= at))
-            for weight, at in zip((1.0 - part, part), self.distinct[place - 1 : place + 1], strict=True)
-        )
+        low, high = self.distinct[place - 1 : place + 1]
+        part = float(np.interp(share, self.heights[place - 1 : place + 1], [0.0, 1.0]))
+        below = (np.sign(low - self.values) * (1.0 - part) + np.sign(high - self.values) * part) / 2.0
         return np.asarray(slope * (np.mean(below) - below))
 
 
@@ -149,7 +143,7 @@ def ratio_of_widths(first: Array, second: Array, units: Units, confidence: float
     if min(widths) <= 0.0:
         return math.nan, *NOTHING
     ratio = widths[1] / widths[0]
-    each = np.concatenate([one.influences / (one.width * len(one.values)) for one in middles])
+    each = np.concatenate([(m.influences(0.75) - m.influences(0.25)) / (m.width * len(m.values)) for m in middles])
     sums, present = units.sums(each, np.ones_like(each)).transpose(1, 0, 2)
     parts = [sums[:, 1] - sums[:, 0]] if units.paired else [sums[present[:, j] > 0.0, j] for j in (0, 1)]
     variances, counts = np.concatenate([jackknife(part) for part in parts], axis=1)

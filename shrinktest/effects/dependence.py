@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from shrinktest.effects.inner_products import ROUNDING, InnerProducts, summing
-from shrinktest.effects.jackknife import Estimate, variance_from_deleted
+from shrinktest.effects.jackknife import Estimate, JackknifeEstimates, variance_from_deleted
+from shrinktest.statistics.features import Features
 from shrinktest.statistics.sums import PairSums, centred_sums
 
 #: Groups that an estimate from pairs of different groups takes.
@@ -28,26 +29,26 @@ def dependence(x: InnerProducts, y: InnerProducts, groups: np.ndarray | None = N
     numerator, and so does not depend on the kernel for the ratio.  With groups, which take features less their mean,
     only pairs of different groups are compared, and that part is estimated: it lies between that of n pairs and that of
     as many as there are groups, depending on how similar the pairs of a group are.  NaN for a variable without HSIC
-    with itself, as one whose rows but one are all the same, and with fewer than four groups; the variance is NaN if
-    that holds without one unit.
+    with itself and with fewer than four groups; the variance is NaN if that holds without one unit.
 
     Sources: C. Cortes et al., Journal of Machine Learning Research 13 (2012), 795-828; L. Song et al., Journal of
     Machine Learning Research 13 (2012), theorem 2; G. J. Szekely and M. L. Rizzo, Annals of Statistics 42 (2014).
     """
-    n = len(x)
-    units = n if groups is None else int(groups.max()) + 1
-    second = _second_order(n)
-    if groups is None or units == n:
-        parts = hsic(x, y), hsic(x, x), hsic(y, y)
-    else:
+    n, second = len(x), _second_order(len(x))
+    if groups is not None and groups.max() + 1 < n:
         order = np.argsort(groups, kind="stable")
         x, y, groups = x[order], y[order], groups[order]
-        parts = hsic_of_groups(x, y, groups), hsic_of_groups(x, x, groups), hsic_of_groups(y, y, groups)
-        scale = parts[1][0] * parts[2][0]
-        second = max(noise_of_groups(x, y, groups) / scale, second) if min(parts[1][0], parts[2][0]) > 0.0 else np.nan
-    least = [ROUNDING * one.squares() / n**2 for one in (x, y)]
-    value, without = (_correlation(*each, least) for each in zip(*parts, strict=True))
-    return Estimate(float(value), variance_from_deleted(without), second, units)
+    else:
+        groups = None
+    parts = [hsic(*pair, groups) for pair in ((x, y), (x, x), (y, y))]
+    if groups is not None:
+        own = parts[1][0], parts[2][0]
+        noise = noise_of_groups(x, y, groups) if min(own) > 0.0 else np.nan
+        second = max(noise / (own[0] * own[1]), second) if min(own) > 0.0 else np.nan
+    least = [ROUNDING * features.squares() / n**2 for features in (x, y)]
+    both, left, right = parts
+    value, without = (_correlation(both[i], left[i], right[i], least) for i in (0, 1))
+    return Estimate(float(value), variance_from_deleted(without), second, len(without))
 
 
 def dependence_in_groups(sums: PairSums) -> Estimate:
@@ -57,84 +58,75 @@ def dependence_in_groups(sums: PairSums) -> Estimate:
     """
     whole = sums.whole
     covariances = (centred_sums(xx, x, x, whole.n)[0] for xx, x in ((whole.xx, whole.x), (whole.yy, whole.y)))
-    least = [_ROUNDING_OF_SUMS * float(np.square(one).sum()) / float(whole.n[0]) ** 2 for one in covariances]
-    value, without = (_correlation(*one.unbiased(), least) for one in (whole, sums.without))
+    least = [_ROUNDING_OF_SUMS * float(np.square(each).sum()) / float(whole.n[0]) ** 2 for each in covariances]
+    value, without = (_correlation(*each.unbiased(), least) for each in (whole, sums.without))
     return Estimate(float(value[0]), variance_from_deleted(without), _second_order(int(sums.n.sum())), len(sums.n))
 
 
+def dependences(grams: Sequence[Features], *, normalised: bool, workers: int = 1) -> JackknifeEstimates:
+    """Return the unbiased HSIC of the first variable with each of the others, or their unbiased kernel correlations."""
+    centred = [gram.centred(workers) for gram in grams]
+    if not all(features.by_coordinates for features in centred):
+        centred = [features.dense() for features in centred]
+    x, *others = (InnerProducts(features.values, features.by_coordinates) for features in centred)
+
+    def with_and_without(pairs: list[tuple[InnerProducts, InnerProducts]]) -> np.ndarray:
+        return np.stack([np.append(*hsic(*pair)) for pair in pairs], axis=1)
+
+    values = with_and_without([(x, y) for y in others])
+    sizes = np.array([centred[0].norm * features.norm for features in centred[1:]])
+    if normalised:
+        scale = np.sqrt(with_and_without([(x, x)]) * with_and_without([(y, y) for y in others]))
+        values, sizes = values / scale, sizes / scale[0]
+    present = np.ones((len(values) - 1, len(centred)), dtype=bool)
+    return JackknifeEstimates(values[0], values[1:], present, ROUNDING * float(sizes.max()))
+
+
 def _correlation(both: Any, left: Any, right: Any, least: Sequence[float]) -> np.ndarray:
-    """HSIC relative to that of each variable with itself; NaN if one of these is rounding error."""
+    """Return HSIC relative to that of each variable with itself; NaN if one of these is rounding error."""
     varies = (left > least[0]) & (right > least[1])
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(varies, both / np.sqrt(np.maximum(left * right, 0.0)), np.nan)
 
 
 def _second_order(pairs: int) -> float:
-    """Variance of the ratio under independence."""
+    """Return the variance of the ratio under independence."""
     return 2.0 / (pairs * (pairs - 3.0)) if pairs > 3 else np.nan
 
 
-# --- HSIC -----------------------------------------------------------------------------------------------------------
+# --- HSIC of pairs, or of groups of pairs in order of their codes, by coordinates or by Gram matrices ----------------
 
 
-def hsic(x: InnerProducts, y: InnerProducts) -> tuple[float, np.ndarray]:
-    """Return the unbiased HSIC of [Song12], and the same without each pair."""
-    n = len(x)
-    dx, dy = x.diagonal(), y.diagonal()
-    a, b = (one.applied(np.ones(n)) - d for one, d in ((x, dx), (y, dy)))  # rows off the diagonal
-    products = _row_products(x, y) - dx * dy
-    sums = np.array([products.sum(), a.sum(), b.sum(), a @ b])
-    ay, bx = y.applied(a) - dy * a, x.applied(b) - dx * b
-    without = sums[:, None] - np.stack([2.0 * products, 2.0 * a, 2.0 * b, a * b + ay + bx - products])
-    return float(_unbiased(sums, n)), _unbiased(without, n - 1.0)
-
-
-def _unbiased(sums: np.ndarray, n: float) -> np.ndarray:
-    """HSIC from tr(K L), 1'K1, 1'L1 and 1'KL1 of matrices without their diagonals."""
-    products, a, b, ab = sums
-    with np.errstate(divide="ignore", invalid="ignore"):
-        whole = products + a * b / ((n - 1.0) * (n - 2.0)) - 2.0 * ab / (n - 2.0)
-        return np.asarray(whole / (n * (n - 3.0)))
-
-
-def _row_products(x: InnerProducts, y: InnerProducts) -> np.ndarray:
-    """sum_j K_ij L_ij for every i."""
-    if x.by_coordinates:
-        return np.asarray(np.einsum("ir,ir->i", x.values @ (x.values.T @ y.values), y.values))
-    return np.asarray(np.einsum("ij,ij->i", x.values, y.values))
-
-
-# --- HSIC of groups of pairs, in order of the groups, both variables by coordinates or both by Gram matrices ---------
-
-
-def hsic_of_groups(x: InnerProducts, y: InnerProducts, codes: np.ndarray) -> tuple[float, np.ndarray]:
-    """Return the unbiased HSIC from pairs of different groups, and the same without each group.
+def hsic(x: InnerProducts, y: InnerProducts, codes: np.ndarray | None = None) -> tuple[float, np.ndarray]:
+    """Return the unbiased HSIC [Song12] from pairs of different groups, and the same without each group.
 
     The mean of K_ij L_ij + K_ij L_qr - 2 K_ij L_iq over pairs i, j, q, r of four different groups: similar pairs of one
-    group would make independent variables seem dependent.  NaN with fewer than four groups.
+    group would make independent variables seem dependent.  Without codes, every pair is a group.  NaN with fewer than
+    four groups.
     """
-    ones, size = np.ones(len(codes)), np.bincount(codes).astype(np.float64)
+    groups, ones = np.arange(len(x)) if codes is None else codes, np.ones(len(x))
 
     def by_group(values: np.ndarray) -> np.ndarray:
-        return np.bincount(codes, weights=values)
+        return values if codes is None else np.bincount(codes, weights=values)
 
-    own_x, own_y = (one.within(ones[:, None], codes)[:, 0] for one in (x, y))  # sums over the group of a pair
+    own_x, own_y = (each.within(ones[:, None], groups)[:, 0] for each in (x, y))  # sums over the group of a pair
     a, b = x.applied(ones) - own_x, y.applied(ones) - own_y  # and over all others
-    group_x, group_y = x.sums(codes), y.sums(codes)
-    across = _row_products(group_x, group_y) - group_x.diagonal() * group_y.diagonal()
-    if x.by_coordinates:
-        z, w = x.values, y.values
-        rows = np.einsum("ir,ir->i", z @ (group_x.values.T @ group_y.values), w)
-        columns = np.einsum("gr,gr->g", group_x.values @ (z.T @ w), group_y.values)
-        inside = np.array([float(np.square(z[part].T @ w[part]).sum()) for part in _slices(codes)])
+    if codes is None:
+        group_x, group_y = x, y
+        both = rows = columns = across = _row_products(x, y) - own_x * own_y
     else:
-        add = summing(codes)
-        products = (add @ x.values) * (add @ y.values)
-        rows, columns = products.sum(axis=0), products.sum(axis=1)
-        blocks = ((x.values[part, part], y.values[part, part]) for part in _slices(codes))
-        inside = np.array([float(np.einsum("ij,ij->", *block)) for block in blocks])
-    rows, columns = rows - own_x * own_y, columns - by_group(own_x * own_y)
-    both = by_group(_row_products(x, y)) - inside
+        group_x, group_y = x.sums(codes), y.sums(codes)
+        across = _row_products(group_x, group_y) - group_x.diagonal() * group_y.diagonal()
+        both = by_group(_row_products(x, y))
+        both -= np.array([_row_products(x[part], y[part]).sum() for part in _slices(codes)])
+        if x.by_coordinates:
+            z, w = x.values, y.values
+            rows = np.einsum("ir,ir->i", z @ (group_x.values.T @ group_y.values), w)
+            columns = np.einsum("gr,gr->g", group_x.values @ (z.T @ w), group_y.values)
+        else:
+            products = (summing(codes) @ x.values) * (summing(codes) @ y.values)
+            rows, columns = products.sum(axis=0), products.sum(axis=1)
+        rows, columns = rows - own_x * own_y, columns - by_group(own_x * own_y)
     whole_a, whole_b, same = by_group(a), by_group(b), by_group(a * b - rows)
     ay, bx = by_group(y.applied(a) - a * own_y), by_group(x.applied(b) - b * own_x)
     others = group_y.applied(whole_a) - group_y.diagonal() * whole_a
@@ -142,27 +134,31 @@ def hsic_of_groups(x: InnerProducts, y: InnerProducts, codes: np.ndarray) -> tup
     sums = np.array([both.sum(), same.sum(), whole_a.sum(), whole_b.sum(), whole_a @ whole_b, across.sum()])
     shared = same + ay + bx - 2.0 * columns
     removed = [2.0 * both, shared, 2.0 * whole_a, 2.0 * whole_b, whole_a * whole_b + others - across, 2.0 * across]
-    powers = size ** np.arange(1, 5)[:, None]
+    powers = np.bincount(groups) ** np.arange(1.0, 5.0)[:, None]
     counts = powers.sum(axis=1)
-    return float(_mean_of_four(sums, counts)), _mean_of_four(
-        sums[:, None] - np.stack(removed), counts[:, None] - powers
-    )
+    without = _mean_of_four(sums[:, None] - np.stack(removed), counts[:, None] - powers)
+    return float(_mean_of_four(sums, counts)), without
 
 
 def _mean_of_four(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """HSIC from sums over pairs of different groups, and sums of the first four powers of group sizes.
+    """Return HSIC from sums over pairs of different groups, and sums of the first four powers of group sizes.
 
     The sums are of K_ij L_ij; of K_ij L_iq; of K and of L; and of products of the sums of K and L over one group, and
     over two.
     """
     products, same, a, b, by_one, by_two = sums
-    one, two, three, four = counts
-    pairs = one**2 - two
-    triples = one**3 - 3.0 * one * two + 2.0 * three
-    fours = one**4 - 6.0 * one**2 * two + 8.0 * one * three + 3.0 * two**2 - 6.0 * four
+    n, two, three, four = counts
+    pairs, triples = n**2 - two, n**3 - 3.0 * n * two + 2.0 * three
+    fours = n**4 - 6.0 * n**2 * two + 8.0 * n * three + 3.0 * two**2 - 6.0 * four
     with np.errstate(divide="ignore", invalid="ignore"):
-        whole = products / pairs + (a * b - 4.0 * by_one + 2.0 * by_two) / fours - 2.0 * same / triples
-        return np.where(fours > 0.5, whole, np.nan)
+        mean = products / pairs + (a * b - 4.0 * by_one + 2.0 * by_two) / fours - 2.0 * same / triples
+        return np.where(fours > 0.5, mean, np.nan)
+
+
+def _row_products(x: InnerProducts, y: InnerProducts) -> np.ndarray:
+    """Return sum_j K_ij L_ij for every i."""
+    left = x.values @ (x.values.T @ y.values) if x.by_coordinates else x.values
+    return np.asarray(np.einsum("ij,ij->i", left, y.values))
 
 
 def noise_of_groups(x: InnerProducts, y: InnerProducts, codes: np.ndarray) -> float:
@@ -180,12 +176,12 @@ def noise_of_groups(x: InnerProducts, y: InnerProducts, codes: np.ndarray) -> fl
     few = min(count, _ENOUGH_GROUPS, max(4, by_rows, by_rank))
     chosen = np.linspace(0, count - 1, few).round().astype(np.intp)
     if by_rank > by_rows:
-        slices = _slices(codes)
-        each = np.stack([(x.values[slices[g]].T @ y.values[slices[g]]).ravel() for g in chosen])
-        sums = each @ each.T
+        slices = np.array(_slices(codes), dtype=object)[chosen]
+        products = np.stack([(x.values[part].T @ y.values[part]).ravel() for part in slices])
+        sums = products @ products.T
     else:
         rows = np.isin(codes, chosen)
-        gram_x, gram_y = (one[np.flatnonzero(rows)].dense().values for one in (x, y))
+        gram_x, gram_y = (features[np.flatnonzero(rows)].dense().values for features in (x, y))
         sums = InnerProducts(gram_x * gram_y, False).sums(np.searchsorted(chosen, codes[rows])).values
     np.fill_diagonal(sums, 0.0)
     pairs = count * (count - 1.0) / (few * (few - 1.0))
@@ -193,6 +189,6 @@ def noise_of_groups(x: InnerProducts, y: InnerProducts, codes: np.ndarray) -> fl
 
 
 def _slices(codes: np.ndarray) -> list[slice]:
-    """Rows of every group."""
+    """Return the rows of every group."""
     edges = np.flatnonzero(np.diff(codes, prepend=-1, append=-1)).tolist()
     return list(map(slice, edges[:-1], edges[1:]))

@@ -1,14 +1,16 @@
-"""Distance of two samples in feature space, on a scale from 0 to 1."""
+"""Distances of samples in feature space: of two, on a scale from 0 to 1, and of one to several others."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from shrinktest.effects.inner_products import InnerProducts, group_sums
-from shrinktest.effects.jackknife import Estimate, centred, jackknife
+from shrinktest.effects.inner_products import ROUNDING, InnerProducts, group_sums
+from shrinktest.effects.jackknife import Estimate, JackknifeEstimates, centred, jackknife
+from shrinktest.statistics.features import Features
 
 #: What a distance is relative to: the squared norms of both means, or the variance of both samples together.
 NORMS, VARIANCE = "norms", "variance"
@@ -37,7 +39,7 @@ class Pair:
     @cached_property
     def cells(self) -> np.ndarray:
         """Block of every unit."""
-        cells = np.zeros(int(self.units.max()) + 1, dtype=np.intp)
+        cells = np.zeros(len(self.rows), dtype=np.intp)
         cells[self.units] = 0 if self.blocks is None else self.blocks
         return cells
 
@@ -69,8 +71,7 @@ def distance(features: InnerProducts, pair: Pair, relative_to: str) -> Estimate:
     weights, units = pair.weights(), pair.units
     if np.isnan(weights).any():
         return Estimate(np.nan, np.nan, np.nan, 0)
-    sample, rows = pair.second.astype(np.intp), np.zeros((len(units), 2))
-    rows[np.arange(len(units)), sample] = (weights / np.maximum(pair.rows, 1))[units, sample]
+    rows = np.eye(2)[pair.second.astype(np.intp)] * (weights / np.maximum(pair.rows, 1))[units]
     sums = features.unit_sums(rows, units)
     lengths = group_sums(rows * features.diagonal()[:, None], units)
     total, length, rest = sums.sum(axis=0), lengths.sum(axis=0), 1.0 - weights
@@ -93,7 +94,7 @@ def distance(features: InnerProducts, pair: Pair, relative_to: str) -> Estimate:
 
 
 def _share(means: np.ndarray, lengths: np.ndarray, relative_to: str) -> tuple[np.ndarray, np.ndarray]:
-    """The distance as a share, and what it is divided by, from inner products of means (..., 2, 2) and mean lengths."""
+    """Return the distance as a share and its denominator, from products of means (..., 2, 2) and mean lengths."""
     within, across = means[..., 0, 0] + means[..., 1, 1], means[..., 0, 1]
     if relative_to == NORMS:
         return 1.0 - 2.0 * across / within, within
@@ -102,7 +103,7 @@ def _share(means: np.ndarray, lengths: np.ndarray, relative_to: str) -> tuple[np
 
 
 def _own_products_in_blocks(features: InnerProducts, pair: Pair, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Estimates (2,) of what products of units with themselves add to the squared norm of each mean, block by block."""
+    """Estimate (2,) what products of units with themselves add to the squared norm of each mean, block by block."""
     assert pair.blocks is not None
     products = rows * (features.within(rows, pair.blocks) - features.within(rows, pair.units))
     share, alone = group_sums(weights, pair.cells), group_sums(weights**2, pair.cells)
@@ -111,21 +112,37 @@ def _own_products_in_blocks(features: InnerProducts, pair: Pair, rows: np.ndarra
 
 
 def _second_order(features: InnerProducts, pair: Pair, weights: np.ndarray) -> float:
-    """Variance of the squared distance if it is zero."""
+    """Return the variance of the squared distance if it is zero."""
     codes = np.unique(pair.second * len(weights) + pair.units, return_inverse=True)[1]
     if not np.array_equal(codes, np.arange(len(codes))):
         features = features.means(codes)
-    m, (p, q) = pair.sizes[0], weights.T  # zeros of units without rows do not count
+    m, squares = pair.sizes[0], np.square(weights)  # zeros of units without rows do not count
+    sums = squares.sum(axis=0)
+    pairs = (sums**2 - np.square(squares).sum(axis=0)) / (1.0 - sums) ** 2
     if pair.linked:
         z = features.values
         gram = z[:m] - z[m:] if features.by_coordinates else z[:m, :m] + z[m:, m:] - z[:m, m:] - z[m:, :m]
-        return 2.0 * _pair_weight(p) * InnerProducts(gram, features.by_coordinates).spread()
-    within = _pair_weight(p) * features[:m].spread() + _pair_weight(q) * features[m:].spread()
-    return 2.0 * within + 4.0 * float((p @ p) * (q @ q)) * features.common(m)
+        return float(2.0 * pairs[0] * InnerProducts(gram, features.by_coordinates).spread())
+    within = pairs[0] * features[:m].spread() + pairs[1] * features[m:].spread()
+    return float(2.0 * within + 4.0 * sums[0] * sums[1] * features.common(m))
 
 
-def _pair_weight(weights: np.ndarray) -> float:
-    """Sum of the squared weights of all ordered pairs of different units, relative to their own sum."""
-    squares = np.square(weights)
-    total = float(squares.sum())
-    return (total**2 - float(np.square(squares).sum())) / (1.0 - total) ** 2
+def distances(gram: Features, sizes: Sequence[int], units: np.ndarray, workers: int = 1) -> JackknifeEstimates:
+    """Estimate the squared distances (MMD^2) of the first sample to each of the others, without bias.
+
+    ``gram`` is the kernel at the pooled rows, sample after sample; ``units`` (N,) are codes 0, 1, ... of their units.
+    No two rows of a unit are compared, so that values without a unit follow from sums that are known already.
+    """
+    z = gram.coordinates()
+    features = InnerProducts(gram.matrix(workers) if z is None else z, z is not None)
+    members = np.repeat(np.eye(len(sizes)), sizes, axis=0)
+    sums, rows = features.unit_sums(members, units), group_sums(members, units)
+    pairs = rows[:, :, None] * (rows.sum(axis=0) - rows)[:, None, :]
+    total, count = (
+        np.concatenate([each.sum(axis=0)[None], each.sum(axis=0) - each - each.transpose(0, 2, 1)])
+        for each in (sums, pairs)
+    )
+    means = total / count
+    norms = np.einsum("uss->us", means)
+    values = norms[:, :1] + norms[:, 1:] - 2.0 * means[:, 0, 1:]
+    return JackknifeEstimates(values[0], values[1:], rows > 0.0, ROUNDING * gram.size(workers))

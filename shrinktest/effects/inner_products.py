@@ -19,9 +19,7 @@ from shrinktest.statistics.kernel_cache import Limits, Request, choose
 ROUNDING = 1e-12
 
 _ALL = slice(None)
-_FEW = 4  # points with one code whose inner products are taken one by one
 _NO_LIMIT = 1e18  # bytes: the test has already made the same matrix
-_ALIKE = 1.0 - 1e-6  # of the mean square: the squared mean of inner products that share nearly all
 _LAST_BITS = 1e-14  # rounding error of an inner product, relative to its size
 
 
@@ -44,7 +42,7 @@ class InnerProducts:
 
     values: np.ndarray  # Gram matrix (N, N), or coordinates (N, rank)
     by_coordinates: bool
-    gram: Features | None = None  # where they come from
+    source: Features | None = None
 
     @classmethod
     def of(cls, kernel: Kernel, points: np.ndarray) -> InnerProducts:
@@ -57,15 +55,15 @@ class InnerProducts:
 
     def centred(self) -> InnerProducts:
         """Return the features less their mean."""
-        assert self.gram is not None
-        moved = (replace(self.gram, known=self.values) if self.by_coordinates else self.gram).centred()
+        assert self.source is not None
+        moved = (replace(self.source, known=self.values) if self.by_coordinates else self.source).centred()
         return InnerProducts(moved.values, moved.by_coordinates)
 
     def __len__(self) -> int:
         return len(self.values)
 
     def __getitem__(self, rows: slice | np.ndarray) -> InnerProducts:
-        """Some of the points, or all in another order."""
+        """Return some of the points, or all in another order."""
         if self.by_coordinates:
             return InnerProducts(self.values[rows], True)
         index = (rows, rows) if isinstance(rows, slice) else np.ix_(rows, rows)
@@ -99,22 +97,14 @@ class InnerProducts:
     def within(self, weights: np.ndarray, codes: np.ndarray) -> np.ndarray:
         """Return inner products of every point with weighted sums of those that have its code; weights (n, k)."""
         sizes = np.bincount(codes)
-        if self.by_coordinates and sizes.max() > _FEW:
+        if sizes.max() == 1:
+            return weights * self.diagonal()[:, None]
+        if self.by_coordinates:
             sums = [(summing(codes, column) @ self.values)[codes] for column in weights.T]
             return np.stack([np.einsum("ij,ij->i", self.values, part) for part in sums], axis=1)
-        out, order, starts = (
-            weights * self.diagonal()[:, None],
-            np.argsort(codes, kind="stable"),
-            np.cumsum(sizes) - sizes,
-        )
-        place = np.empty(len(codes), dtype=np.intp)
-        place[order] = np.arange(len(codes)) - starts[codes[order]]
-        for step in range(1, int(sizes.max())):  # from every point to the next with its code, the next but one, ...
-            i = np.flatnonzero(sizes[codes] > step)
-            j = order[starts[codes[i]] + (place[i] + step) % sizes[codes[i]]]
-            values = self.values
-            products = np.einsum("ij,ij->i", values[i], values[j]) if self.by_coordinates else values[i, j]
-            out[i] += products[:, None] * weights[j]
+        out = np.empty_like(weights)
+        for rows in np.split(np.argsort(codes, kind="stable"), np.cumsum(sizes)[:-1]):
+            out[rows] = self.values[np.ix_(rows, rows)] @ weights[rows]
         return out
 
     def unit_sums(self, weights: np.ndarray, units: np.ndarray) -> np.ndarray:
@@ -135,42 +125,43 @@ class InnerProducts:
 
     def squares(self, first: slice = _ALL, second: slice = _ALL) -> float:
         """Return the sum of the squared inner products of the first points with the second."""
-        if not self.by_coordinates:
-            return float(np.einsum("ij,ij->", self.values[first, second], self.values[first, second]))
-        x = self.values[first].T @ self.values[first]
-        y = x if first == second else self.values[second].T @ self.values[second]
+        if self.by_coordinates:
+            x, y = (self.values[part].T @ self.values[part] for part in (first, second))
+        else:
+            x = y = self.values[first, second]
         return float(np.einsum("ij,ij->", x, y))
 
-    def spread(self, least: float = 0.0) -> float:
+    def spread(self) -> float:
         """Return an unbiased estimate of the squared norm of the covariance operator; 0 if only rounding is left.
 
         It is the inner product of the U-centred Gram matrix with itself: L. Song et al., Journal of Machine Learning
         Research 13 (2012), theorem 2; G. J. Szekely and M. L. Rizzo, Annals of Statistics 42 (2014), section 3.
         """
-        n, diagonal = len(self), self.diagonal()
+        n, ones = len(self), np.ones(len(self))
         if n < 4:
             return float("nan")
-        pairs = n * (n - 1.0)
-        rows = self.applied(np.ones(n)) - diagonal
-        squares, total = self.squares() - float(diagonal @ diagonal), float(rows.sum())
-        if not least and total**2 > _ALIKE * pairs * squares:
-            return self._shifted(total / pairs).spread((_LAST_BITS * total) ** 2 / pairs)
-        norm = squares + total**2 / ((n - 1.0) * (n - 2.0)) - 2.0 * float(rows @ rows) / (n - 2.0)
-        return norm / (n * (n - 3.0)) if norm > max(least, ROUNDING * squares) else 0.0
+        mean = float(self.applied(ones).sum() - self.diagonal().sum()) / (n * (n - 1.0))
+        moved = self._less(mean)
+        diagonal = moved.diagonal()
+        rows, squares = moved.applied(ones) - diagonal, moved.squares() - float(diagonal @ diagonal)
+        norm = squares + float(rows.sum()) ** 2 / ((n - 1.0) * (n - 2.0)) - 2.0 * float(rows @ rows) / (n - 2.0)
+        least = max(n * (n - 1.0) * (_LAST_BITS * mean) ** 2, ROUNDING * squares)
+        return norm / (n * (n - 3.0)) if norm > least else 0.0
 
-    def common(self, split: int, least: float = 0.0) -> float:
+    def common(self, split: int) -> float:
         """Return an unbiased inner product of the covariance operators of the first ``split`` points and the others."""
         m, n, first, second = split, len(self) - split, slice(split), slice(split, None)
-        rows = self.applied(np.full(n, 1.0 / n), first, second)
-        columns = self.applied(np.full(m, 1.0 / m), second, first)
-        squares, mean = self.squares(first, second), float(rows.mean())
-        if not least and m * n * mean**2 > _ALIKE * squares:
-            return self._shifted(mean).common(split, (_LAST_BITS * mean) ** 2 * m * n)
-        product = squares - n * float(rows @ rows) - m * float(columns @ columns) + m * n * mean**2
-        return product / ((m - 1.0) * (n - 1.0)) if product > max(least, ROUNDING * squares) else 0.0
+        mean = float(self.applied(np.full(n, 1.0 / n), first, second).mean())
+        moved = self._less(mean)
+        rows = moved.applied(np.full(n, 1.0 / n), first, second)
+        columns = moved.applied(np.full(m, 1.0 / m), second, first)
+        squares, total = moved.squares(first, second), m * n * float(rows.mean()) ** 2
+        product = squares - n * float(rows @ rows) - m * float(columns @ columns) + total
+        least = max(m * n * (_LAST_BITS * mean) ** 2, ROUNDING * squares)
+        return product / ((m - 1.0) * (n - 1.0)) if product > least else 0.0
 
-    def _shifted(self, mean: float) -> InnerProducts:
-        """The points less what they share, which covariances do not see and which would cost digits."""
+    def _less(self, mean: float) -> InnerProducts:
+        """Return the points less what they share, which covariances do not see and which would cost digits."""
         shared = self.values.mean(axis=0) if self.by_coordinates else mean
         return InnerProducts(self.values - shared, self.by_coordinates)
 

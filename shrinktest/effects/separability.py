@@ -12,7 +12,7 @@ from typing import cast
 import numpy as np
 
 from shrinktest.effects.inner_products import InnerProducts
-from shrinktest.effects.jackknife import FEWEST, jackknife
+from shrinktest.effects.jackknife import FEWEST, centred, jackknife
 from shrinktest.estimators import MeanEstimator
 from shrinktest.estimators.scaled import ScaledMean
 from shrinktest.kernels import Kernel
@@ -39,14 +39,12 @@ def fold_codes(
     cell = np.empty(size, dtype=np.int64)
     cell[units[::-1]] = cells[::-1]
     order = np.lexsort((rng.random(size), cell))
-    folds, place = np.empty(size, dtype=np.int64), np.arange(size)
-    if together > 1:
-        sizes = np.bincount(cell)
-        sizes = np.append(sizes, np.zeros(-sizes.size % together, dtype=np.int64))
-        least = sizes.reshape(-1, together).min(axis=1)
-        starts = np.repeat(np.cumsum(least) - least, together)
-        place = place - (np.cumsum(sizes) - sizes - starts)[cell[order]]
-    folds[order] = place % count
+    sizes = np.bincount(cell)
+    sizes = np.append(sizes, np.zeros(-sizes.size % together, dtype=np.int64))
+    least = sizes.reshape(-1, together).min(axis=1)
+    starts = np.repeat(np.cumsum(least) - least, together)
+    folds = np.empty(size, dtype=np.int64)
+    folds[order] = (np.arange(size) - (np.cumsum(sizes) - sizes - starts)[cell[order]]) % count
     return np.asarray(folds[units])
 
 
@@ -65,12 +63,11 @@ class CrossFit:
         out = np.empty(len(second))
         sums = self._fold_sums(second, folds) if self.estimator.needs == "sums" else None
         for k in range(int(folds.max()) + 1):
-            held = folds == k
-            train, test = np.flatnonzero(~held), np.flatnonzero(held)
+            train, test = np.flatnonzero(folds != k), np.flatnonzero(folds == k)
             if sums is None:
                 values, size = self._witness(train, second[train], test)
             else:
-                values, size = self._scaled_witness(sums, k, test)
+                values, size = self._scaled_witness(*sums, k, test)
             out[test] = _with_ties(values, size)
         return out
 
@@ -79,57 +76,45 @@ class CrossFit:
 
         It is in units of about its standard deviation under equal distributions.
         """
-        _, blocks, traces, sizes = self._fold_sums(second, folds)
-        out = np.empty(len(sizes))
-        for k in range(len(sizes)):
-            other = np.arange(len(sizes)) != k
-            between, n = blocks[other][:, :, other].sum(axis=(0, 2)), sizes[other].sum(axis=0)
-            within = (np.diagonal(between) - traces[other].sum(axis=0)) / np.maximum(n * (n - 1.0), 1.0)
-            out[k] = within.sum() - 2.0 * between[0, 1] / n.prod()
+        _, between, trace, n = self._fold_sums(second, folds)
+        within = (np.einsum("kss->ks", between) - trace) / np.maximum(n * (n - 1.0), 1.0)
         spread = self.features.spread()
-        return out / np.sqrt(spread) if spread > 0.0 else np.zeros_like(out)
+        distances = within.sum(axis=1) - 2.0 * between[:, 0, 1] / n.prod(axis=1)
+        return distances / np.sqrt(spread) if spread > 0.0 else np.zeros_like(distances)
 
     def _fold_sums(
         self, second: np.ndarray, folds: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Sums of the features of every fold and sample: at all rows, of one another, of squared lengths; and sizes."""
-        count, part = int(folds.max()) + 1, 2 * folds + second
-        members = np.zeros((len(second), 2 * count))
-        members[np.arange(len(second)), part] = 1.0
-        sums = self.features.applied(members)
-        blocks = (members.T @ sums).reshape(count, 2, count, 2)
-        traces = np.bincount(part, weights=self.features.diagonal(), minlength=2 * count).reshape(count, 2)
-        return sums, blocks, traces, np.bincount(part, minlength=2 * count).reshape(count, 2)
+        """Return sums over both samples without each fold: at all rows, of one another, of squared lengths; sizes."""
+        members = (folds != np.arange(int(folds.max()) + 1)[:, None]) * np.stack([~second, second])[:, None]
+        members = members.transpose(1, 0, 2).astype(np.float64)  # (folds, 2, N)
+        sums = self.features.applied(members.reshape(-1, len(second)).T).T.reshape(members.shape)
+        return sums, sums @ members.transpose(0, 2, 1), members @ self.features.diagonal(), members.sum(axis=2)
 
-    def _scaled_witness(self, fold_sums: tuple[np.ndarray, ...], k: int, test: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return `_witness` for scaled means, from sums over the rows of every fold."""
-        sums, blocks, traces, sizes = fold_sums
-        other = np.arange(len(sizes)) != k
-        fitted = tuple(map(int, sizes[other].sum(axis=0)))
-        between, trace = blocks[other][:, :, other].sum(axis=(0, 2)), traces[other].sum(axis=0)
-        factors = scales(cast(ScaledMean, self.estimator), between[None], trace[None], fitted, self.tuning)[0]
-        values = sums[test].reshape(-1, len(sizes), 2)[:, other].sum(axis=1) @ (factors / fitted * (1.0, -1.0))
-        return values, self._largest * np.abs(factors).sum()
+    def _scaled_witness(
+        self, sums: np.ndarray, between: np.ndarray, trace: np.ndarray, sizes: np.ndarray, k: int, test: np.ndarray
+    ) -> tuple[np.ndarray, float]:
+        """Return `_witness` for scaled means, from sums over the rows of the other folds."""
+        m, n = map(int, sizes[k])
+        factors = scales(cast(ScaledMean, self.estimator), between[k][None], trace[k][None], (m, n), self.tuning)[0]
+        return (factors / sizes[k] * (1.0, -1.0)) @ sums[k][:, test], self._largest * np.abs(factors).sum()
 
     def _witness(self, train: np.ndarray, second: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, float]:
-        """The witness function of some rows at others, and the size of its terms."""
+        """Return the witness function of some rows at others, and the size of its terms."""
+        points, values = self.points[train], self.features.values
         if self.estimator.needs == "noise":
-            samples = [self.points[train[~second]], self.points[train[second]]]
-            x, y = estimates_of(self.estimator, self.kernel, samples, self.tuning)
+            x, y = estimates_of(self.estimator, self.kernel, [points[~second], points[second]], self.tuning)
             first, last = x.embedding(self.points[test]), y.embedding(self.points[test])
-            return first - last, float(max(np.abs(first).max(), np.abs(last).max()))
-        values, points = self.features.values, self.points[train]
-        if self.features.by_coordinates:
-            gram = Features("factor", self.kernel, points, known=values[train])
-        else:
-            gram = Features("dense", self.kernel, points, made=[values[np.ix_(train, train)]])
+            return first - last, float(np.abs([first, last]).max())
+        known, made = values[train] if self.features.by_coordinates else None, []
+        if known is None:
+            made = [values[np.ix_(train, train)]]
+        gram = Features("dense" if made else "factor", self.kernel, points, known=known, made=made)
         sizes = (int((~second).sum()), int(second.sum()))
         weights = part_weights(self.estimator, gram, sizes, self.tuning)(second[None].astype(np.uint16))[0]
         signed = np.where(second, -weights, weights)
-        size = self._largest * float(np.abs(signed).sum())
-        if self.features.by_coordinates:
-            return values[test] @ (signed @ values[train]), size
-        return values[np.ix_(test, train)] @ signed, size
+        products = values[np.ix_(test, train)] @ signed if known is None else values[test] @ (signed @ known)
+        return products, self._largest * float(np.abs(signed).sum())
 
     @cached_property
     def _largest(self) -> float:
@@ -151,18 +136,17 @@ def _with_ties(scores: np.ndarray, size: float) -> np.ndarray:
     return out
 
 
-def combine_scores(scores: Sequence[np.ndarray], evidence: Sequence[np.ndarray], folds: np.ndarray) -> np.ndarray:
+def combine_scores(fits: Sequence[tuple[np.ndarray, np.ndarray]], folds: np.ndarray) -> np.ndarray:
     """Return the weighted sum of several functions' scores (N,), in units of their standard deviations in each fold.
 
-    Weights are the squares of ``evidence`` (folds,), the distance of the samples in the rows that a function is fitted
-    to; negative evidence counts nothing, unless all of it is negative.
+    ``fits`` are the scores of each function with its evidence (folds,), the distance of the samples in the rows that it
+    is fitted to.  Weights are its squares; negative evidence counts nothing, unless all of it is negative.
     """
-    weights = np.square(np.maximum(np.stack(evidence), 0.0))
+    weights = np.square(np.maximum(np.stack([evidence for _, evidence in fits]), 0.0))
     weights[:, weights.sum(axis=0) == 0.0] = 1.0
     total, counts = np.zeros(len(folds)), np.bincount(folds)
-    for values, weight in zip(scores, weights, strict=True):
-        centred = values - (np.bincount(folds, weights=values) / counts)[folds]
-        spread = np.sqrt(np.bincount(folds, weights=centred**2) / counts)[folds]
+    for (values, _), weight in zip(fits, weights, strict=True):
+        spread = np.sqrt(np.bincount(folds, weights=centred(values, folds) ** 2) / counts)[folds]
         total += weight[folds] * np.divide(values, spread, out=np.zeros_like(values), where=spread > 0.0)
     return total
 
@@ -222,9 +206,8 @@ class Area:
 
         z = NormalDist().inv_cdf(0.5 + confidence / 2.0)
 
-        def excess(area: np.ndarray | float) -> np.ndarray:
-            at = np.asarray(area)
-            return np.square(at - self.value) - z**2 * self.variance_if(at)
+        def excess(area: np.ndarray) -> np.ndarray:
+            return np.square(np.asarray(area) - self.value) - z**2 * self.variance_if(area)
 
         grid = np.union1d(_GRID, [self.value, 0.5])
         outside = excess(grid)
@@ -252,26 +235,25 @@ def roc_area(scores: np.ndarray, second: np.ndarray, strata: np.ndarray, units: 
     codes.  Rows of one unit are not compared with each other, because they may be dependent.
     """
     won, compared, tied = comparisons(scores, second, strata)
-    samples, most = (~second, second), int(units.max()) + 1
-    used = [np.bincount(units[part & (compared > 0.0)], minlength=most) > 0 for part in samples]
-    counts = int(used[0].sum()), int(used[1].sum())
-    linked, within = bool((used[0] & used[1]).any()), strata.astype(np.int64) * most + units
+    samples, size = (~second, second), int(units.max()) + 1
+    m, n = (np.unique(units[part & (compared > 0.0)]) for part in samples)
+    linked = np.intersect1d(m, n).size > 0
     if linked:
-        own_won, own, own_tied = comparisons(scores, second, within)
-        won, compared, tied = won - own_won, compared - own, tied - own_tied
+        within = comparisons(scores, second, strata.astype(np.int64) * size + units)
+        won, compared, tied = won - within[0], compared - within[1], tied - within[2]
     total = float(compared[~second].sum())
     if total == 0.0 or np.ptp(scores) == 0.0:
-        return Area(math.nan if total == 0.0 else 0.5, math.nan, counts, chance)
+        return Area(math.nan if total == 0.0 else 0.5, math.nan, (m.size, n.size), chance)
     value = float(won[~second].sum()) / total
     influences = (won - np.where(second, 1.0 - value, value) * compared) / total
-    sums = [np.bincount(units[part], weights=influences[part], minlength=most) for part in samples]
-    parts = [each[np.bincount(units[part], minlength=most) > 0] for each, part in zip(sums, samples, strict=True)]
+    sums = [np.bincount(units[part], weights=influences[part], minlength=size) for part in samples]
+    parts = [each[np.unique(units[part])] for each, part in zip(sums, samples, strict=True)]
     variances = [float(jackknife(part)[0].sum()) for part in parts]
     # the influences of both samples contain what single pairs add, which counts once; a pair is 0, 1 or, if tied, 1/2
     explained = sum(part.size * variance for part, variance in zip(parts, variances, strict=True))
     pairs = value - 0.25 * float(tied[~second].sum()) / total - value**2 - explained
     variance = float(jackknife(sums[0] - sums[1])[0].sum()) if linked else sum(variances)
-    return Area(value, variance - max(pairs, 0.0) / total, counts, chance)
+    return Area(value, variance - max(pairs, 0.0) / total, (m.size, n.size), chance)
 
 
 def comparisons(

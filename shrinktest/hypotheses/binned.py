@@ -19,12 +19,13 @@ from shrinktest.batches.strata import representative
 from shrinktest.batches.survey import Survey
 from shrinktest.effects.distance import NORMS, distance
 from shrinktest.effects.inner_products import InnerProducts, never_negative
+from shrinktest.effects.separability import Area
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.base import Variable, in_one_unit
 from shrinktest.hypotheses.bin_features import BinFeatures, Plan
 from shrinktest.hypotheses.context import EffectOptions, FittedStatistic, TestContext
-from shrinktest.hypotheses.effects import MEASURED, leading_notes, pair_of_samples
+from shrinktest.hypotheses.effects import MEASURED, leading_notes, pair_of_samples, two_sample_effect
 from shrinktest.hypotheses.equality import EqualDistributions, TwoEqualDistributions
 from shrinktest.hypotheses.kept_bins import WITHOUT, BinMember, BinnedEmbedding, BinnedPrepared, OfBins
 from shrinktest.hypotheses.supported import checked_policy, checked_units
@@ -281,29 +282,17 @@ class Binned(EqualDistributions):
                 + WITHOUT
                 + "use a Gaussian or Laplacian kernel, or the effect of a random part of the data"
             )
-        features, found = InnerProducts(context.means, True), []
-        told = leading_notes(context, "The distance is")
+        features, effects = InnerProducts(context.means, True), []
         for pair, labels in zip(which, names, strict=True):
             rows, bins = pair_of_samples(self.sizes, pair, PermutationDesign())
-            away = distance(features.taken(rows), bins, NORMS)
             notes = [note("no-separability")]
             if min(bins.sizes) < MEASURED:
                 units = f"only {min(bins.sizes)} bins in a sample"
                 notes.append(note("interval-units", units=units, measured=MEASURED))
-            found.append(
-                TwoSampleEffect(
-                    auc=float("nan"),
-                    auc_interval=(float("nan"), float("nan")),
-                    distance=away.value,
-                    distance_interval=away.interval(options.confidence),
-                    relative_to=NORMS,
-                    names=labels,
-                    z=float("nan"),
-                    confidence=options.confidence,
-                    notes=(*notes, *told),
-                )
-            )
-        return found
+            notes += leading_notes(context, "The distance is")
+            area, estimate = Area(np.nan, np.nan, bins.sizes, 1.0), distance(features.taken(rows), bins, NORMS)
+            effects.append(two_sample_effect(area, estimate, NORMS, labels, options, notes))
+        return effects
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

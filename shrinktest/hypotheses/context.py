@@ -1,23 +1,38 @@
-"""TestContext: the data of a test and the statistics it took of them, for what is asked of its result later."""
+"""Data and fitted statistics that a result keeps for effects, witness bands and contributions of columns."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from shrinktest._parallel import single_blas_thread
+from shrinktest._check import as_rng, complete_points, count, counted, flag, level
+from shrinktest._parallel import memory_limit, single_blas_thread
+from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
 from shrinktest.kernels import Kernel
+from shrinktest.kernels.inner import FeatureMap
+from shrinktest.kernels.pooled import taken_anew
+from shrinktest.permutations.base import Draws
+from shrinktest.results.witness import WitnessBand
+from shrinktest.statistics.features import Features
+from shrinktest.statistics.kernel_cache import KernelCache, Limits
+from shrinktest.statistics.mmd import estimates_of
+from shrinktest.statistics.statistic import part_weights
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from shrinktest.hypotheses.base import Hypothesis
 
 _NOT_IN_PICKLE = (
-    "this result was pickled without its data, from which effects, the band, the contributions and the picture of the "
-    "witness function are computed; pickle result.with_data(), or compute them before"
+    "this result was pickled without its data, which effects and witness functions need; pickle result.with_data()"
 )
+_MOST = 256  # observations at which the witness function is shown
+_FEW = 5  # exchanges of a column for its share
+_NO_LIMIT = 1e18  # bytes: the test has already made a Gram matrix of the same size
+_VALUES = 2**22  # of the kernel at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +45,7 @@ class FittedStatistic:
     form: str
     tuning: str
     weight: float = 1.0  # within a combination
-    approximated: bool = False  # True if the features approximate those of the kernel
+    approximated: bool = False  # whether the features stand for those of the kernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,11 +58,20 @@ class EffectOptions:
     rng: np.random.Generator
     columns: bool
     names: tuple[str | None, ...] = ()  # of the samples or variables
+    scored: bool = True  # whether to estimate separability, which takes longest
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """Names of two samples or variables; X and Y if they have none."""
+        first, second = self.names or (None, None)
+        return first or "X", second or "Y"
 
 
 @dataclass(frozen=True, eq=False)
 class TestContext:
     """Data and fitted statistics kept for effects and witness bands; a text in pickles, unless ``keep``."""
+
+    __test__: ClassVar[bool] = False  # not a test class for pytest
 
     hypothesis: Hypothesis  # the data
     members: tuple[FittedStatistic, ...]  # the statistics: one, or those of a combination
@@ -79,13 +103,109 @@ class TestContext:
         return max(self.members, key=lambda member: member.weight)
 
     def effect(self, **options: Any) -> Any:
-        """Return the effect; the arguments are fields of :class:`EffectOptions`."""
+        """Return how large the effect is; the arguments are those of :class:`EffectOptions`."""
         with single_blas_thread(sum(self.hypothesis.n_observations)):
             return self.hypothesis.effect(self, EffectOptions(**options))
 
     def shares(self, rng: np.random.Generator) -> dict[str, float]:
-        """Return the contribution of each column to a single statistic."""
-        raise ValueError(
-            "columns=True takes one statistic apart, and this test combined several; test with one estimator and "
-            "bandwidth"
+        """Return what each column contributes to the statistic, as a share of it."""
+        raise ValueError("columns=True: this test combined several statistics; use one estimator and one bandwidth")
+
+
+@dataclass(frozen=True, eq=False)
+class Witness(TestContext):
+    """Data, statistics and permutations of a two-sample test; bands and contributions are those of a single member."""
+
+    draws: Draws
+
+    def band(
+        self, estimates: tuple[MeanEmbedding, ...], points: Any, *, confidence: float, studentize: bool
+    ) -> WitnessBand:
+        """Return the witness function at ``points`` (g, d), or averaged over r points each (g, r, d), with its band.
+
+        Without ``points`` it is evaluated at the distinct observations in the order of their columns, or 256 of them
+        evenly spaced.
+        """
+        confidence, studentize = level(confidence, "confidence"), flag(studentize, "studentize")
+        if points is None:
+            points = np.unique(self.pooled, axis=0)
+            points = points[np.linspace(0, len(points) - 1, min(len(points), _MOST)).round().astype(np.intp)]
+        shape = np.shape(points)
+        averaged = len(shape) == 3 and 0 not in shape
+        flat = complete_points(np.reshape(points, (-1, shape[2])) if averaged else points, "points").values
+        at = flat.reshape(shape if averaged else (len(flat), 1, -1))
+        if at.shape[2] != self.pooled.shape[1]:
+            raise ValueError(f"points has {counted(at.shape[2], 'column')}, the samples have {self.pooled.shape[1]}")
+        if self.draws.count < 2:
+            raise ValueError("n_resamples=0 leaves no permutations for a band; run the test with some")
+        functions = self._functions(estimates, at, self.draws.rows())
+        return WitnessBand.of(
+            at.mean(axis=1), functions, exact=self.draws.exact, confidence=confidence, studentize=studentize
         )
+
+    def _functions(self, estimates: tuple[MeanEmbedding, ...], at: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        """Return the witness functions (rows, g) of all permutations, with the estimator fitted again in each."""
+        kernel, estimator, tuning = estimates[0].kernel, self.leading.estimator, self.leading.tuning
+        if tuning == "pooled":
+            estimator = estimator.tuned(kernel, self.pooled)
+        if estimator.needs == "noise" or (estimator.changes_features and not estimator.smooths):
+            flat, out = at.reshape(-1, at.shape[2]), []
+            for first in labels == 0:
+                x, y = estimates_of(estimator, kernel, [self.pooled[first], self.pooled[~first]], tuning)
+                out.append((x.embedding(flat) - y.embedding(flat)).reshape(at.shape[:2]).mean(axis=1))
+            return np.stack(out)
+        form = "factor" if isinstance(kernel, FeatureMap) and estimator.by_coordinates else "dense"
+        weights = part_weights(estimator, Features(form, kernel, self.pooled), self.sizes, tuning)(labels)
+        if not np.isfinite(weights).all():
+            raise ValueError("the estimator could not be computed on a permuted sample; use more shrinkage")
+        if estimates[0].smoothing is not None:
+            kernel = kernel.smoothed(np.asarray(estimates[0].smoothing), self.pooled.shape[1])
+        step = max(1, _VALUES // (len(self.pooled) * at.shape[1]))
+        averages = [  # of the kernel over each group of points, (N, groups)
+            kernel(self.pooled, part.reshape(-1, at.shape[2])).reshape(len(self.pooled), *part.shape[:2]).mean(axis=2)
+            for part in np.split(at, range(step, len(at), step))
+        ]
+        return np.where(labels == 0, weights, -weights) @ np.concatenate(averages, axis=1)
+
+    def contributions(self, *, n_repeats: int, rng: Any) -> pd.DataFrame:
+        """Return how much of the statistic goes when a column's values are exchanged among all observations."""
+        import pandas as pd
+
+        repeats, generator = count(n_repeats, "n_repeats", minimum=2), as_rng(rng)
+        encoding = self.hypothesis.variables[0].encoding
+        columns: list[tuple[Any, Any]] = [(j, j) for j in range(self.pooled.shape[1])]
+        if encoding is not None:
+            names = encoding.names if encoding.named else range(len(encoding.names))
+            columns = list(zip(names, encoding.groups, strict=True))
+        whole, rows = self._statistic(self.pooled), []
+        for name, places in columns:
+            drops = np.empty(repeats)
+            for r in range(repeats):
+                changed = self.pooled.copy()
+                changed[:, places] = generator.permutation(changed[:, places])
+                drops[r] = whole - self._statistic(changed)
+            share = drops.mean() / whole if whole > 0.0 else np.nan
+            rows.append((name, drops.mean(), drops.std(ddof=1) / np.sqrt(repeats), share))
+        return pd.DataFrame(rows, columns=["coordinate", "drop", "error", "share"])
+
+    def shares(self, rng: np.random.Generator) -> dict[str, float]:
+        """Return what each column contributes to the statistic, as a share of it."""
+        if len(self.members) > 1:
+            return super().shares(rng)
+        table = self.contributions(n_repeats=_FEW, rng=rng)
+        return dict(zip(map(str, table["coordinate"]), map(float, table["share"]), strict=True))
+
+    def _statistic(self, pooled: np.ndarray) -> float:
+        """Return the statistic of other observations by the route of the test: without a Gram matrix if it had none."""
+        changed = replace(self.hypothesis, variables=(replace(self.hypothesis.variables[0], points=pooled),))
+        member, gram, memory = self.leading, "dense", _NO_LIMIT
+        kernel = taken_anew(member.kernel, pooled)
+        if isinstance(member.features[0], FeatureMap):
+            if member.approximated and not member.estimator.changes_features:
+                kernel, gram = member.features[0], "factor"
+            else:  # coordinates that are exact for these observations need not be so for others
+                gram, memory = "auto", memory_limit(None)
+        cache = KernelCache(Limits(gram, None, memory, np.random.default_rng(self.draws.seed)))
+        prepared = changed.prepare(member.estimator, kernel, member.form, cache, 1)
+        identity = np.repeat(np.arange(2, dtype=np.uint16), changed.sizes)
+        return float(prepared.statistic(identity[None])[0, 0])

@@ -1,4 +1,4 @@
-"""Effects of the data of a test: its units, folds and features, and notes on what was estimated."""
+"""Effects of the data of a test: units, folds and features of its estimates, and notes on them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from shrinktest.effects.inner_products import InnerProducts, never_negative
 from shrinktest.effects.jackknife import FEWEST, Estimate
 from shrinktest.effects.separability import Area, CrossFit, combine_scores, fold_codes, roc_area
 from shrinktest.hypotheses.context import EffectOptions, TestContext
-from shrinktest.hypotheses.rare import said_of_samples, said_of_variables
 from shrinktest.notes import Note, note
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.results.effect import DependenceEffect, TwoSampleEffect
@@ -24,6 +23,8 @@ from shrinktest.results.result import FOLDS
 MEASURED = 20
 
 _LONG = 60  # units of a sample below which intervals of separability are too long
+#: Rows that differ from the most common one, in two samples or in both of two variables, from which levels hold.
+_FEWEST_RARE, _FEWEST_RARE_TOGETHER = 15, 10
 
 
 def pair_of_samples(
@@ -44,66 +45,15 @@ def pair_of_samples(
 
 
 def _folds(pair: Pair, count: int, rng: np.random.Generator) -> np.ndarray | None:
-    """The fold of every row, with the units of every block and sample spread over all folds; None with too few units.
-
-    There are two pairs to compare in every fold.
-    """
+    """Return the fold of every row: the units of every block and sample spread over all folds; None if too few."""
     fewest = min(pair.sizes)
     if fewest < FEWEST:
         return None
-    count = min(count, fewest // (1 + pair.linked))
+    count = min(count, fewest // (1 + pair.linked))  # every fold has two pairs to compare
     cells = np.zeros(len(pair.units), dtype=np.int64) if pair.linked else pair.second.astype(np.int64)
     if pair.blocks is None:
         return fold_codes(pair.units, cells, count, rng)
     return fold_codes(pair.units, 2 * pair.blocks + cells, count, rng, together=2)
-
-
-def pair_estimates(
-    context: TestContext,
-    design: PermutationDesign,
-    which: Sequence[tuple[int, int]],
-    folds: int,
-    rng: np.random.Generator,
-    *,
-    scored: bool = True,
-) -> list[tuple[Area, Estimate, str, tuple[str, ...]]]:
-    """Return for pairs of samples: separability, distance, what this is relative to, and notes.
-
-    The kernel of every statistic is evaluated once for all pairs, and forgotten before that of the next.  Without
-    ``scored`` separability, which takes longest, is not estimated.
-    """
-    pairs = [pair_of_samples(context.sizes, samples, design) for samples in which]
-    relative_to = NORMS if never_negative(context.leading.kernel) else VARIANCE
-    held = [_folds(pair, folds, rng) if scored else None for _, pair in pairs]
-    scores: list[list[np.ndarray]] = [[] for _ in pairs]
-    evidence: list[list[np.ndarray]] = [[] for _ in pairs]
-    distances: list[Estimate] = []
-    for member in context.members:
-        features = InnerProducts.of(member.features[0], context.pooled)
-        if member is context.leading:
-            own = features if relative_to == NORMS else features.centred()
-            distances = [distance(own.taken(rows), pair, relative_to) for rows, pair in pairs]
-        estimator = member.estimator
-        if member.tuning == "pooled":
-            kernel = member.features[0] if estimator.needs == "filter" else member.kernel
-            estimator = estimator.tuned(kernel, context.pooled)
-        for (rows, pair), fold, out, weights in zip(pairs, held, scores, evidence, strict=True):
-            if fold is not None:
-                fit = CrossFit(estimator, member.kernel, features.taken(rows), context.pooled[rows], member.tuning)
-                out.append(fit.scores(pair.second, fold))
-                if len(context.members) > 1:
-                    weights.append(fit.evidence(pair.second, fold))
-    estimates = []
-    for (_, pair), fold, out, weights, found in zip(pairs, held, scores, evidence, distances, strict=True):
-        area = Area(np.nan, np.nan, pair.sizes, 1.0)
-        if fold is not None:
-            strata = fold if pair.blocks is None else fold + folds * pair.blocks
-            values = out[0] if len(out) == 1 else combine_scores(out, weights, fold)
-            area = roc_area(values, pair.second, strata, pair.units, found.chance)
-        if design.shift:
-            area, found = replace(area, variance=math.nan), replace(found, jackknife=math.nan)
-        estimates.append((area, found, relative_to, _pair_notes(pair, series=bool(design.shift))))
-    return estimates
 
 
 def pair_effects(
@@ -113,28 +63,74 @@ def pair_effects(
     names: Sequence[tuple[str, str]],
     options: EffectOptions,
 ) -> list[TwoSampleEffect]:
-    """Return the effects of pairs of samples, without the z of the test."""
-    estimates = pair_estimates(context, design, which, options.folds or FOLDS, options.rng)
-    member = leading_notes(context, "The distance is")
-    return [
-        TwoSampleEffect(
-            auc=area.value,
-            auc_interval=area.interval(options.confidence),
-            distance=found.value,
-            distance_interval=found.interval(options.confidence),
-            relative_to=relative_to,
-            names=labels,
-            z=math.nan,
-            confidence=options.confidence,
-            notes=(*notes, *area_notes(area, design),
-                   *(() if design.shift else said_of_samples(context, design, pair, labels)), *member),
-        )
-        for pair, labels, (area, found, relative_to, notes) in zip(which, names, estimates, strict=True)
-    ]  # fmt: skip
+    """Return the effects of pairs of samples, without the z of the test.
+
+    The kernel of every statistic is evaluated once for all pairs, and forgotten before that of the next.
+    """
+    pairs = [pair_of_samples(context.sizes, samples, design) for samples in which]
+    relative_to = NORMS if never_negative(context.leading.kernel) else VARIANCE
+    folds = [_folds(pair, options.folds or FOLDS, options.rng) if options.scored else None for _, pair in pairs]
+    fits: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in pairs]
+    distances: list[Estimate] = []
+    for member in context.members:
+        features = InnerProducts.of(member.features[0], context.pooled)
+        if member is context.leading:
+            compared = features if relative_to == NORMS else features.centred()
+            distances = [distance(compared.taken(rows), pair, relative_to) for rows, pair in pairs]
+        estimator = member.estimator
+        if member.tuning == "pooled":
+            kernel = member.features[0] if estimator.needs == "filter" else member.kernel
+            estimator = estimator.tuned(kernel, context.pooled)
+        for (rows, pair), fold, fitted in zip(pairs, folds, fits, strict=True):
+            if fold is not None:
+                fit = CrossFit(estimator, member.kernel, features.taken(rows), context.pooled[rows], member.tuning)
+                weights = fit.evidence(pair.second, fold) if len(context.members) > 1 else np.ones(1)
+                fitted.append((fit.scores(pair.second, fold), weights))
+    effects = []
+    for (rows, pair), fold, fitted, estimate, labels in zip(pairs, folds, fits, distances, names, strict=True):
+        area = Area(np.nan, np.nan, pair.sizes, 1.0)
+        if fold is not None:
+            strata = fold if pair.blocks is None else fold + (fold.max() + 1) * pair.blocks
+            scores = fitted[0][0] if len(fitted) == 1 else combine_scores(fitted, fold)
+            area = roc_area(scores, pair.second, strata, pair.units, estimate.chance)
+        if design.shift:
+            area, estimate = replace(area, variance=math.nan), replace(estimate, jackknife=math.nan)
+            notes = [note("effect-in-time")]
+        else:
+            notes = _few(min(pair.sizes), "One sample has")
+            notes += [note("effect-in-blocks")] if pair.blocks is not None else []
+            notes += _area_notes(area)
+            notes += _rare_in_samples(context.pooled[rows], pair, labels, design.groups is not None)
+        notes += leading_notes(context, "The distance is")
+        effects.append(two_sample_effect(area, estimate, relative_to, labels, options, notes))
+    return effects
 
 
-def dependence_estimate(context: TestContext, design: PermutationDesign) -> tuple[Estimate, tuple[str, ...]]:
-    """Estimate the dependence of two variables; and return notes on it."""
+def two_sample_effect(
+    area: Area,
+    distance: Estimate,
+    relative_to: str,
+    names: tuple[str, str],
+    options: EffectOptions,
+    notes: Sequence[str],
+) -> TwoSampleEffect:
+    """Return the effect of two samples, without the z of the test."""
+    return TwoSampleEffect(
+        auc=area.value,
+        auc_interval=area.interval(options.confidence),
+        distance=distance.value,
+        distance_interval=distance.interval(options.confidence),
+        relative_to=relative_to,
+        names=names,
+        z=math.nan,
+        confidence=options.confidence,
+        notes=tuple(notes),
+        estimates={"auc": area, "distance": distance},
+    )
+
+
+def dependence_effect(context: TestContext, design: PermutationDesign, options: EffectOptions) -> DependenceEffect:
+    """Return the dependence of two variables in memory."""
     points = [variable.points for variable in context.hypothesis.variables]
     x, y = (
         InnerProducts.of(kernel, rows).centred() for kernel, rows in zip(context.leading.features, points, strict=True)
@@ -142,81 +138,101 @@ def dependence_estimate(context: TestContext, design: PermutationDesign) -> tupl
     if x.by_coordinates != y.by_coordinates:
         x, y = x.dense(), y.dense()
     groups = None if design.groups is None else np.unique(design.groups, return_inverse=True)[1]
-    found = dependence(x, y, groups)
-    notes: list[str] = []
-    if design.blocks is not None and not design.shift:
-        notes.append(note("dependence-of-blocks"))
-    notes += variance_notes(found)
+    estimate = dependence(x, y, groups)
+    notes = [note("dependence-of-blocks")] if design.blocks is not None and not design.shift else []
+    notes += variance_notes(estimate)
     if design.shift:
-        return replace(found, jackknife=math.nan), (*notes, note("effect-in-time"))
-    if found.units < MEASURED:
-        notes.append(_few(found.units, "There are"))
-    if groups is not None and found.units < FEWEST_GROUPS:
-        notes.append(note("dependence-few-groups", groups=FEWEST_GROUPS))
-    return found, (*notes, *said_of_variables(context, design))
+        estimate = replace(estimate, jackknife=math.nan)
+        notes.append(note("effect-in-time"))
+    else:
+        notes += _few(estimate.units, "There are")
+        if groups is not None and estimate.units < FEWEST_GROUPS:
+            notes.append(note("dependence-few-groups", groups=FEWEST_GROUPS))
+        notes += _rare_in_variables(points, groups)
+    return effect_of_dependence(context, options, estimate, notes)
 
 
-def dependence_effect(
-    context: TestContext, options: EffectOptions, found: Estimate, notes: Sequence[str], names: tuple[str, str]
+def effect_of_dependence(
+    context: TestContext, options: EffectOptions, estimate: Estimate, notes: Sequence[str]
 ) -> DependenceEffect:
-    """Return the effect of an estimated dependence; raises ValueError for options of two samples."""
-    if options.columns:
-        raise ValueError("columns=True is for two samples; independence_matrix compares columns one by one")
-    if options.folds is not None:
-        raise ValueError("folds= are those of the witness function of two samples; leave it out")
+    """Return the effect of an estimated dependence."""
+    if options.columns or options.folds is not None:
+        raise ValueError("columns=True and folds= are for two samples; leave them out")
     return DependenceEffect(
-        dependence=found.value,
-        dependence_interval=found.interval(options.confidence),
-        names=names,
+        dependence=estimate.value,
+        dependence_interval=estimate.interval(options.confidence),
+        names=options.pair,
         z=options.z,
         confidence=options.confidence,
         notes=(*notes, *leading_notes(context, "The dependence is")),
+        estimates={"dependence": estimate},
     )
 
 
 # --- notes ----------------------------------------------------------------------------------------------------------
 
 
-def _pair_notes(pair: Pair, *, series: bool) -> tuple[str, ...]:
-    """Notes on series, few units, and blocks."""
-    if series:
-        return (note("effect-in-time"),)
-    few = (_few(min(pair.sizes), "One sample has"),) if min(pair.sizes) < MEASURED else ()
-    return few if pair.blocks is None else (*few, note("effect-in-blocks"))
+def _few(units: int, where: str) -> list[Note]:
+    """Return a note on few units."""
+    what = f"coverage of intervals was measured from {MEASURED} on, and may be smaller here"
+    if units < FEWEST:
+        what = f"there is no interval from fewer than {FEWEST}"
+    return [note("interval-few", where=where, units=units, what=what)] if units < MEASURED else []
 
 
-def _few(units: int, where: str) -> Note:
-    what = f"there is no interval from fewer than {FEWEST}"
-    if units >= FEWEST:
-        what = f"coverage of intervals was measured from {MEASURED} on, and may be smaller here"
-    return note("interval-few", where=where, units=units, what=what)
+def _area_notes(area: Area) -> list[Note]:
+    """Return a note on an interval of separability that is missing, or too long."""
+    if math.isnan(area.value) or min(area.units) < FEWEST:
+        return []
+    if not area.has_variance:
+        return [note("no-area-interval")]
+    return [note("long-area-interval", units=_LONG)] if MEASURED <= min(area.units) < _LONG else []
 
 
-def area_notes(area: Area, design: PermutationDesign) -> tuple[str, ...]:
-    """A note on intervals of separability that are on the safe side, or missing."""
-    if design.shift:
-        return ()
-    if min(area.units) >= FEWEST and not (area.has_variance or math.isnan(area.value)):
-        return (note("no-area-interval"),)
-    if not MEASURED <= min(area.units) < _LONG:
-        return ()
-    return (note("long-area-interval", units=_LONG),)
-
-
-def variance_notes(found: Estimate) -> tuple[str, ...]:
-    """A note on the dependence of variables that hardly vary."""
-    if found.units < FEWEST or not math.isnan(found.jackknife):
+def variance_notes(estimate: Estimate) -> tuple[Note, ...]:
+    """Return a note on the dependence of variables that hardly vary."""
+    if estimate.units < FEWEST or not math.isnan(estimate.jackknife):
         return ()
     problem = "without one of its rows or groups it has no variance left, so there is no interval"
-    if math.isnan(found.value):
+    if math.isnan(estimate.value):
         problem = "no two of its rows differ from the others, so the dependence was not estimated"
     return (note("hardly-varies", problem=problem),)
 
 
-def leading_notes(context: TestContext, start: str) -> tuple[str, ...]:
-    """A note on the statistic of an ensemble whose effect is given."""
+def leading_notes(context: TestContext, start: str) -> tuple[Note, ...]:
+    """Return a note on the statistic of an ensemble whose effect is given."""
     if len(context.members) == 1:
         return ()
     kernel = context.leading.kernel
-    label = " x ".join(one.label for one in (kernel if isinstance(kernel, tuple) else (kernel,)))
+    label = " x ".join(each.label for each in (kernel if isinstance(kernel, tuple) else (kernel,)))
     return (note("effect-of-member", what=start, kernel=label),)
+
+
+def _rare(points: np.ndarray) -> np.ndarray:
+    """Return which rows differ from the one that more than half of all equal; half or more if there is no such row."""
+    return np.asarray((points != np.median(points, axis=0)).any(axis=1))
+
+
+def _rare_in_samples(points: np.ndarray, pair: Pair, names: Sequence[str], grouped: bool) -> list[Note]:
+    """Return a note if few rows (groups) of two samples differ from all others."""
+    rare = _rare(points)
+    k, j = (np.unique(pair.units[rare & part]).size for part in (~pair.second, pair.second))
+    m, n = pair.sizes
+    if not 0.0 < rare.mean() < 0.5 or min(m, n) * (k / m + j / n) >= _FEWEST_RARE:
+        return []
+    return [_rare_note(f"{k} of {names[0]}, {j} of {names[1]}", grouped)]
+
+
+def _rare_in_variables(points: Sequence[np.ndarray], groups: np.ndarray | None) -> list[Note]:
+    """Return a note if few rows (groups) of two variables differ from most others in both of them."""
+    x, y = map(_rare, points)
+    units = np.arange(len(x)) if groups is None else groups
+    in_x, in_y, both, n = (np.unique(units[rows]).size for rows in (x, y, x & y, np.ones_like(x)))
+    if min(x.mean(), y.mean()) >= 0.5 or max(both, in_x * in_y / n) >= _FEWEST_RARE_TOGETHER:
+        return []
+    where = "both variables" if max(x.mean(), y.mean()) < 0.5 else "one of the variables"
+    return [_rare_note(f"{both} in {where}", groups is not None)]
+
+
+def _rare_note(counts: str, grouped: bool) -> Note:
+    return note("rare-rows", units="groups" if grouped else "rows", row="row" if grouped else "one", counts=counts)

@@ -13,7 +13,7 @@ from shrinktest._names import named_samples, numbered
 from shrinktest._read import XY, Samples, read_samples
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.base import Hypothesis, Variable, places_of
-from shrinktest.hypotheses.context import EffectOptions, FittedStatistic, TestContext
+from shrinktest.hypotheses.context import EffectOptions, FittedStatistic, TestContext, Witness
 from shrinktest.notes import note
 from shrinktest.permutations.base import Draws, Permutations
 from shrinktest.permutations.design import PermutationDesign
@@ -252,16 +252,13 @@ class TwoEqualDistributions(EqualDistributions):
 
     def effect(self, context: TestContext, options: EffectOptions) -> TwoSampleEffect:  # type: ignore[override]  # of these two
         """Return how different the samples are."""
-        first, second = (name or plain for name, plain in zip(options.names or (None, None), XY, strict=True))
-        (effect,) = self.pair_effects(context, [(0, 1)], [(first, second)], options)
+        (effect,) = self.pair_effects(context, [(0, 1)], [options.pair], options)
         return replace(effect, z=options.z, shares=context.shares(options.rng) if options.columns else {})
 
     def context(self, members: tuple[FittedStatistic, ...], draws: Draws | None = None) -> TestContext:
         """Return what results carry, with the permutations of a single statistic for witness bands."""
         if draws is None:
             return super().context(members)
-        from shrinktest.hypotheses.witness import Witness
-
         return Witness(self, members, draws)
 
 

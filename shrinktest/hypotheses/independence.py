@@ -99,11 +99,9 @@ class Independence(Hypothesis):
 
     def effect(self, context: TestContext, options: EffectOptions) -> DependenceEffect:
         """Return how dependent the variables are."""
-        from shrinktest.hypotheses.effects import dependence_effect, dependence_estimate
+        from shrinktest.hypotheses.effects import dependence_effect
 
-        first, second = (name or plain for name, plain in zip(options.names or (None, None), XY, strict=True))
-        estimate, notes = dependence_estimate(context, self.restriction)
-        return dependence_effect(context, options, estimate, notes, (first, second))
+        return dependence_effect(context, self.restriction, options)
 
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
         """Prepare the squared norm of the estimated cross-covariance operator for every pairing."""

@@ -22,7 +22,7 @@ from shrinktest.effects.dependence import dependence_in_groups
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.base import Variable
 from shrinktest.hypotheses.context import EffectOptions, FittedStatistic, TestContext
-from shrinktest.hypotheses.effects import MEASURED, dependence_effect, variance_notes
+from shrinktest.hypotheses.effects import MEASURED, effect_of_dependence, variance_notes
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.multiplied import Multiplied
 from shrinktest.hypotheses.pair_features import Meeting, PairPlan
@@ -238,9 +238,8 @@ class IndependenceInBatches(Independence):
     def effect(self, context: TestContext, options: EffectOptions) -> DependenceEffect:
         """How dependent the variables are, with an interval from groups of blocks."""
         assert isinstance(context, OfPairs)
-        found = dependence_in_groups(context.sums)
-        first, second = (name or plain for name, plain in zip(options.names or (None, None), XY, strict=True))
-        return dependence_effect(context, options, found, variance_notes(found) or self._of_groups(), (first, second))
+        estimate = dependence_in_groups(context.sums)
+        return effect_of_dependence(context, options, estimate, variance_notes(estimate) or self._of_groups())
 
     def _of_groups(self) -> tuple[str, ...]:
         if (groups := self.shifting.groups) >= MEASURED:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -20,20 +20,18 @@ from shrinktest.statistics.scan import SINGLE, Cuts, Within
 
 _ORDERS = 99  # orders of the rows within both sides, for every place that is tried, or more:
 _REACHED = 2  # so many statistics, with that of the data, may be as large as it in a place that is rejected
-_CHOSEN = 1.5  # times fewer places are missed by each statistic, where the data choose one of several: measured
-_AT_ONCE = 33  # of them; a place that is kept needs only the first few
+_CHOSEN = 1.5  # times fewer places are missed by each statistic, if the data choose one of several: measured
+_AT_ONCE = 33  # of them; a place that is not rejected needs only the first few
 _SUREST = 0.9999  # confidence at most: permutations for every place go as one over what is missing to 1
-_TRIED = 48  # places at first; of longer series every so many, and then the ends of what is found by halving
+_TRIED = 48  # places at first; of longer series every so many, and then the ends of the interval by halving
 
 
 def of_place(confidence: Any) -> float | None:
-    """The confidence of an interval for a place, or None for no interval; raises ValueError for what is none."""
+    """Check the confidence of an interval for a place; None for no interval."""
     if confidence is None:
         return None
     if level(confidence, "confidence") > _SUREST:
-        raise ValueError(
-            f"confidence={confidence!r} takes more permutations than there is time for; use {_SUREST:g} at most"
-        )
+        raise ValueError(f"confidence={confidence!r} takes too many permutations; use {_SUREST:g} at most")
     return float(confidence)
 
 
@@ -60,10 +58,7 @@ class Place:
         *,
         chosen: bool = False,
     ) -> Place:
-        """The place in the rows as they are; without a confidence no interval is looked for.
-
-        ``chosen``: the data chose the statistic that gives the place, one of several, and the interval is wider.
-        """
+        """Find the place, with an interval if there is a confidence; wider if the data ``chosen`` the statistic."""
         curve, location, until = within.curve(cuts)
         interval = until_interval = None
         if confidence is not None:
@@ -80,22 +75,19 @@ class Place:
         return [self.location] if self.until is None else [self.location, self.until]
 
     def shown(self) -> dict[str, Any]:
-        """What a result says of it."""
-        names = ("location", "until", "curve", "interval", "until_interval", "confidence")
-        return {name: getattr(self, name) for name in names}
+        """Return the fields by name."""
+        return asdict(self)
 
     def notes(self, result: Any) -> tuple[str, ...]:
-        """What a reader should know of the place."""
+        """Return notes on what limits the interval."""
         if self.interval is None or math.isnan(result.pvalue):
             return ()
-        notes = []
-        if not result.reject():
-            notes.append(note("no-rejection"))
-        if self.until is not None:
-            notes.append(note("interval-ends"))
-        if hasattr(result, "members"):
-            notes.append(note("interval-chosen"))
-        return tuple(notes)
+        limits = {
+            "no-rejection": not result.reject(),
+            "interval-ends": self.until is not None,
+            "interval-chosen": hasattr(result, "members"),
+        }
+        return tuple(note(code) for code, holds in limits.items() if holds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +96,7 @@ class _Sides:
 
     Under the hypothesis that rows of one distribution come before a cut and rows of another after it, all orders within
     both sides are as likely as the one observed.  The statistic is that of the test, the largest standardised distance
-    over all cuts: the distance at the cut itself stays what it is, and the others are compared with what they are where
+    over all cuts: the distance at the cut itself stays what it is, and the others are compared with what they are when
     the rows of both sides are mixed.  Of long series it is taken of a few directions in feature space.
     """
 
@@ -115,9 +107,9 @@ class _Sides:
     rng: np.random.Generator
 
     def interval(self, best: int, first: int, end: int) -> tuple[int, int]:
-        """First and last of the cuts of rows ``first`` to before ``end`` that are not rejected.
+        """Return the first and last of the cuts of rows ``first`` to before ``end`` that are not rejected.
 
-        ``best`` is one; it may be ``first`` or ``end`` itself, where an interval reaches as far as the rows.
+        ``best`` is not rejected; it may be ``first`` or ``end`` itself, if an interval reaches as far as the rows.
         """
         seed = self.rng.integers(2**63)
         cuts = np.arange(first + self.fewest, end - self.fewest + 1)
@@ -126,22 +118,21 @@ class _Sides:
         step, known = -(-cuts.size // _TRIED), {best: True}
         statistic = self.within.part(first, end).statistic(Cuts(end - first, SINGLE, self.fewest))
 
-        def kept(cut: int) -> bool:
+        def accepted(cut: int) -> bool:
             if cut not in known:
                 known[cut] = self._accepts(statistic, cut, first, end, np.random.default_rng([int(seed), cut]))
             return known[cut]
 
-        found = [cut for cut in (*map(int, cuts[::step]), *([best] if best in cuts else [])) if kept(cut)]
-        if not found:
+        inside = [cut for cut in (*map(int, cuts[::step]), *([best] if best in cuts else [])) if accepted(cut)]
+        if not inside:
             return best, best
-        # the ends are between places that are kept and the ones tried next to them, which are not
-        low, high = min(found), max(found)
-        low = _end(kept, low, max(int(cuts[0]) - 1, low - step))
-        high = _end(kept, high, min(int(cuts[-1]) + 1, high + step))
+        # the ends are between accepted places and the ones tried next to them, which are rejected
+        low = _end(accepted, min(inside), max(int(cuts[0]) - 1, min(inside) - step))
+        high = _end(accepted, max(inside), min(int(cuts[-1]) + 1, max(inside) + step))
         return min(best, low), max(best, high)
 
     def _accepts(self, statistic: Statistic, cut: int, first: int, end: int, rng: np.random.Generator) -> bool:
-        """Whether a change at ``cut`` is not rejected."""
+        """Return True if a change at ``cut`` is not rejected."""
         orders = max(_ORDERS, math.ceil(_REACHED / self.alpha) - 1)
         allowed = allowed_rows(self.alpha, orders + 1)
         observed, spread = statistic(np.arange(end - first)[None])[0, :2]
@@ -167,9 +158,9 @@ class _Sides:
         return exchangeable.moved(exchangeable.draw(rng, count))
 
 
-def _end(kept: Callable[[int], bool], inside: int, outside: int) -> int:
-    """The last place that is kept on the way from one that is to one that is not, by halving what is between them."""
+def _end(accepted: Callable[[int], bool], inside: int, outside: int) -> int:
+    """Return the last accepted place on the way from one that is to one that is not, by halving."""
     while abs(outside - inside) > 1:
         middle = (inside + outside) // 2
-        inside, outside = (middle, outside) if kept(middle) else (inside, middle)
+        inside, outside = (middle, outside) if accepted(middle) else (inside, middle)
     return inside

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -43,30 +43,45 @@ class Effect(Result, ABC):
         Confidence of each interval by itself.
     notes : tuple of str
         What limits the estimates or their intervals.
+    estimates : mapping of str to object
+        By measure, the estimate with its variance, for tests that invert the interval.
     """
 
     z: float
     confidence: float = 0.95
     notes: tuple[str, ...] = ()
+    estimates: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     table = TABLE
+    measures: ClassVar[tuple[str, ...]]
 
     @abstractmethod
     def lines(self) -> list[str]:
         """Return the result in sentences."""
 
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the rows of ``table``: measure, estimate, low, high."""
+        names = ("measure", "estimate", "low", "high")
+        return [
+            dict(zip(names, (name, getattr(self, name), *getattr(self, f"{name}_interval")), strict=True))
+            for name in self.measures
+        ]
+
     def summary(self) -> Summary:
-        """What was found, in sentences and as a table."""
+        """Return the effect in sentences and as a table."""
         head = [*(fill(line, WIDTH) for line in self.lines()), ""]
         return Summary.of(self.printed(), head=head, notes=self.remarks)
 
     def printed(self) -> Table:
         """Return ``table`` as summaries print it."""
-        rows = self.rows()
-        labels = [name for name in rows[0] if name not in ("estimate", "low", "high")]
-        cells = [[*(row[name] for name in labels), *_cells(row)] for row in rows]
-        headers = [*labels, "estimate", f"{percent(self.confidence)} interval"]
-        return Table(cells, "l" * len(labels) + "r", headers, gap="   ")
+        cells = []
+        for row in self.rows():
+            *labels, estimate, low, high = row.values()
+            shown, *limits = shown_shares(estimate, (low, high), spare=0, least=3)
+            interval = "-" if math.isnan(low) else f"[{', '.join(limits)}]"
+            cells.append([*labels, "-" if math.isnan(estimate) else shown, interval])
+        headers = [*list(row)[:-3], "estimate", f"{percent(self.confidence)} interval"]
+        return Table(cells, "l" * (len(headers) - 2) + "r", headers, gap="   ")
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -74,9 +89,23 @@ class Effect(Result, ABC):
         outside = any(row["estimate"] < 0.0 <= row["low"] for row in self.rows())
         return (*self.notes, note("interval-cut")) if outside else self.notes
 
-    def _row(self, name: str) -> dict[str, Any]:
-        low, high = getattr(self, f"{name}_interval")
-        return {"measure": name, "estimate": getattr(self, name), "low": low, "high": high}
+    def _amount(self, what: str, measure: str, scale: str) -> str:
+        """Return a sentence on an estimate that is 0 without an effect."""
+        value = getattr(self, measure)
+        if math.isnan(value):
+            return f"{what} was not estimated."
+        shown = shown_estimate(value, getattr(self, f"{measure}_interval"))
+        below = "; an estimate below 0 says that none was found" if shown.startswith("-") else ""
+        return f"{what} is {shown} ({scale}){below}."
+
+    def _above(self) -> str:
+        """Return a sentence on z."""
+        if math.isnan(self.z):
+            return "How far the statistic is from its values under permutations was not computed."
+        if abs(self.z) < 0.05:  # would be shown as 0.0
+            return "The statistic is as large as its mean under permutations."
+        side = "above its mean" if self.z > 0.0 else "below its mean"
+        return f"The statistic is {abs(self.z):.1f} standard deviations {side} under permutations."
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -89,26 +118,21 @@ class TwoSampleEffect(Effect):
         Separability: the probability that an observation of the first sample has a higher value of the witness function
         than one of the second, for functions that were fitted without them (cross-fitting).  .5: no better than chance;
         1: apart.  A combination takes the sum of its members' functions, each in units of its standard deviation and
-        with the weight that the rows it was fitted to give it (the square of their unbiased squared distance, in units
-        of its spread under permutations).
-    auc_interval : tuple of float
-        Score interval with the variance of DeLong et al. (1988).
+        weighted by the square of the unbiased squared distance in the rows it was fitted to.
     distance : float
         The squared distance of the kernel means over the sum of their squared norms or, for kernels with values below
         zero, a quarter of it over the variance of a mixture in which both samples count half (for a linear kernel and
-        samples of one size the R^2 of analysis of variance, without bias).  From 0 to 1; its parts are estimated from
-        pairs of different observations, without bias, so that it may come out below 0.
-    distance_interval : tuple of float
-        Score interval with the variance of the jackknife and of the second order of a U statistic, which is what is
-        left without an effect.
+        samples of one size the R^2 of analysis of variance).  From 0 to 1; estimated from pairs of different
+        observations, without bias, so that it may come out below 0.
+    auc_interval, distance_interval : tuple of float
+        Score intervals, with the variance of DeLong et al. (1988), and with those of the jackknife and of the second
+        order of a U statistic.
     relative_to : str
         What 1 is: "norms" (the means have nothing in common), or "variance" (all variance is between the samples).
-    names : tuple of str
-        What the samples are called.
     shares : mapping of str to float
         By column, the share of the statistic that is gone when its values are exchanged; empty if not asked for.
-    z, confidence, notes
-        As in every effect.
+    names, z, confidence, notes, estimates
+        What the samples are called, and as in every effect.
 
     Examples
     --------
@@ -131,9 +155,11 @@ class TwoSampleEffect(Effect):
     names: tuple[str, str] = ("X", "Y")
     shares: Mapping[str, float] = field(default_factory=dict)
 
+    measures = ("auc", "distance")
+
     def __repr__(self) -> str:
-        distance = _estimate(self.distance, self.distance_interval)
-        return f"TwoSampleEffect(auc={_estimate(self.auc, self.auc_interval, spare=1)}, distance={distance})"
+        auc = shown_estimate(self.auc, self.auc_interval, spare=1)
+        return f"TwoSampleEffect({auc=!s}, distance={shown_estimate(self.distance, self.distance_interval)})"
 
     def lines(self) -> list[str]:
         """Return the result in sentences."""
@@ -141,20 +167,16 @@ class TwoSampleEffect(Effect):
         separable = f"Of one observation of {first} and one of {second}, {self.told_apart()}."
         return [
             "How well the samples can be told apart was not estimated." if math.isnan(self.auc) else separable,
-            _amount("Their distance", self.distance, self.distance_interval, RELATIVE[self.relative_to]),
-            _above(self.z),
+            self._amount("Their distance", "distance", RELATIVE[self.relative_to]),
+            self._above(),
             *([_contributed(self.shares)] if self.shares else []),
         ]
 
     def told_apart(self) -> str:
-        """Say what the area is the probability of, with its interval and what it is to be compared with."""
+        """Say what the area is the probability of, with its interval and what to compare it with."""
         scale = " (.5: by chance, 1: always)" if self.auc >= 0.5 else ", no more than by chance (.5)"
-        area = _estimate(self.auc, self.auc_interval, spare=1)
+        area = shown_estimate(self.auc, self.auc_interval, spare=1)
         return f"the witness function tells which is which with probability {area}{scale}"
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Rows of ``table``: measure, estimate, low, high."""
-        return [self._row("auc"), self._row("distance")]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -163,12 +185,10 @@ class KSampleEffect(Effect):
 
     Attributes
     ----------
-    names : tuple of str
-        What the samples are called.
     pairs : mapping of (int, int) to TwoSampleEffect
-        For every two samples i < j; their ``z`` is NaN, for the test has one statistic.
-    z, confidence, notes
-        As in every effect.
+        For every two samples i < j; their ``z`` is NaN, because the test has one statistic.
+    names, z, confidence, notes, estimates
+        What the samples are called, and as in every effect.
 
     Examples
     --------
@@ -188,11 +208,11 @@ class KSampleEffect(Effect):
     pairs: Mapping[tuple[int, int], TwoSampleEffect]
 
     def __repr__(self) -> str:
-        areas = [one.auc for one in self._estimated()]
+        areas = [pair.auc for pair in self._estimated()]
         return f"KSampleEffect({len(self.names)} samples{f', auc up to {_number(max(areas))}' if areas else ''})"
 
     def _estimated(self) -> list[TwoSampleEffect]:
-        return [one for one in self.pairs.values() if not math.isnan(one.auc)]
+        return [pair for pair in self.pairs.values() if not math.isnan(pair.auc)]
 
     @property
     def auc(self) -> pd.DataFrame:
@@ -204,16 +224,16 @@ class KSampleEffect(Effect):
         """Distance of every two samples (k, k), NaN on the diagonal (pandas)."""
         return self._matrix("distance")
 
-    def _matrix(self, name: str) -> pd.DataFrame:
+    def _matrix(self, measure: str) -> pd.DataFrame:
         import pandas as pd
 
-        out = np.full((len(self.names), len(self.names)), np.nan)
-        for (i, j), one in self.pairs.items():
-            out[i, j] = out[j, i] = getattr(one, name)
-        return pd.DataFrame(out, index=list(self.names), columns=list(self.names))
+        out = pd.DataFrame(np.nan, index=list(self.names), columns=list(self.names))
+        for (i, j), pair in self.pairs.items():
+            out.iloc[i, j] = out.iloc[j, i] = getattr(pair, measure)
+        return out
 
     def plot(self, ax: Axes | None = None, *, measure: str = "auc") -> Axes:
-        """``measure`` ("auc" or "distance") of every two samples with its interval, largest first (matplotlib)."""
+        """Draw ``measure`` ("auc" or "distance") of every two samples with its interval, largest first (matplotlib)."""
         from shrinktest.plots.comparison import plot_pairs
 
         return plot_pairs(self, ax, measure)
@@ -221,20 +241,20 @@ class KSampleEffect(Effect):
     def lines(self) -> list[str]:
         """Return the result in sentences."""
         if not self._estimated():
-            return [_above(self.z)]
-        apart = max(self._estimated(), key=lambda one: one.auc)
+            return [self._above()]
+        apart = max(self._estimated(), key=lambda pair: pair.auc)
         first, second = apart.names
         most = f"Furthest apart are {first} and {second}: of one observation of each, {apart.told_apart()}."
-        return [most, _above(self.z)]
+        return [most, self._above()]
 
     def rows(self) -> list[dict[str, Any]]:
-        """Rows of ``table``, two for every pair: first, second, measure, estimate, low, high."""
-        both = ((one.names, row) for one in self.pairs.values() for row in one.rows())
+        """Return the rows of ``table``, two for every pair: first, second, measure, estimate, low, high."""
+        both = ((pair.names, row) for pair in self.pairs.values() for row in pair.rows())
         return [{"first": names[0], "second": names[1], **row} for names, row in both]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values under the attribute names; ``pairs`` is a list, with numbers of both samples."""
-        pairs = [{"first": i, "second": j, **one.to_dict()} for (i, j), one in self.pairs.items()]
+        pairs = [{"first": i, "second": j, **pair.to_dict()} for (i, j), pair in self.pairs.items()]
         for pair in pairs:
             del pair["result"], pair["versions"]
         return super().to_dict() | {"pairs": pairs}
@@ -248,14 +268,12 @@ class DependenceEffect(Effect):
     ----------
     dependence : float
         Kernel correlation: HSIC relative to that of each variable with itself, every part estimated without bias, so
-        that it may come out below 0; their ratio is only nearly unbiased.  1: one variable has the same Gram matrix as
-        the other.  For distances (``kernel="energy"``) it is the squared distance correlation with its bias removed.
+        that it may come out below 0.  1: one variable has the same Gram matrix as the other.  For distances
+        (``kernel="energy"``) it is the squared distance correlation with its bias removed.
     dependence_interval : tuple of float
         Score interval, as that of a distance.
-    names : tuple of str
-        What the variables are called.
-    z, confidence, notes
-        As in every effect.
+    names, z, confidence, notes, estimates
+        What the variables are called, and as in every effect.
 
     Examples
     --------
@@ -272,69 +290,46 @@ class DependenceEffect(Effect):
     dependence_interval: Interval
     names: tuple[str, str] = ("X", "Y")
 
+    measures = ("dependence",)
+
     def __repr__(self) -> str:
-        return f"DependenceEffect(dependence={_estimate(self.dependence, self.dependence_interval)})"
+        return f"DependenceEffect(dependence={shown_estimate(self.dependence, self.dependence_interval)})"
 
     def lines(self) -> list[str]:
         """Return the result in sentences."""
         what = f"The dependence of {self.names[0]} and {self.names[1]}"
-        return [_amount(what, self.dependence, self.dependence_interval, "0: none, 1: complete"), _above(self.z)]
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Rows of ``table``: measure, estimate, low, high."""
-        return [self._row("dependence")]
+        return [self._amount(what, "dependence", "0: none, 1: complete"), self._above()]
 
 
 # --- numbers and sentences ----------------------------------------------------------------------------------
 
 
 def shown_shares(value: float, interval: Interval, spare: int = 1, least: int = 2) -> tuple[str, str, str]:
-    """A share and its limits without leading zeros, with as many decimals as tell the limits apart, less ``spare``."""
+    """Return a share and its limits without leading zeros, with decimals that tell the limits apart, less ``spare``."""
     width = interval[1] - interval[0]
     places = min(max(2, 1 - math.floor(math.log10(width))), 6) if width > 0.0 else 2
     form = f".{max(least, places - spare)}f"
     return _number(value, form), _number(interval[0], form), _number(interval[1], form)
 
 
-def _number(value: float, form: str = ".2f") -> str:
-    """A number between 0 and 1 as papers print it."""
-    text = format(value, form)
-    text = text if float(text) != 0.0 else text.removeprefix("-")
-    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
-
-
-def _estimate(value: float, interval: Interval, spare: int = 0) -> str:
-    """An estimate with its interval."""
+def shown_estimate(value: float, interval: Interval, spare: int = 0) -> str:
+    """Return an estimate with its interval as text."""
     shown, low, high = shown_shares(value, interval, spare)
     return f"{shown} [no interval]" if math.isnan(interval[0]) else f"{shown} [{low}, {high}]"
 
 
-def _cells(row: dict[str, Any]) -> tuple[str, str]:
-    """An estimate and its interval in a table."""
-    shown, low, high = shown_shares(row["estimate"], (row["low"], row["high"]), spare=0, least=3)
-    return "-" if math.isnan(row["estimate"]) else shown, "-" if math.isnan(row["low"]) else f"[{low}, {high}]"
+def _number(value: float, form: str = ".2f") -> str:
+    text = format(value, form)
+    return without_zero(text if float(text) != 0.0 else text.removeprefix("-"))
 
 
-def _amount(what: str, value: float, interval: Interval, scale: str) -> str:
-    """A sentence on an estimate that is 0 without an effect."""
-    if math.isnan(value):
-        return f"{what} was not estimated."
-    shown = _estimate(value, interval)
-    below = "; an estimate below 0 says that none was found" if shown.startswith("-") else ""
-    return f"{what} is {shown} ({scale}){below}."
-
-
-def _above(z: float) -> str:
-    if math.isnan(z):
-        return "How far the statistic is from its values under permutations was not computed."
-    if abs(z) < 0.05:  # would be shown as 0.0
-        return "The statistic is as large as its mean under permutations."
-    side = "above its mean" if z > 0.0 else "below its mean"
-    return f"The statistic is {abs(z):.1f} standard deviations {side} under permutations."
+def without_zero(text: str) -> str:
+    """Return a number without its leading zero, as papers print it."""
+    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
 
 
 def _contributed(shares: Mapping[str, float]) -> str:
-    """A sentence on the columns that contribute most."""
+    """Return a sentence on the columns that contribute most."""
     if any(map(math.isnan, shares.values())):
         return "What columns contribute was not estimated, for the statistic is not above zero."
     leading = sorted(((share, name) for name, share in shares.items() if share > 0.0), reverse=True)[:_LEADING]

@@ -41,16 +41,10 @@ class TwoSampleResult(TestResult):
     """
 
     def witness(self, points: Any) -> np.ndarray:
-        """The witness function mu_X - mu_Y at ``points`` (m, d), shape (m,): positive if X has more mass there.
+        """Return the witness function mu_X - mu_Y at ``points`` (m, d), shape (m,): positive if X has more mass there.
 
         For samples that were tables, the points are a table with the same columns, or an array if all of these are
-        numbers.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If the data contained missing values, for other columns than those that were tested, or if covariates were
-            taken off.
+        numbers.  Raises ValueError if the data contained missing values or covariates were taken off.
         """
         first, second = self._means()
         points = first.read(self._encoded(points), "points")
@@ -62,7 +56,7 @@ class TwoSampleResult(TestResult):
         return self.estimates
 
     def _encoded(self, points: Any) -> Any:
-        """Points as the kernel compares them."""
+        """Return points as the kernel compares them."""
         self.require_own_columns()
         encoding = self.encodings[0] if self.encodings else None
         return points if encoding is None else encoding.read(points, "points")
@@ -76,13 +70,12 @@ class TwoSampleResult(TestResult):
         """Raise ValueError if kernels compared residuals on covariates, which the user's points do not have."""
         if self.method:
             raise ValueError(
-                "with covariates= the witness function is of the residuals, where points of yours have no place: use "
-                "witness_band() without points, or contributions()"
+                "points: with covariates= the witness function is of the residuals; use witness_band() without points"
             )
 
     @tiny_is_zero
     def witness_band(self, points: Any = None, *, confidence: float = 0.95, studentize: bool = True) -> WitnessBand:
-        """The witness function at ``points`` (g, d) with a simultaneous permutation band around zero.
+        """Return the witness function at ``points`` (g, d) with a simultaneous permutation band around zero.
 
         Parameters
         ----------
@@ -103,11 +96,6 @@ class TwoSampleResult(TestResult):
         WitnessBand
             ``values``, ``half_width``, ``outside``, ``pvalue``, ``to_frame()``.
 
-        Raises
-        ------
-        ValueError
-            Without permutations, or if the result was pickled without its data.
-
         Notes
         -----
         The functions of the same permutations as in the test, each with its estimates fitted again, are compared by
@@ -118,9 +106,8 @@ class TwoSampleResult(TestResult):
         here.
 
         All this holds for points that are fixed beforehand, or taken from the pooled sample without regard to the
-        labels, as the default points and those of ``plot_witness`` are.  At points that depend on the labels the band
-        is not simultaneous: the mean of X, for example, is where X happens to have much mass, which is not so in the
-        permuted data, and the function may leave the band there twice as often as stated.
+        labels, as the default points and those of ``plot_witness`` are.  At points that depend on the labels, such as
+        the mean of X, the function may leave the band twice as often as stated.
 
         Examples
         --------
@@ -137,12 +124,12 @@ class TwoSampleResult(TestResult):
         context = self.require_data()
         as_compared = points is None or len(getattr(points, "shape", ())) == 3
         at = points if as_compared else self._encoded(points)
-        found: WitnessBand = context.band(self.estimates, at, confidence=confidence, studentize=studentize)
-        return found
+        band: WitnessBand = context.band(self.estimates, at, confidence=confidence, studentize=studentize)
+        return band
 
     @tiny_is_zero
     def plot_witness(self, ax: Axes | None = None, **options: Any) -> Axes:
-        """The witness function over one or two coordinates, with its band (matplotlib).
+        """Draw the witness function over one or two coordinates, with its band (matplotlib).
 
         Parameters
         ----------
@@ -162,7 +149,7 @@ class TwoSampleResult(TestResult):
 
     @tiny_is_zero
     def contributions(self, *, n_repeats: int = 20, rng: Any = 0) -> pd.DataFrame:
-        """What each coordinate contributes to the statistic of a two-sample test (pandas).
+        """Return what each coordinate contributes to the statistic of a two-sample test (pandas).
 
         Parameters
         ----------
@@ -180,16 +167,15 @@ class TwoSampleResult(TestResult):
         Notes
         -----
         The drop is the statistic of the data less that of data in which the values of the coordinate have been
-        exchanged among all observations of both samples, so that they carry no information on the sample or the other
-        coordinates: the permutation importance of L. Breiman, Random forests, Machine Learning 45 (2001), 5-32.  The
-        bandwidth stays, and so do the coordinates of a kernel that the test approximated (``gram="rff"`` or "nystrom");
-        estimators are fitted again, and kernels of the pooled sample such as `Whitened` take the changed observations
-        for it.  Shares do not add up to 1, because what two coordinates show together counts for
-        both; they are NaN if the statistic is not above zero.  If a coordinate does not differ, its drop may be
-        below zero by chance.
+        exchanged among all observations of both samples: the permutation importance of L. Breiman, Random forests,
+        Machine Learning 45 (2001), 5-32.  The bandwidth stays, and so do the coordinates of a kernel that the test
+        approximated (``gram="rff"`` or "nystrom"); estimators are fitted again, and kernels of the pooled sample such
+        as `Whitened` take the changed observations for it.  Shares do not add up to 1, because what two coordinates
+        show together counts for both; they are NaN if the statistic is not above zero.  If a coordinate does not
+        differ, its drop may be below zero by chance.
         """
-        found: pd.DataFrame = self.require_data().contributions(n_repeats=n_repeats, rng=rng)
-        return found
+        table: pd.DataFrame = self.require_data().contributions(n_repeats=n_repeats, rng=rng)
+        return table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -200,19 +186,15 @@ class WitnessBand(Result):
     ----------
     points : ndarray, shape (g, d)
         Where it was evaluated.
-    values : ndarray, shape (g,)
-        The witness function mu_X - mu_Y of the data.
-    half_width : ndarray, shape (g,)
-        Half the width of the band, which is symmetric about zero; infinite with too few permutations for this
-        confidence.
+    values, half_width : ndarray, shape (g,)
+        The witness function mu_X - mu_Y of the data, and half the width of the band, which is symmetric about zero;
+        infinite with too few permutations for this confidence.
     confidence : float
         Under equal distributions the whole function stays within the band with at least this probability.
     pvalue : float
         p-value of the test that rejects when the function leaves its band anywhere.
-    n_resamples : int
-        Number of permutations from which the band was computed.
-    exact : bool
-        Whether these are all permutations.
+    n_resamples, exact
+        Number of permutations from which the band was computed, and whether these are all.
     studentized : bool
         Whether the band follows the spread of the function over the permutations, or has one width.
     notes : tuple of str
@@ -243,27 +225,20 @@ class WitnessBand(Result):
 
     @classmethod
     def of(
-        cls, points: np.ndarray, rows: np.ndarray, *, exact: bool, confidence: float, studentize: bool
+        cls, points: np.ndarray, functions: np.ndarray, *, exact: bool, confidence: float, studentize: bool
     ) -> WitnessBand:
         """Make the band of the functions of all permutations, (rows, g), the observed one first."""
         # over all rows, the observed one among them, so that rows stay exchangeable
-        spread = np.sqrt(np.square(rows).mean(axis=0)) if studentize else np.ones(rows.shape[1])
-        usable = spread > 1e-12 * np.abs(rows).max(initial=0.0)
-        heights = np.where(usable, np.abs(rows) / np.where(usable, spread, 1.0), 0.0).max(axis=1)
+        spread = np.sqrt(np.square(functions).mean(axis=0)) if studentize else np.ones(functions.shape[1])
+        usable = spread > 1e-12 * np.abs(functions).max(initial=0.0)
+        heights = np.where(usable, np.abs(functions) / np.where(usable, spread, 1.0), 0.0).max(axis=1)
         reached = int((heights >= heights[0] * (1.0 - _TIE)).sum())
-        allowed = allowed_rows(round(1.0 - confidence, 12), len(rows))  # 1 - .9 is a little less than .1
+        allowed = allowed_rows(round(1.0 - confidence, 12), len(heights))  # 1 - .9 is a little less than .1
         # as many rows as allowed are above; if the observed one is among them, it is outside the band
-        limit = float(np.sort(heights)[::-1][allowed]) if 0 < allowed < len(rows) else np.inf
-        return cls(
-            points=points,
-            values=rows[0],
-            half_width=np.where(usable, limit * spread, np.inf) * (1.0 + _TIE),
-            confidence=confidence,
-            pvalue=reached / len(rows),
-            n_resamples=len(rows) - (not exact),
-            exact=exact,
-            studentized=studentize,
-        )
+        limit = float(np.sort(heights)[::-1][allowed]) if 0 < allowed < len(heights) else np.inf
+        half_width = np.where(usable, limit * spread, np.inf) * (1.0 + _TIE)
+        pvalue, drawn = reached / len(heights), len(heights) - (not exact)
+        return cls(points, functions[0], half_width, confidence, pvalue, drawn, exact, studentize)
 
     def __repr__(self) -> str:
         outside = int(self.outside.sum())
@@ -275,15 +250,19 @@ class WitnessBand(Result):
         return np.abs(self.values) > self.half_width
 
     def rows(self) -> list[dict[str, Any]]:
-        """Rows of ``table``: coordinates, witness, lower, upper and outside at every point."""
-        columns = (self.values, -self.half_width, self.half_width, self.outside)
+        """Return the rows of ``table``: coordinates, witness, lower, upper and outside at every point."""
         names = [*(f"x{j}" for j in range(self.points.shape[1])), "witness", "lower", "upper", "outside"]
-        both = zip(self.points.tolist(), *(column.tolist() for column in columns), strict=True)
-        return [dict(zip(names, (*point, *numbers), strict=True)) for point, *numbers in both]
+        columns = [*self.points.T, self.values, -self.half_width, self.half_width, self.outside]
+        return [
+            dict(zip(names, row, strict=True)) for row in zip(*(column.tolist() for column in columns), strict=True)
+        ]
 
     def summary(self) -> Summary:
-        """The function and its band at every point."""
-        rows = [[f"{value:.4g}" for value in list(row.values())[:-1]] for row in self.rows()]
-        marked = [[*row, "outside" if outside else ""] for row, outside in zip(rows, self.outside, strict=True)]
-        names = [*(f"x{j}" for j in range(self.points.shape[1])), "witness", "lower", "upper", ""]
-        return Summary.of(Table(marked, "r", names, heads="r"), head=[repr(self)], notes=self.notes)
+        """Return the function and its band at every point."""
+        rows = self.rows()
+        cells = [
+            [*(f"{value:.4g}" for value in list(row.values())[:-1]), "outside" if row["outside"] else ""]
+            for row in rows
+        ]
+        headers = [*list(rows[0])[:-1], ""]
+        return Summary.of(Table(cells, "r", headers, heads="r"), head=[repr(self)], notes=self.notes)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shrinktest import independence_test, k_sample_test, two_sample_test
+from shrinktest import two_sample_test
 from shrinktest.cli import main
 
 FAST = ("--seed", "0", "--resamples", "99")
@@ -47,22 +47,6 @@ def test_two_sample_says_how_different_the_files_are(run):
     assert "which is which" not in run("two-sample", "march.csv", "april.csv", *FAST)[1]
 
 
-def test_k_sample_compares_every_two_files(run):
-    effect = k_sample_test(*tables().values(), rng=0, n_resamples=99).effect()
-    code, out, _ = run("k-sample", "march.csv", "april.csv", "may.csv", "--effect", *FAST)
-    assert code == 0 and "Furthest apart are march.csv and may.csv: of one observation" in " ".join(out.split())
-    rows = [line.split() for line in out.splitlines() if " auc " in line and ".csv" in line]
-    assert [row[:2] for row in rows] == [["march.csv", "april.csv"], ["march.csv", "may.csv"], ["april.csv", "may.csv"]]
-    assert [float(row[3]) for row in rows] == pytest.approx([one.auc for one in effect.pairs.values()], abs=5e-4)
-
-
-def test_independence_says_how_dependent_the_columns_are(run):
-    march = tables()["march"]
-    effect = independence_test(march["u"], march["v"], rng=0, n_resamples=99).effect()
-    _, out, _ = run("independence", "march.csv", "--effect", *FAST)
-    assert "The dependence of u and v is" in out and " ".join(effect.lines()) in " ".join(out.split())
-
-
 @pytest.mark.parametrize(
     "words", ["two-sample march.csv april.csv", "k-sample march.csv may.csv", "independence may.csv"]
 )
@@ -77,9 +61,3 @@ def test_json_has_an_entry_for_it(run, words):
 def test_other_commands_say_which_have_it(run, words):
     code, out, err = run(*words.split(), "--effect")
     assert (code, out) == (2, "") and f"{words.split()[0]} has no option --effect; two-sample, k-sample and ind" in err
-
-
-def test_an_effect_of_missing_values_is_an_error(run):
-    tables()["march"].assign(u=lambda t: t["u"].where(t.index > 0)).to_csv("holes.csv", index=False)
-    code, out, err = run("two-sample", "holes.csv", "april.csv", "--effect", "--nan-policy", "propagate", *FAST)
-    assert (code, out) == (2, "") and "there is neither a witness function nor an ef" in err

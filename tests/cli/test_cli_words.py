@@ -217,7 +217,7 @@ def test_tests_name_the_option(run, command, typed, said):
         ),
         (
             "equivalence a.csv b.csv --measure distance --margin x",
-            "--margin x is neither a number, 'shift 0.2'",
+            "--margin x: with --measure distance give a number from 0 to 1, 'shift 0.2'",
         ),
         ("equivalence a.csv b.csv --measure distance --margin 0.1 --bandwidth grid", "must be one each"),
         (

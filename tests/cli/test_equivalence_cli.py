@@ -59,8 +59,8 @@ def test_it_is_the_library(run):
     [
         (" ".join(TWO), "give --margin and --measure"),
         (f"{' '.join(TWO)} --margin 0.1 --measure mmd", "--measure must be one of 'distance', 'auc', 'dependence'"),
-        (f"{' '.join(TWO)} --margin 2 --measure distance", "--margin must lie between 0 and 1 with --measure distance"),
-        (f"{' '.join(TWO)} --margin much --measure distance", "--margin much is neither a number"),
+        (f"{' '.join(TWO)} --margin 2 --measure distance", "--margin 2.0: with --measure distance give a number"),
+        (f"{' '.join(TWO)} --margin much --measure distance", "--margin much: with --measure"),
         (f"{' '.join(TWO)} --margin 0.1 --measure distance --estimator kme", "--estimator is not for --measure dist"),
         (f"{' '.join(TWO)} --margin 0.6 --measure auc --stopping curtailed", "--stopping is not for equivalence"),
         (f"{' '.join(TWO)} --margin 0.1 --measure distance --x u", "--x is for --measure dependence"),

@@ -6,7 +6,7 @@ import pytest
 import naive_effects as naive
 from shrinktest import Batches, Gaussian, independence_test
 from shrinktest.effects import dependence as module
-from shrinktest.effects.dependence import dependence, dependence_in_groups, hsic, hsic_of_groups, noise_of_groups
+from shrinktest.effects.dependence import dependence, dependence_in_groups, hsic, noise_of_groups
 from shrinktest.effects.inner_products import InnerProducts
 from shrinktest.kernels import Linear
 from shrinktest.statistics.sums import PairSums
@@ -60,7 +60,7 @@ def test_of_groups_pairs_of_different_ones_are_compared(change):
     assert found.second == pytest.approx(max(expected, 2.0 / (SIZE * (SIZE - 3.0))), rel=1e-9)
     alone = dependence(centred(LEFT), centred(RIGHT), np.arange(SIZE)[::-1])
     assert alone.value == pytest.approx(dependence(LEFT, RIGHT).value, rel=1e-9)  # groups of one pair are no groups
-    assert hsic_of_groups(centred(LEFT), centred(RIGHT), np.arange(SIZE))[0] == pytest.approx(hsic(LEFT, RIGHT)[0])
+    assert hsic(centred(LEFT), centred(RIGHT), np.arange(SIZE))[0] == pytest.approx(hsic(LEFT, RIGHT)[0])
 
 
 def test_some_groups_stand_for_all(monkeypatch):
@@ -97,11 +97,6 @@ def test_intervals_of_groups_cover(kernel):
     assert lengths[0] < 0.4 * lengths[1]
 
 
-def test_of_a_variable_with_itself_it_is_one():
-    found = dependence(LEFT, LEFT)
-    assert found.value == pytest.approx(1.0) and found.jackknife == pytest.approx(0.0, abs=1e-20)
-
-
 def test_of_a_variable_without_variance_there_is_none():
     """With one row that differs HSIC(X, X) is zero but for rounding; with two, it is without one of them."""
     for n, batches in ((30, False), (60, False), (1000, True)):
@@ -114,14 +109,6 @@ def test_of_a_variable_without_variance_there_is_none():
             ).effect()
             assert np.isnan(effect.dependence_interval).all() and np.isnan(effect.dependence) == (ones == 1)
             assert "A variable hardly varies" in effect.notes[0]
-
-
-def test_of_distances_it_is_the_distance_correlation_without_bias():
-    """Szekely and Rizzo (2014), by their formula from distances; see test_comparators for that of dcor."""
-    a, b = (np.sqrt(((z[:, None] - z[None]) ** 2).sum(axis=2)) for z in (X, Y))
-    expected = naive.correlation(a, b)
-    effect = independence_test(X, Y, kernel_x="energy", kernel_y="energy", n_resamples=0).effect()
-    assert effect.dependence == pytest.approx(expected, rel=1e-9)
 
 
 def test_under_independence_its_variance_is_that_of_second_order():

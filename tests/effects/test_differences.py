@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import naive_closer as naive
-from shrinktest.effects.differences import dependences, distances
+from shrinktest.effects.dependence import dependences
+from shrinktest.effects.distance import distances
 from shrinktest.kernels import Gaussian, Linear, Polynomial
 from shrinktest.statistics.kernel_cache import KernelCache, Limits
 

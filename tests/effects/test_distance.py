@@ -7,9 +7,9 @@ from scipy import stats
 import naive_effects as naive
 from shrinktest import Gaussian
 from shrinktest.effects.distance import NORMS, VARIANCE, Pair, distance
-from shrinktest.effects.inner_products import InnerProducts, never_negative
-from shrinktest.effects.jackknife import FEWEST, Estimate, centred, jackknife, variance_from_deleted
-from shrinktest.kernels import Energy, Laplacian, Linear, Rescaled, Whitened
+from shrinktest.effects.inner_products import InnerProducts
+from shrinktest.effects.jackknife import Estimate
+from shrinktest.kernels import Linear
 
 RNG = np.random.default_rng(3)
 M, N = 7, 9
@@ -97,22 +97,6 @@ def test_blocks_count_as_if_both_samples_had_them_in_the_same_shares(route):
     assert np.isnan(distance(features, pair_of(40, 40, blocks=np.tile(np.arange(40), 2)), NORMS).interval(0.95)).all()
 
 
-@pytest.mark.parametrize("size", [400, 4000])
-def test_the_share_of_variance_of_a_linear_kernel_is_that_of_analysis_of_variance(size):
-    """Of samples of one size; of others it is that of as many of each."""
-    x, y = RNG.normal(size=400), RNG.normal(0.8, 1.0, size=size)
-    features = InnerProducts.of(Linear(), np.concatenate([x, y])[:, None]).centred()
-    found = distance(features, pair_of(400, size), VARIANCE)
-    between = (x.mean() - y.mean()) ** 2 / 4.0
-    assert found.value == pytest.approx(between / (between + (x.var() + y.var()) / 2.0), abs=3e-3)
-
-
-def test_which_kernels_are_never_negative():
-    for kernel in (Gaussian(1.0), Rescaled(Laplacian(1.0), "sd"), 2.0 * Gaussian(1.0) + Gaussian(2.0) * Laplacian(1.0)):
-        assert never_negative(kernel) and kernel.resolve(Z)(Z).min() >= 0.0
-    assert not any(map(never_negative, (Gaussian(1.0) + Linear(), Energy(), Whitened(Gaussian(1.0)))))
-
-
 # --- the interval -----------------------------------------------------------------------------------------------
 
 
@@ -135,22 +119,6 @@ def test_lower_limits_are_above_zero_as_often_as_the_square_of_a_normal_variable
             assert (low > 0.0) == above
 
 
-def test_intervals_stay_within_the_scale_and_claim_nothing_without_data():
-    assert Estimate(0.01, 0.004, 0.002, 30).interval(0.95)[0] == 0.0
-    assert Estimate(0.97, 0.04, 0.002, 30).interval(0.95)[1] == 1.0
-    for none in ((0.1, 0.004, 0.001, FEWEST - 1), (0.1, np.nan, 0.001, 30), (0.0, 0.0, 0.0, 30)):
-        assert np.isnan(Estimate(*none).interval(0.95)).all()
-
-
-def test_the_jackknife_of_strata_is_the_variance_of_a_stratified_mean():
-    values, strata = RNG.normal(size=9), np.array([0, 0, 0, 1, 1, 2, 2, 2, 2])
-    sizes, weight = np.bincount(strata), np.array([0.3, 0.5, 0.2])
-    expected = [weight[k] ** 2 * np.var(values[strata == k], ddof=1) / sizes[k] for k in range(3)]
-    variances, counts = jackknife(centred((weight / sizes)[strata] * values, strata), strata)
-    assert variances == pytest.approx(expected) and counts.tolist() == [3, 2, 4]
-    assert variance_from_deleted(values) == pytest.approx(naive.jackknife(values))
-
-
 @pytest.mark.parametrize("blocks", [(20, 2, 2), (2, 6, 6)], ids=["small", "few"])
 def test_distances_within_blocks_vary_as_their_variance_says(blocks):
     """Blocks of few rows: the standard deviation of the estimates, and the mean of those that the intervals take."""
@@ -162,4 +130,4 @@ def test_distances_within_blocks_vary_as_their_variance_says(blocks):
         z = rng.normal(size=cells.size) + shift
         found.append(distance(InnerProducts.of(Gaussian(1.0), z[:, None]), pair, NORMS))
     spread = np.var([one.value for one in found])
-    assert 0.75 < np.mean([one.first + one.second for one in found]) / spread < 1.6
+    assert 0.75 < np.mean([max(each.jackknife - each.second, each.second) for each in found]) / spread < 1.6

@@ -9,7 +9,6 @@ from shrinktest.effects.inner_products import InnerProducts
 from shrinktest.effects.separability import (
     Area,
     CrossFit,
-    _with_ties,
     combine_scores,
     comparisons,
     fold_codes,
@@ -70,12 +69,6 @@ def test_rows_with_one_value_have_one_score(kernel):
     assert abs(effect.auc - 0.5) < 0.5 * abs(x.mean() - y.mean()) + 0.02
 
 
-def test_scores_that_differ_by_a_billionth_of_the_largest_are_ties():
-    """Also where rounding by itself would make them differ by less; what differs by more is left as it is."""
-    scores = np.array([2.0, 1.0, 2.0 - 1e-9, -1.0, 1.0 + 1e-9, 1.0 + 4e-9])
-    np.testing.assert_array_equal(_with_ties(scores, 1.0), [2.0 - 1e-9, 1.0, 2.0 - 1e-9, -1.0, 1.0, 1.0 + 4e-9])
-
-
 def test_folds_hold_whole_units_and_as_many_of_each_cell_as_can_be():
     units = np.repeat(np.arange(40), 3)
     cells = (units >= 22).astype(int)
@@ -85,40 +78,6 @@ def test_folds_hold_whole_units_and_as_many_of_each_cell_as_can_be():
         counts = np.bincount(folds[cells == cell][::3], minlength=5)
         assert np.ptp(counts) <= 1
     assert not np.array_equal(folds, fold_codes(units, cells, 5, np.random.default_rng(2)))
-
-
-@pytest.mark.parametrize("rows", [(2, 2), (2, 10), (3, 7), (1, 1)])
-def test_both_samples_of_a_block_are_in_the_same_folds(rows):
-    """As far as they go; folds have about as many rows, and what is compared is what all folds allow."""
-    least, blocks = min(rows), np.repeat(np.arange(20), sum(rows))
-    second = np.tile(np.repeat([False, True], rows), 20)
-    folds = fold_codes(np.arange(second.size), 2 * blocks + second, 5, np.random.default_rng(0), together=2)
-    for block in range(20):
-        one, other = (np.unique(folds[(blocks == block) & part]) for part in (~second, second))
-        assert np.intersect1d(one, other).size == min(least, 5)
-    assert all(np.ptp(np.bincount(folds[part], minlength=5)) <= 20 * part.mean() / 2 + 1 for part in (~second, second))
-
-
-def test_areas_and_their_variance_are_those_of_loops():
-    scores = RNG.integers(0, 6, size=M + N) - SECOND  # with ties
-    strata = RNG.integers(0, 3, size=M + N)
-    found = roc_area(scores.astype(float), SECOND, strata, np.arange(M + N), 0.3)
-    assert found.value == pytest.approx(naive.area(scores, SECOND, strata)[0])
-    assert found.variance == pytest.approx(naive.area_variance(scores, SECOND, strata))
-    assert found.units == (M, N) and found.chance == 0.3
-    won, compared, _ = comparisons(scores.astype(float), SECOND, strata)
-    assert compared[~SECOND].sum() == compared[SECOND].sum() == naive.area(scores, SECOND, strata)[1]
-    assert won[~SECOND].sum() + won[SECOND].sum() == pytest.approx(compared[SECOND].sum())
-
-
-def test_rows_of_a_pair_are_not_compared_with_each_other():
-    scores = RNG.integers(0, 6, size=40).astype(float)  # with ties, some of them within pairs
-    second, pairs = np.repeat([False, True], 20), np.arange(40) % 20
-    strata = RNG.integers(0, 3, size=20)[pairs]
-    found = roc_area(scores, second, strata, pairs, 0.3)
-    assert found.value == pytest.approx(naive.area(scores, second, strata, pairs)[0]) and found.units == (20, 20)
-    assert found.variance == pytest.approx(naive.area_variance(scores, second, strata, pairs))
-    assert found.value != pytest.approx(naive.area(scores, second, strata)[0])
 
 
 def test_pairs_that_resemble_each_other_have_an_interval_that_holds_the_area():
@@ -155,14 +114,16 @@ def test_limits_are_as_many_standard_deviations_away_as_the_confidence_says(valu
 def test_functions_are_added_up_in_units_of_their_own_by_the_evidence_for_each():
     scores = [RNG.normal(size=M + N), RNG.normal(size=M + N)]
     evidence = [np.array([1.0, 2.0, -1.0, 0.0]), np.array([3.0, -1.0, -2.0, 1.0])]
-    found = combine_scores(scores, evidence, FOLDS)
-    np.testing.assert_allclose(combine_scores([1e6 * scores[0], 1e-3 * scores[1]], evidence, FOLDS), found, rtol=1e-9)
+    found = combine_scores(list(zip(scores, evidence, strict=True)), FOLDS)
+    np.testing.assert_allclose(
+        combine_scores([(1e6 * scores[0], evidence[0]), (1e-3 * scores[1], evidence[1])], FOLDS), found, rtol=1e-9
+    )
     expected = np.empty(M + N)
     for k, weights in enumerate([(1.0, 9.0), (4.0, 0.0), (1.0, 1.0), (0.0, 1.0)]):
         held = k == FOLDS
         expected[held] = sum(w * one[held] / one[held].std() for w, one in zip(weights, scores, strict=True))
     np.testing.assert_allclose(found, expected)
-    np.testing.assert_allclose(combine_scores([np.ones(M + N)], [np.ones(4)], FOLDS), 0.0, atol=1e-12)
+    np.testing.assert_allclose(combine_scores([(np.ones(M + N), np.ones(4))], FOLDS), 0.0, atol=1e-12)
 
 
 @pytest.mark.parametrize("change", [lambda one: one, by_coordinates], ids=["dense", "coordinates"])
@@ -175,3 +136,19 @@ def test_evidence_is_the_distance_in_the_rows_of_the_other_folds(change):
         squared = sum((one.sum() - np.trace(one)) / (len(one) * (len(one) - 1)) for one in own)
         squared -= 2.0 * gram[np.ix_(x, y)].mean()
         assert found[k] == pytest.approx(squared / np.sqrt(naive.u_product(gram, gram)), rel=1e-8)
+
+
+@pytest.mark.parametrize("pairs", [False, True])
+def test_areas_and_their_variance_are_those_of_loops(pairs):
+    """Rows of a pair are not compared with each other; some are tied."""
+    second = np.repeat([False, True], [20, 20]) if pairs else SECOND
+    units = np.arange(40) % 20 if pairs else np.arange(M + N)
+    scores = RNG.integers(0, 6, size=len(second)) - 1.0 * second
+    strata = RNG.integers(0, 3, size=units.max() + 1)[units]
+    given = (scores, second, strata, *([units] if pairs else []))
+    found = roc_area(scores, second, strata, units, 0.3)
+    assert found.value == pytest.approx(naive.area(*given)[0])
+    assert found.variance == pytest.approx(naive.area_variance(*given))
+    won, compared, _ = comparisons(scores, second, strata)
+    assert compared[~second].sum() == compared[second].sum() == naive.area(scores, second, strata)[1]
+    assert won.sum() == pytest.approx(compared[second].sum())

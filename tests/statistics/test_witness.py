@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.stats import binom
 
@@ -78,16 +77,6 @@ def test_band_is_that_of_estimates_fitted_again_in_every_relabelling(estimator, 
         assert np.allclose(band.half_width, limits, rtol=1e-5, atol=1e-9)  # descents of the noise end near the optimum
 
 
-def test_exhaustive_band_agrees_with_brute_force():
-    result = run(4, 3, n_resamples=np.inf)
-    rows = functions(result, *samples(4, 3), "kme", AT)
-    assert len(rows) == 35
-    band = result.witness_band(AT, confidence=0.9)
-    pvalue, limits = naive_band(rows, 0.9, True)
-    assert band.exact and band.n_resamples == 35
-    assert np.isclose(band.pvalue, pvalue) and np.allclose(band.half_width, limits)
-
-
 @pytest.mark.parametrize("shift", [0.0, 1.0, 2.0, 3.0])
 @pytest.mark.parametrize("studentize", [True, False])
 def test_leaving_the_band_anywhere_is_rejecting(shift, studentize):
@@ -96,22 +85,6 @@ def test_leaving_the_band_anywhere_is_rejecting(shift, studentize):
     for confidence in (0.5, 0.9, 0.95, 0.99):
         band = result.witness_band(np.linspace(-2, 4, 9), confidence=confidence, studentize=studentize)
         assert band.outside.any() == (band.pvalue <= 1.0 - confidence + 1e-12)
-
-
-def test_by_default_the_band_is_at_the_observations_whatever_their_labels():
-    x, y = samples(6, 5)
-    pooled = np.vstack([x, y, x[:2]])
-    expected = sorted(map(tuple, np.vstack([x, y])))
-    for split in (6, 4):
-        result = two_sample_test(pooled[:split], pooled[split:], n_resamples=19, alpha=0.2, rng=0)
-        band = result.witness_band()
-        assert np.array_equal(band.points, expected)  # every one once
-        assert np.array_equal(band.values, result.witness_band(expected).values)
-    many = np.random.default_rng(0).normal(size=1000)
-    points = two_sample_test(many[:400], many[400:], n_resamples=19, alpha=0.2, rng=0).witness_band().points[:, 0]
-    assert len(points) == 256 and np.isin(points, many).all()
-    assert np.allclose(points, np.quantile(many, np.linspace(0.0, 1.0, 256)), atol=0.4)
-    assert (points[0], points[-1]) == (many.min(), many.max())
 
 
 def test_the_band_is_left_as_often_as_it_says_at_points_that_do_not_depend_on_the_labels():
@@ -202,16 +175,3 @@ def test_contributions_take_the_way_of_the_test(without_gram_matrix, gram, estim
     assert table["drop"][0] == pytest.approx(result.statistic - (changed + other) / 2.0, rel=1e-6, abs=1e-12)
     shares = result.effect(columns=True).shares
     assert max(shares, key=shares.get) == "1" and 0.9 < shares["1"] < 1.1
-
-
-def test_contributions_find_exact_coordinates_anew():
-    """Those of the observations are not exact for combinations of values that only exchanges make."""
-    rng = np.random.default_rng(0)
-    codes = rng.integers(0, 2, 400)
-    table = pd.DataFrame({"a": codes, "b": codes, "c": rng.integers(0, 2, 400)}).astype(float)
-    table.loc[:199, "c"] = 1.0
-    x, y = table[:200].to_numpy(), table[200:].to_numpy()
-    given = {"n_resamples": 19, "rng": 0, "bandwidth": 1.0}
-    dense, factor = (two_sample_test(x, y, gram=gram, **given) for gram in ("dense", "factor"))
-    assert factor.route == "factor" and dense.route == "dense"
-    assert np.allclose(dense.contributions(rng=1).to_numpy(), factor.contributions(rng=1).to_numpy(), rtol=1e-6)
