@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import level
-from shrinktest.notes import note
 from shrinktest.permutations.base import random_orders
 from shrinktest.permutations.design import ExchangeableUnits, PermutationDesign
 from shrinktest.permutations.null import TIE, Statistic
 from shrinktest.permutations.serial_correlation import stretches
 from shrinktest.permutations.stopping import allowed_rows
+from shrinktest.results.change import Place
 from shrinktest.statistics.scan import SINGLE, Cuts, Within
 
 _ORDERS = 99  # orders of the rows within both sides, for every place that is tried, or more:
@@ -26,76 +26,34 @@ _SUREST = 0.9999  # confidence at most: permutations for every place go as one o
 _TRIED = 48  # places at first; of longer series every so many, and then the ends of what is found by halving
 
 
-def of_place(confidence: Any) -> float | None:
-    """The confidence of an interval for a place, or None for no interval; raises ValueError for what is none."""
-    if confidence is None:
-        return None
-    if level(confidence, "confidence") > _SUREST:
-        raise ValueError(
-            f"confidence={confidence!r} takes more permutations than there is time for; use {_SUREST:g} at most"
-        )
-    return float(confidence)
+def place_confidence(confidence: Any) -> float | None:
+    """Return the confidence of an interval for a place, or None for no interval."""
+    if confidence is not None and level(confidence, "confidence") > _SUREST:
+        raise ValueError(f"confidence={confidence!r} takes too many permutations; use {_SUREST:g} at most")
+    return None if confidence is None else float(confidence)
 
 
-@dataclass(frozen=True, eq=False)
-class Place:
-    """The cut, or the interval, with the largest standardised distance."""
+def locate(
+    within: Within,
+    cuts: Cuts,
+    restriction: PermutationDesign,
+    confidence: float | None,
+    rng: np.random.Generator,
+    *,
+    chosen: bool = False,
+) -> Place:
+    """Return the cut, or the interval, with the largest standardised distance, and its confidence interval.
 
-    location: int  # the first row after the change
-    until: int | None  # the first row behind an interval
-    curve: np.ndarray  # (n + 1,): the standardised distance of every cut
-    # first and last of the places that are not ruled out
-    interval: tuple[int, int] | None
-    until_interval: tuple[int, int] | None
-    confidence: float | None
-
-    @classmethod
-    def of(
-        cls,
-        within: Within,
-        cuts: Cuts,
-        restriction: PermutationDesign,
-        confidence: float | None,
-        rng: np.random.Generator,
-        *,
-        chosen: bool = False,
-    ) -> Place:
-        """The place in the rows as they are; without a confidence no interval is looked for.
-
-        ``chosen``: the data chose the statistic that gives the place, one of several, and the interval is wider.
-        """
-        curve, location, until = within.curve(cuts)
-        interval = until_interval = None
-        if confidence is not None:
-            alpha = (1.0 - confidence) / (_CHOSEN if chosen else 1.0)
-            sides = _Sides(within.reduced(rng), cuts.fewest, restriction, alpha, rng)
-            interval = sides.interval(location, 0, cuts.n if until is None else until)
-            if until is not None:
-                until_interval = sides.interval(until, location, cuts.n)
-        return cls(location, until, curve, interval, until_interval, confidence)
-
-    @property
-    def edges(self) -> list[int]:
-        """The first row after the change and, of an interval, behind it."""
-        return [self.location] if self.until is None else [self.location, self.until]
-
-    def shown(self) -> dict[str, Any]:
-        """What a result says of it."""
-        names = ("location", "until", "curve", "interval", "until_interval", "confidence")
-        return {name: getattr(self, name) for name in names}
-
-    def notes(self, result: Any) -> tuple[str, ...]:
-        """What a reader should know of the place."""
-        if self.interval is None or math.isnan(result.pvalue):
-            return ()
-        notes = []
-        if not result.reject():
-            notes.append(note("no-rejection"))
-        if self.until is not None:
-            notes.append(note("interval-ends"))
-        if hasattr(result, "members"):
-            notes.append(note("interval-chosen"))
-        return tuple(notes)
+    The interval is wider if the data have ``chosen`` the statistic, one of several.
+    """
+    curve, location, until = within.curve(cuts)
+    interval = until_interval = None
+    if confidence is not None:
+        alpha = (1.0 - confidence) / (_CHOSEN if chosen else 1.0)
+        sides = _Sides(within.reduced(rng), cuts.fewest, restriction, alpha, rng)
+        interval = sides.interval(location, 0, cuts.n if until is None else until)
+        until_interval = None if until is None else sides.interval(until, location, cuts.n)
+    return Place(location, interval, until, until_interval, confidence, curve)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,9 +73,9 @@ class _Sides:
     rng: np.random.Generator
 
     def interval(self, best: int, first: int, end: int) -> tuple[int, int]:
-        """First and last of the cuts of rows ``first`` to before ``end`` that are not rejected.
+        """Return the first and the last cut of rows ``first`` to before ``end`` that are not rejected.
 
-        ``best`` is one; it may be ``first`` or ``end`` itself, where an interval reaches as far as the rows.
+        ``best`` is among them; it may be ``first`` or ``end`` if an interval reaches as far as the rows.
         """
         seed = self.rng.integers(2**63)
         cuts = np.arange(first + self.fewest, end - self.fewest + 1)
@@ -126,22 +84,22 @@ class _Sides:
         step, known = -(-cuts.size // _TRIED), {best: True}
         statistic = self.within.part(first, end).statistic(Cuts(end - first, SINGLE, self.fewest))
 
-        def kept(cut: int) -> bool:
+        def accepted(cut: int) -> bool:
             if cut not in known:
                 known[cut] = self._accepts(statistic, cut, first, end, np.random.default_rng([int(seed), cut]))
             return known[cut]
 
-        found = [cut for cut in (*map(int, cuts[::step]), *([best] if best in cuts else [])) if kept(cut)]
-        if not found:
+        places = [cut for cut in (*map(int, cuts[::step]), *([best] if best in cuts else [])) if accepted(cut)]
+        if not places:
             return best, best
-        # the ends are between places that are kept and the ones tried next to them, which are not
-        low, high = min(found), max(found)
-        low = _end(kept, low, max(int(cuts[0]) - 1, low - step))
-        high = _end(kept, high, min(int(cuts[-1]) + 1, high + step))
+        # the ends are between accepted places and the rejected ones tried next to them
+        low, high = min(places), max(places)
+        low = _end(accepted, low, max(int(cuts[0]) - 1, low - step))
+        high = _end(accepted, high, min(int(cuts[-1]) + 1, high + step))
         return min(best, low), max(best, high)
 
     def _accepts(self, statistic: Statistic, cut: int, first: int, end: int, rng: np.random.Generator) -> bool:
-        """Whether a change at ``cut`` is not rejected."""
+        """Return True if a change at ``cut`` is not rejected."""
         orders = max(_ORDERS, math.ceil(_REACHED / self.alpha) - 1)
         allowed = allowed_rows(self.alpha, orders + 1)
         observed, spread = statistic(np.arange(end - first)[None])[0, :2]
@@ -167,9 +125,9 @@ class _Sides:
         return exchangeable.moved(exchangeable.draw(rng, count))
 
 
-def _end(kept: Callable[[int], bool], inside: int, outside: int) -> int:
-    """The last place that is kept on the way from one that is to one that is not, by halving what is between them."""
+def _end(accepted: Callable[[int], bool], inside: int, outside: int) -> int:
+    """Return the last accepted place between an accepted and a rejected one, by bisection."""
     while abs(outside - inside) > 1:
         middle = (inside + outside) // 2
-        inside, outside = (middle, outside) if kept(middle) else (inside, middle)
+        inside, outside = (middle, outside) if accepted(middle) else (inside, middle)
     return inside
