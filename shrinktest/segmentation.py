@@ -38,7 +38,7 @@ class Search:
     kernel: KernelSpec
     settings: Settings
     rng: np.random.Generator
-    intervals: Calibration = Calibration(0, _CALIBRATING)  # of scans of intervals
+    intervals: Calibration  # of scans of intervals
     places: dict[tuple[int, int], int] = field(default_factory=dict)  # where the rows of a stretch change most
 
     def test(self, first: int, end: int, **options: Any) -> Any:
@@ -99,7 +99,7 @@ class Search:
         return None if limits is None else (min(first + limits[0], row), max(first + limits[1], row))
 
 
-def segmented(search: Search, n_changes: float) -> ChangesResult:
+def segmented(search: Search, n_changes: float, provenance: dict[str, Any]) -> ChangesResult:
     """Find the changes of a series by binary segmentation.
 
     The whole series is tested; if the test rejects, it is cut at the place of the change, and both sides are tested in
@@ -108,8 +108,7 @@ def segmented(search: Search, n_changes: float) -> ChangesResult:
     its share of the rows, and no less than those of the changes at its ends (Meinshausen 2008).
     """
     hypothesis, alpha = search.hypothesis, search.settings.alpha
-    provenance, n = rng_provenance(search.rng), hypothesis.sizes[0]
-    search = replace(search, intervals=Calibration(int(search.rng.integers(2**63)), _CALIBRATING))
+    n = hypothesis.sizes[0]
     whole = search.test(0, n)
     tests = {(0, n): Stretch(0, n, whole.pvalue, whole.pvalue, whole.location)}
     changes: list[Stretch] = []
@@ -259,4 +258,8 @@ def change_points(
         transform=transform, blocks=blocks, shift=shift, times=times,
     ).compared_by([kernel])  # fmt: skip
     most = math.inf if n_changes is None else count(n_changes, "n_changes", minimum=1)
-    return segmented(Search(hypothesis, estimator, KernelSpec(kernel, bandwidth), settings, as_rng(rng)), most)
+    generator = as_rng(rng)
+    provenance = rng_provenance(generator)
+    calibration = Calibration(int(generator.integers(2**63)), _CALIBRATING)
+    search = Search(hypothesis, estimator, KernelSpec(kernel, bandwidth), settings, generator, calibration)
+    return segmented(search, most, provenance)
