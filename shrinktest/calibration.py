@@ -112,8 +112,8 @@ def calibrate(
     Of pipelines that keep their level given these values, as permutation and rank tests do, at most
     (1 - confidence) / 2 are flagged as anti-conservative at any one level, by Clopper and Pearson's interval [CP34].
     A test that is exact only on average over data sets has a level given the values that is above alpha in some of
-    them, and is flagged more often with few observations: with 1000 trials the t test of two samples of 5 normal observations
-    at .01, .05 and .1 in 15, 9 and 7 % of data sets, that of two samples of 10 in less than 1 %.
+    them, and is flagged more often with few observations: with 1000 trials the t test of two samples of 5 normal
+    observations at .01, .05 and .1 in 15, 9 and 7 % of data sets, that of two samples of 10 in less than 1 %.
 
     With numbers in ``given`` the null hypothesis is an estimate, by kernel ridge regression and neighborhoods of rows,
     and a flag is a hint only: the t test of a partial correlation, exact for the normal data it was tried on, was
