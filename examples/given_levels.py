@@ -24,7 +24,7 @@ from statsmodels.stats.proportion import proportion_confint
 from shrinktest import independence_test, two_sample_test
 from shrinktest._check import counted
 from shrinktest._parallel import usable_cores
-from shrinktest.conditional.ridge import candidate_bases, tuned_smoother
+from shrinktest.conditional.regressions import candidate_bases, tuned_smoother
 from shrinktest.power.designs import Confounded
 
 NAME = "given_levels"

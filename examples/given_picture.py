@@ -14,7 +14,7 @@ def main() -> None:
     from statsmodels.datasets import statecrime
 
     from shrinktest import independence_test
-    from shrinktest.conditional.residuals import Regression
+    from shrinktest.conditional.regressions import Regression
 
     states = statecrime.load_pandas().data
     names, given = ["hs_grad", "murder"], ["poverty", "single"]

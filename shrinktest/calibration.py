@@ -13,7 +13,7 @@ from shrinktest._check import MAX_SIZE, as_rng, check_signature, choice, count, 
 from shrinktest._hints import hinted
 from shrinktest._parallel import n_workers
 from shrinktest._read import XY, Samples, Variables, read_samples, read_variables
-from shrinktest.hypotheses.given import null_given
+from shrinktest.conditional.given import null_given
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.power.any_test import AnyTest, pvalue_of
 from shrinktest.power.arguments import require_room, several
@@ -22,14 +22,12 @@ from shrinktest.power.store_file import Row
 from shrinktest.power.work import finish, once_heard
 from shrinktest.results.calibration import CalibrationResult
 from shrinktest.results.info import INDEPENDENCE, TWO_SAMPLE, kind_of
-from shrinktest.tables.observed import Observed
 from shrinktest.tables.reading import is_table, names_for
 from shrinktest.tables.rows import categories, stacked, taken
 
 KINDS = (TWO_SAMPLE.name, INDEPENDENCE.name)
 
 _PERMUTATIONS = 999  # of a test that is given by its name
-
 _ESTIMATED = (
     "Given numbers, the null hypothesis is an estimate: Y is what a regression says of it plus residuals that are "
     "permuted among neighbours. A level above alpha is a hint only, for valid tests have one in some data sets."
@@ -56,7 +54,7 @@ def calibrate(
     workers: int | None = None,
     progress: bool = False,
 ) -> CalibrationResult:
-    """How often a test, or any pipeline that ends in a p-value, rejects permuted versions of your data: its level.
+    """Estimate the level of a test, or of any pipeline that ends in a p-value, on permuted versions of your data.
 
     Parameters
     ----------
@@ -83,11 +81,11 @@ def calibrate(
     confidence : float, default 0.99
         Confidence of the interval for every level.
     nan_policy : {"raise", "omit", "indicator", "propagate"}
-        What to do with missing values: an error, drop their rows, or (the others) leave them to ``test``.  Where
-        permutations are restricted rows are not dropped, because ``test`` would not know which.
+        What to do with missing values: an error, drop their rows, or (the others) leave them to ``test``.  "omit" is
+        not for restricted permutations.
     rng : None, int, SeedSequence, BitGenerator or Generator, default 0
-        Seed of the permutations.  A function that draws random numbers needs a generator of its own; wrapped in an
-        :class:`~shrinktest.power.AnyTest` it is given one for every data set.
+        Seed of the permutations.  A function that draws random numbers needs a generator of its own; an
+        :class:`~shrinktest.power.AnyTest` is given one for every data set.
     workers : int, optional
         Processes; default all usable cores, or what ``joblib.parallel_config`` says.  If the test itself uses threads,
         give ``workers=1`` to one of the two.
@@ -99,11 +97,6 @@ def calibrate(
     CalibrationResult
         ``result.table``, ``result.anti_conservative``, ``result.summary()``, ``result.plot()``.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For arguments that make no sense, and when ``test`` returns no number from 0 to 1.
-
     See Also
     --------
     power_study : How often a test rejects when there is something to find.
@@ -112,21 +105,19 @@ def calibrate(
     Notes
     -----
     Permuted data come from the null hypothesis with the margins of the data at hand: the pooled observations for two
-    samples, the values of X and of Y for independence.  What is estimated is the level given these values, which is
-    what a permutation test keeps.  Where observations depend on each other in a way that ``blocks``, ``paired``,
-    ``groups`` and ``shift`` do not say, the estimate says nothing.
+    samples, the values of X and of Y for independence.  The level given these values is what a permutation test keeps.
+    If observations depend on each other in a way that ``blocks``, ``paired``, ``groups`` and ``shift`` do not say, the
+    estimate says nothing.
 
     Of pipelines that keep their level given these values, as permutation and rank tests do, at most
     (1 - confidence) / 2 are flagged as anti-conservative at any one level, by Clopper and Pearson's interval [CP34].
-    A test that is exact on average over the data sets of a model has a level given the values that is above alpha in
-    some of them and below in others, and is flagged more often where there are few observations: the t test of two
-    samples of 5 normal observations at .01, .05 and .1 in 15, 9 and 7 % of data sets with 1000 trials, and in 35, 26
-    and 23 % with 5000; Pearson's correlation of 5 pairs in a fifth with 1000; the t test of two samples of 10 in less
-    than 1 % with 1000, and in 1 to 4 % with 5000.
+    A test that is exact only on average over data sets has a level given the values that is above alpha in some of
+    them, and is flagged more often with few observations: with 1000 trials the t test of two samples of 5 normal
+    observations at .01, .05 and .1 in 15, 9 and 7 % of data sets, that of two samples of 10 in less than 1 %.
 
-    With numbers in ``given`` the null hypothesis is an estimate, a kernel ridge regression and neighbourhoods of rows.
-    There a flag is a hint only, as the summary says: the t test of a partial correlation, exact for the normal data it
-    was tried on, was flagged at some level in 15, 12, 14 and 10 % of data sets with 20, 30, 50 and 100 rows.
+    With numbers in ``given`` the null hypothesis is an estimate, by kernel ridge regression and neighborhoods of rows,
+    and a flag is a hint only: the t test of a partial correlation, exact for the normal data it was tried on, was
+    flagged at some level in 15, 12, 14 and 10 % of data sets with 20, 30, 50 and 100 rows.
 
     Examples
     --------
@@ -158,34 +149,22 @@ def calibrate(
     jobs, progress = None if workers is None else n_workers(workers), flag(progress, "progress")
     generator = as_rng(rng)
     seed = int(rng) if isinstance(rng, int | np.integer) else int.from_bytes(generator.bytes(16), "little")
-    design = {"blocks": blocks, "paired": paired, "groups": groups, "shift": shift}
-    data, sizes, restriction, observed = _read(X, Y, kind, nan_policy, design)
-    if given is not None:
-        if kind != INDEPENDENCE.name or restriction or nan_policy == "omit":
-            raise ValueError(
-                "given= is for kind='independence' without other restrictions and with all rows; leave one of them out"
-            )
-        data["explained"], restriction = null_given(Y, given, observed)
-        if data["explained"] is not None:
-            data["y"] = data["y"] - data["explained"]
-    words = restriction.words(sum(sizes))
-    notes: tuple[str, ...] = ()
-    if data.get("explained") is not None:
-        words, notes = f"residuals of a regression, {words}", (_ESTIMATED,)
-    relabel = _Relabelled(test, kind, sizes=sizes, restriction=restriction, **data)
-    run = once_heard(relabel, 0, seed)  # what cannot work is found out before it is sent elsewhere
-    kept = _PValues(np.full(trials, np.nan))
-    finish(kept, run, [(trial, seed) for trial in range(trials)], trials, jobs, progress)
+    pipeline = _read(test, X, Y, kind, nan_policy, given, blocks=blocks, paired=paired, groups=groups, shift=shift)
+    words = pipeline.restriction.words(sum(pipeline.sizes))
+    estimated = pipeline.explained is not None
+    run = once_heard(pipeline, 0, seed)  # errors show before anything is sent to other processes
+    pvalues = _PValues(np.full(trials, np.nan))
+    finish(pvalues, run, [(trial, seed) for trial in range(trials)], trials, jobs, progress)
     return CalibrationResult(
-        pvalues=kept.values,
+        pvalues=pvalues.values,
         alphas=levels,
         confidence=confidence,
         kind=kind,
-        name=test.label if isinstance(test, AnyTest) else _called(test),
-        n_observations=sizes,
+        name=test.label if isinstance(test, AnyTest) else _name_of(test),
+        n_observations=pipeline.sizes,
         seed=seed,
-        restriction=words,
-        notes=notes,
+        restriction=f"residuals of a regression, {words}" if estimated else words,
+        notes=(_ESTIMATED,) if estimated else (),
     )
 
 
@@ -201,29 +180,28 @@ class _PValues:
 
 
 @dataclass(frozen=True, eq=False)
-class _Relabelled:
+class _Pipeline:
     """A pipeline, and the data it is run on after permutation."""
 
     test: Callable[[Any, Any], Any] | AnyTest
-    kind: str
     x: Any  # the first variable; of two samples, all rows
-    y: Any  # the second variable
+    y: Any  # the second variable; None for two samples
     sizes: tuple[int, ...]  # sizes of the samples, or the number of pairs
     restriction: PermutationDesign
-    flat: tuple[bool, bool]  # whether the pipeline gets X, and Y, in one dimension
-    explained: np.ndarray | None = None  # what is added to Y once it is relabelled
+    flat: tuple[bool, ...]  # True if the pipeline gets X, and Y, in one dimension
+    explained: np.ndarray | None = None  # what is added to Y once it is permuted
 
     def __call__(self, trial: int, seed: int) -> list[Row]:
-        """The p-value of one permuted data set, which depends on its number and the seed only."""
+        """Return the p-value of one permuted data set, which depends on its number and the seed only."""
         generator = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(trial,)))
         size = sum(self.sizes)
         order = self.restriction.random_order(generator, size) if self.restriction else generator.permutation(size)
-        if self.kind == TWO_SAMPLE.name:
-            x, y = (taken(self.x, rows) for rows in np.split(order, [self.sizes[0]]))
+        if self.y is None:
+            data = [taken(self.x, rows) for rows in np.split(order, [self.sizes[0]])]
         else:
-            x, y = taken(self.x, np.arange(size)), taken(self.y, order)
-            y = y if self.explained is None else self.explained + y
-        x, y = (data[:, 0] if flat else data for data, flat in zip((x, y), self.flat, strict=True))
+            y = taken(self.y, order)
+            data = [taken(self.x, np.arange(size)), y if self.explained is None else self.explained + y]
+        x, y = (values[:, 0] if flat else values for values, flat in zip(data, self.flat, strict=True))
         try:
             if isinstance(self.test, AnyTest):
                 others = np.random.SeedSequence(seed, spawn_key=(trial, 1))
@@ -234,47 +212,46 @@ class _Relabelled:
             raise
 
 
-def _called(test: Callable[..., Any]) -> str:
+def _name_of(test: Callable[..., Any]) -> str:
     name = getattr(getattr(test, "func", test), "__qualname__", None) or repr(test)  # of a partial, what it calls
     name = name.rpartition("<locals>.")[2]  # not where it was defined
     return "your test" if name == "<lambda>" else str(name)
 
 
-def _read(
-    X: Any, Y: Any, kind: str, nan_policy: str, design: dict[str, Any]
-) -> tuple[dict[str, Any], tuple[int, ...], PermutationDesign, tuple[Observed, ...]]:
-    """The rows that are permuted, numbers of observations, which permutations are allowed, and variables as read."""
-    told = {name: value for name, value in design.items() if value is not None and value is not False}
-    for name in told:
-        if name not in kind_of(kind).restrictions:
-            other = next(one for one in KINDS if one != kind)
-            raise ValueError(
-                f"{name}= is for kind={other!r}; kind={kind!r} takes {', '.join(kind_of(kind).restrictions)}"
-            )
-    if told and nan_policy == "omit":
+def _read(test: Any, X: Any, Y: Any, kind: str, nan_policy: str, given: Any, **design: Any) -> _Pipeline:
+    """Read the data, and which permutations are allowed."""
+    design = {name: value for name, value in design.items() if value is not None and value is not False}
+    takes = kind_of(kind).restrictions
+    if wrong := [name for name in design if name not in takes]:
+        raise ValueError(f"{wrong[0]}= is not for kind={kind!r}, which takes {', '.join(takes)}")
+    if given is not None and (kind != INDEPENDENCE.name or design or nan_policy == "omit"):
         raise ValueError(
-            "nan_policy='omit' would drop rows that the labels of the pipeline still count; drop them before, from "
-            f"the data and from what the pipeline knows of {' and '.join(told)}"
+            "given= is for kind='independence' without other restrictions and with all rows; leave one of them out"
         )
+    if design and nan_policy == "omit":
+        raise ValueError(f"nan_policy='omit' does not go with {', '.join(design)}: drop rows beforehand")
     policy = "propagate" if nan_policy == "indicator" else nan_policy  # which is for the pipeline to do
-    found: Samples | Variables
+    data: Samples | Variables
     if kind == TWO_SAMPLE.name:
-        found = samples = read_samples((X, Y), names_for((X, Y), XY), policy, column_types=categories((X, Y)), **told)
+        data = samples = read_samples((X, Y), names_for((X, Y), XY), policy, column_types=categories((X, Y)), **design)
         sizes = samples.sizes
     else:
-        found = read_variables((X, Y), XY, policy, column_types=categories((X, Y)), **told)
-        sizes = (len(found.values[0]),)
-    restriction = found.restriction
-    restriction.check_some(sizes)
+        data = read_variables((X, Y), XY, policy, column_types=categories((X, Y)), **design)
+        sizes = (len(data.values[0]),)
+    data.restriction.check_some(sizes)
     # tables go to the pipeline as they are, arrays as numbers; of two samples of which one is an array, both do
-    tables = [is_table(data) and (kind != TWO_SAMPLE.name or is_table(X) == is_table(Y)) for data in (X, Y)]
+    tables = [is_table(raw) and (kind != TWO_SAMPLE.name or is_table(X) == is_table(Y)) for raw in (X, Y)]
     rows = [
-        taken(data, np.flatnonzero(kept)) if table else values
-        for data, table, values, kept in zip((X, Y), tables, found.values, found.kept, strict=True)
+        taken(raw, np.flatnonzero(kept)) if table else values
+        for raw, table, values, kept in zip((X, Y), tables, data.values, data.kept, strict=True)
     ]
-    flat = tuple(not table and _one_dimension(data) for data, table in zip((X, Y), tables, strict=True))
+    flat = tuple(not table and _one_dimension(raw) for raw, table in zip((X, Y), tables, strict=True))
     x, y = (stacked(rows, XY), None) if kind == TWO_SAMPLE.name else rows
-    return {"x": x, "y": y, "flat": flat}, sizes, restriction, found.observed
+    explained, restriction = None, data.restriction
+    if given is not None:
+        explained, restriction = null_given(Y, given, data.observed)
+        y = y if explained is None else y - explained
+    return _Pipeline(test, x, y, sizes, restriction, flat, explained)
 
 
 def _one_dimension(data: Any) -> bool:

@@ -16,7 +16,7 @@ from shrinktest._warn import warn_user
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.base import Hypothesis, Variable, places_of, require_values
 from shrinktest.hypotheses.context import FittedStatistic
-from shrinktest.hypotheses.place import Place, of_place
+from shrinktest.hypotheses.place import locate, place_confidence
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.kernels.bandwidths import require_in_range
 from shrinktest.multiple.ensembles import KernelSpec
@@ -35,12 +35,12 @@ from shrinktest.statistics.statistic import Prepared
 from shrinktest.tables.pooled import is_unasked
 
 _LEAST = 1e-150  # of kernel values that are squared
+_FEWEST = 2  # rows within which there is a pair
 _SHIFTED = "shift='circular' moves the series as a whole (shift='stretches' has one)."
 _OWN = "permutations of your own may not do that."
 _FURTHER = (
     "A further change in the same series looks the same, and stretches can hide it: change_points looks for several"
 )
-_FEWEST = 2  # rows within which there is a pair
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -53,70 +53,51 @@ class NoChange(Hypothesis):
     kind: ClassVar[TestInfo] = CHANGE
 
     restriction: PermutationDesign = field(default_factory=PermutationDesign)  # which orders are allowed
-    change: str = CHANGES[0]  # "single" or "epidemic": what is looked for, one cut or an interval
-    # share of the rows at either end before and after which no cut is made; of an interval, its least length, and that
-    # of what is outside
-    trim: float = 0.05
+    change: str = SINGLE  # or "epidemic": one cut or an interval
+    trim: float = 0.05  # share of the rows that a part, and the rest, have at least
     confidence: float | None = 0.95  # of the interval for the place; None: it is not computed
-    times: tuple[Any, ...] = ()  # when the rows were observed, where that is known
-    # how scans of intervals in the series are compared with that of the series; None: it alone is scanned
-    intervals: Calibration | None = None
-    noted: bool = True  # whether a result says what a reader should know of the memory of the rows, and of the place
+    times: tuple[Any, ...] = ()  # when the rows were observed, if known
+    intervals: Calibration | None = None  # how scans of seeded intervals are compared; None: only the series is scanned
+    noted: bool = True  # False: a part of a search, whose result carries no notes
 
     @classmethod
     def read(
-        cls,
-        X: Any,
-        *,
-        change: str = CHANGES[0],
-        trim: Any = 0.05,
-        nan_policy: str = "raise",
-        blocks: Any = None,
-        shift: Any = None,
-        times: Any = None,
-        scale: Any = None,
-        column_types: Any = None,
-        transform: Any = None,
-        **options: Any,
-    ) -> Self:
-        """The hypothesis about a series as users give it; see :func:`~shrinktest._series.read_series`."""
-        reading = {"scale": scale, "column_types": column_types, "transform": transform}
+        cls, X: Any, *, change: str = SINGLE, trim: Any = 0.05, confidence: Any = None, own: Any = None,
+        nan_policy: str = "raise", scale: Any = None, **reading: Any,
+    ) -> Self:  # fmt: skip
+        """Read a series as users give it; see :func:`~shrinktest._series.read_series`."""
         choice(change, CHANGES, "change")
-        trim = _share(trim)
-        read = read_series(X, nan_policy, blocks=blocks, shift=shift, times=times, **reading)
-        if change != SINGLE and len(read.restriction.series(len(read.values))) == 1:
-            raise ValueError(
-                "shift='circular' moves an interval along with the rows, where it is found again in every permutation, "
-                "so that the p-value is 1: use shift='stretches', or look for one cut (change='single')"
-            )
-        n = len(read.values)
-        ends = math.ceil(trim * n - 1e-9)
-        if not read.missing and n >= 2 * _FEWEST and 2 * ends > n:
-            raise ValueError(
-                f"trim={trim:g} leaves no cut of {counted(n, 'row')}: {ends} at either end are no places of a change; "
-                "take a smaller trim="
-            )
-        units_given = not is_unasked(scale)
+        series = read_series(X, nan_policy, scale=scale, **reading)
+        n = len(series.values)
+        share = isinstance(trim, int | float | np.number) and not isinstance(trim, bool) and 0.0 <= trim < 0.5
+        if not share or (n >= 2 * _FEWEST and 2 * math.ceil(trim * n - 1e-9) > n):
+            raise ValueError(f"trim must be a share from 0 to below 0.5 that leaves a cut of {n} rows; got {trim!r}")
+        if change != SINGLE and len(series.restriction.series(n)) == 1:
+            raise ValueError("shift='circular' moves an interval along with the rows, so p is 1: use shift='stretches'")
+        places = places_of(series.kept)
         return cls(
-            variables=(Variable(read.values, read.name, read.scale, read.encoding, units_given, places_of(read.kept)),),
-            sizes=(len(read.values),),
-            missing=read.missing,
-            restriction=read.restriction,
-            remarks=read.notes,
+            variables=(
+                Variable(series.values, series.name, series.scale, series.encoding, not is_unasked(scale), places),
+            ),
+            sizes=(n,),
+            missing=series.missing,
+            restriction=series.restriction,
+            remarks=series.notes,
             change=change,
-            trim=trim,
-            times=read.times,
-            **options,
+            trim=float(trim),
+            confidence=place_confidence(confidence),
+            times=series.times,
+            own=own,
         )
 
     @property
     def points(self) -> np.ndarray:
-        """The rows (n, d)."""
+        """Rows (n, d)."""
         return self.variables[0].points
 
     @property
     def cuts(self) -> Cuts:
-        """The parts that are compared with the rest."""
+        """Parts that are compared with the rest."""
         n = self.sizes[0]
         return Cuts(n, self.change, max(_FEWEST, math.ceil(self.trim * n - 1e-9)))
 
@@ -126,101 +107,80 @@ class NoChange(Hypothesis):
         restriction = self.restriction.of(np.arange(first, end))
         if restriction.stretch:
             restriction = in_stretches([self.points[rows]], restriction.stretch, restriction.blocks)
-        return replace(
-            self,
-            variables=(self.variables[0].only(rows),),
-            sizes=(end - first,),
-            restriction=restriction,
-            times=self.times[rows],
-            **options,
-        )
+        variables, times = (self.variables[0].only(rows),), self.times[rows]
+        return replace(self, variables=variables, sizes=(end - first,), restriction=restriction, times=times, **options)
 
     def _allowed(self, n_resamples: float, alpha: float) -> Permutations:
         return self.restriction.pairings(self.sizes[0], alpha, self.least)
 
     @property
     def least(self) -> float:
-        """A number that no p-value is below, because permutations can leave the parts of a cut as they are."""
+        """Lower bound of all p-values: the share of permutations that leave the parts of a cut as they are."""
         return 0.0 if self.restriction.shift else self.cuts.least(self.restriction.units(self.sizes[0]))
 
     def form(self, estimator: MeanEstimator, form: str) -> str:
         """Unbiased: the biased form would take the rows with the larger spread for the changed ones."""
-        if form == "biased":
-            raise ValueError(
-                "form='biased' has another size in parts of other sizes, also where nothing changes, so that "
-                "cuts could "
-                "not be compared; leave form= out"
-            )
+        choice(form, ("auto", "unbiased"), "form")
         return "unbiased"
 
     def tuning(self, estimator: MeanEstimator) -> str:
-        """Nothing may be tuned in parts of the series: raises ValueError for estimators that are."""
+        """Return what is tuned; raises ValueError for estimators that are tuned in parts of the series."""
         n = self.sizes[0]
         apart = (n // 3, n - n // 3)
         tuning = estimator.tuning_for(apart)
         if estimator.needs == "function" or tuning not in ("fixed", "pooled") or not estimator.weighs_all_alike(apart):
             raise ValueError(
-                f"{estimator!r} would be fitted anew on both sides of every cut, {self.sizes[0]} in every "
-                "permutation, and its mean and spread there, by which cuts are compared, are not "
-                "known: use estimator='kme', or 'mkme' or 'mmkme' whose noise is fixed or pooled; to compare two "
-                "stretches that were fixed beforehand, two_sample_test takes every estimator"
+                f"estimator={estimator!r} would be fitted anew on both sides of every cut; use 'kme', or 'mkme' or "
+                "'mmkme' with fixed or pooled noise"
             )
         return tuning
 
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
-        """The largest standardised distance over all cuts, or intervals, for every order of the rows."""
+        """Prepare the largest standardised distance over all cuts, or intervals, for every order of the rows."""
         require_in_range(kernel, self.points, self.variables[0].name, _LEAST)
         return prepare(estimator, kernel, self.points, self.cuts, cache=cache, workers=workers, scans_of=self._scans)
 
     def _scans(self, within: Within) -> Scans | None:
-        """Return the scans of intervals, if these are looked at."""
         return Scans.of(within, self.cuts, self.restriction, self.intervals) if self.intervals else None
 
     def concluded(self, result: Any, member: FittedStatistic, cache: KernelCache, rng: np.random.Generator) -> Any:
-        """The result with the place of the change."""
+        """Return the result with the place of the change."""
         if self.noted and self.own is None and result.n_resamples and self.least > result.alpha:
             warn_user(
                 f"no p-value of all permutations of {counted(self.sizes[0], 'row')} is below {self.least:.3g}, "
-                f"and alpha = {result.alpha:g}: the test {NEVER}, but by chance where permutations are random; "
-                "collect more rows"
+                f"and alpha = {result.alpha:g}: the test {NEVER}, but by chance; collect more rows"
             )
         within = Within.of(fitted_features(member.features[0], self.points, cache, self.change))
-        free = not self.interval_notes()
-        several = len(getattr(result, "members", ())) > 1
-        place = Place.of(within, self.cuts, self.restriction, self.confidence if free else None, rng, chosen=several)
+        confidence = None if self.interval_notes() else self.confidence
+        several = hasattr(result, "members")
+        chosen = several and len(result.members) > 1
+        place = locate(within, self.cuts, self.restriction, confidence, rng, chosen=chosen)
         if not result.pvalue > result.alpha and (scans := self._scans(within)):
             place = replace(place, location=scans.location())
         notes = result.notes
         if self.noted:
-            advice = f"{BY_STRETCHES}. {_FURTHER}"
-            notes += (*self.serial_notes_between(place.edges, advice), *place.notes(result), *self.interval_notes())
-        return replace(result, **place.shown(), times=self.times, notes=tuple(dict.fromkeys(notes)))
+            notes += self.serial_notes_between([row for row, _ in place.ends], f"{BY_STRETCHES}. {_FURTHER}")
+            if place.interval is not None and result.pvalue == result.pvalue:
+                unsure = {"no-rejection": not result.reject(), "interval-ends": place.until is not None}
+                notes += tuple(note(code) for code, holds in {**unsure, "interval-chosen": several}.items() if holds)
+            notes += self.interval_notes()
+        return replace(result, place=place, times=self.times, notes=tuple(dict.fromkeys(notes)))
 
     def interval_notes(self) -> tuple[str, ...]:
-        """Why there is no interval for the place where one is asked for."""
+        """Say why the place has no interval although one is asked for."""
         if self.confidence is None or (self.own is None and not self.restriction.shift):
             return ()
         return (note("no-interval", why=_SHIFTED if self.own is None else _OWN),)
 
     def serial_notes_between(self, edges: list[int], advice: str = BY_STRETCHES) -> tuple[str, ...]:
-        """Notes on how much successive rows have in common, those between two edges with a mean of their own."""
+        """Notes on the correlation of successive rows, those between two edges with a mean of their own."""
         if self.own is not None:
             return ()
-        parts = np.split(np.arange(self.sizes[0]), edges)
-        rows = self.variables[0].rows_of(*parts)
-        by_block = self.variables[0].rows_of(*split_by_blocks(parts, self.restriction.blocks))
-        name = self.variables[0].name
-        correlation = by_block.correlated(name) if self.restriction.by_rows else None
+        parts, variable = np.split(np.arange(self.sizes[0]), edges), self.variables[0]
+        by_block = variable.rows_of(*split_by_blocks(parts, self.restriction.blocks))
+        correlation = by_block.correlated(variable.name) if self.restriction.by_rows else None
         serial = () if correlation is None else (correlation.note(advice),)
-        return (*serial, *short(rows, self.restriction, name))
-
-
-def _share(trim: Any) -> float:
-    if isinstance(trim, bool) or not isinstance(trim, int | float | np.number) or not 0.0 <= trim < 0.5:
-        raise ValueError(
-            f"trim must be a share of the rows, from 0 to below 0.5: no cut is nearer to either end; got {trim!r}"
-        )
-    return float(trim)
+        return (*serial, *short(variable.rows_of(*parts), self.restriction, variable.name))
 
 
 @hinted
@@ -314,10 +274,9 @@ def change_point_test(
         form=form, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
         progress=progress, gram=gram, rank=rank, max_memory=max_memory,
     )  # fmt: skip
-    reading = {"nan_policy": nan_policy, "scale": scale, "column_types": column_types, "transform": transform}
     require_values(shift, kernel)
     hypothesis = NoChange.read(
-        X, change=change, trim=trim, blocks=blocks, shift=shift, times=times, own=permutations,
-        confidence=of_place(confidence), **reading,
+        X, change=change, trim=trim, confidence=confidence, own=permutations, nan_policy=nan_policy, scale=scale,
+        column_types=column_types, transform=transform, blocks=blocks, shift=shift, times=times,
     )  # fmt: skip
     return run(hypothesis, estimator, [KernelSpec(kernel, bandwidth)], settings, rng)  # type: ignore[return-value]

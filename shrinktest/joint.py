@@ -36,30 +36,19 @@ class JointIndependence(Hypothesis):
 
     @classmethod
     def read(
-        cls,
-        *variables: Any,
-        nan_policy: str = "raise",
-        scale: Any = None,
-        column_types: Any = None,
-        transform: Any = None,
-        called: tuple[str, ...] = (),
-        **options: Any,
-    ) -> Self:
-        """The hypothesis about variables as users give them; see :func:`~shrinktest._read.read_variables`.
-
-        ``called`` are names of the variables.
-        """
+        cls, *variables: Any, nan_policy: str = "raise", scale: Any = None, called: tuple[str, ...] = (),
+        own: Any = None, **reading: Any,
+    ) -> Self:  # fmt: skip
+        """Read variables as users give them, with their names; see :func:`~shrinktest._read.read_variables`."""
         names = called or numbered("variables", len(variables))
-        told = {"scale": scale, "column_types": column_types, "transform": transform}
-        read = read_variables(variables, names, nan_policy, **told)
-        found = variables_of(read, names, said=not is_unasked(scale))
+        read = read_variables(variables, names, nan_policy, scale=scale, **reading)
         return cls(
-            variables=found,
+            variables=variables_of(read, names, said=not is_unasked(scale)),
             sizes=(len(read.values[0]),),
             missing=read.missing,
             remarks=read.notes,
             called=called or read.labels,
-            **options,
+            own=own,
         )
 
     def _allowed(self, n_resamples: float, alpha: float) -> Permutations:
@@ -71,15 +60,15 @@ class JointIndependence(Hypothesis):
         return np.tile(np.arange(self.sizes[0]), (len(self.variables) - 1, 1))
 
     def serial_correlation(self) -> SerialCorrelation | None:
-        """What successive rows of two of the variables have in common."""
-        return joint_correlation([one.series for one in self.variables], [one.name for one in self.variables])
+        """Serial correlation of two of the variables."""
+        return joint_correlation([v.series for v in self.variables], [v.name for v in self.variables])
 
     def form(self, estimator: MeanEstimator, form: str) -> str:
-        """There is the biased form only."""
+        """Biased, the only form."""
         return "biased"
 
     def tuning(self, estimator: MeanEstimator) -> str:
-        """As the estimator says for one sample of rows."""
+        """Return what the estimator tunes for one sample of rows."""
         return tuning_of(estimator, self.sizes[0])
 
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
@@ -156,24 +145,20 @@ def joint_independence_test(
     (0.763, 0.389)
     """
     widths = bandwidths if isinstance(bandwidths, list | tuple) else [bandwidths]
-    refuse_candidates("joint_independence_test", "gaussian", *(one for one in widths if isinstance(one, str)))
+    refuse_candidates("joint_independence_test", "gaussian", *(width for width in widths if isinstance(width, str)))
     settings = Settings.read(
         n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers, progress=progress,
         max_memory=max_memory,
     )  # fmt: skip
     given, called, types = named_variables(variables, column_types)
-    told = {"nan_policy": nan_policy, "scale": scale, "column_types": types, "transform": transform}
-    hypothesis = JointIndependence.read(*given, **told, called=called, own=permutations)
-    count = len(given)
-    each = zip(_one_each(kernels, count, "kernels"), _one_each(bandwidths, count, "bandwidths"), strict=True)
-    asked = [KernelSpec(kernel, bandwidth, f"kernels[{v}]") for v, (kernel, bandwidth) in enumerate(each)]
-    return run(hypothesis, estimator, asked, settings, rng)
-
-
-def _one_each(values: Any, count: int, name: str) -> list[Any]:
-    """One value for every variable: those of a list or tuple, or the same for all."""
-    if not isinstance(values, list | tuple):
-        return [values] * count
-    if len(values) != count:
-        raise ValueError(f"{name} has {len(values)} entries for {count} variables; give one for each, or one for all")
-    return list(values)
+    hypothesis = JointIndependence.read(
+        *given, nan_policy=nan_policy, scale=scale, column_types=types, transform=transform, called=called,
+        own=permutations,
+    )  # fmt: skip
+    columns = [
+        values if isinstance(values, list | tuple) else [values] * len(given) for values in (kernels, bandwidths)
+    ]
+    if {len(given)} != set(map(len, columns)):
+        raise ValueError(f"kernels and bandwidths: give lists one entry for each of {len(given)} variables")
+    specs = [KernelSpec(kernel, width, f"kernels[{v}]") for v, (kernel, width) in enumerate(zip(*columns, strict=True))]
+    return run(hypothesis, estimator, specs, settings, rng)

@@ -13,9 +13,9 @@ from shrinktest._check import as_rng, choice, counted
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest._read import XY, Variables, read_variables
+from shrinktest.conditional.given import GIVEN, method_for, read_three, refuse_without, regression_for
+from shrinktest.conditional.hypothesis import ConditionalIndependence, conditional, without_decision
 from shrinktest.hypotheses.base import variables_of
-from shrinktest.hypotheses.conditional import ConditionalIndependence, conditional, without_decision
-from shrinktest.hypotheses.given import GIVEN, method_for, read_three, refuse_without, regression_for
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.ensembles import KernelSpec, asks_for_none, refuse_candidates

@@ -107,44 +107,32 @@ def permutation_test(
     >>> permutation_test(correlation, 25, vectorized=True, rng=0).pvalue
     0.154
     """
-    if not callable(statistic):
-        raise TypeError(f"statistic must be a function from a permutation to a number; got {statistic!r}")
+    if not isinstance(name, str) or not name or name in KINDS:
+        raise ValueError(f"name must be a text that is not the name of a test of this package; got {name!r}")
     vectorized = flag(vectorized, "vectorized")
-    if not isinstance(name, str) or not name:
-        raise TypeError(f"name must be a text, which is what the result calls the test; got {name!r}")
-    if name in KINDS:
-        raise ValueError(f"name={name!r} is a test of this package, of another statistic; call yours something else")
     what = "permutations (B, n) -> numbers (B,)" if vectorized else "permutation (n,) -> number"
+    if not callable(statistic):
+        raise TypeError(f"statistic must be a function {what}; got {statistic!r}")
     check_signature(statistic, ("rows" if vectorized else "row",), f"statistic must be a function {what}")
-    alpha = level(alpha)
+    alpha, generator = level(alpha), as_rng(rng)
     threads, number, progress = n_workers(workers), resample_count(n_resamples), flag(progress, "progress")
-    rule = as_stopping(stopping, alpha)
-    generator = as_rng(rng)
-    provenance = rng_provenance(generator)
-    scheme = _permutations(permutations)
+    rule, provenance, scheme = as_stopping(stopping, alpha), rng_provenance(generator), _permutations(permutations)
     if 8.0 * scheme.size > (free := free_memory()):
-        raise MemoryError(
-            f"permutations: one of {scheme.size} observations takes {8e-9 * scheme.size:.3g} GB, and "
-            f"{free / 1e9:.3g} GB are free; take fewer observations"
-        )
+        raise MemoryError(f"permutations of {scheme.size} observations do not fit in {free / 1e9:.3g} GB of memory")
 
-    def rows(these: np.ndarray) -> np.ndarray:
-        found = statistic(these) if vectorized else [statistic(row) for row in these]
+    def evaluate(rows: np.ndarray) -> np.ndarray:
+        values = statistic(rows) if vectorized else [statistic(row) for row in rows]
         try:
-            values = real_values(found)
+            numbers = real_values(values)
         except TypeError as error:
-            raise TypeError(f"statistic must return numbers; it returned what is none: {error}") from None
-        if values.shape != (len(these),):
-            asked = f"{len(these)} numbers for as many permutations" if vectorized else "one number for a permutation"
-            raise ValueError(f"statistic must return {asked}; it returned shape {values.shape[not vectorized :]}")
-        if not np.isfinite(values).all():
-            odd = int(np.flatnonzero(~np.isfinite(values))[0])
-            what = found[odd] if isinstance(found, list) else values[odd]  # None is no NaN
-            raise ValueError(f"statistic must return a finite number for every permutation; it returned {what}")
-        return np.stack([values, np.abs(values)], axis=1)
+            raise TypeError(f"statistic must return numbers: {error}") from None
+        if numbers.shape != (len(rows),) or not np.isfinite(numbers).all():
+            odd = numbers[~np.isfinite(numbers)][:1].tolist() or f"shape {numbers.shape}"
+            raise ValueError(f"statistic must return one finite number for every permutation; it returned {odd}")
+        return np.stack([numbers, np.abs(numbers)], axis=1)
 
-    drawn = Draws.of(scheme, number, generator)
-    null = null_distribution(rows, drawn, stopping=rule, workers=threads, progress=progress)
+    draws = Draws.of(scheme, number, generator)
+    null = null_distribution(evaluate, draws, stopping=rule, workers=threads, progress=progress)
     if rule is None:  # the terms of which a statistic is a sum are not known, which may cancel on the data
         usual = float(np.median(np.abs(null.values))) if null.values.size else 0.0
         null = replace(null, tolerance=max(null.tolerance, TIE * usual))
@@ -153,16 +141,16 @@ def permutation_test(
     return make_result(null, TestData(name, sizes, restriction=scheme.restriction), alpha=alpha, rng=provenance)
 
 
-def _permutations(given: Any) -> Permutations:
-    if isinstance(given, Permutations):
-        return as_permutations(given, None)
-    if isinstance(given, int | np.integer) and not isinstance(given, bool) and given >= 2:
-        return Pairings(count(given, "permutations", minimum=2, maximum=MAX_SIZE))
-    sizes = tuple(given) if isinstance(given, tuple | list) else ()
-    if len(sizes) >= 2 and all(isinstance(n, int | np.integer) and n >= 1 and n is not True for n in sizes):
-        count(sum(map(int, sizes)), "the sum of the sizes in permutations", minimum=2, maximum=MAX_SIZE)
-        return Labels(tuple(map(int, sizes)), symmetric=False)
-    raise TypeError(
-        "permutations must be a number of observations (at least 2), the sizes of samples such as (30, 25), or a "
-        f"Permutations object; got {given!r}"
-    )
+def _permutations(permutations: Any) -> Permutations:
+    """Return permutations of a number of rows, or of the rows of samples, or a user's."""
+    if isinstance(permutations, Permutations):
+        return as_permutations(permutations, None)
+    sizes = permutations if isinstance(permutations, tuple | list) else (permutations,)
+    whole = all(isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 1 for n in sizes)
+    if not whole or sum(sizes) < 2 or (len(sizes) < 2 and sizes is permutations):
+        raise TypeError(
+            "permutations must be a number of rows (at least 2), sizes of samples such as (30, 25), or Permutations; "
+            f"got {permutations!r}"
+        )
+    total = count(sum(map(int, sizes)), "permutations", minimum=2, maximum=MAX_SIZE)
+    return Labels(tuple(map(int, sizes)), symmetric=False) if len(sizes) > 1 else Pairings(total)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import chain, combinations, starmap
 from typing import Any
 
 import numpy as np
@@ -155,36 +155,30 @@ def closer_test(
     1  lognormal       normal     -0.0319    0.0176  lognormal
     2     normal  exponential      0.0041    0.7994
     """
-    samples, called = _candidates(candidates, names)
+    samples, names = _candidates(candidates, names)
     measure, method = choice(measure, MEASURES, "measure"), choice(method, ADJUSTMENTS, "method")
-    alternative = choice(alternative, ALTERNATIVES, "alternative")
-    if alternative != "two-sided" and len(samples) > 2:
-        raise ValueError("alternative must be 'two-sided' with more than two candidates")
+    alternative = choice(alternative, ALTERNATIVES if len(samples) == 2 else ALTERNATIVES[:1], "alternative")
     choice(nan_policy, ("raise", "omit", "indicator"), "nan_policy")
     alpha, confidence, generator = level(alpha), level(confidence, "confidence"), as_rng(rng)
     provenance = rng_provenance(generator)
-    cache = KernelCache(Limits(gram, rank, memory_limit(max_memory), generator))
-    reading = {"scale": scale, "column_types": column_types, "transform": transform, "nan_policy": nan_policy}
+    reading = {"scale": scale, "column_types": column_types, "transform": transform}
+    arguments = (X, *samples), names, nan_policy, reading, kernel, bandwidth
+    cache, workers = KernelCache(Limits(gram, rank, memory_limit(max_memory), generator)), n_workers(workers)
+    if flag(paired, "paired") + (groups is not None) + (measure != DISTANCE) > 1:
+        raise ValueError("paired=, groups= and measures other than 'distance' exclude each other; leave one out")
     if measure == DISTANCE:
-        data = _read_distances(
-            (X, *samples), called, kernel, bandwidth, paired, groups, cache, n_workers(workers), **reading
-        )
-    elif paired is not False or groups is not None:
-        raise ValueError(f"paired= and groups= are for measure='distance', not for {measure!r}; leave them out")
+        data = _read_distances(*arguments, paired, groups, cache, workers)
     else:
-        data = _read_dependences(
-            (X, *samples), called, kernel, bandwidth, measure, cache, n_workers(workers), **reading
-        )
+        data = _read_dependences(*arguments, measure, cache, workers)
     notes = [*data.notes, note("asymptotic", interval="interval")]
     if min(data.counts) < FEW:
         notes.append(note("few-units", count=min(data.counts), units=data.units, fewest=FEW))
-    few, many = sorted(data.counts[1:3])
-    if alternative != "two-sided" and uneven(few, many):
-        notes.append(note("uneven-candidates", first=called[1], second=called[2]))
+    if alternative != "two-sided" and uneven(*sorted(data.counts[1:3])):
+        notes.append(note("uneven-candidates", first=names[1], second=names[2]))
     pairs = []
-    for first, second in combinations(range(1, len(called)), 2):
+    for first, second in combinations(range(1, len(names)), 2):
         order = (first - 1, second - 1) if measure == DISTANCE else (second - 1, first - 1)
-        pair = _compared(data.jackknife.difference(*order), called[first], called[second], alternative, confidence)
+        pair = _compared(data.jackknife.difference(*order), names[first], names[second], alternative, confidence)
         if np.array_equal(data.values[first], data.values[second]):
             pair = replace(pair, statistic=np.nan, pvalue=1.0, low=np.nan, high=np.nan)
             notes.append(note("same-rows", first=pair.first, second=pair.second))
@@ -192,7 +186,7 @@ def closer_test(
             notes.append(note("no-error"))
         pairs.append(pair)
     return CloserResult(
-        names=called,
+        names=names,
         estimates=tuple(map(float, data.jackknife.estimates)),
         pairs=_adjusted(pairs, method),
         measure=measure,
@@ -216,21 +210,18 @@ def uneven(few: int, many: int) -> bool:
 
 
 def _candidates(candidates: tuple[Any, ...], names: Any) -> tuple[tuple[Any, ...], tuple[str, ...]]:
-    """The candidates, and the names of X and of each of them."""
+    """Return the candidates, and the names of X and of each of them."""
     if len(candidates) == 1 and isinstance(candidates[0], list | tuple):
         candidates = tuple(candidates[0])
     samples, own = named_samples(candidates, "candidates")
     if len(samples) < 2:
         raise ValueError(f"candidates: give two or more, each as an argument or all in a mapping; got {len(samples)}")
     own = own or (("Y", "Z") if len(samples) == 2 else tuple(f"Y{i}" for i in range(1, len(samples) + 1)))
-    called = ("X", *own) if names is None else (names, *own) if isinstance(names, str) else tuple(names)
-    if len(called) != 1 + len(samples) or not all(isinstance(name, str) and name for name in called):
-        raise TypeError(
-            f"names must be {1 + len(samples)} texts, for X and the candidates, or one for X; got {names!r}"
-        )
-    if len(set(called)) < len(called):
-        raise ValueError(f"names must differ; got {', '.join(called)}")
-    return samples, called
+    names = ("X", *own) if names is None else (names, *own) if isinstance(names, str) else tuple(names)
+    texts = [name for name in names if isinstance(name, str) and name]
+    if not len(set(texts)) == len(names) == 1 + len(samples):
+        raise ValueError(f"names must be {1 + len(samples)} different texts, for X and the candidates; got {names!r}")
+    return samples, names
 
 
 def _compared(
@@ -245,22 +236,22 @@ def _compared(
     statistic = difference / error
     below, above = float(stdtr(freedom, statistic)), float(stdtr(freedom, -statistic))
     pvalue = {"less": below, "greater": above}.get(alternative, 2.0 * min(below, above))
+    pvalue = min(1.0, max(pvalue, float(np.finfo(float).tiny)))
     share = 0.5 + confidence / 2.0 if alternative == "two-sided" else confidence
     reach = float(stdtrit(freedom, share)) * error
     low = -np.inf if alternative == "less" else difference - reach
     high = np.inf if alternative == "greater" else difference + reach
-    smallest = float(np.finfo(float).tiny)
-    return CloserPair(first, second, difference, error, freedom, statistic, min(1.0, max(pvalue, smallest)), low, high)
+    return CloserPair(first, second, difference, error, freedom, statistic, pvalue, low, high)
 
 
 def _adjusted(pairs: Sequence[CloserPair], method: str) -> tuple[CloserPair, ...]:
-    """The pairs with p-values adjusted for their number."""
-    if len(pairs) == 1:
-        return (replace(pairs[0], adjusted=pairs[0].pvalue),)
-    from statsmodels.stats.multitest import multipletests
+    """Adjust p-values for the number of pairs."""
+    adjusted = [pair.pvalue for pair in pairs]
+    if len(pairs) > 1:
+        from statsmodels.stats.multitest import multipletests
 
-    adjusted = multipletests([pair.pvalue for pair in pairs], method=method)[1]
-    return tuple(replace(pair, adjusted=float(one)) for pair, one in zip(pairs, adjusted, strict=True))
+        adjusted = multipletests(adjusted, method=method)[1].tolist()
+    return tuple(replace(pair, adjusted=pvalue) for pair, pvalue in zip(pairs, adjusted, strict=True))
 
 
 # --- data ---------------------------------------------------------------------------------------------------
@@ -271,7 +262,7 @@ class _Data:
     """Estimates for every candidate, and what results say of the data."""
 
     jackknife: JackknifeEstimates
-    values: Sequence[np.ndarray]  # the rows of every sample, to find those that are the same
+    values: Sequence[np.ndarray]  # the rows of every sample
     counts: tuple[int, ...]  # units in every sample
     kernel: Any
     route: str
@@ -282,17 +273,12 @@ class _Data:
 
 
 def _read_distances(
-    samples: Sequence[Any], names: tuple[str, ...], kernel: Any, bandwidth: Any, paired: Any, groups: Any,
-    cache: KernelCache, workers: int, *, nan_policy: str, **reading: Any,
+    samples: Sequence[Any], names: tuple[str, ...], nan_policy: str, reading: dict[str, Any], kernel: Any,
+    bandwidth: Any, paired: bool, groups: Any, cache: KernelCache, workers: int,
 ) -> _Data:  # fmt: skip
     """Read samples, and estimate the distance of the first to each of the others."""
-    if flag(paired, "paired") and groups is not None:
-        raise ValueError("groups= cannot be combined with paired=True; leave one out")
     read = read_samples(samples, names, nan_policy, paired=paired, same_units=False, **reading)
     pooled, sizes, together = np.vstack(read.values), read.sizes, " and ".join(names)
-    if np.ptp(pooled, axis=0).max() == 0.0:
-        raise ValueError(f"{together} have the same values in every row; there is nothing to compare")
-    _refuse_itself(read.values, names)
     series = np.split(np.arange(len(pooled)), np.cumsum(sizes)[:-1])
     kept, units, unit = np.concatenate(read.kept), np.arange(len(pooled)), "rows"
     if paired:
@@ -301,20 +287,18 @@ def _read_distances(
         labels = pooled_labels(groups, "groups", samples, names, tuple(map(len, read.kept)), together)
         units, unit = label_codes(labels, "groups", kept), "groups"
     counts = tuple(np.unique(units[rows]).size for rows in series)
+    _require_comparable(read.values, names, pooled, together)
     for name, count in zip(names, counts, strict=True):
-        _enough(name, count, unit, 3)
-    said, numbers = not is_unasked(reading["scale"]), takes_row_numbers(kernel)
-    variable = Variable(pooled, together, read.scale, read.encoding, said, places_of(kept), numbers)
+        _require_units(name, count, unit, 3)
+    units_given, numbers = not is_unasked(reading["scale"]), takes_row_numbers(kernel)
+    variable = Variable(pooled, together, read.scale, read.encoding, units_given, places_of(kept), numbers)
     resolved = _resolved(kernel, bandwidth, variable, cache)
     require_in_range(resolved, pooled, together, _LEAST)
     with np.errstate(over="ignore", invalid="ignore"):  # an infinite rounding error is refused below
         features = cache(resolved, pooled).about_mean(cache.limits.memory, workers)
         jackknife = distances(features, sizes, units, workers)
     if not np.isfinite(jackknife.rounding):
-        raise ValueError(
-            f"{together}: squares of the kernel values are beyond the range of numbers; multiply the data by a "
-            "constant, or use scale='sd'"
-        )
+        raise ValueError(f"{together}: squares of kernel values are beyond the range of numbers; use scale='sd'")
     serial, advice = None, BY_GROUPS
     if paired and not variable.numbers:
         advice = BY_THINNING
@@ -329,65 +313,60 @@ def _read_distances(
 
 
 def _read_dependences(
-    variables: Sequence[Any], names: tuple[str, ...], kernel: Any, bandwidth: Any, measure: str, cache: KernelCache,
-    workers: int, *, nan_policy: str, **reading: Any,
+    samples: Sequence[Any], names: tuple[str, ...], nan_policy: str, reading: dict[str, Any], kernel: Any,
+    bandwidth: Any, measure: str, cache: KernelCache, workers: int,
 ) -> _Data:  # fmt: skip
     """Read variables, and estimate the dependence of the first on each of the others."""
-    read = read_variables(variables, names, nan_policy, **reading)
+    read = read_variables(samples, names, nan_policy, **reading)
     n, k = len(read.values[0]), len(names)
-    _enough(" and ".join(names), n, "rows", FEWEST)
-    kernels, widths = _for_each(kernel, k, "kernel"), _for_each(bandwidth, k, "bandwidth")
-    data = [
-        replace(variable, numbers=takes_row_numbers(one))
-        for variable, one in zip(variables_of(read, names, said=not is_unasked(reading["scale"])), kernels, strict=True)
+    _require_units(" and ".join(names), n, "rows", FEWEST)
+    kernels, widths = (each if isinstance(each, list) else [each] * k for each in (kernel, bandwidth))
+    if not len(kernels) == len(widths) == k:
+        raise ValueError(f"kernel and bandwidth: a list must have one entry for each of {k} variables")
+    variables = [
+        replace(variable, numbers=takes_row_numbers(kernel))
+        for variable, kernel in zip(
+            variables_of(read, names, said=not is_unasked(reading["scale"])), kernels, strict=True
+        )
     ]
-    for variable in data:
-        if np.ptp(variable.points, axis=0).max() == 0.0:
-            raise ValueError(f"{variable.name} has the same value in every row; there is nothing to compare")
-    resolved = tuple(_resolved(*one, cache) for one in zip(kernels, widths, data, strict=True))
-    both = list(zip(resolved, data, strict=True))
-    values = [one(variable.points) if variable.numbers else variable.points for one, variable in both]
-    _refuse_itself(values, names)
+    resolved = tuple(_resolved(*each, cache) for each in zip(kernels, widths, variables, strict=True))
+    values = [kernel(v.points) if v.numbers else v.points for kernel, v in zip(resolved, variables, strict=True)]
+    for variable in variables:
+        _require_comparable(values, names, variable.points, variable.name)
     request = Request(kernels=k, large=300, rank=100, work="pairs")
-    features = [cache(one, variable.points, request) for one, variable in both]
+    features = [cache(kernel, v.points, request) for kernel, v in zip(resolved, variables, strict=True)]
     with np.errstate(divide="ignore", invalid="ignore"):
         jackknife = dependences(features, normalised=measure == DEPENDENCE, workers=workers)
     lost = ~np.isfinite(np.vstack([jackknife.estimates, jackknife.without])).all(axis=0)
     if lost.any():
         name = names[0] if lost.all() else names[1 + int(lost.argmax())]
         raise ValueError(f"{name} hardly varies: without one row it has no variance left; use measure='hsic'")
-    series = [variable.series for variable in data]
+    first, *others = (variable.series for variable in variables)
     serial = strongest(
-        joint_correlation([series[0], other], [names[0], name])
-        for other, name in zip(series[1:], names[1:], strict=True)
+        joint_correlation([first, other], [names[0], name]) for other, name in zip(others, names[1:], strict=True)
     )
-    about = [text for one, f in zip(both, features, strict=True) for text in _kernel_notes(one[1], one[0], f)]
-    notes = (*read.notes, *about, *_serial_notes(serial, BY_ROWS_APART))
+    each = zip(variables, resolved, features, strict=True)
+    notes = (*read.notes, *chain(*starmap(_kernel_notes, each)), *_serial_notes(serial, BY_ROWS_APART))
     return _Data(jackknife, values, (n,) * k, resolved, features[0].name, "rows", (n,), read.columns, notes)
 
 
 def _resolved(kernel: Any, bandwidth: Any, variable: Variable, cache: KernelCache) -> Kernel:
-    asked = KernelSpec(kernel, bandwidth).by_feature(variable.encoding)
-    return resolve(as_kernel(asked.kernel, asked.bandwidth, "kernel"), variable, cache.limits.rng)
+    spec = KernelSpec(kernel, bandwidth).by_feature(variable.encoding)
+    return resolve(as_kernel(spec.kernel, spec.bandwidth, "kernel"), variable, cache.limits.rng)
 
 
-def _enough(name: str, count: int, unit: str, fewest: int) -> None:
+def _require_units(name: str, count: int, unit: str, fewest: int) -> None:
     if count < fewest:
-        raise ValueError(
-            f"{name}: {counted(count, unit.removesuffix('s'))}; the standard error takes at least {fewest}"
-        )
+        raise ValueError(f"{name}: {counted(count, unit[:-1])}; the standard error takes at least {fewest}")
 
 
-def _refuse_itself(values: Sequence[np.ndarray], names: Sequence[str]) -> None:
-    for other, name in zip(values[1:], names[1:], strict=True):
+def _require_comparable(values: Sequence[np.ndarray], names: Sequence[str], points: np.ndarray, name: str) -> None:
+    """Raise ValueError if points do not vary, or if a candidate has the rows of X."""
+    if np.ptp(points, axis=0).max() == 0.0:
+        raise ValueError(f"{name}: the same values in every row; there is nothing to compare")
+    for other, candidate in zip(values[1:], names[1:], strict=True):
         if np.array_equal(values[0], other):
-            raise ValueError(f"{names[0]} and {name} hold the same rows; give data that were observed separately")
-
-
-def _for_each(given: Any, count: int, name: str) -> list[Any]:
-    if isinstance(given, list) and len(given) != count:
-        raise ValueError(f"{name} has {len(given)} entries for {count} variables; give one for each, or one for all")
-    return given if isinstance(given, list) else [given] * count
+            raise ValueError(f"{names[0]} and {candidate} hold the same rows; give data observed separately")
 
 
 def _kernel_notes(variable: Variable, kernel: Kernel, features: Features) -> tuple[str, ...]:

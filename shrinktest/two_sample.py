@@ -141,7 +141,7 @@ def two_sample_test(
     reading = {"scale": scale, "column_types": column_types, "transform": transform, "called": called}
     choice(covariate_method, ("auto", "strata", "residuals", "propensity"), "covariate_method")
     if covariates is None and (covariate_method != "auto" or propensity is not None):
-        from shrinktest.hypotheses.given import refuse_without
+        from shrinktest.conditional.given import refuse_without
 
         refuse_without("covariates", covariate_method=covariate_method, propensity=propensity)
     if batched and covariates is not None:
@@ -159,7 +159,7 @@ def two_sample_test(
     specs = [KernelSpec(kernel, bandwidth)]
     hypothesis: Hypothesis
     if covariates is not None:
-        from shrinktest.hypotheses.given import read_covariates
+        from shrinktest.conditional.given import read_covariates
 
         hypothesis = read_covariates(
             X, Y, covariates, covariate_method=covariate_method, propensity=propensity, nan_policy=nan_policy,

@@ -44,9 +44,9 @@ LAYERS = [
     ("_names", "_read", "_series", "batches"),
     ("results",),
     ("statistics",),
-    ("conditional",),
     ("effects",),
     ("hypotheses",),
+    ("conditional",),
     ("multiple",),
     (
         *("two_sample", "independence", "k_sample", "joint", "columns", "comparison", "matrix", "permutation"),

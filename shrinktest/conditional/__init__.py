@@ -1,1 +1,1 @@
-"""Given variables: how they are read, and regressions of other variables on them."""
+"""Hypotheses given other variables: how these are read, strata, regressions, and a model of X given Z."""

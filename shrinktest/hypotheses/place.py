@@ -4,90 +4,56 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from shrinktest._check import level
-from shrinktest.notes import note
 from shrinktest.permutations.base import random_orders
 from shrinktest.permutations.design import ExchangeableUnits, PermutationDesign
 from shrinktest.permutations.null import TIE, Statistic
 from shrinktest.permutations.serial_correlation import stretches
 from shrinktest.permutations.stopping import allowed_rows
+from shrinktest.results.change import Place
 from shrinktest.statistics.scan import SINGLE, Cuts, Within
 
 _ORDERS = 99  # orders of the rows within both sides, for every place that is tried, or more:
 _REACHED = 2  # so many statistics, with that of the data, may be as large as it in a place that is rejected
-_CHOSEN = 1.5  # times fewer places are missed by each statistic, if the data choose one of several: measured
-_AT_ONCE = 33  # of them; a place that is not rejected needs only the first few
+_CHOSEN = 1.5  # times fewer places are missed by each statistic, where the data choose one of several: measured
+_AT_ONCE = 33  # of them; a place that is kept needs only the first few
 _SUREST = 0.9999  # confidence at most: permutations for every place go as one over what is missing to 1
-_TRIED = 48  # places at first; of longer series every so many, and then the ends of the interval by halving
+_TRIED = 48  # places at first; of longer series every so many, and then the ends of what is found by halving
 
 
-def of_place(confidence: Any) -> float | None:
-    """Check the confidence of an interval for a place; None for no interval."""
-    if confidence is None:
-        return None
-    if level(confidence, "confidence") > _SUREST:
+def place_confidence(confidence: Any) -> float | None:
+    """Return the confidence of an interval for a place, or None for no interval."""
+    if confidence is not None and level(confidence, "confidence") > _SUREST:
         raise ValueError(f"confidence={confidence!r} takes too many permutations; use {_SUREST:g} at most")
-    return float(confidence)
+    return None if confidence is None else float(confidence)
 
 
-@dataclass(frozen=True, eq=False)
-class Place:
-    """The cut, or the interval, with the largest standardised distance."""
+def locate(
+    within: Within,
+    cuts: Cuts,
+    restriction: PermutationDesign,
+    confidence: float | None,
+    rng: np.random.Generator,
+    *,
+    chosen: bool = False,
+) -> Place:
+    """Return the cut, or the interval, with the largest standardised distance, and its confidence interval.
 
-    location: int  # the first row after the change
-    until: int | None  # the first row behind an interval
-    curve: np.ndarray  # (n + 1,): the standardised distance of every cut
-    # first and last of the places that are not ruled out
-    interval: tuple[int, int] | None
-    until_interval: tuple[int, int] | None
-    confidence: float | None
-
-    @classmethod
-    def of(
-        cls,
-        within: Within,
-        cuts: Cuts,
-        restriction: PermutationDesign,
-        confidence: float | None,
-        rng: np.random.Generator,
-        *,
-        chosen: bool = False,
-    ) -> Place:
-        """Find the place, with an interval if there is a confidence; wider if the data ``chosen`` the statistic."""
-        curve, location, until = within.curve(cuts)
-        interval = until_interval = None
-        if confidence is not None:
-            alpha = (1.0 - confidence) / (_CHOSEN if chosen else 1.0)
-            sides = _Sides(within.reduced(rng), cuts.fewest, restriction, alpha, rng)
-            interval = sides.interval(location, 0, cuts.n if until is None else until)
-            if until is not None:
-                until_interval = sides.interval(until, location, cuts.n)
-        return cls(location, until, curve, interval, until_interval, confidence)
-
-    @property
-    def edges(self) -> list[int]:
-        """The first row after the change and, of an interval, behind it."""
-        return [self.location] if self.until is None else [self.location, self.until]
-
-    def shown(self) -> dict[str, Any]:
-        """Return the fields by name."""
-        return asdict(self)
-
-    def notes(self, result: Any) -> tuple[str, ...]:
-        """Return notes on what limits the interval."""
-        if self.interval is None or math.isnan(result.pvalue):
-            return ()
-        limits = {
-            "no-rejection": not result.reject(),
-            "interval-ends": self.until is not None,
-            "interval-chosen": hasattr(result, "members"),
-        }
-        return tuple(note(code) for code, holds in limits.items() if holds)
+    The interval is wider if the data have ``chosen`` the statistic, one of several.
+    """
+    curve, location, until = within.curve(cuts)
+    interval = until_interval = None
+    if confidence is not None:
+        alpha = (1.0 - confidence) / (_CHOSEN if chosen else 1.0)
+        sides = _Sides(within.reduced(rng), cuts.fewest, restriction, alpha, rng)
+        interval = sides.interval(location, 0, cuts.n if until is None else until)
+        until_interval = None if until is None else sides.interval(until, location, cuts.n)
+    return Place(location, interval, until, until_interval, confidence, curve)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +62,7 @@ class _Sides:
 
     Under the hypothesis that rows of one distribution come before a cut and rows of another after it, all orders within
     both sides are as likely as the one observed.  The statistic is that of the test, the largest standardised distance
-    over all cuts: the distance at the cut itself stays what it is, and the others are compared with what they are when
+    over all cuts: the distance at the cut itself stays what it is, and the others are compared with what they are where
     the rows of both sides are mixed.  Of long series it is taken of a few directions in feature space.
     """
 
@@ -107,9 +73,9 @@ class _Sides:
     rng: np.random.Generator
 
     def interval(self, best: int, first: int, end: int) -> tuple[int, int]:
-        """Return the first and last of the cuts of rows ``first`` to before ``end`` that are not rejected.
+        """Return the first and the last cut of rows ``first`` to before ``end`` that are not rejected.
 
-        ``best`` is not rejected; it may be ``first`` or ``end`` itself, if an interval reaches as far as the rows.
+        ``best`` is among them; it may be ``first`` or ``end`` if an interval reaches as far as the rows.
         """
         seed = self.rng.integers(2**63)
         cuts = np.arange(first + self.fewest, end - self.fewest + 1)
@@ -123,12 +89,13 @@ class _Sides:
                 known[cut] = self._accepts(statistic, cut, first, end, np.random.default_rng([int(seed), cut]))
             return known[cut]
 
-        inside = [cut for cut in (*map(int, cuts[::step]), *([best] if best in cuts else [])) if accepted(cut)]
-        if not inside:
+        places = [cut for cut in (*map(int, cuts[::step]), *([best] if best in cuts else [])) if accepted(cut)]
+        if not places:
             return best, best
-        # the ends are between accepted places and the ones tried next to them, which are rejected
-        low = _end(accepted, min(inside), max(int(cuts[0]) - 1, min(inside) - step))
-        high = _end(accepted, max(inside), min(int(cuts[-1]) + 1, max(inside) + step))
+        # the ends are between accepted places and the rejected ones tried next to them
+        low, high = min(places), max(places)
+        low = _end(accepted, low, max(int(cuts[0]) - 1, low - step))
+        high = _end(accepted, high, min(int(cuts[-1]) + 1, high + step))
         return min(best, low), max(best, high)
 
     def _accepts(self, statistic: Statistic, cut: int, first: int, end: int, rng: np.random.Generator) -> bool:
@@ -159,7 +126,7 @@ class _Sides:
 
 
 def _end(accepted: Callable[[int], bool], inside: int, outside: int) -> int:
-    """Return the last accepted place on the way from one that is to one that is not, by halving."""
+    """Return the last accepted place between an accepted and a rejected one, by bisection."""
     while abs(outside - inside) > 1:
         middle = (inside + outside) // 2
         inside, outside = (middle, outside) if accepted(middle) else (inside, middle)

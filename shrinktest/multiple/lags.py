@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import as_rng
-from shrinktest.hypotheses.conditional import ConditionalIndependence
+from shrinktest.conditional.hypothesis import ConditionalIndependence
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.aggregation import refuse_stopping

@@ -24,15 +24,11 @@ class CalibrationResult(Result):
     Attributes
     ----------
     pvalues : ndarray, shape (n_trials,)
-        One of every permuted data set.
-    alphas : tuple of float
-        Levels, ascending.
-    confidence : float
-        Confidence of the intervals.
-    kind : str
-        "two-sample" or "independence": how the data were permuted.
-    restriction : str
-        In words, which permutations the design of the data allowed; empty if all of them.
+        Of every permuted data set.
+    alphas, confidence
+        Levels, ascending, and the confidence of their intervals.
+    kind, restriction : str
+        How the data were permuted: "two-sample" or "independence", and in words which permutations were allowed.
     name : str
         What the pipeline is called.
     n_observations : tuple of int
@@ -87,7 +83,7 @@ class CalibrationResult(Result):
 
     @property
     def anti_conservative(self) -> bool:
-        """Whether the pipeline rejects too often at any of the levels."""
+        """True if the pipeline rejects too often at any of the levels."""
         return any(row["verdict"] == "anti-conservative" for row in self.rows())
 
     def to_dict(self) -> dict[str, Any]:
@@ -96,7 +92,7 @@ class CalibrationResult(Result):
         return super().to_dict() | more
 
     def summary(self) -> Summary:
-        """What was done, and the levels with their intervals."""
+        """Return what was done, and the levels with their intervals."""
         rows = [
             [f"{row['alpha']:g}", f"{row['level']:.4f}", f"[{row['low']:.4f}, {row['high']:.4f}]", row["verdict"]]
             for row in self.rows()
@@ -108,11 +104,10 @@ class CalibrationResult(Result):
             f"Trials:     {len(self.pvalues)}; seed {self.seed}",
             f"Intervals:  {percent(self.confidence)} Clopper-Pearson",
         )
-        table = Table(rows, "r", ["alpha", "level", "interval", ""], below="-")
-        return Summary.of(table, head=head, notes=self.notes)
+        return Summary.of(Table(rows, "r", ["alpha", "level", "interval", ""], below="-"), head=head, notes=self.notes)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Share of p-values up to every level, with the band in which uniform ones would be (matplotlib)."""
+        """Draw the share of p-values up to every level, with the band of uniform ones (matplotlib)."""
         from shrinktest.plots.pvalues import plot_calibration
 
         return plot_calibration(self, ax)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from itertools import pairwise
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MIDNIGHT = re.compile(r"[T ]00:00:00(\.0+)?$")
-_END = "behind the last"
+_PLACE = ("location", "until", "confidence", "interval", "until_interval")
+_COLUMNS = ["location", "when", "low", "high", "pvalue", "adjusted"]
 
 
 @dataclass(frozen=True)
@@ -40,33 +42,31 @@ class RowTimes:
 
     times: Sequence[Any]
 
+    def at(self, row: int | None) -> Any:
+        """Return the time of a row; its number if no times are known, None behind the last row."""
+        return row if row is None or not self.times else self.times[row] if row < len(self.times) else None
+
+    def ends(self, interval: tuple[int, int] | None) -> tuple[Any, Any] | None:
+        """Return the times of both ends of an interval of rows."""
+        return None if interval is None else (self.at(interval[0]), self.at(interval[1]))
+
     def text(self, row: int) -> str:
-        """The time of a row; dates have no hour if all are at midnight, and rows behind the last have no time."""
+        """Write the time of a row, dates without their hour if all are at midnight; empty behind the last row."""
         if row >= len(self.times):
             return ""
         time = self.times[row]
         text = f"{time:.{self._digits}g}" if isinstance(time, float) else str(time)
         return _MIDNIGHT.sub("", text) if self._days else text
 
-    def at(self, row: int | None) -> Any:
-        """The time itself; the number of the row if no times are known, None behind the last row."""
-        if row is None or not self.times:
-            return row
-        return self.times[row] if row < len(self.times) else None
-
-    def ends(self, interval: tuple[int, int] | None) -> tuple[Any, Any] | None:
-        """The times of both ends of an interval of rows."""
-        return None if interval is None else (self.at(interval[0]), self.at(interval[1]))
-
     def between(self, interval: tuple[int, int]) -> str:
-        """The times of both ends of an interval of rows, in words."""
-        return f"{self.text(interval[0])} to {self.text(interval[1]) or _END}"
+        """Write the times of both ends of an interval of rows."""
+        return f"{self.text(interval[0])} to {self.text(interval[1]) or 'behind the last'}"
 
     @cached_property
     def _digits(self) -> int:
-        """One digit more than tell times that are numbers apart and end at the point or behind it."""
-        distinct, least = len(set(self.times)), max(len(f"{abs(time):.0f}") for time in self.times)
-        counts = range(min(max(least, 4), 15), 17)
+        """One digit more than tell all times apart, which are numbers."""
+        distinct, whole = len(set(self.times)), max(len(f"{abs(time):.0f}") for time in self.times)
+        counts = range(min(max(whole, 4), 15), 17)
         return next((n for n in counts if len({f"{time:.{n}g}" for time in self.times}) == distinct), 16) + 1
 
     @cached_property
@@ -74,34 +74,54 @@ class RowTimes:
         return all(_MIDNIGHT.search(str(time)) for time in self.times)
 
 
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Place of a change, with the places that are not ruled out."""
+
+    location: int | None = None  # the first row after the change
+    interval: tuple[int, int] | None = None
+    until: int | None = None  # the first row after an interval of change
+    until_interval: tuple[int, int] | None = None
+    confidence: float | None = None
+    curve: np.ndarray = field(default_factory=lambda: np.empty(0))  # (n + 1,): standardised distance at every cut
+
+    @property
+    def ends(self) -> list[tuple[int, tuple[int, int] | None]]:
+        """Both ends of the change, or its only place, each with its interval."""
+        both = [(self.location, self.interval), (self.until, self.until_interval)]
+        return [(row, interval) for row, interval in both if row is not None]
+
+
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Placed(TestResult):
     """Base class of results with the place of a change."""
 
-    location: int | None = None
-    interval: tuple[int, int] | None = None
-    until: int | None = None
-    until_interval: tuple[int, int] | None = None
-    confidence: float | None = None
-    curve: np.ndarray = field(default_factory=lambda: np.empty(0))
+    place: Place = field(default_factory=Place)
     times: tuple[Any, ...] = ()
+
+    location = property(attrgetter("place.location"))
+    interval = property(attrgetter("place.interval"))
+    until = property(attrgetter("place.until"))
+    until_interval = property(attrgetter("place.until_interval"))
+    confidence = property(attrgetter("place.confidence"))
+    curve = property(attrgetter("place.curve"))
 
     @property
     def when(self) -> Any:
-        """The time of the first row after the change; its number if no times are known, None without a place."""
+        """Time of the first row after the change; its number if no times are known, None without a place."""
         return RowTimes(self.times).at(self.location)
 
     @property
     def when_interval(self) -> tuple[Any, Any] | None:
-        """The times of both ends of ``interval``; their rows if no times are known, None without an interval."""
+        """Times of both ends of ``interval``; their rows if no times are known, None without an interval."""
         return RowTimes(self.times).ends(self.interval)
 
     def estimate_names(self, count: int) -> tuple[str, ...]:
-        """A name for each estimate: an epidemic change has rows outside and inside, another before and after."""
+        """Name each estimate: outside and inside an epidemic change, else before and after."""
         return OUTSIDE_INSIDE if self.until is not None else super().estimate_names(count)
 
     def named(self, row: int) -> str:
-        """What a row is called: by its time, or by its number if no times are known."""
+        """Name a row by its time, or by its number if no times are known."""
         return RowTimes(self.times).text(row) or f"{row}"
 
     def to_dict(self, **options: Any) -> dict[str, Any]:
@@ -109,33 +129,26 @@ class Placed(TestResult):
 
         ``curve`` has the rows at which cuts are made (``rows``) and the standardised distances there (``values``).
         """
-        names = ("location", "until", "confidence", "interval", "until_interval", "times")
-        place = {name: plain(getattr(self, name)) for name in names}
-        return super().to_dict(**options) | place | {"curve": curve_entries(self.curve)}
+        place = {name: plain(getattr(self, name)) for name in (*_PLACE, "times")}
+        return super().to_dict(**options) | place | {"curve": _curve_entries(self.curve)}
 
     def row(self) -> dict[str, Any]:
-        """The result as one row for a table of results, with the place."""
-        names = ("location", "until", "confidence", "interval", "until_interval")
-        place = {name: getattr(self, name) for name in names}
-        return super().row() | {
-            name: str(value) if isinstance(value, tuple) else value for name, value in place.items()
-        }
+        """Return the result as one row for a table of results, with the place."""
+        place = {name: getattr(self, name) for name in _PLACE}
+        return super().row() | {k: str(value) if isinstance(value, tuple) else value for k, value in place.items()}
 
     def _tables(self) -> list[Table]:
         times, rows = RowTimes(self.times), []
         names = ("First row after the change:",) if self.until is None else ("First changed row:", "First row behind:")
-        places = [(self.location, self.interval), (self.until, self.until_interval)]
-        for name, (row, interval) in zip(names, places, strict=False):
-            if row is not None:
-                rows.append((name, f"{row} ({times.text(row)})" if times.text(row) else f"{row}"))
+        for name, (row, interval) in zip(names, self.place.ends, strict=False):
+            rows.append((name, f"{row} ({times.text(row)})" if times.text(row) else f"{row}"))
             if interval is not None and self.confidence is not None:
-                ends = f"{interval[0]} to {interval[1]}"
-                ends += f" ({times.between(interval)})" if self.times else ""
-                rows.append((f"{percent(self.confidence)} interval:", ends))
+                between = f" ({times.between(interval)})" if self.times else ""
+                rows.append((f"{percent(self.confidence)} interval:", f"{interval[0]} to {interval[1]}{between}"))
         return [*super()._tables(), *([Table(rows, "lr", gap="   ")] if rows else [])]
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """The standardised distance at every cut, the place of the change and its interval (matplotlib)."""
+        """Draw the standardised distance at every cut, the place of the change and its interval (matplotlib)."""
         from shrinktest.plots.change import plot_change
 
         return plot_change(self, ax)
@@ -147,21 +160,11 @@ class ChangeResult(Placed):
 
     Attributes
     ----------
-    location : int or None
-        The first row after the change, counting from 0; of an epidemic change the first changed row.  None if
-        missing values propagate.
-    interval : tuple of int or None
-        Confidence interval for ``location``: first and last of the places that a test does not reject.  None without
-        ``confidence``, with ``shift="circular"`` and with permutations of your own, which a note says.
-    until : int or None
-        The first row after the end of an epidemic change.
-    until_interval : tuple of int or None
-        The same for ``until``.
-    confidence : float or None
-        Confidence of each interval.
-    curve : ndarray, shape (n + 1,)
-        The standardised distance of the rows before and after every cut, NaN if none is made; of epidemic changes
-        the largest of those that begin there.
+    place : Place
+        ``location``, the first row after the change, counting from 0 (the first changed row of an epidemic change), and
+        ``until``, the first row after an epidemic change; ``interval`` and ``until_interval``, the first and last place
+        that a test does not reject with this ``confidence``; ``curve`` (n + 1,), the standardised distance of the rows
+        before and after every cut, or the largest of epidemic changes that begin there.  None if not computed.
     times : tuple
         When the rows were observed, if that is known; ``result.when`` is that of the change, and
         ``result.when_interval`` has those of the ends of its interval.
@@ -186,7 +189,7 @@ class AggregateChangeResult(Placed, AggregateResult):
 
     Attributes
     ----------
-    location, interval, until, until_interval, confidence, curve, times
+    place, times
         As in a :class:`ChangeResult`, of the member that decided.
     members, adjusted, decided, null, data, setup, alpha, estimates, rng, notes, context
         As in an :class:`AggregateResult`.
@@ -205,25 +208,13 @@ class AggregateChangeResult(Placed, AggregateResult):
 
 @dataclass(frozen=True)
 class Stretch:
-    """Rows between two changes, or ends, and the test that looked for another change among them.
-
-    Parameters
-    ----------
-    first, end : int
-        Its first row, and the first behind it.
-    pvalue : float
-        p-value of the test of these rows, over all cuts and intervals.
-    adjusted : float
-        Adjusted for all tests.
-    location : int
-        Where that test sees a change most, as a row of the whole series.
-    """
+    """Rows ``first`` to before ``end`` between two changes, and the test that looked for another change among them."""
 
     first: int
     end: int
     pvalue: float
-    adjusted: float
-    location: int
+    adjusted: float  # for all tests
+    location: int  # row of the whole series at which the stretch changes most
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -237,35 +228,26 @@ class ChangesResult(Result):
     adjusted : ndarray, shape (k,)
         p-values of the changes, adjusted for the number of tests.
     pvalues : ndarray, shape (k,)
-        Of the stretches as they were when each was cut, not of the rows between the changes that were found in the end.
+        Of the stretches when each was cut, not of the rows between the final changes.
     intervals : tuple of tuple of int, or of None
         Confidence interval for the place of each change, its first and last row, with the neighbouring changes taken as
         fixed.
     tests : tuple of Stretch
-        Every test, in the order in which they were made; those that were rejected were cut in two.
+        Every test, in order; stretches whose test rejected were cut in two.
     curve : ndarray, shape (n + 1,)
         The standardised distance at the cuts of the whole series.
+    n_observations : tuple of int
+        (n,)
+    alpha, confidence : float
+        Level of all tests together; confidence of each interval, or None.
+    estimator, kernel
+        As given; bandwidths are found in every stretch anew.
+    times, restriction, notes, rng
+        As in a :class:`ChangeResult`.
     points : ndarray, shape (n, d), or None
         The rows, for pictures; not in JSON.
     columns : tuple of str or None
         The names of the columns of a table; None for arrays.
-    n_observations : tuple of int
-        (n,)
-    alpha : float
-        Level of all tests together.
-    confidence : float or None
-        Confidence of each interval.
-    estimator : MeanEstimator or Ensemble
-    kernel : Kernel
-        As it was asked for; bandwidths are found in every stretch anew.
-    times : tuple
-        When the rows were observed, if that is known.
-    restriction : str
-        Which orders of the rows the design of the data allows.
-    notes : tuple of str
-        Assumptions that may fail.
-    rng : dict
-        As in a :class:`TestResult`.
 
     Examples
     --------
@@ -308,17 +290,17 @@ class ChangesResult(Result):
         return self.tests[0].pvalue
 
     def reject(self) -> bool:
-        """Whether anything changes, at the level ``alpha``."""
+        """Return True if anything changes, at the level ``alpha``."""
         return bool(self.pvalue <= self.alpha)
 
     @property
     def when(self) -> tuple[Any, ...]:
-        """The times of the changes; their rows if no times are known."""
+        """Times of the changes; their rows if no times are known."""
         return tuple(map(RowTimes(self.times).at, self.locations.tolist()))
 
     @property
     def when_intervals(self) -> tuple[tuple[Any, Any] | None, ...]:
-        """The times of both ends of every interval; their rows if no times are known."""
+        """Times of both ends of every interval; their rows if no times are known."""
         return tuple(map(RowTimes(self.times).ends, self.intervals))
 
     @property
@@ -327,60 +309,64 @@ class ChangesResult(Result):
         return tuple(pairwise([0, *self.locations.tolist(), self.n_observations[0]]))
 
     def rows(self) -> list[dict[str, Any]]:
-        """Rows of ``table``, one a change: location, when, low, high, pvalue, adjusted."""
-        names = ("location", "when", "low", "high", "pvalue", "adjusted")
-        ends = [interval or (None, None) for interval in self.intervals]
-        numbers = (one.tolist() for one in (self.pvalues, self.adjusted))
-        columns = (self.locations.tolist(), self.when, *zip(*ends, strict=True), *numbers) if ends else ()
-        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+        """Return a row for every change: location, when, low, high, pvalue, adjusted."""
+        ends = (interval or (None, None) for interval in self.intervals)
+        places = zip(self.locations.tolist(), self.when, ends, strict=True)
+        pvalues = zip(self.pvalues.tolist(), self.adjusted.tolist(), strict=True)
+        cells = ((at, when, *both, *p) for (at, when, both), p in zip(places, pvalues, strict=True))
+        return [dict(zip(_COLUMNS, row, strict=True)) for row in cells]
 
     @property
     def table(self) -> Any:
-        """The changes (pandas): location, when, low, high, pvalue, adjusted."""
+        """The rows as a table (pandas), with its columns also if nothing changes."""
         import pandas as pd
 
-        return pd.DataFrame(self.rows(), columns=["location", "when", "low", "high", "pvalue", "adjusted"])
+        return pd.DataFrame(self.rows(), columns=_COLUMNS)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values under the attribute names, without the rows; also test, pvalue, reject.
 
         ``curve`` has the rows at which cuts are made (``rows``) and the standardised distances there (``values``).
         """
-        tests = {"tests": list(map(asdict, self.tests)), "curve": curve_entries(self.curve)}
-        return super().to_dict() | tests | {"test": CHANGE.name, "pvalue": self.pvalue, "reject": self.reject()}
+        return super().to_dict() | {
+            "tests": list(map(asdict, self.tests)),
+            "curve": _curve_entries(self.curve),
+            "test": CHANGE.name,
+            "pvalue": self.pvalue,
+            "reject": self.reject(),
+        }
 
     def summary(self) -> Summary:
-        """What was done, and the changes in order."""
+        """Return what was done, and the changes in order."""
         head = (
             f"Kernel change points: {len(self)} found at level {self.alpha:g}",
             f"Estimator:     {getattr(self.estimator, 'label', repr(self.estimator))}",
             f"Rows:          {self.n_observations[0]}{f', {self.restriction}' if self.restriction else ''}",
             f"Tests:         {len(self.tests)}, p-values adjusted for all of them",
         )
-        times, rows = RowTimes(self.times), []
-        for row, interval in zip(self.rows(), self.intervals, strict=True):
-            at, known = row["location"], interval is not None and bool(self.times)
-            ends = "" if interval is None else f"{interval[0]} to {interval[1]}"
-            between = times.between(interval) if known and interval else ""
-            numbers = (f"{row['pvalue']:.4g}", f"{row['adjusted']:.4g}")
-            rows.append([str(at), times.text(at) or str(at), ends, between, *numbers])
-        if not rows:
-            rows = [["none", "", "", "", f"{self.pvalue:.4g}", f"{self.tests[0].adjusted:.4g}"]]
-        level = "" if self.confidence is None else f"{percent(self.confidence)} interval"
-        headers = ["row", "when", level, "in time", "p-value", "adjusted"]
-        shown = [j for j, name in enumerate(headers) if name and (j != 3 or any(row[3] for row in rows))]
-        cells = [[row[j] for j in shown] for row in rows]
-        table = Table(cells, "r", headers=[headers[j] for j in shown], below="-")
+        times, locations = RowTimes(self.times), self.locations.tolist()
+        pairs = [(self.pvalue, self.tests[0].adjusted)]
+        pairs = list(zip(self.pvalues, self.adjusted, strict=True)) if locations else pairs
+        columns = {
+            "row": list(map(str, locations)) or ["none"],
+            "when": [times.text(row) or str(row) for row in locations],
+            f"{percent(self.confidence or 0.0)} interval": [f"{i[0]} to {i[1]}" if i else "" for i in self.intervals],
+            "in time": [times.between(i) if i and self.times else "" for i in self.intervals],
+            "p-value": [f"{pvalue:.4g}" for pvalue, _ in pairs],
+            "adjusted": [f"{adjusted:.4g}" for _, adjusted in pairs],
+        }
+        shown = {name: cells for name, cells in columns.items() if any(cells)}
+        table = Table(list(zip(*shown.values(), strict=True)), "r", headers=list(shown), below="-")
         return Summary.of(table, head=head, notes=self.notes)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """The rows with the changes and their intervals (matplotlib)."""
+        """Draw the rows with the changes and their intervals (matplotlib)."""
         from shrinktest.plots.change import plot_changes
 
         return plot_changes(self, ax)
 
 
-def curve_entries(curve: np.ndarray) -> dict[str, list[Any]]:
-    """A curve in JSON: the rows at which it is known, and its values there."""
+def _curve_entries(curve: np.ndarray) -> dict[str, list[Any]]:
+    """Return the rows at which a curve is known, and its values there."""
     rows = np.flatnonzero(np.isfinite(curve))
     return {"rows": rows.tolist(), "values": curve[rows].tolist()}

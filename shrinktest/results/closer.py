@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
+from operator import attrgetter
 from textwrap import fill, shorten
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from shrinktest._check import level, percent
 from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes, fitted, ink, letters, title
 from shrinktest.results.base import TABLE, Result, bandwidth_of, plain
 from shrinktest.results.column_effects import shown_pvalue
-from shrinktest.results.printing import WIDTH, Summary, Table
+from shrinktest.results.printing import WIDTH, Summary, Table, known
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,8 +43,13 @@ class CloserPair:
 
     @property
     def nearer(self) -> str:
-        """The candidate with the smaller distance, or the larger dependence, by the estimates."""
+        """Candidate with the smaller distance, or the larger dependence, by the estimates."""
         return self.first if self.difference < 0.0 else self.second
+
+    @property
+    def further(self) -> str:
+        """The other candidate."""
+        return self.second if self.nearer == self.first else self.first
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,23 +66,14 @@ class CloserResult(Result):
         Unbiased squared distance of X to every candidate, or its dependence on it; may be below zero.
     pairs : tuple of CloserPair
         Tests of every two candidates.
-    measure, alternative, method : str
+    measure, alternative, method, alpha, confidence
         As given to :func:`closer_test`.
-    alpha, confidence : float
-        Level of the decisions, and confidence of each interval.
     n_observations : tuple of int
         Sizes of the samples, or the number of rows of variables.
     units : str
         What varies independently: "rows", "matched rows" or "groups".
-    kernel : Kernel or tuple of Kernel
-        With the bandwidths that were used; one per variable for dependences.
-    route : str
-        How the kernel was evaluated: "dense", "factor", "nystrom" or "rff".
-    columns : tuple
-        Names of the columns of tables, of all samples or of every variable; None for arrays.
-    rng : dict
-        Source of random numbers.
-    notes : tuple of str
+    kernel, route, columns, rng, notes
+        As in a :class:`TestResult`; for dependences, one kernel for each variable.
 
     Examples
     --------
@@ -113,23 +110,16 @@ class CloserResult(Result):
 
     @property
     def clearest(self) -> CloserPair:
-        """The pair with the smallest p-value, whose test ``statistic``, ``difference`` and ``interval`` show."""
-        return min(self.pairs, key=lambda pair: pair.pvalue)
+        """Pair with the smallest p-value, whose test ``statistic``, ``difference`` and ``interval`` show."""
+        return min(self.pairs, key=attrgetter("pvalue"))
 
-    @property
-    def statistic(self) -> float:
-        """The difference over its standard error; NaN if that is zero."""
-        return self.clearest.statistic
+    statistic = property(attrgetter("clearest.statistic"), doc="Difference over its standard error; NaN if that is 0.")
+    difference = property(attrgetter("clearest.difference"), doc="Below zero if X is nearer to the first of the pair.")
 
     @property
     def pvalue(self) -> float:
         """p-value of the hypothesis that all candidates are equally near, adjusted for the number of pairs."""
         return min(pair.adjusted for pair in self.pairs)
-
-    @property
-    def difference(self) -> float:
-        """Below zero if X is nearer to the first candidate of the pair."""
-        return self.clearest.difference
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -147,15 +137,14 @@ class CloserResult(Result):
 
     @property
     def ranked(self) -> tuple[str, ...]:
-        """The candidates, nearest first by the estimates."""
+        """Candidates, nearest first by the estimates."""
         sign = 1.0 if self.measure == DISTANCE else -1.0
         return tuple(self.names[1 + i] for i in np.argsort(sign * np.array(self.estimates), kind="stable"))
 
     @property
     def best(self) -> tuple[str, ...]:
-        """The candidates that no other beats by the adjusted tests, nearest first."""
-        clear = [pair for pair in self.pairs if pair.adjusted <= self.alpha]
-        beaten = {pair.second if pair.nearer == pair.first else pair.first for pair in clear}
+        """Candidates that no other beats by the adjusted tests, nearest first."""
+        beaten = {pair.further for pair in self.pairs if pair.adjusted <= self.alpha}
         return tuple(name for name in self.ranked if name not in beaten)
 
     @property
@@ -178,64 +167,56 @@ class CloserResult(Result):
             unclear = "" if self.reject() else "It is not clear that "
             return f"{unclear}{x} {more} {to} {first} than {to} {second} {chance}"
         first, *others = self.best
-        listed = " and ".join(filter(None, [", ".join(others[:-1]), *others[-1:]]))
-        start = f"{x} is nearest to {first}" if near else f"{x} depends most on {first}"
+        start = f"{x} {'is nearest to' if near else 'depends most on'} {first}"
         if not others:
-            return (
-                f"{start}; all others are clearly further away."
-                if near
-                else f"{start}, and clearly less on all others."
-            )
-        if near:
-            verb = "is" if len(others) == 1 else "are"
-            return f"{start} by the estimates; {listed} {verb} not clearly further away."
-        return f"{start} by the estimates, and not clearly less on {listed}."
+            return start + ("; all others are clearly further away." if near else ", and clearly less on all others.")
+        names = " and ".join(filter(None, [", ".join(others[:-1]), others[-1]]))
+        if not near:
+            return f"{start} by the estimates, and not clearly less on {names}."
+        return f"{start} by the estimates; {names} {'is' if len(others) == 1 else 'are'} not clearly further away."
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for every pair, the clearest first: its :class:`CloserPair`, ``reject`` and ``nearer``."""
-        ordered = sorted(self.pairs, key=lambda pair: (pair.adjusted, pair.pvalue))
-        clear = [pair.adjusted <= self.alpha for pair in ordered]
-        return [
-            {**asdict(pair), "reject": reject, "nearer": pair.nearer if reject else ""}
-            for pair, reject in zip(ordered, clear, strict=True)
-        ]
+        rows = []
+        for pair in sorted(self.pairs, key=attrgetter("adjusted", "pvalue")):
+            clear = pair.adjusted <= self.alpha
+            rows.append({**asdict(pair), "reject": clear, "nearer": pair.nearer if clear else ""})
+        return rows
 
     table = TABLE
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain Python values under the attribute names, with ``answer``, ``best``, ``ranked`` and ``reject``."""
+        """Return plain Python values under the attribute names, ``answer``, ``best``, ``ranked`` and ``reject``."""
         names = ("statistic", "pvalue", "bandwidth", "answer", "best", "ranked")
         entries = {name: plain(getattr(self, name)) for name in names}
         return super().to_dict() | entries | {"reject": self.reject(), "pairs": plain(self.rows())}
 
     def summary(self) -> Summary:
         """Return the answer, the estimates, a row for every pair, the clearest first, and notes."""
-        estimates = dict(zip(self.names[1:], self.estimates, strict=True))
         what = f"{MEASURES[self.measure]} {'from' if self.measure == DISTANCE else 'of'} {self.names[0]}"
+        estimates = dict(zip(self.names[1:], self.estimates, strict=True))
         several = len(self.pairs) > 1
         lines = [
             self.answer,
             f"{what[0].upper()}{what[1:]}: {', '.join(f'{name} {estimates[name]:.4g}' for name in self.ranked)}",
+            *([f"Not beaten: {', '.join(self.best)}; adjusted by {self.method}"] if several else []),
             f"{' + '.join(map(str, self.n_observations))} observations, {self.units} vary independently; "
             + kernels_in_words(self.kernel),
         ]
-        if several:
-            lines.insert(2, f"Not beaten: {', '.join(self.best)}; adjusted by {self.method}")
-        shown = "-" if self.measure == DISTANCE else "more on"
-        headers = ["first", "second", f"difference, {percent(self.confidence)} interval", "t", "df", "p-value"]
-        headers += [*(["adjusted"] if several else []), "nearer" if shown == "-" else shown]
+        numbers = ("statistic", "freedom", "pvalue", "adjusted")[: 3 + several]
         cells = [
             [
                 *(row["first"], row["second"]),
                 f"{row['difference']:.4g} "
                 + ("(no interval)" if np.isnan(row["low"]) else f"[{row['low']:.4g}, {row['high']:.4g}]"),
-                *("none" if np.isnan(row["statistic"]) else f"{row[name]:.4g}" for name in ("statistic", "freedom")),
-                *(f"{row[name]:.4g}" for name in ("pvalue", "adjusted")[: 1 + several]),
+                *(known(row[name]) for name in numbers),
                 row["nearer"],
             ]
             for row in self.rows()
         ]
-        table = Table(cells, "lll" + "r" * (len(headers) - 4) + "l", headers, gap="  ", below="-")
+        headers = ["first", "second", f"difference, {percent(self.confidence)} interval", "t", "df", "p-value"]
+        headers += [*(["adjusted"] if several else []), "nearer" if self.measure == DISTANCE else "more on"]
+        table = Table(cells, "lll" + "r" * len(numbers) + "l", headers, gap="  ", below="-")
         head = [fill(line, WIDTH, break_on_hyphens=False) for line in lines]
         return Summary.of(table, head=head, notes=self.notes)
 
@@ -245,7 +226,7 @@ class CloserResult(Result):
         nearest, *others = self.ranked[:_MOST]
         ax.plot([0.0], [0.0], "o", color=BLUE)
         for place, name in enumerate(others, 1):
-            pair = next(one for one in self.pairs if {nearest, name} == {one.first, one.second})
+            pair = next(pair for pair in self.pairs if {nearest, name} == {pair.first, pair.second})
             sign = 1.0 if pair.first == name else -1.0
             value, limits = sign * pair.difference, np.sort([sign * pair.low, sign * pair.high])
             color = GREY if name in self.best else ORANGE
@@ -257,17 +238,17 @@ class CloserResult(Result):
         ax.set_yticks(np.arange(len(shown)), shown, fontsize="small", parse_math=False)
         ax.invert_yaxis()
         what = "further away than" if self.measure == DISTANCE else "less dependence than on"
-        below = f"{what} {shown[0]} ({percent(self.confidence)} intervals)"
-        ax.set_xlabel(fitted(below, ax), loc="right", parse_math=False)
+        label = f"{what} {shown[0]} ({percent(self.confidence)} intervals)"
+        ax.set_xlabel(fitted(label, ax), loc="right", parse_math=False)
         rest = f" ({len(shown)} of {len(self.estimates)} shown)" if len(shown) < len(self.estimates) else ""
         title(ax, f"{shorten(self.answer, _LINES * letters(ax), placeholder=' ...')}{rest}", right=True)
         return ax
 
 
 def kernels_in_words(kernel: Any) -> str:
-    """Names and bandwidths of kernels."""
+    """Write names and bandwidths of kernels."""
     if isinstance(kernel, tuple):
         return "; ".join(map(kernels_in_words, kernel))
     width = getattr(kernel, "bandwidth", None)
-    shown = "" if width is None else f", bandwidth {', '.join(f'{one:.4g}' for one in np.atleast_1d(width))}"
+    shown = "" if width is None else f", bandwidth {', '.join(f'{number:.4g}' for number in np.atleast_1d(width))}"
     return f"{kernel.label}{shown}"

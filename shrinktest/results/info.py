@@ -168,7 +168,7 @@ CONDITIONAL = TestInfo(
     no_effect="there is no scale for the dependence of two variables given others; without given=, independence_test "
     "has one, for what is not taken off",
     verb="independence:independence_test",
-    reader="hypotheses.given:read_given",
+    reader="conditional.given:read_given",
     named_data=("X", "Y", "given"),
     ensemble="PAIRS",
 )

@@ -111,7 +111,7 @@ class Part:
     name: str  # for the reader
     share: float  # of the level
     products: Products
-    # how much larger it is on the data than with signs drawn at random; see `inflation` in ``conditional.ridge``
+    # how much larger it is on the data than with signs drawn at random; see `inflation` in ``conditional.regressions``
     inflation: float
 
 

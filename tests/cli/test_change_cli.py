@@ -73,7 +73,7 @@ def test_notes_and_errors_name_the_file(file, capsys, monkeypatch):
         assert said in " ".join(capsys.readouterr().out.split())
     for line, said in (
         (["few.csv"], "few.csv has 3 rows; a"),
-        (["gap.csv", "--several"], "gap.csv has missing values;"),
+        (["gap.csv", "--several"], "--nan-policy must be one of"),
     ):
         assert main(["change", *line, *BASE, "--nan-policy", "propagate"]) == 2
         assert said in capsys.readouterr().err

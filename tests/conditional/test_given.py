@@ -13,7 +13,7 @@ import pytest
 
 import naive_given
 from shrinktest import calibrate, independence_matrix, independence_test
-from shrinktest.conditional.ridge import candidate_bases, tuned_smoother
+from shrinktest.conditional.regressions import candidate_bases, tuned_smoother
 from shrinktest.permutations.base import Draws
 from shrinktest.permutations.schemes import LabelsByChance
 from shrinktest.power import power_study

@@ -7,8 +7,19 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 import naive_given
-from shrinktest.conditional.residuals import Regression, Residuals, bounded, neighborhoods, squared
-from shrinktest.conditional.ridge import Basis, Smoother, candidate_bases, inflation, standardized, tuned_smoother
+from shrinktest.conditional.regressions import (
+    Basis,
+    Regression,
+    Residuals,
+    Smoother,
+    bounded,
+    candidate_bases,
+    inflation,
+    neighborhoods,
+    squared,
+    standardized,
+    tuned_smoother,
+)
 
 N = 25
 RNG = np.random.default_rng(0)

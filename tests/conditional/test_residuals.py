@@ -7,8 +7,8 @@ import pytest
 
 import naive_given
 from shrinktest import independence_test
-from shrinktest.conditional.residuals import Regression, Residuals
-from shrinktest.hypotheses import conditional
+from shrinktest.conditional import hypothesis
+from shrinktest.conditional.regressions import Regression, Residuals
 from shrinktest.permutations.schemes import Signs
 from shrinktest.power.designs import Confounded
 from shrinktest.statistics.signs import Combined
@@ -24,7 +24,7 @@ TIED = Y + X
 @pytest.fixture
 def combined(monkeypatch):
     kept = []
-    monkeypatch.setattr(conditional, "Combined", lambda *told: kept.append(Combined(*told)) or kept[-1])
+    monkeypatch.setattr(hypothesis, "Combined", lambda *told: kept.append(Combined(*told)) or kept[-1])
     return kept
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from shrinktest import independence_test
 from shrinktest._read import XY, read_variables
-from shrinktest.hypotheses.given import read_given
+from shrinktest.conditional.given import read_given
 
 GROUPS, PLACES = 12, 4
 GROUP, PLACE = np.repeat(np.arange(GROUPS), PLACES), np.tile(np.arange(PLACES), GROUPS)

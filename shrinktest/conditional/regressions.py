@@ -1,4 +1,4 @@
-"""Residuals: what regressions on given variables leave of others, and whether neighbors are still alike."""
+"""Regressions on given variables, by kernel ridge or a user's regressor: residuals, and neighborhoods of rows."""
 
 from __future__ import annotations
 
@@ -11,11 +11,20 @@ from typing import Any
 import numpy as np
 
 from shrinktest._parallel import single_blas_thread
-from shrinktest.conditional.ridge import Basis, Smoother, candidate_bases, inflation, tuned_smoother
-from shrinktest.kernels import Kernel
+from shrinktest.kernels import Gaussian, Kernel
+from shrinktest.kernels.bandwidths import drawn_rows, median_bandwidth
 from shrinktest.kernels.feature_maps import nystrom
 from shrinktest.statistics.features import Features
+from shrinktest.units import near_one
 
+_DENSE = 300  # rows up to which Gram matrices are decomposed as a whole
+_RANK = 150  # landmarks of a kernel of more rows
+_RANK_OF_COLUMN = 12  # landmarks of a kernel of one column of many
+_WIDTHS = (2.0, 1.0, 0.5, 0.25)  # bandwidths, times the median distance
+_LINE = 0.1  # weight of the inner product that is added to a Gaussian kernel, so that straight lines cost it nothing
+_AMOUNTS = 10.0 ** np.arange(-4.0, 1.6, 0.5)  # of shrinkage, relative to the largest eigenvalue
+_SMALLEST = 1e-6  # of the largest eigenvalue: directions below it are shrunk to a hundredth at least
+_OWN = 0.99  # largest share of a row in its own prediction with which it can be left out
 _FEWEST = 10  # rows of a regression
 _FEATURES = 15  # coordinates of a kernel by which its regression is tuned, or which a regressor predicts
 _TUNED = 0.98  # of the variance of coordinates: those along the longest axes, by which their regression is tuned
@@ -24,6 +33,128 @@ _MOST_NOISE = 0.9  # of the variance of residuals: largest variance of predictio
 _NOTHING = 1e-5  # of the variance of a variable: with less left, it is a function of the given variables
 _BOUND = 4.0  # mean absolute deviations, to which numbers are bent
 _SURE = 2.0  # standard deviations by which the residuals of neighbors are more alike than by chance
+
+
+# --- kernel ridge regression --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """Eigenvectors (n, m) and eigenvalues (m,) of the centered Gram matrix of a kernel of the given variables."""
+
+    vectors: np.ndarray
+    values: np.ndarray
+
+    @classmethod
+    def from_gram(cls, gram: np.ndarray) -> Basis:
+        """Decompose a Gram matrix (n, n)."""
+        means = gram.mean(axis=0)
+        values, vectors = np.linalg.eigh(gram - means - means[:, None] + means.mean())
+        large = values > _SMALLEST * max(values[-1], 0.0)
+        return cls(np.ascontiguousarray(vectors[:, large]), values[large])
+
+    @classmethod
+    def from_coordinates(cls, z: np.ndarray) -> Basis:
+        """Decompose the kernel with coordinates z (n, m), with fewer columns than rows."""
+        z = z - z.mean(axis=0)
+        values, turned = np.linalg.eigh(z.T @ z)
+        large = values > _SMALLEST * max(values[-1], 0.0)
+        return cls(np.ascontiguousarray(z @ (turned[:, large] / np.sqrt(values[large]))), values[large])
+
+    @cached_property
+    def shrinkage(self) -> tuple[np.ndarray, np.ndarray]:
+        """Factors (m, a) of usable amounts of shrinkage, and shares (n, a) of rows in their own predictions."""
+        factors = self.values[:, None] / (self.values[:, None] + _AMOUNTS * self.values.max(initial=0.0))
+        own = np.square(self.vectors) @ factors + 1.0 / len(self.vectors)
+        usable = own.max(axis=0) <= _OWN
+        return factors[:, usable], own[:, usable]
+
+
+@dataclass(frozen=True, eq=False)
+class Smoother:
+    """A tuned kernel ridge regression: eigenvectors (n, m), and the factor (m,) from 0 to 1 of each."""
+
+    vectors: np.ndarray
+    factors: np.ndarray
+
+    @property
+    def own(self) -> np.ndarray:
+        """Share (n,) of every row in its own prediction, with that of the mean."""
+        return np.asarray(np.square(self.vectors) @ self.factors + 1.0 / len(self.vectors))
+
+    def residuals(self, targets: np.ndarray) -> np.ndarray:
+        """Residuals (n, r) of targets."""
+        centered = targets - targets.mean(axis=0)
+        return np.asarray(centered - self.vectors @ (self.factors[:, None] * (self.vectors.T @ centered)))
+
+    def residual_gram(self, gram: np.ndarray) -> np.ndarray:
+        """Gram matrix (n, n) of the residuals of features with this Gram matrix."""
+        return self.residuals(np.ascontiguousarray(self.residuals(gram).T))
+
+
+def standardized(z: np.ndarray) -> np.ndarray:
+    """Return the columns (n, d) in units of their standard deviations, without constant ones."""
+    z = near_one(z)
+    spread = z.std(axis=0)
+    varies = spread > 1e-12 * np.maximum(np.abs(z).max(axis=0), np.finfo(np.float64).tiny)
+    return np.ascontiguousarray((z[:, varies] - z[:, varies].mean(axis=0)) / spread[varies])
+
+
+def candidate_bases(z: np.ndarray) -> tuple[Basis, ...]:
+    """Bases of regressions on z (n, d): lines, functions of all columns with four bandwidths, sums over columns."""
+    z = standardized(z)
+    n, d = z.shape
+    if d == 0:
+        return ()
+    line, single = z / d**0.5, Gaussian(1.0)
+    some = z if n <= _DENSE else drawn_rows(z, _DENSE, np.random.default_rng(0))
+    kernels = [Gaussian(width * median_bandwidth(some)) for width in _WIDTHS]
+    columns = [z[:, j : j + 1] for j in range(d)] if d > 1 else []
+    straight = Basis.from_coordinates(line) if d < n else Basis.from_gram(line @ line.T)
+    if n <= _DENSE:
+        grams = [kernel(z) for kernel in kernels]
+        grams += [np.asarray(sum(map(single, columns))) / d] if columns else []
+        return (straight, *(Basis.from_gram(gram + _LINE * (line @ line.T)) for gram in grams))
+    parts = [[nystrom(kernel, z, _RANK, 0).coordinates(z)] for kernel in kernels]
+    rank = max(4, min(_RANK_OF_COLUMN, _RANK // d))
+    parts += [[nystrom(single, one, rank, 0).coordinates(one) / d**0.5 for one in columns]] if columns else []
+    return (straight, *(Basis.from_coordinates(np.hstack([*each, _LINE**0.5 * line])) for each in parts))
+
+
+def tuned_smoother(bases: Sequence[Basis], targets: np.ndarray) -> Smoother:
+    """Tune a regression of targets (n, r) by leaving one row out.
+
+    Leaving row i out leaves (row i of the residuals) / (1 - its share in its own prediction).
+    """
+    n = len(targets)
+    centered = targets - targets.mean(axis=0)
+    best = float(np.square(centered * n / (n - 1.0)).sum()), Smoother(np.zeros((n, 0)), np.zeros(0))
+    for basis in bases:
+        factors, own = basis.shrinkage
+        amounts, columns = own.shape[1], centered.shape[1]
+        shrunk = factors[:, :, None] * (basis.vectors.T @ centered)[:, None, :]
+        fitted = basis.vectors @ shrunk.reshape(len(factors), amounts * columns)
+        errors = (centered[:, None, :] - fitted.reshape(n, amounts, columns)) / (1.0 - own)[:, :, None]
+        scores = np.einsum("iar,iar->a", errors, errors)
+        if scores.size and scores.min() < best[0]:
+            best = float(scores.min()), Smoother(basis.vectors, factors[:, scores.argmin()])
+    return best[1]
+
+
+def inflation(first: Smoother, second: Smoother) -> float:
+    """Factor, at least 1, by which squared sums of products of residuals exceed those with random signs.
+
+    Residuals of different rows share the noise of the regression; the factor is that of white noise in both variables.
+    """
+    n, both = len(first.vectors), (first, second)
+    lost = [smoother.factors * (2.0 - smoother.factors) for smoother in both]
+    shared = np.square(first.vectors.T @ second.vectors)
+    products = n - 1.0 - lost[0].sum() - lost[1].sum() + lost[0] @ shared @ lost[1]
+    rows = [1.0 - 1.0 / n - np.square(smoother.vectors) @ part for smoother, part in zip(both, lost, strict=True)]
+    return max(1.0, float(products / (rows[0] * rows[1]).sum()))
+
+
+# --- residuals ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +173,10 @@ class Residuals:
         return self.values if self.is_gram else self.values @ self.values.T
 
     def inflation(self, other: Residuals) -> float:
-        """Factor of :func:`inflation`; for regressors an estimate, and 1 where their noise is not known.
+        """Factor of :func:`inflation`; for regressors an estimate from their noise, and 1 without it.
 
-        For predictions with weights P and Q it is the squared norm of (I - P)'(I - Q) over that with random signs.  It
-        depends on the mean squares p and q of their rows most of all; for linear and kernel ridge regressions,
-        neighbors and forests of 50 to 200 rows it is at most .07 more, and .14 less, than this.
+        For predictions with weights P and Q it is the squared norm of (I - P)'(I - Q) over that with random signs, by
+        the mean squares p and q of their rows: at most .07 too small or .14 too large for common regressors.
         """
         if self.smoother is not None and other.smoother is not None:
             return inflation(self.smoother, other.smoother)
@@ -66,7 +196,7 @@ class Regression:
 
     @classmethod
     def on(cls, given: np.ndarray, regressor: Any = None) -> Regression:
-        """Prepare regressions; raises ValueError for too few rows, TypeError for what is no regressor."""
+        """Prepare regressions on given variables (n, d)."""
         if len(given) < _FEWEST:
             raise ValueError(f"a regression on what is given needs {_FEWEST} rows, found {len(given)}; try strata")
         if regressor is None:
@@ -78,17 +208,14 @@ class Regression:
             raise ImportError("regressor= needs scikit-learn: pip install 'shrinktest[apps]'") from error
         methods = (getattr(regressor, name, None) for name in ("fit", "predict", "get_params"))
         if isinstance(regressor, type) or not all(map(callable, methods)) or is_classifier(regressor):
-            raise TypeError(
-                f"regressor must be a regressor of scikit-learn, such as RandomForestRegressor(); got {regressor!r}"
-            )
+            raise TypeError(f"regressor must be a regressor of scikit-learn, such as Ridge(); got {regressor!r}")
         return cls(given, regressor)
 
     @property
     def words(self) -> str:
         """Describe the regressions."""
-        if self.regressor is None:
-            return "kernel ridge regressions"
-        return f"regressions by {self.regressor!r} on other rows"
+        by_user = f"regressions by {self.regressor!r} on other rows"
+        return "kernel ridge regressions" if self.regressor is None else by_user
 
     def residuals(self, targets: np.ndarray, name: str) -> Residuals:
         """Residuals of a variable (n, p); raises ValueError if nothing is left of it."""
@@ -135,8 +262,8 @@ class Regression:
     def _predicted(self, targets: np.ndarray, held_out: Sequence[np.ndarray]) -> Residuals:
         """Residuals of each fold of rows from a fit to the others.
 
-        Residuals of other rows have the noise of a row in them that was learned from: a regression of these would
-        predict that row by itself.  So ``held_out`` replaces the targets.
+        A regression of residuals that have the noise of a row in them would predict that row by itself, so ``held_out``
+        replaces the targets.
         """
         residuals = np.empty(targets.shape)
         for fold, rows in enumerate(self._folds):
@@ -179,10 +306,7 @@ class Regression:
             fitted = clone(self.regressor).fit(self.given[others], wanted if together else wanted[:, 0])
             predicted = np.asarray(fitted.predict(self.given[rows]))
             if predicted.size != predictions[:, columns].size or not np.isfinite(predicted).all():
-                raise ValueError(
-                    f"regressor: {self.regressor!r} must predict a finite number for every row and column; it returned "
-                    f"shape {predicted.shape}"
-                )
+                raise ValueError(f"regressor={self.regressor!r} must predict one finite number for every row")
             predictions[:, columns] = predicted.reshape(len(rows), -1)
         return predictions
 
@@ -194,10 +318,10 @@ def _along_axes(coordinates: np.ndarray) -> np.ndarray:
 
 
 def bounded(values: np.ndarray) -> np.ndarray:
-    """Bend columns (n, p) to a bound, with mean 0 and variance 1, so that no row outweighs the others.
+    """Bend columns (n, p) to a bound, so that no row outweighs the others; leave out constant ones.
 
-    A number u, in mean absolute deviations of its column, becomes u / (1 + u^2 / 16)^0.5, between -4 and 4.  Constant
-    columns are left out.
+    A number u, in mean absolute deviations of its column, becomes u / (1 + u^2 / 16)^0.5, between -4 and 4, which is
+    then standardized.
     """
     centered = values - values.mean(axis=0)
     size = np.abs(centered).mean(axis=0)
@@ -212,9 +336,6 @@ def squared(lines: np.ndarray) -> np.ndarray:
     squares = np.square(lines)
     squares -= squares.mean(axis=0)
     return np.asarray(squares[:, squares.std(axis=0) > 1e-9])
-
-
-# --- neighbors ----------------------------------------------------------------------------------------------
 
 
 def neighborhoods(z: np.ndarray, size: int) -> np.ndarray:

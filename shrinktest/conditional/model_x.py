@@ -11,9 +11,9 @@ import numpy as np
 
 from shrinktest._check import check_signature, complete_points, real_values, tensors_to_numpy
 from shrinktest._read import Variables
+from shrinktest.conditional.hypothesis import ConditionalIndependence, distilled
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.base import Variable
-from shrinktest.hypotheses.conditional import ConditionalIndependence, distilled
 from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.schemes import Copies
 from shrinktest.statistics.copies import copies_statistic
@@ -71,7 +71,7 @@ class ModeledCopies(ConditionalIndependence):
             return self.model(np.random.default_rng(seed)) if seed else self.observed
 
         tuned = margins(estimator, kernel, points, workers)
-        features = tuple(one.features(k, z) for one, k, z in zip(tuned, kernel, points, strict=True))
+        features = tuple(mean.features(k, x) for mean, k, x in zip(tuned, kernel, points, strict=True))
         statistic, route, notes = copies_statistic(tuned[0], features, copy, points[0], self.others, points[1], cache)
         return Prepared(  # the user's function need not be thread-safe
             statistic=statistic, estimates=lambda: (), kernel=kernel, route=route, notes=notes, threads=False
@@ -104,22 +104,19 @@ def by_model(X: Any, given: Any, draw: Any, read: Variables, test: ConditionalIn
 
 
 def _numbers(X: Any, read: Variables) -> tuple[np.ndarray, Any]:
-    """X in its own units, which a model knows, and the units in which kernels compare it."""
+    """Return X in its own units, which a model knows, and the units in which kernels compare it."""
     x, encoding = read.values[0], read.encodings[0]
     if encoding is None:
         return x, read.scales[0]
-    names = encoding.names
-    if any(code.indicated for code in encoding.codes) or not is_table(X):
-        raise ValueError("x_given_z= is a model of complete numbers, and X has others; leave these out")
     values = complete_points(taken(X, np.flatnonzero(read.kept[0])), "X").values
     if values.shape != x.shape:
-        raise ValueError(f"x_given_z= is a model of X, of which only {list(names)} is tested; leave out other columns")
-    each = [1.0 if unit is None else unit for unit in scale_each(encoding.scale, names, "scale")]
+        raise ValueError(f"x_given_z= is a model of X, of which only {list(encoding.names)} is tested")
+    each = [1.0 if unit is None else unit for unit in scale_each(encoding.scale, encoding.names, "scale")]
     return values, None if set(each) == {1.0} else as_scale(each, len(each))
 
 
 def _as_given(given: Any, read: Variables) -> Any:
-    """The rows of Z that are kept, as a model gets them: of tables a table, of arrays an array (n, d)."""
+    """Return the rows of Z that are kept: of tables a table, of arrays an array (n, d)."""
     rows = np.flatnonzero(read.kept[2])
     if is_table(given):
         return taken(given, rows)

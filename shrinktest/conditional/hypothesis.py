@@ -9,8 +9,15 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from shrinktest._check import counted
-from shrinktest.conditional.residuals import Regression, Residuals, bounded, neighborhoods, neighbors_alike, squared
-from shrinktest.conditional.ridge import standardized
+from shrinktest.conditional.regressions import (
+    Regression,
+    Residuals,
+    bounded,
+    neighborhoods,
+    neighbors_alike,
+    squared,
+    standardized,
+)
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.base import Hypothesis, Variable
 from shrinktest.hypotheses.context import EffectOptions, TestContext
@@ -40,9 +47,6 @@ _SHARES = {"means": 20.0, "turning": 1.5, "squares": 2.0, "shapes": 1.5}  # of t
 _MANY = 0.15  # of the rows: with more degrees of freedom, a regression has probably not found everything
 
 
-# --- tests --------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GivenOthers(Hypothesis):
     """A hypothesis given other variables: how these were taken into account, and what must be true for that."""
@@ -61,7 +65,7 @@ class GivenOthers(Hypothesis):
 
     def as_kind(self, kind: type[_Kind], **changes: Any) -> _Kind:
         """Return the same data as a hypothesis of another class."""
-        return kind(**{one.name: getattr(self, one.name) for one in fields(self)} | changes)
+        return kind(**{each.name: getattr(self, each.name) for each in fields(self)} | changes)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -101,26 +105,24 @@ class IndependentResiduals(ConditionalIndependence):
         """Squared norm of the mean of the products, for every choice of signs."""
         if cache.limits.gram not in ("auto", "dense"):
             raise ValueError(f"gram={cache.limits.gram!r}: residuals are compared by Gram matrices; use gram='dense'")
-        points = tuple(variable.points for variable in self.variables)
+        points, n = tuple(variable.points for variable in self.variables), self.sizes[0]
         tuned = margins(estimator, kernel, points, workers)
         request = Request(by_coordinates=self.combined, large=_FEW, kernels=4)
         features = []
-        for mean, k, z, first in zip(tuned, kernel, points, self.first, strict=True):
-            each = mean.features(k, z)
-            of_kernel = cache(each, z, request)
-            features.append(self.regression.residuals_of_features(each, z, of_kernel, workers, first.held_out))
+        for mean, k, x, first in zip(tuned, kernel, points, self.first, strict=True):
+            tuned_kernel = mean.features(k, x)
+            values = cache(tuned_kernel, x, request)
+            features.append(self.regression.residuals_of_features(tuned_kernel, x, values, workers, first.held_out))
         statistic: Statistic
         notes: tuple[str, ...] = ()
         if self.combined:
             statistic = combined = Combined(self._parts(points, features), tuned[0], self._unit)
-            chances = combined.chances(np.ones((1, len(points[0]))))[0]
-            decided = f" '{combined.parts[int(chances.argmin())].name}' stands out most."
-            notes = (note("four-statistics", decided=decided),)
+            clearest = combined.parts[int(combined.chances(np.ones((1, n)))[0].argmin())]
+            notes = (note("four-statistics", decided=f" '{clearest.name}' stands out most."),)
         else:
             products = Products(features[0].gram * features[1].gram * self._weights())
-            factor = self._inflation(features)
-            statistic = inflated(sign_statistic(tuned[0], products), np.ones(self.sizes[0]), factor)
-        cost = CostHint(seconds=2e-10 * len(points[0]) ** 2) if tuned[0].needs in ("sums", "noise") else None
+            statistic = inflated(sign_statistic(tuned[0], products), np.ones(n), self._inflation(features))
+        cost = CostHint(seconds=2e-10 * n**2) if tuned[0].needs in ("sums", "noise") else None
         return Prepared(
             statistic=statistic, estimates=lambda: (), kernel=kernel, route="dense", notes=notes,
             threads=estimator.needs != "function", cost=cost,
@@ -138,11 +140,11 @@ class IndependentResiduals(ConditionalIndependence):
         def both(function: Callable[[np.ndarray], np.ndarray]) -> list[Residuals]:
             """Residuals of a function of the residuals of x and y."""
             return [
-                self.regression.residuals_of_lines(function(z), list(map(function, first.held_out)))
-                for z, first in zip(points, self.first, strict=True)
+                self.regression.residuals_of_lines(function(x), list(map(function, first.held_out)))
+                for x, first in zip(points, self.first, strict=True)
             ]
 
-        lines, squares = both(bounded), both(lambda z: squared(bounded(z)))
+        lines, squares = both(bounded), both(lambda x: squared(bounded(x)))
         crossed = ((squares[0], lines[1]), (lines[0], squares[1]))
         straight, values = [line.values for line in lines], [feature.values for feature in features]
         z = bounded(standardized(self.regression.given))
@@ -230,9 +232,6 @@ def without_decision(text: str) -> str:
     return note("four-statistics", decided="") if has_code(text, "four-statistics") else text
 
 
-# --- methods ------------------------------------------------------------------------------------------------
-
-
 def codes_of(*labels: np.ndarray) -> np.ndarray:
     """Number (n,) of the distinct row of some labels, (n,) or (n, d)."""
     return np.asarray(np.unique(np.column_stack(labels), axis=0, return_inverse=True)[1]).reshape(-1)
@@ -245,53 +244,51 @@ def conditional(
 
     Methods but "strata" need a ``regression`` on z.  ``combined`` is for four statistics of residuals.
     """
-    if method == "strata":
+    if regression is None:
         return within_strata(test, z, np.arange(len(z)), "given")
-    assert regression is not None
-    residuals = tuple(regression.residuals(one.points, one.name) for one in test.variables)
-    variables = tuple(
-        _less(one, left.values, f"residuals of {one.name}") for one, left in zip(test.variables, residuals, strict=True)
-    )
-    z, design = standardized(z), test.restriction
-    test = replace(test, variables=variables, remarks=(*test.remarks, *_doubts(residuals, z)))
-    if method == "local":
-        if design.groups is not None:
-            raise ValueError("groups= cannot move as a whole among neighbors; use given_method='residuals'")
-        blocks = np.zeros(len(z), dtype=np.int64) if design.blocks is None else design.blocks
-        codes = np.zeros(len(z), dtype=np.int64)
-        for block in np.unique(blocks):
-            rows = blocks == block
-            codes[rows] = neighborhoods(z[rows], _NEIGHBORS) + codes.max() + 1
-        return test.as_kind(
-            IndependentNearby,
-            first=residuals,
-            restriction=PermutationDesign(blocks=codes_of(codes)),
-            method="local permutations of residuals",
-            assumption=f"the p-value is approximately valid if {regression.words} find what is given in the means of X "
-            f"and Y, and their spread hardly changes among {_NEIGHBORS} to {2 * _NEIGHBORS} neighboring rows.",
+    variables, design, z = test.variables, test.restriction, standardized(z)
+    x, y = (regression.residuals(variable.points, variable.name) for variable in variables)
+    left = [_less(v, r.values, f"residuals of {v.name}") for v, r in zip(variables, (x, y), strict=True)]
+    test = replace(test, variables=tuple(left), remarks=(*test.remarks, *_doubts(x, y, z)))
+    if (design.groups if method == "local" else design.blocks) is not None:
+        raise ValueError(
+            "blocks= goes with strata or given_method='local', groups= with strata or 'residuals'; or condition on them"
         )
-    if design.blocks is not None:
-        raise ValueError("blocks= needs strata or given_method='local'; or add the label to what is given")
+    if method != "local":
+        return test.as_kind(
+            IndependentResiduals,
+            regression=regression,
+            first=(x, y),
+            combined=combined,
+            method="signs of residual products",
+            assumption=f"the p-value is approximately valid if {regression.words} find what is given in X and in Y; "
+            "where they do not, the test rejects too often (see the page on levels given Z).",
+        )
+    codes = np.zeros(len(z), dtype=np.int64)
+    blocks = codes if design.blocks is None else design.blocks
+    for block in np.unique(blocks):
+        rows = blocks == block
+        codes[rows] = neighborhoods(z[rows], _NEIGHBORS)
     return test.as_kind(
-        IndependentResiduals,
-        regression=regression,
-        first=residuals,
-        combined=combined,
-        method="signs of residual products",
-        assumption=f"the p-value is approximately valid if {regression.words} find what is given in X and in Y; where "
-        "they do not, the test rejects too often (see the page on levels given Z).",
+        IndependentNearby,
+        first=(x, y),
+        restriction=PermutationDesign(blocks=codes_of(blocks, codes)),
+        method="local permutations of residuals",
+        assumption=f"the p-value is approximately valid if {regression.words} find what is given in the means of X "
+        f"and Y, and their spread hardly changes among {_NEIGHBORS} to {2 * _NEIGHBORS} neighboring rows.",
     )
 
 
-def _doubts(residuals: Sequence[Residuals], z: np.ndarray) -> tuple[str, ...]:
+def _doubts(x: Residuals, y: Residuals, z: np.ndarray) -> tuple[str, ...]:
     """Note that the regressions have not found all that z says in both variables, or probably not."""
     if not z.shape[1]:
         return ()
-    if neighbors_alike([left.values for left in residuals], z):
-        problem = "miss part of what is given: residuals of neighboring rows are still alike"
-        return (note("regressions", problem=problem),)
+    if neighbors_alike([x.values, y.values], z):
+        return (
+            note("regressions", problem="miss part of what is given: residuals of neighboring rows are still alike"),
+        )
     straight = z.shape[1] + 1.0
-    used = [0.0 if left.smoother is None else float(left.smoother.own.sum()) - straight for left in residuals]
+    used = [0.0 if left.smoother is None else float(left.smoother.own.sum()) - straight for left in (x, y)]
     if min(used) <= _MANY * len(z):
         return ()
     more = f"{used[0]:.0f} and {used[1]:.0f} degrees of freedom more than straight lines"
@@ -301,34 +298,33 @@ def _doubts(residuals: Sequence[Residuals], z: np.ndarray) -> tuple[str, ...]:
 def within_strata(test: _Test, z: np.ndarray, label: np.ndarray, argument: str) -> _Test:
     """Permute rows with the same values of z (n, d) only, after their means are taken off.
 
-    The means of strata would stay in the statistic of every permutation and hide what runs against them.  They are
-    those of the same rows in every permutation, so that the test is as exact as without.  Strata whose rows all have
-    one ``label`` (n,) carry no information and are left out.
+    The means of strata are the same in every permutation, would stay in the statistic, and hide what runs against them.
+    Strata whose rows all have one ``label`` (n,) carry no information and are left out.
     """
     design = test.restriction
     codes = codes_of(z) if design.blocks is None else codes_of(z, design.blocks)
     if design.groups is not None and codes_of(codes, design.groups).max() > codes_of(design.groups).max():
         raise ValueError(f"groups: some have rows with different values of {argument}; leave out one of the two")
-    first = np.unique(np.column_stack([codes, label]), axis=0)[:, 0]
-    mixed = np.bincount(first)[codes] > 1
+    mixed = np.bincount(np.unique(np.column_stack([codes, label]), axis=0)[:, 0])[codes] > 1
     if not mixed.any():
         method = "given_method" if argument == "given" else "covariate_method"
         raise ValueError(f"{argument}: no two rows can be exchanged; use larger strata, or {method}='residuals'")
-    lost, codes = int((~mixed).sum()), codes_of(codes[mixed])
-    alone = note("strata-left-out", rows=f"{lost} of {counted(len(mixed), 'row')}", argument=argument)
+    rows, codes = int(mixed.sum()), codes_of(codes[mixed])
+    lost = f"{len(mixed) - rows} of {counted(len(mixed), 'row')}"
+    left_out = () if mixed.all() else (note("strata-left-out", rows=lost, argument=argument),)
     return replace(
         test,
-        variables=tuple(_less_means(one.only(mixed), codes, argument) for one in test.variables),
-        sizes=(int(mixed.sum()),) if len(test.sizes) == 1 else tuple(map(int, np.bincount(label[mixed], minlength=2))),
+        variables=tuple(_less_means(variable.only(mixed), codes, argument) for variable in test.variables),
+        sizes=(rows,) if len(test.sizes) == 1 else tuple(map(int, np.bincount(label[mixed], minlength=2))),
         restriction=replace(design.of(mixed), blocks=codes),
-        remarks=(*test.remarks, *([alone] if lost else []), note("strata-means")),
+        remarks=(*test.remarks, *left_out, note("strata-means")),
         method="permutations within strata",
         assumption=f"the p-value is exact if rows with the same values of {argument} are independent of each other.",
     )
 
 
 def _less_means(variable: Variable, codes: np.ndarray, argument: str) -> Variable:
-    """Take the mean of each stratum off a variable; raises ValueError if nothing is left."""
+    """Take the mean of each stratum off a variable."""
     points, counts = variable.points, np.bincount(codes)
     moved = points - points[np.unique(codes, return_index=True)[1]][codes]  # what is far from 0 loses no digits
     if not moved.any():
@@ -339,10 +335,7 @@ def _less_means(variable: Variable, codes: np.ndarray, argument: str) -> Variabl
 
 
 def _less(variable: Variable, left: np.ndarray, name: str) -> Variable:
-    """Replace the values of a variable by what is left of them.
-
-    Notes on units are about the variable itself: other units would not change that little is left of a column.
-    """
+    """Replace the values of a variable by what is left of them; notes on units are about the variable itself."""
     said = variable.said or not far_apart(variable.points, name)
     return replace(variable, points=np.ascontiguousarray(left), name=name, said=said)
 
@@ -350,7 +343,7 @@ def _less(variable: Variable, left: np.ndarray, name: str) -> Variable:
 def distilled(variable: Variable, z: np.ndarray) -> Variable:
     """Take a regression on z off a variable, if it has enough rows and leaves something."""
     try:
-        left = Regression.on(z).residuals(variable.points, variable.name)
+        residuals = Regression.on(z).residuals(variable.points, variable.name)
     except ValueError:
         return variable
-    return _less(variable, left.values, f"residuals of {variable.name}")
+    return _less(variable, residuals.values, f"residuals of {variable.name}")

@@ -10,10 +10,7 @@ import numpy as np
 
 from shrinktest._check import choice, complete_points, counted, tensors_to_numpy
 from shrinktest._read import XY, Variables, read_samples, read_variables
-from shrinktest.conditional.residuals import Regression, neighborhoods
-from shrinktest.conditional.ridge import standardized
-from shrinktest.hypotheses.base import Variable, repeated_column_notes, variables_of
-from shrinktest.hypotheses.conditional import (
+from shrinktest.conditional.hypothesis import (
     ConditionalIndependence,
     LabelGivenCovariates,
     TwoByPropensity,
@@ -23,7 +20,9 @@ from shrinktest.hypotheses.conditional import (
     distilled,
     within_strata,
 )
-from shrinktest.hypotheses.model_x import by_model
+from shrinktest.conditional.model_x import by_model
+from shrinktest.conditional.regressions import Regression, neighborhoods, standardized
+from shrinktest.hypotheses.base import Variable, repeated_column_notes, variables_of
 from shrinktest.notes import has_code, note
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.results.info import BY_PROPENSITY
@@ -61,14 +60,14 @@ def read_given(
         remarks=(*read.notes, *repeated_column_notes(variables)), called=read.labels[:2],
     )  # fmt: skip
     if x_given_z is not None:
-        transformed = (transform[0] if isinstance(transform, list) else transform) is not None
-        if regressor is not None or given_method != "auto" or read.restriction or transformed:
+        transformed = transform[0] if isinstance(transform, list) else transform
+        if read.restriction or given_method != "auto" or (regressor, transformed) != (None, None):
             raise ValueError(
                 "x_given_z= cannot be combined with given_method=, regressor=, blocks=, groups= or transform= of X"
             )
         return by_model(X, given, x_given_z, read, test)
     method = method_for(given_method, regressor, read.encodings[2])
-    (x, of_x), (y, of_y) = (one.in_units() for one in variables)
+    (x, of_x), (y, of_y) = (variable.in_units() for variable in variables)
     test = replace(test, variables=(x, y), remarks=(*test.remarks, *of_x, *of_y), method=method)
     return test if read.missing else conditional(test, method, z, regression_for(method, z, regressor), combined)
 
@@ -80,27 +79,26 @@ def read_three(
 
     ``others`` is the word by which users give all columns that are tested but two.
     """
-    for name, value in (("scale", scale), ("transform", transform)):
-        if isinstance(value, list | tuple) and len(value) != 2:
-            raise ValueError(f"{name} has {len(value)} entries; with given= give one for X and one for Y")
-    both = scale if isinstance(scale, list | tuple) else [scale, scale]
-    scales = scale if hasattr(scale, "keys") else [*both, UNASKED]
     pair = transform if isinstance(transform, list) else [transform, transform]
+    both = scale if isinstance(scale, list | tuple) else [scale, scale]
+    if len(pair) != 2 or len(both) != 2:
+        raise ValueError(f"scale has {len(both)} entries, transform {len(pair)}; with given= both have one for X and Y")
     read = read_variables(
-        (X, Y, with_labels(given, "given")), GIVEN, nan_policy, scale=scales, labels=("given",),
+        (X, Y, with_labels(given, "given")), GIVEN, nan_policy, labels=("given",),
+        scale=scale if hasattr(scale, "keys") else [*both, UNASKED],
         transform=None if transform is None else [*pair, None], **options,
     )  # fmt: skip
     if not others:
-        refuse_tested(read.observed[:2], read.observed[2], "given")
-    refuse_indicated(read.encodings[2], read.values[2], f"given={others!r}" if others else "given")
+        _refuse_tested(read.observed[:2], read.observed[2], "given")
+    _refuse_indicated(read.encodings[2], read.values[2], f"given={others!r}" if others else "given")
     return read
 
 
 def method_for(given_method: Any, regressor: Any, encoding: Encoding | None) -> str:
-    """Method that was asked for, or that goes with given variables: strata if all columns are labels."""
+    """Return the method that was asked for, or "strata" if all given variables are labels."""
     choice(given_method, METHODS, "given_method")
     if given_method == "auto":
-        given_method = "strata" if all_labels(encoding) and regressor is None else "residuals"
+        given_method = "strata" if _all_labels(encoding) and regressor is None else "residuals"
     if regressor is not None and given_method == "strata":
         raise ValueError("regressor= is for given_method='residuals' or 'local'; leave it out for strata")
     return str(given_method)
@@ -131,26 +129,26 @@ def read_covariates(
         if isinstance(pair, tuple | list) and len(pair) == 2:
             for i, (sample, rows) in enumerate(zip((X, Y), pair, strict=True)):
                 check_same_index(sample, rows, names[i], f"{argument}[{i}]")
-    tables = [with_labels(one, name) for one, name in zip(covariates, names_of_z, strict=True)]
+    tables = [with_labels(table, name) for table, name in zip(covariates, names_of_z, strict=True)]
     types, types_of_z = _types_of((X, Y), column_types), _types_of(tables, column_types)
     types_of_z = {name: kind for name, kind in types_of_z.items() if kind != DROP or name not in types}
     types = {name: kind for name, kind in (column_types or {}).items() if name in types or name not in types_of_z}
     given = read_samples(tables, names_of_z, nan_policy, scale=UNASKED, labels=True, column_types=types_of_z or None)
     if propensity is None:  # known chances hold for rows without covariates, too
         for name, values in zip(names_of_z, given.values, strict=True):
-            refuse_indicated(given.encoding, values, name)
+            _refuse_indicated(given.encoding, values, name)
     complete = given.kept
     if given.missing:
         complete = tuple(np.asarray(np.isfinite(values).all(axis=1)) for values in given.values)
     read = read_samples(
         (X, Y), names, nan_policy, scale=scale, covariates=complete, column_types=types or None, **options
     )
-    refuse_tested(read.observed, given.observed[0], "covariates")
+    _refuse_tested(read.observed, given.observed[0], "covariates")
     test = TwoGivenCovariates._of(read, " and ".join(names), not is_unasked(scale), called=called)
     variable, of_units = test.variables[0].in_units()
     about_z = tuple(text for text in given.notes if has_code(text, *_ABOUT_ROWS))
     if covariate_method == "auto":
-        labels = "strata" if all_labels(given.encoding) else "residuals"
+        labels = "strata" if _all_labels(given.encoding) else "residuals"
         covariate_method = labels if propensity is None else "propensity"
     if (propensity is None) == (covariate_method == "propensity"):
         raise ValueError("propensity= goes with covariate_method='propensity' only; give both, or leave both out")
@@ -173,17 +171,17 @@ def read_covariates(
         return tested.as_kind(LabelGivenCovariates, samples=read.sizes)
     if read.restriction:
         raise ValueError("blocks= and groups= cannot be combined with propensity=; use covariate_method='strata'")
-    left = variable if read.missing else distilled(variable, z)
-    about = () if left is variable else (note("residuals"),)
-    return replace(test, variables=(left,), remarks=(*test.remarks, *about)).as_kind(
+    residuals = variable if read.missing else distilled(variable, z)
+    about = () if residuals is variable else (note("residuals"),)
+    return replace(test, variables=(residuals,), remarks=(*test.remarks, *about)).as_kind(
         TwoByPropensity,
-        odds=known_odds(propensity, tuple(map(len, read.kept)))[kept],
+        odds=_known_odds(propensity, tuple(map(len, read.kept)))[kept],
         method=BY_PROPENSITY,
         assumption="the p-value is exact if every row was put into the second sample with the chance in propensity=.",
     )
 
 
-def known_odds(propensity: Any, sizes: tuple[int, ...]) -> np.ndarray:
+def _known_odds(propensity: Any, sizes: tuple[int, ...]) -> np.ndarray:
     """Log odds (N,) of known chances, one vector for all rows or one for each sample."""
     pair = isinstance(propensity, tuple | list) and len(propensity) == 2 and all(map(np.ndim, propensity))
     parts = [complete_points(part, "propensity").values for part in (propensity if pair else [propensity])]
@@ -206,24 +204,23 @@ def _types_of(tables: Sequence[Any], column_types: Any) -> dict[str, str]:
 
 
 def null_given(Y: Any, given: Any, tested: Sequence[Observed]) -> tuple[np.ndarray | None, PermutationDesign]:
-    """Prediction of Y (n, q) by the given variables, and among which rows the rest of it may be permuted.
+    """Return the prediction of Y (n, q) by the given variables, and among which rows the rest of it may be permuted.
 
-    None and strata if the variables are labels; otherwise a kernel ridge regression and neighborhoods.
+    Labels predict nothing and are strata; numbers predict by kernel ridge regression and have neighborhoods.
     """
-    z = read_variables((Y, with_labels(given, "given")), GIVEN[1:], "propagate", scale=[None, UNASKED], labels=GIVEN)
-    refuse_tested(tested, z.observed[1], "given")
-    if z.missing:
-        raise ValueError("Y or given misses values; leave such rows out before a study with given=")
-    if all_labels(z.encodings[1]):
-        codes = codes_of(z.values[1])
+    read = read_variables((Y, with_labels(given, "given")), GIVEN[1:], "raise", scale=[None, UNASKED], labels=GIVEN)
+    _refuse_tested(tested, read.observed[1], "given")
+    z = read.values[1]
+    if _all_labels(read.encodings[1]):
+        codes = codes_of(z)
         if np.bincount(codes).max() == 1:
             raise ValueError("given: every row has a value of its own; use fewer and larger strata, or numbers")
         return None, PermutationDesign(blocks=codes)
     if is_table(Y):
         raise TypeError("given= numbers needs Y as an array of numbers, such as Y.to_numpy()")
     y = complete_points(Y, "Y").values
-    codes = neighborhoods(standardized(z.values[1]), _NEIGHBORS)
-    return y - Regression.on(z.values[1]).residuals(y, "Y").values, PermutationDesign(blocks=codes)
+    design = PermutationDesign(blocks=neighborhoods(standardized(z), _NEIGHBORS))
+    return y - Regression.on(z).residuals(y, "Y").values, design
 
 
 # --- checks -------------------------------------------------------------------------------------------------
@@ -237,7 +234,7 @@ def _refuse_designs(argument: str, **designs: Any) -> None:
 
 
 def refuse_without(argument: str, **others: Any) -> None:
-    """Raise ValueError for arguments about given variables or covariates without these."""
+    """Raise ValueError for arguments about variables that are not given."""
     for name, value in others.items():
         if value is not None and not (isinstance(value, str) and value == "auto"):
             raise ValueError(f"{name}= says how {argument}= is taken into account; give {argument}= as well")
@@ -258,29 +255,25 @@ def with_labels(given: Any, name: str) -> Any:
     return Table(tuple(read), named=False)
 
 
-def all_labels(encoding: Encoding | None) -> bool:
-    """True if every column has levels, which rows share, and not numbers."""
+def _all_labels(encoding: Encoding | None) -> bool:
+    """Return True if every column has levels, which rows share, and not numbers."""
     return encoding is not None and all(code.kind in ("boolean", "category", "ordered") for code in encoding.codes)
 
 
-def refuse_tested(tested: Sequence[Observed], given: Observed, argument: str) -> None:
-    """Raise ValueError if a column of what is given has the values of one that is tested."""
-    values = {column.digest() for one in tested for column in one.as_columns()} - {None}
+def _refuse_tested(tested: Sequence[Observed], given: Observed, argument: str) -> None:
+    """Raise ValueError if a column of what is given has the values of a column that is tested."""
+    values = {column.digest() for data in tested for column in data.as_columns()} - {None}
     for place, column in enumerate(given.as_columns()):
         if column.digest() in values:
-            shown = repr(column.name) if given.shown else place
-            raise ValueError(f"column {shown} of {argument}= is also tested; leave it out of one of the two")
+            name = repr(column.name) if given.shown else place
+            raise ValueError(f"column {name} of {argument}= is also tested; leave it out of one of the two")
 
 
-def refuse_indicated(encoding: Encoding | None, z: np.ndarray, argument: str) -> None:
-    """Raise ValueError if an indicator stands for missing values of what is given.
-
-    Rows that miss a given value have different ones, through which X and Y still depend on each other.
-    """
+def _refuse_indicated(encoding: Encoding | None, z: np.ndarray, argument: str) -> None:
+    """Raise ValueError if rows miss a given value, through which X and Y may still depend on each other."""
     for code, group in () if encoding is None else zip(encoding.codes, encoding.groups, strict=True):
         missing = int(np.count_nonzero(z[:, group][:, -1]))  # the indicator is the last
         if code.indicated and missing:
             raise ValueError(
-                f"{argument}: {counted(missing, 'row')} without a value of column {code.name!r}; "
-                "nan_policy='indicator' is for what is tested, use nan_policy='omit'"
+                f"{argument}: {counted(missing, 'row')} without a value of column {code.name!r}; use nan_policy='omit'"
             )
