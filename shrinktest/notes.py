@@ -81,8 +81,6 @@ TEXTS = {
     "are circular.",
     # p-values
     "too-few-permutations": "{problem}.",
-    "more-may-reject": "{pvalues} of {tests} {are} as small as {permutations} permutations allow ({least:.3g}), and "
-    "none rejects once adjusted for {tests} tests: more permutations (n_resamples=) may reject.",
     "rounding": "Rounding errors are not small compared with the null distribution: the p-value is too large. "
     "Center the columns, or use scale='rank', a smaller bandwidth, or estimator='kme'.",
     "constant-statistic": "Every permutation gives the same statistic up to rounding, so p = 1. If rows differ within "

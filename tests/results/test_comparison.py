@@ -116,10 +116,10 @@ def test_effects_in_words(kind, change, said):
 def test_words_follow_the_test():
     clear, unclear = Change(SPREAD, "", 1, 2, 2.0, 1.5, 2.5), Change(MEDIAN, "", 0, 1, 0.6, 0.4, 0.8)
     both = ColumnEffects("c", "number", (unclear, clear))
-    assert both.lines(changed=True) == both.lines(changed=False) == (both.text(clear),)
-    only = ColumnEffects("c", "number", (unclear,))
-    assert only.lines(changed=True) == ("no single effect is clear", only.text(unclear))
-    assert ColumnEffects("c", "number", ()).lines(changed=False) == ("not estimated",)
+    assert replace(both, reject=True).lines == both.lines == (both.text(clear),)
+    only = ColumnEffects("c", "number", (unclear,), reject=True)
+    assert only.lines == ("no single effect is clear", only.text(unclear))
+    assert ColumnEffects("c", "number", ()).lines == ("not estimated",)
 
 
 def test_the_answer_claims_no_more_than_was_found(result, tables):
@@ -147,8 +147,7 @@ def test_json_and_frames_have_what_the_summary_has(result):
     times = frame.query("effect != 'share'").set_index(["column", "effect"])
     assert pd.Timestamp("2024-03-01") < times.loc[("visit", "median")]["first"] < pd.Timestamp("2024-03-30")
     assert pd.Timedelta(days=5) < times.loc[("visit", "spread")]["second"] < pd.Timedelta(days=20)
-    time = ColumnEffects("c", "time", ()).row(Change(MEDIAN, "", 1.0 + 2.0 / 3.0, math.nan, 0.0))
-    assert time["first"] == "01:40" and math.isnan(time["second"])
+    assert ColumnEffects("c", "time", ()).as_pandas(MEDIAN, 1.0 + 2.0 / 3.0) == "01:40"
     assert pickle.loads(pickle.dumps(result)) == result
 
 
