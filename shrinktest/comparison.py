@@ -200,7 +200,7 @@ def compare(
         *serial_note(whole),
         *_others(tests.notes, "serial-correlation", "constant-columns"),
         *_others(size.notes, "effect-of-member"),
-        *(() if blocks is None else (note("effects-without-blocks"),)),
+        *(() if blocks is None else (note("effect-without-design", design="blocks"),)),
     )
     notes = tuple(
         text

@@ -175,7 +175,11 @@ def closer_test(
         )
     notes = [*data.notes, note("asymptotic", interval="interval")]
     if min(data.counts) < FEW:
-        notes.append(note("few-units", count=min(data.counts), units=data.units, fewest=FEW))
+        notes.append(
+            note(
+                "few-units", where="A sample has", count=min(data.counts), units=data.units, what="the level", least=FEW
+            )
+        )
     few, many = sorted(data.counts[1:3])
     if alternative != "two-sided" and uneven(few, many):
         notes.append(note("uneven-candidates", first=called[1], second=called[2]))
@@ -185,9 +189,9 @@ def closer_test(
         pair = _compared(data.jackknife.difference(*order), called[first], called[second], alternative, confidence)
         if np.array_equal(data.values[first], data.values[second]):
             pair = replace(pair, statistic=np.nan, pvalue=1.0, low=np.nan, high=np.nan)
-            notes.append(note("same-rows", first=pair.first, second=pair.second))
+            notes.append(note("same-values", first=pair.first, second=pair.second))
         elif not pair.error:
-            notes.append(note("no-error"))
+            notes.append(note("no-variance"))
         pairs.append(pair)
     return CloserResult(
         names=called,

@@ -206,7 +206,7 @@ def test_pictures():
 def test_what_says_nothing_and_notes():
     for measure, alternative in itertools.product(("distance", "dependence"), ALTERNATIVES):
         found = closer_test(X[:20], Y[:20], Y[:20], measure=measure, alternative=alternative)
-        assert found.pvalue == 1.0 and np.isnan(found.statistic) and "the same rows" in found.notes[-1]
+        assert found.pvalue == 1.0 and np.isnan(found.statistic) and found.notes[-1].code == "same-values"
     found = closer_test(np.zeros(30), np.ones(30), np.full(30, 3.0))
     assert (found.pvalue, found.clearest.error) == (1.0, 0.0) and "standard error" in found.notes[-1]
     x, y, z = np.random.default_rng(24).normal(size=(3, 2000))
