@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,6 @@ from shrinktest._warn import each_once
 from shrinktest.batches.recognized import in_batches
 from shrinktest.columns import column_tests, serial_note
 from shrinktest.effects.columns import changes, missing_change
-from shrinktest.hypotheses.effects import leading_notes
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.ensembles import KernelSpec
@@ -28,7 +27,7 @@ from shrinktest.results.column_effects import MISSING, SHARE, ColumnEffects
 from shrinktest.results.comparison import ComparisonResult, WitnessMap
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG
 from shrinktest.tables.aligned import check_same_index
-from shrinktest.tables.column import DROP, Column
+from shrinktest.tables.column import DROP
 from shrinktest.tables.identifiers import FEW, all_differ, known
 from shrinktest.tables.intervals import Units
 from shrinktest.tables.labels import columns_of_labels, pooled_labels
@@ -134,8 +133,7 @@ def compare(
     region: north 51% → 55% (+4.0 points [-9.7, +17.5])
     """
     called = two_names(names, "tables", ("March", "April"))
-    method = choice(method, METHODS, "method")
-    choice(nan_policy, POLICIES, "nan_policy")
+    method, nan_policy = choice(method, METHODS, "method"), choice(nan_policy, POLICIES, "nan_policy")
     confidence, paired = level(confidence, "confidence"), flag(paired, "paired")
     settings = Settings.read(
         form="auto", n_resamples=n_resamples, alpha=alpha, workers=workers, progress=progress, gram=gram, rank=rank,
@@ -150,16 +148,15 @@ def compare(
         check_same_index(A, B, *called)
     types, notes = columns_of_labels({"blocks": blocks, "groups": groups}, (A, B), types, scale)
     pooled = PooledTable.read(tables, called, types, "both")
+    both = " and ".join(called)
     if not paired:
         blocks, groups = (
-            labels
-            if labels is None
-            else pooled_labels(labels, name, (A, B), called, pooled.sizes, " and ".join(called))
+            labels if labels is None else pooled_labels(labels, name, (A, B), called, pooled.sizes, both)
             for name, labels in (("blocks", blocks), ("groups", groups))
         )
     notes += pooled.notes
     if blocks is None and groups is None:
-        notes += pooled.units(paired=bool(paired))
+        notes += pooled.units(paired=paired)
 
     def read(reasons: Reasons) -> tuple[PooledTable, TwoEqualDistributions]:
         part = pooled.without([name for _, name in reasons])
@@ -176,37 +173,49 @@ def compare(
     same = copy.deepcopy(generator)
     with each_once():
         tests = column_tests(whole, columns, estimator, settings, generator, method)
+        names_tested = {pooled.table.names[column.place]: (column.label,) for column in columns.tested}
+        failed = [name for name, label in names_tested.items() if label in tests.untested]
         successive = _in_succession(pooled, types, units)
-        varied = {pooled.table.names[column.place]: column.label for column in columns.tested}
-        failed = [name for name, label in varied.items() if (label,) in tests.untested]
-        if not varied.keys() - {*successive, *failed}:
+        if not names_tested.keys() - {*successive, *failed}:
             successive = ()
         whole = _without(whole, (*successive, *failed))
         overall = run(whole, estimator, [_PLAIN], settings, same)
-    keep = _kept(pooled, nan_policy, paired)
-    kept = _split(pooled, keep)
-    effects = tuple(
-        _effects(j, label, pooled, kept, units, keep, confidence, tests.untested.get((label,), ""))
-        for j, label in enumerate(columns.labels)
-    )
+    missing = pooled.missing().any(axis=1) & (nan_policy == "omit")
+    rows = np.asarray(~(np.tile(missing.reshape(2, -1).any(axis=0), 2) if paired else missing))
+    tested = _split(pooled, rows)
+    effects = []
+    parts = zip(columns.labels, pooled.table.columns, tested[0].columns, tested[1].columns, strict=True)
+    for label, column, first, second in parts:
+        untested = tests.untested.get((label,), "")
+        found = () if untested == CONSTANT else changes(first, second, units.taken(rows), confidence)
+        first, second = (column.taken(part) for part in (slice(pooled.sizes[0]), slice(pooled.sizes[0], None)))
+        gaps = missing_change(first, second, units, confidence)
+        effects.append(ColumnEffects(label, column.kind, (*found, *([gaps] if gaps else [])), untested))
     size = overall.effect(confidence=confidence)
     kinds = {column.name: column.kind for column in pooled.table.columns}
-    hardly = [note("hardly-overlaps", column=name, names=" and ".join(called), kind=kinds[name]) for name in successive]
-    notes += tuple(text for text in overall.notes if not has_code(text, "serial-correlation"))
-    notes += serial_note(whole)
-    notes += tuple(text for text in tests.notes if not has_code(text, "serial-correlation", "constant-columns"))
-    notes += tuple(text for text in size.notes if text not in leading_notes(overall.context, "The distance is"))
-    notes += () if blocks is None else (note("effects-without-blocks"),)
+    notes = (
+        *(note("hardly-overlaps", column=name, names=both, kind=kinds[name]) for name in successive),
+        *notes,
+        *_others(overall.notes, "serial-correlation"),
+        *serial_note(whole),
+        *_others(tests.notes, "serial-correlation", "constant-columns"),
+        *_others(size.notes, "effect-of-member"),
+        *(() if blocks is None else (note("effect-without-design", design="blocks"),)),
+    )
     notes = tuple(
         text
-        for text in notes
+        for text in dict.fromkeys(notes)
         if not (has_code(text, "tells-samples-apart") and any(repr(name) in text for name in successive))
     )
     result = ComparisonResult(
-        called, overall, tests, effects, kept, confidence, only, effect=size, successive=successive,
-        notes=tuple(dict.fromkeys((*hardly, *notes))),
+        called, overall, tests, tuple(effects), tested, confidence, only, effect=size, successive=successive,
+        notes=notes,
     )  # fmt: skip
-    return replace(result, where=_where(result, columns.labels))
+    return replace(result, where=_where(result))
+
+
+def _others(notes: tuple[str, ...], *codes: str) -> list[str]:
+    return [text for text in notes if not has_code(text, *codes)]
 
 
 # --- reading ------------------------------------------------------------------------------------------------
@@ -217,21 +226,19 @@ def _read(
 ) -> tuple[list[Table], dict[str, Any], tuple[tuple[str, ...], tuple[str, ...]]]:
     """Return the tables with their common columns, how to read these, and the names of the others."""
     types = checked_types(column_types)
-    named = names_in(A), names_in(B)
+    first, second = names_in(A), names_in(B)
     only: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
-    if all(named):
-        first, second = ([name for name in each if types.get(name) != DROP] for each in named)
+    if first and second:
         only = (
-            tuple(name for name in first if name not in named[1]),
-            tuple(name for name in second if name not in named[0]),
+            tuple(name for name in first if name not in second and types.get(name) != DROP),
+            tuple(name for name in second if name not in first and types.get(name) != DROP),
         )
-        if first and len(only[0]) == len(first):
+        if not {*first} & {*second}:
             raise ValueError(
-                f"{names[0]} and {names[1]} have no column in common: {names[0]} has {listed(first)}, {names[1]} has "
-                f"{listed(second)}; rename those that hold the same, or give single columns as Series"
+                f"{names[0]} and {names[1]} have no column in common: {listed(first)}; {listed(second)}; rename columns"
             )
-    label = None if any(named) else series_label((A, B))
-    if label is not None and label in types:
+    label = None if first or second else series_label((A, B))
+    if label in types:
         types[ALONE] = types.pop(label)
     tables = [  # what only one of them has may be anything
         read_table(
@@ -250,21 +257,17 @@ def _read(
     return tables, types, only
 
 
-def _split(pooled: PooledTable, keep: Rows | None = None) -> tuple[Table, Table]:
-    """Return the rows of both tables that are kept, with common levels."""
+def _split(pooled: PooledTable, rows: Rows | None = None) -> tuple[Table, Table]:
+    """Return some rows of both tables, with common levels."""
     first = np.arange(sum(pooled.sizes)) < pooled.sizes[0]
-    rows = np.ones_like(first) if keep is None else keep
     x, y = (
-        replace(pooled.table, columns=tuple(column.taken(part & rows) for column in pooled.table.columns))
+        replace(
+            pooled.table,
+            columns=tuple(column.taken(part if rows is None else part & rows) for column in pooled.table.columns),
+        )
         for part in (first, ~first)
     )
     return x, y
-
-
-def _kept(pooled: PooledTable, nan_policy: str, paired: bool) -> Rows:
-    """Return which rows were tested."""
-    missing = pooled.missing().any(axis=1) & (nan_policy == "omit")
-    return np.asarray(~(np.tile(missing.reshape(2, -1).any(axis=0), 2) if paired else missing))
 
 
 def _units(sizes: tuple[int, ...], paired: bool, groups: Any) -> Units:
@@ -286,61 +289,49 @@ def _without(whole: TwoEqualDistributions, names: tuple[str, ...]) -> TwoEqualDi
     return replace(whole, variables=(replace(variable, points=points, encoding=encoding),))
 
 
-def _in_succession(pooled: PooledTable, asked: Mapping[str, Any], units: Units) -> tuple[str, ...]:
+def _in_succession(pooled: PooledTable, typed: Collection[str], units: Units) -> tuple[str, ...]:
     """Name dates and counters of which nearly all in one table come after those in the other.
 
-    Columns in ``asked``, of which the user names the type, are not among them.
+    Columns in ``typed``, of which the user names the type, are not among them.
 
     The overall test of a comparison is without these columns, which would decide it alone.  The choice looks at which
     row is in which table.  It keeps the level, because it removes evidence only where the ranks of the column itself
     are among the most extreme ones: if the tables have one distribution, 11 or more independent rows, pairs or groups
     of each are in such an order with probability below 0.001, and then a test with the column would reject as well.
     """
-    size = pooled.sizes[0]
+    size, successive = pooled.sizes[0], []
     if not pooled.table.named or min(np.unique(codes).size for codes in np.split(units.codes, [size])) <= FEW:
         return ()
-    columns = [one for one in pooled.table.columns if one.name not in asked]
-    return tuple(one.name for one in columns if _apart(one, *np.split(one.values, [size])))
+    for column in pooled.table.columns:
+        first, second = np.split(column.values, [size])
+        counts = column.kind == "number" and column.whole and all_differ(first) and all_differ(second)
+        first, second = known(first), np.sort(known(second))
+        if column.name in typed or not (counts or column.kind == "date") or min(first.size, second.size) <= FEW:
+            continue
+        before = (np.searchsorted(second, first, "left") + np.searchsorted(second, first, "right")) / second.size
+        if abs(0.5 * before.mean() - 0.5) >= _APART:
+            successive.append(column.name)
+    return tuple(successive)
 
 
-def _apart(column: Column, first: np.ndarray, second: np.ndarray) -> bool:
-    counts = column.kind == "number" and column.whole and all_differ(first) and all_differ(second)
-    first, second = known(first), np.sort(known(second))
-    if not (counts or column.kind == "date") or min(first.size, second.size) <= FEW:
-        return False
-    before = (np.searchsorted(second, first, "left") + np.searchsorted(second, first, "right")) / (2.0 * second.size)
-    return bool(abs(before.mean() - 0.5) >= _APART)
-
-
-# --- what changed -------------------------------------------------------------------------------------------
-
-
-def _effects(
-    j: int, label: str, pooled: PooledTable, kept: tuple[Table, Table], units: Units, keep: Rows, confidence: float,
-    untested: str,
-) -> ColumnEffects:  # fmt: skip
-    """Return effects of a column: of the rows that were tested, and of missing values among all rows."""
-    column, constant = pooled.table.columns[j], untested == CONSTANT
-    found = () if constant else changes(kept[0].columns[j], kept[1].columns[j], units.taken(keep), confidence)
-    first, second = column.taken(slice(None, pooled.sizes[0])), column.taken(slice(pooled.sizes[0], None))
-    missing = missing_change(first, second, units, confidence)
-    return ColumnEffects(label, column.kind, found if missing is None else (*found, missing), untested)
-
-
-def _where(result: ComparisonResult, labels: Sequence[str]) -> WitnessMap | None:
+def _where(result: ComparisonResult) -> WitnessMap | None:
     """Return the witness function of the two columns of numbers with the clearest changes, if there are two."""
-    strength = {
-        each.name: max((change.strength for change in each.changes if change.what not in (SHARE, MISSING)), default=0.0)
-        for each in result.ordered
-        if each.kind not in ("boolean", "category", "ordered")
-        and not each.constant
-        and each.name not in result.successive
-    }
-    chosen = sorted(strength, key=lambda name: (result.pvalues_of(name)[1], -strength[name]))[:2]
-    if len(chosen) < 2:
+    candidates = [
+        (
+            column.adjusted,
+            -max((change.strength for change in column.changes if change.what not in (SHARE, MISSING)), default=0.0),
+            column,
+        )
+        for column in result.ordered
+        if column.kind not in ("", "boolean", "category", "ordered")
+        and not column.constant
+        and column.name not in result.successive
+    ]
+    if len(candidates) < 2:
         return None
-    columns = [[table.columns[labels.index(name)] for name in chosen] for table in result.tables]
-    rows = [np.column_stack([column.numbers() for column in both]) for both in columns]
+    first, second = (column for *_, column in sorted(candidates, key=lambda each: each[:2])[:2])
+    places = [[column.name for column in result.effects].index(column.name) for column in (first, second)]
+    rows = [np.column_stack([table.columns[j].numbers() for j in places]) for table in result.tables]
     rows = [points[~np.isnan(points).any(axis=1)] for points in rows]
     if min(map(len, rows)) < 10:
         return None
@@ -350,17 +341,17 @@ def _where(result: ComparisonResult, labels: Sequence[str]) -> WitnessMap | None
         return None  # units of the picture are standard deviations, also where the test has others
     chance, sampled = np.random.default_rng(0), max(map(len, rows)) > _ROWS
     rows = [points[np.sort(chance.permutation(len(points))[:_ROWS])] for points in rows]
-    hypothesis = TwoEqualDistributions.read(rows[0], rows[1], scale="sd")
+    hypothesis = TwoEqualDistributions.read(*rows, scale="sd")
     settings = Settings.read(
         form="auto", n_resamples=_RESAMPLES, alpha=1.0 - result.confidence, workers=1, progress=False
     )
     test = run(hypothesis, "kme", [_PLAIN], settings, 0)
     low, high = np.quantile(np.vstack(rows), (0.005, 0.995), axis=0)
-    east, north = (np.linspace(a, b, _GRID) for a, b in zip(low, high, strict=True))
-    places = np.stack([axis.ravel() for axis in np.meshgrid(east, north, indexing="ij")], axis=1)
-    band = test.witness_band(places, confidence=result.confidence)
+    east, north = np.linspace(low, high, _GRID, axis=1)
+    grid = np.stack([axis.ravel() for axis in np.meshgrid(east, north, indexing="ij")], axis=1)
+    band = test.witness_band(grid, confidence=result.confidence)
     outside = None if result.overall.restriction else band.outside.reshape(_GRID, _GRID)
     return WitnessMap(
-        (chosen[0], chosen[1]), (columns[0][0].kind, columns[0][1].kind), (east, north),
-        -band.values.reshape(_GRID, _GRID), outside, (rows[0], rows[1]), result.confidence, sampled,
+        (first.name, second.name), (first.kind, second.kind), (east, north), -band.values.reshape(_GRID, _GRID),
+        outside, (rows[0], rows[1]), result.confidence, sampled,
     )  # fmt: skip

@@ -124,64 +124,61 @@ def independence_matrix(
     1  x0  x2   0.001     0.001    True
     2  x1  x2   0.207     0.207   False
     """
-    if Y is None and (kernel_y is not None or bandwidth_y is not None):
-        raise ValueError("kernel_y and bandwidth_y are for the columns of Y, which was not given; use kernel_x")
-    kernel_y, bandwidth_y = kernel_x if kernel_y is None else kernel_y, "median" if bandwidth_y is None else bandwidth_y
-    asked = (KernelSpec(kernel_x, bandwidth_x, "kernel_x"), KernelSpec(kernel_y, bandwidth_y, "kernel_y"))
-    for each in asked:
-        width = each.bandwidth if isinstance(each.bandwidth, str) else "median"
-        refuse_candidates("independence_matrix", each.kernel, width)
+    alone, partial = Y is None, isinstance(given, str)
+    design = {"blocks": blocks, "groups": groups, "shift": shift, "permutations": permutations}
     method = choice(method, METHODS, "method")
     settings = Settings.read(
         form=form, n_resamples=n_resamples, alpha=alpha, workers=workers, progress=progress, gram=gram,
         rank=rank, max_memory=max_memory,
     )  # fmt: skip
-    _refuse_together(X, Y, given, blocks, groups, shift, permutations)
+    _check_together(alone, given, kernel_y, bandwidth_y, design)
+    asked = (
+        KernelSpec(kernel_x, bandwidth_x, "kernel_x"),
+        KernelSpec(
+            kernel_x if kernel_y is None else kernel_y, "median" if bandwidth_y is None else bandwidth_y, "kernel_y"
+        ),
+    )
+    for each in asked:
+        width = each.bandwidth if isinstance(each.bandwidth, str) else "median"
+        refuse_candidates("independence_matrix", each.kernel, width)
     X, given = _named_given(X, given)
-    units = scale if Y is not None or isinstance(scale, str | None) or hasattr(scale, "keys") else [scale, scale]
-    second, partial = X if Y is None else Y, isinstance(given, str)
+    second, partial = X if alone else Y, isinstance(given, str)
     if given is None:
         refuse_without("given", given_method=given_method, regressor=regressor)
+    options: dict[str, Any] = {
+        "scale": scale if not alone or isinstance(scale, str | None) or hasattr(scale, "keys") else [scale, scale],
+        "column_types": column_types, "transform": transform, "blocks": blocks, "groups": groups,
+    }  # fmt: skip
 
     def read(reasons: Reasons) -> Variables:
-        dropped = {name: [column for whose, column in reasons if Y is None or whose == name] for name in XY}
+        dropped = {name: [column for whose, column in reasons if alone or whose == name] for name in XY}
         if given is None:
-            return read_variables(
-                (X, second), XY, nan_policy, scale=units, column_types=column_types, transform=transform,
-                blocks=blocks, groups=groups, shift=shift, dropped=dropped,
-            )  # fmt: skip
+            return read_variables((X, second), XY, nan_policy, shift=shift, dropped=dropped, **options)
         if partial:
             dropped["given"] = dropped["X"]
-        return read_three(
-            X, second, X if partial else given, nan_policy, others=given if partial else "", scale=units,
-            column_types=column_types, transform=transform, blocks=blocks, groups=groups, dropped=dropped,
-        )  # fmt: skip
+            return read_three(X, second, X, nan_policy, others=given, dropped=dropped, **options)
+        return read_three(X, second, given, nan_policy, others="", dropped=dropped, **options)
 
     data, unread = without_untestable(read)
     refuse_missing(data.missing)
-    tables = variables_of(data, GIVEN[: len(data.values)], said=not is_unasked(scale))[: 1 if Y is None else 2]
+    tables = variables_of(data, GIVEN[: len(data.values)], said=not is_unasked(scale))[: 1 if alone else 2]
     remarks = data.notes
     if given is not None:  # regressions and means are of numbers in their units
         tables, of_units = zip(*(table.in_units() for table in tables), strict=True)
         remarks += tuple(itertools.chain(*of_units))
     sides = [
-        ColumnsToTest.read(
-            table, kernel, name.lower(), unread=unread, left_out=left_out, which="" if Y is None else name
-        )
+        ColumnsToTest.read(table, kernel, name.lower(), unread=unread, left_out=left_out, which="" if alone else name)
         for table, kernel, name, left_out in zip(tables, asked, XY, data.left_out, strict=False)
     ]
-    left, right = sides[0].tested, sides[-1].tested
-    if Y is None and len(right) < 2:
-        reasons = "".join(f". {text}" for text in sides[0].notes)
-        raise ValueError(
-            f"X has {counted(len(right), 'column')} to test; without Y two columns or more are tested against each "
-            f"other{reasons}"
-        )
-    n = len(data.values[0])
-    pairs = list(itertools.combinations(right, 2) if Y is None else itertools.product(left, right))
+    columns, n = [side.tested for side in sides], len(data.values[0])
+    if alone and len(columns[0]) < 2:
+        reasons = " ".join(("", *sides[0].notes))
+        raise ValueError(f"X has {counted(len(columns[0]), 'column')} to test; give Y or two columns or more.{reasons}")
+    pairs = list(itertools.combinations(columns[0], 2) if alone else itertools.product(*columns))
     own: list[Any] = [permutations] * len(pairs)
-    if Y is None and given is None:
-        own = [RelativeOrders(n, len(right), i, j) for i, j in itertools.combinations(range(len(right)), 2)]
+    if alone and given is None:
+        size = len(columns[0])
+        own = [RelativeOrders(n, size, i, j) for i, j in itertools.combinations(range(size), 2)]
     kind = Independence if given is None else ConditionalIndependence
     tests: list[Any] = [
         kind(variables=(x.values, y.values), sizes=(n,), own=each, restriction=data.restriction, remarks=remarks)
@@ -189,13 +186,12 @@ def independence_matrix(
     ]
     if given is not None:
         z = [_others(data, pair) if partial else data.values[2] for pair in pairs]
-        combined = asks_for_none(estimator, [column.asked for side in sides for column in side.tested])
+        combined = asks_for_none(estimator, [column.asked for side in columns for column in side])
         tests = _tests_given(tests, z, method_for(given_method, regressor, data.encodings[-1]), regressor, combined)
-    notes = listwise_note(len(data.gaps[0]) if _lost_to_others(data, Y, given) else 0, n, "a pair")
+    notes = listwise_note(len(data.gaps[0]) if _lost_to_others(data, alone, given) else 0, n, "a pair")
     correlation = strongest(test.serial_correlation() for test in tests) if permutations is None else None
     if correlation is not None:
-        advice = _IN_TIME if Y is None and given is None else tests[0].serial_remedy
-        notes += (correlation.note(advice),)
+        notes += (correlation.note(_IN_TIME if alone and given is None else tests[0].serial_remedy),)
     if given is not None and (encoding := data.encodings[2]) is not None:
         notes += tuple(text for text in encoding.notes("given", unasked=False) if has_code(text, "no-weight"))
     result = run_many(
@@ -209,27 +205,31 @@ def independence_matrix(
     return replace(result, notes=tuple(dict.fromkeys(shared)))
 
 
-def _refuse_together(X: Any, Y: Any, given: Any, blocks: Any, groups: Any, shift: Any, permutations: Any) -> None:
+def _check_together(alone: bool, given: Any, kernel_y: Any, bandwidth_y: Any, design: dict[str, Any]) -> None:
     """Raise ValueError for arguments that do not go together."""
-    if Y is None and any(value is not None for value in (blocks, groups, shift, permutations)):
-        raise ValueError(
-            "blocks=, groups=, shift= and permutations= permute rows of Y, which was not given: test columns against "
-            "others, independence_matrix(X, Y)"
-        )
-    if given is not None and (shift is not None or permutations is not None):
-        name = "permutations" if shift is None else "shift"
-        raise ValueError(f"{name}= and given= both restrict the permutations; leave one of them out")
-    if isinstance(given, str) and given == OTHERS and Y is not None:
-        raise ValueError(f"given={OTHERS!r} is for the columns of X; leave out Y, or give the others themselves")
+    restricted = [f"{name}=" for name, value in design.items() if value is not None]
+    of_rows = [name for name in restricted if name in ("shift=", "permutations=")]
+    problems = {
+        "kernel_y= and bandwidth_y= are for Y, which was not given; use kernel_x=": alone
+        and (kernel_y is not None or bandwidth_y is not None),
+        f"{', '.join(restricted)} permutes rows of Y: use independence_matrix(X, Y)": alone and restricted,
+        f"{' and '.join((*of_rows, 'given='))} both restrict the permutations; leave one of them out": given is not None
+        and of_rows,
+        f"given={OTHERS!r} is for the columns of X; leave out Y, or give the others themselves": not alone
+        and isinstance(given, str)
+        and given == OTHERS,
+    }
+    for problem, holds in problems.items():
+        if holds:
+            raise ValueError(problem)
 
 
 def _named_given(X: Any, given: Any) -> tuple[Any, Any]:
     """Return X without the columns that are given by name, and these; both unchanged if none is."""
-    known = names_in(X)
-    names = [given] if isinstance(given, str) else given
-    named = isinstance(names, list | tuple) and names and all(isinstance(name, str) for name in names)
+    known, names = names_in(X), [given] if isinstance(given, str) else given
     if not known and isinstance(given, str):
         choice(given, (OTHERS,), "given")
+    named = isinstance(names, list | tuple) and names and all(isinstance(name, str) for name in names)
     if not named or not known or given == OTHERS or (len(names) == len(X) and not set(names) <= set(known)):
         return X, given  # as many texts as rows are labels
     for name in names:
@@ -240,26 +240,26 @@ def _named_given(X: Any, given: Any) -> tuple[Any, Any]:
     return columns_at(X, remaining), columns_at(X, [known.index(name) for name in dict.fromkeys(names)])
 
 
-def _lost_to_others(data: Variables, Y: Any, given: Any) -> bool:
+def _lost_to_others(data: Variables, alone: bool, given: Any) -> bool:
     """Return True if a row that was left out has values in both columns of a pair, and in what is given."""
     if isinstance(given, str):  # every test is about all columns
         return False
     values = [(~gaps).sum(axis=1) for gaps in data.gaps[:2]]
-    both = values[0] > 1 if Y is None else (values[0] > 0) & (values[1] > 0)
+    both = values[0] > 1 if alone else (values[0] > 0) & (values[1] > 0)
     return bool((both & ~data.gaps[2].any(axis=1) if given is not None else both).any())
 
 
-def _others(data: Variables, pair: tuple[TestedColumn, TestedColumn]) -> np.ndarray:
+def _others(data: Variables, pair: Sequence[TestedColumn]) -> np.ndarray:
     """Return all columns but two (n, d), in units of their own; also those that are not tested."""
     values, tested, encoding = data.values[2], data.encodings[0], data.encodings[2]
-    places = [column.place for column in pair]
+    names: list[Any]
     if tested is None or encoding is None:
-        parts = [values[:, [j]] for j in range(values.shape[1]) if j not in places]
+        names = [column.place for column in pair]
+        groups: dict[Any, Any] = {j: [j] for j in range(values.shape[1])}
     else:
-        names = [tested.names[j] for j in places]
-        parts = [
-            values[:, group] for name, group in zip(encoding.names, encoding.groups, strict=True) if name not in names
-        ]
+        names = [tested.names[column.place] for column in pair]
+        groups = dict(zip(encoding.names, encoding.groups, strict=True))
+    parts = [values[:, group] for name, group in groups.items() if name not in names]
     if not parts:
         raise ValueError(f"given={OTHERS!r}: X has two columns, and no other; leave out given=")
     return np.ascontiguousarray(np.hstack(parts))
@@ -269,14 +269,9 @@ def _tests_given(tests: list[Any], z: list[np.ndarray], method: str, regressor: 
     """Return the tests of pairs of columns, each given variables of its own (n, d)."""
     if method == "strata" and any(values is not z[0] for values in z):
         raise ValueError(f"given={OTHERS!r} leaves few rows in the strata of every pair; use given_method='residuals'")
-    regressions = {}
-    for values in z:
-        if id(values) not in regressions:
-            regressions[id(values)] = regression_for(method, values, regressor)
-    return [
-        conditional(test, method, values, regressions[id(values)], combined)
-        for test, values in zip(tests, z, strict=True)
-    ]
+    regressions = {id(values): values for values in z}
+    fitted = {key: regression_for(method, values, regressor) for key, values in regressions.items()}
+    return [conditional(test, method, w, fitted[id(w)], combined) for test, w in zip(tests, z, strict=True)]
 
 
 def _untested_pairs(sides: Sequence[ColumnsToTest]) -> dict[tuple[str, ...], str]:

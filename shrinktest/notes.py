@@ -58,31 +58,21 @@ TEXTS = {
     "shared-rows": "{rows} rows are in both samples, and no row is in one of them twice. Rows in both make the samples "
     "look alike: leave them out of one, or give pairs with paired=True.",
     # estimators and forms
-    "shrinkage-cancels": "One shrinkage amount that permuting does not change multiplies the statistic by a constant: "
-    "the p-value is that of {plain}.",
-    "noise-widens": "With a noise variance that permuting does not change, this is the test of estimator='kme' with "
-    "{kernel}, bandwidth^2 + 2 variance.",
+    "same-as-kme": "Permuting does not change the {amount}, so the p-value is that of estimator='kme' ({plain}).",
     "tuned-apart": "Samples that are tuned apart carry unequal noise, so the statistic is not zero under equal "
     "distributions. The p-value stays exact, but prefer tuning='pooled' or 'joint'.",
-    "unequal-sizes": "With unequal sizes this form favors one direction of a change of scale; {remedy}",
-    "unequal-shrinkage": "Tuned apart, smaller samples are shrunk more, which favors one direction of a change of "
-    "scale. tuning='joint' has one amount for all.",
+    "unequal-sizes": "With unequal sizes {what} favors one direction of a change of scale; {remedy} does not.",
     "approximation": "The statistic is that of {what}; its permutation test has exact level.",
     # rows in order of time
-    "short-shifts": "Shifts join the end of a series to its start, and these series are short for how slowly they "
-    "change. Unless Y is periodic, the p-value may be too small: observe longer, or test differences of successive "
-    "rows.",
     "serial-correlation": "Successive rows of {names} are correlated ({values}), in stretches of about {length}. If "
     "they are in order of time, {wrong}: {remedy}.",
-    "short-series": "{what} short for the correlation of successive rows of {name} ({correlation}), so the p-value may "
-    "be too small: observe longer, or test differences of successive rows.",
+    "short-series": "{what} short for how slowly rows of {name} change, so the p-value may be too small: observe "
+    "longer, or test differences of successive rows.",
     "single-lag": "This is lag {lag} alone; lags=range({low}, {high}) tests all lags up to {longest}.",
     "ends-meet": "At a lag of {longest} the last {rows} of one series {meet} the first of the other, because shifts "
     "are circular.",
     # p-values
     "too-few-permutations": "{problem}.",
-    "more-may-reject": "{pvalues} of {tests} {are} as small as {permutations} permutations allow ({least:.3g}), and "
-    "none rejects once adjusted for {tests} tests: more permutations (n_resamples=) may reject.",
     "rounding": "Rounding errors are not small compared with the null distribution: the p-value is too large. "
     "Center the columns, or use scale='rank', a smaller bandwidth, or estimator='kme'.",
     "constant-statistic": "Every permutation gives the same statistic up to rounding, so p = 1. If rows differ within "
@@ -97,10 +87,7 @@ TEXTS = {
     "blocks-of-pairs": "Y changed places within {length} successive pairs, in {blocks} blocks and {groups} "
     "groups{left}. The level is exact if successive pairs are exchangeable: not in time series. "
     "Shuffle sorted rows first.",
-    "random-sample": "What {kernels} from the data (bandwidths, landmarks, ranks, covariances) comes from a random "
-    "sample of {rows} rows.",
-    "fill": "Missing numbers are replaced by the median of a random sample of {rows} rows.",
-    "leading-components": "{kernel} uses the leading components, with {percent} % of the variance.",
+    "random-sample": "{what} comes from a random sample of {rows} rows.",
     "no-separability": "Separability needs rows, which were not kept: only the distance was estimated, from bins.",
     # change points
     "no-rejection": "The test does not reject: the place is where a change would be if there were one, and its "
@@ -126,7 +113,7 @@ TEXTS = {
     "which the band does not allow for; the p-value of the test does.",
     "effect-of-pair": "Each interval is that of its pair alone: the largest of several differences looks larger than "
     "it is.",
-    "effect-own-permutations": "Intervals treat rows as independent, whatever your permutations keep together.",
+    "effect-without-design": "Intervals of effects do not take {design} into account; the p-values do.",
     "effect-in-time": "The rows follow each other in time: there is no interval, because it would be too short.",
     "effect-in-blocks": "Rows are compared within blocks, and both samples count as if they had the blocks in the same "
     "shares. Blocks with fewer than two rows of a sample are left out of the distance (pairs: paired=True).",
@@ -144,22 +131,16 @@ TEXTS = {
     "rare-rows": "Few {units} differ from the most common {row} ({counts}). Upper limits are then too small more often "
     "than they say: take more {units}.",
     "asymptotic": "The p-value and the {interval} are asymptotic, and hold for this kernel with this bandwidth.",
-    "no-variance": "There is no variance to compute an upper limit from, so p = 1: nothing was shown.",
-    "no-error": "The standard error of a difference is zero, so p = 1: the kernel sees no variation.",
+    "no-variance": "There is no variance to compute a standard error from, so p = 1: nothing was shown.",
     "fitted-witness": "The statement is about witness functions fitted to so many rows; the best one may tell X and Y "
     "apart better.",
     "share-of-variance": "The distance is the share of the variance that lies between the samples.",
     "margin-by-change": "The margin {margin} is the effect of {change} on the pooled rows; it is taken as given.",
     "missing-in-both": "Column {column!r} is missing in {shares}: rows without a value count as equal.",
-    "few-units": "A sample has only {count} {units}; the level was measured from {fewest} on.",
+    "few-units": "{where} only {count} {units}; {what} was measured from {least} on.",
     "uneven-candidates": "{first} and {second} have very different sizes: the level of one-sided tests may be exceeded "
     "somewhat, that of the two-sided test is held.",
-    "same-rows": "{first} and {second} hold the same rows: nothing to compare, so p = 1.",
-    "interval-units": "There are {units}. Coverage of intervals was measured from {measured} on, and may be smaller "
-    "here.",
     "interval-groups": "The interval is a jackknife over {groups} groups of pairs.",
-    "effects-without-blocks": "Effects of columns and their intervals do not take blocks into account; the p-values "
-    "do.",
     "undecided": "Without permutations the statistics cannot be compared, so the witness function and the place of a "
     "change are those of the first.",
 }

@@ -172,7 +172,8 @@ def closer_test(
         data = _read_dependences(*arguments, measure, cache, workers)
     notes = [*data.notes, note("asymptotic", interval="interval")]
     if min(data.counts) < FEW:
-        notes.append(note("few-units", count=min(data.counts), units=data.units, fewest=FEW))
+        few = {"where": "A sample has", "count": min(data.counts), "units": data.units, "least": FEW}
+        notes.append(note("few-units", what="the level", **few))
     if alternative != "two-sided" and uneven(*sorted(data.counts[1:3])):
         notes.append(note("uneven-candidates", first=names[1], second=names[2]))
     pairs = []
@@ -181,9 +182,9 @@ def closer_test(
         pair = _compared(data.jackknife.difference(*order), names[first], names[second], alternative, confidence)
         if np.array_equal(data.values[first], data.values[second]):
             pair = replace(pair, statistic=np.nan, pvalue=1.0, low=np.nan, high=np.nan)
-            notes.append(note("same-rows", first=pair.first, second=pair.second))
+            notes.append(note("same-values", first=pair.first, second=pair.second))
         elif not pair.error:
-            notes.append(note("no-error"))
+            notes.append(note("no-variance"))
         pairs.append(pair)
     return CloserResult(
         names=names,

@@ -222,7 +222,7 @@ class Binned(EqualDistributions):
         said = [*self._permuted()]
         takes = route != "factor" or isinstance(kernel, PooledKernel | Rescaled)
         if len(self.survey.sample) < sum(self.survey.sizes) and takes:
-            said.append(note("random-sample", kernels="the kernel takes", rows=len(self.survey.sample)))
+            said.append(note("random-sample", what="What the kernel takes from the data", rows=len(self.survey.sample)))
         if route in ("rff", "nystrom"):
             said.append(note("bins-cost"))
         return tuple(said)
@@ -287,8 +287,8 @@ class Binned(EqualDistributions):
             rows, bins = pair_of_samples(self.sizes, pair, PermutationDesign())
             notes = [note("no-separability")]
             if min(bins.sizes) < MEASURED:
-                units = f"only {min(bins.sizes)} bins in a sample"
-                notes.append(note("interval-units", units=units, measured=MEASURED))
+                few = {"where": "A sample has", "count": min(bins.sizes), "units": "bins", "least": MEASURED}
+                notes.append(note("few-units", what="the coverage of intervals", **few))
             notes += leading_notes(context, "The distance is")
             area, estimate = Area(np.nan, np.nan, bins.sizes, 1.0), distance(features.taken(rows), bins, NORMS)
             effects.append(two_sample_effect(area, estimate, NORMS, labels, options, notes))

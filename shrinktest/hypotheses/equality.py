@@ -189,7 +189,8 @@ class EqualDistributions(Hypothesis):
         effects = pair_effects(context, self.restriction, which, names, options)
         if self.own is None:
             return effects
-        return [replace(effect, notes=(*effect.notes, note("effect-own-permutations"))) for effect in effects]
+        design = note("effect-without-design", design="your permutations")
+        return [replace(effect, notes=(*effect.notes, design)) for effect in effects]
 
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
         """Prepare the distances of the estimates for every partition."""

@@ -206,7 +206,7 @@ class IndependenceInBatches(Independence):
         said = [note("blocks-of-pairs", length=LENGTH, blocks=blocks, groups=self.shifting.groups, left=out)]
         drawn = len(self.variables[0].points)
         if drawn < self.survey.size and set(routes) != {"factor"}:
-            said.append(note("random-sample", kernels="the kernels take", rows=drawn))
+            said.append(note("random-sample", what="What the kernels take from the data", rows=drawn))
         return tuple(said)
 
     def serial_correlation(self) -> None:
@@ -244,7 +244,8 @@ class IndependenceInBatches(Independence):
     def _of_groups(self) -> tuple[str, ...]:
         if (groups := self.shifting.groups) >= MEASURED:
             return (note("interval-groups", groups=groups),)
-        return (note("interval-units", units=f"only {groups} groups of pairs", measured=MEASURED),)
+        few = {"where": "There are", "count": groups, "units": "groups of pairs", "least": MEASURED}
+        return (note("few-units", what="the coverage of intervals", **few),)
 
 
 @dataclass(frozen=True, eq=False)

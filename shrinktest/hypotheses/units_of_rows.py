@@ -33,4 +33,4 @@ def said_of_fills(gaps: Sequence[int], drawn: int, rows: int) -> tuple[str, ...]
     """A note on what stands in place of missing values, where that is not of all rows."""
     if not gaps or drawn == rows:
         return ()
-    return (note("fill", rows=drawn),)
+    return (note("random-sample", what="The median that replaces missing numbers", rows=drawn),)

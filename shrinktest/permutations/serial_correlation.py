@@ -255,4 +255,4 @@ def short(rows: OrderedRows, design: PermutationDesign, name: str) -> tuple[str,
     if not (design.stretch or design.shift) or lost(rows.correlation, length) <= _MUCH:
         return ()
     what = f"Stretches of {counted(length, 'row')} are" if design.stretch else "The series is"
-    return (note("short-series", what=what, name=name, correlation=f"{rows.correlation:.2f}"),)
+    return (note("short-series", what=what, name=f"{name} ({rows.correlation:.2f})"),)

@@ -6,6 +6,7 @@ import re
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from textwrap import fill
 from threading import RLock
@@ -28,35 +29,34 @@ SETTINGS = RLock()
 #: Units of the numbers of a kind of column.
 UNITS = {"duration": "days", "time": "hour of the day"}
 
-_LACKING = re.compile("Glyph .* missing")  # a warning of matplotlib
 _LETTER = 0.55  # average width of a letter, in sizes of the font
 _FEWEST = 12  # letters of a line
 _LOW = 1.9  # inches: lower axes have no room for a legend below
 _SHORT = 16  # letters of a category at an axis
 _LEVELS = 8  # that fit along an axis
+_INSIDE = {"edgecolor": "none", "framealpha": 0.85}  # a legend that may cover something
+
+
+def pyplot(part: str = "pyplot") -> Any:
+    """Import a part of matplotlib."""
+    try:
+        return import_module(f"matplotlib.{part}")
+    except ImportError as error:
+        raise ImportError("pictures need matplotlib: pip install 'shrinktest[plot]'") from error
 
 
 def axes(ax: Axes | None) -> Axes:
-    """The axes given, or new ones; says what to install if matplotlib is missing."""
+    """Return the axes given, or new ones."""
     return pyplot().subplots(figsize=(7, 4), layout="constrained")[1] if ax is None else ax
 
 
-def pyplot() -> Any:
-    """Import matplotlib's pyplot; says what to install if it is missing."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError("plots need matplotlib: pip install 'shrinktest[plot]'") from error
-    return plt
-
-
 def ink(ax: Axes) -> Any:
-    """The color of words and lines, that of the labels of the axes: black in the usual style, white on black."""
+    """Return the color of words and lines, that of the labels: black in the usual style, white on black."""
     return ax.xaxis.label.get_color()
 
 
 def letters(ax: Axes, size: float | str = "medium", *, upright: bool = False) -> int:
-    """Number of letters that are as long as the axes are wide, or high."""
+    """Return the number of letters that are as long as the axes are wide, or high."""
     from matplotlib.font_manager import FontProperties
 
     pixels = 1.1 * ax.bbox.height if upright else ax.bbox.width  # layouts make axes taller
@@ -65,13 +65,13 @@ def letters(ax: Axes, size: float | str = "medium", *, upright: bool = False) ->
 
 
 def fitted(text: str, ax: Axes, size: float | str = "medium", *, upright: bool = False) -> str:
-    """A text in lines no longer than the axes are wide, or high."""
+    """Return a text in lines no longer than the axes are wide, or high."""
     width = letters(ax, size, upright=upright)
     return "\n".join(fill(line, width, break_on_hyphens=False) for line in text.splitlines())
 
 
 def short(label: str, most: int = _SHORT) -> str:
-    """A label that fits beside an axis, on one line; a longer one keeps its end, where names tend to differ."""
+    """Return a label of at most ``most`` letters; a long one keeps its end, where names tend to differ."""
     line, end = " ".join(label.split()), most // 3 if most > _SHORT else 0
     return line if len(line) <= most else f"{line[: most - 1 - end]}…{line[len(line) - end :]}"
 
@@ -92,7 +92,7 @@ def open_frame(ax: Axes) -> Axes:
 
 
 def legend(ax: Axes, **look: Any) -> Legend:
-    """A legend, in which a dollar in a name is a dollar and begins no formula."""
+    """Draw a legend, in which a dollar in a name is a dollar and begins no formula."""
     made = ax.legend(**look)
     for text in made.get_texts():
         text.set_parse_math(False)
@@ -100,54 +100,23 @@ def legend(ax: Axes, **look: Any) -> Legend:
 
 
 def legend_below(ax: Axes, *, right: bool = False) -> None:
-    """A legend below the axes, where it covers nothing; inside them if no layout makes room for it."""
+    """Draw a legend below the axes, or inside them if no layout makes room for it."""
     if ax.figure.get_layout_engine() is None or ax.bbox.height / ax.figure.dpi < _LOW:
-        legend(ax, edgecolor="none", framealpha=0.85).set_in_layout(False)  # or it would press the axes
+        legend(ax, **_INSIDE).set_in_layout(False)  # or it would press the axes
         return
     lengths = list(map(len, ax.get_legend_handles_labels()[1]))
     half = -(-len(lengths) // 2)
     # a line and its gaps are as long as 6 letters, and a legend may be longer than the axes are wide
     wide = max(lengths[:half]) + max(lengths[half:], default=0) + 12 > 1.3 * letters(ax)
+    place = {"loc": "upper right" if right else "upper center", "bbox_to_anchor": (1.0 if right else 0.5, 0.0)}
     # 4 letters below the axes, behind their ticks and label
-    at, loc = ((1.0, 0.0), "upper right") if right else ((0.5, 0.0), "upper center")
-    look = {"edgecolor": "none", "loc": loc, "bbox_to_anchor": at, "borderaxespad": 4.0}
-    legend(ax, **look, ncols=1 if wide else 2)
+    legend(ax, **place, edgecolor="none", borderaxespad=4.0, ncols=1 if wide else 2)
 
 
 def legend_beside(ax: Axes, **look: Any) -> None:
-    """A legend at the right of the axes, where it covers nothing; inside them if no layout makes room for it."""
-    if ax.figure.get_layout_engine() is None:
-        legend(ax, edgecolor="none", framealpha=0.85, **look)
-    else:
-        legend(ax, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5), **look)
-
-
-# --- columns of data along an axis --------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Along:
-    """A column to draw along, in the units of the data."""
-
-    feature: int | None  # its place among the numbers that the kernel compares; None for categories
-    label: str
-    # what one of these numbers is in the data, and where zero is there; dates in days since 1970
-    unit: float = 1.0
-    origin: float = 0.0
-    kind: str = "number"  # of the column: "number", "date", "ordered", ...
-    levels: tuple[str, ...] = ()  # of an ordered column
-
-    def drawn(self, numbers: Any) -> Any:
-        """Numbers that the kernel compares, as they are drawn."""
-        return numbers * self.unit + self.origin
-
-    def ticks(self, axis: Any) -> None:
-        """Set ticks that are dates or levels if the numbers stand for these."""
-        if self.kind == "ordered" and self.levels:
-            every = -(-len(self.levels) // _LEVELS)
-            axis.set_ticks(range(0, len(self.levels), every), [*map(short, self.levels[::every])], parse_math=False)
-        elif self.kind == "date":
-            ticks(axis, self.kind)
+    """Draw a legend at the right of the axes, or inside them if no layout makes room for it."""
+    outside = {"frameon": False, "loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+    legend(ax, **(_INSIDE if ax.figure.get_layout_engine() is None else outside), **look)
 
 
 def ticks(axis: Any, kind: str, zone: Any = None) -> None:
@@ -171,22 +140,40 @@ def below_offset(ax: Any) -> None:
         ax.xaxis.labelpad += 11.0
 
 
-# --- files ----------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Along:
+    """A column to draw along, in the units of the data."""
+
+    feature: int | None  # its place among the numbers that the kernel compares; None for categories
+    label: str
+    # size of one of these numbers in the data, and place of zero; dates in days since 1970
+    unit: float = 1.0
+    origin: float = 0.0
+    kind: str = "number"  # of the column: "number", "date", "ordered", ...
+    levels: tuple[str, ...] = ()  # of an ordered column
+
+    def drawn(self, numbers: Any) -> Any:
+        """Return numbers that the kernel compares in the units of the picture."""
+        return numbers * self.unit + self.origin
+
+    def ticks(self, axis: Any) -> None:
+        """Set ticks that are dates or levels if the numbers stand for these."""
+        if self.kind == "ordered" and self.levels:
+            every = -(-len(self.levels) // _LEVELS)
+            axis.set_ticks(range(0, len(self.levels), every), [*map(short, self.levels[::every])], parse_math=False)
+        elif self.kind == "date":
+            ticks(axis, self.kind)
 
 
 def check_path(path: str | None) -> None:
-    """Raise, before the work and not after it, if a picture cannot be saved under this path."""
+    """Raise an error, before the work and not after it, if a picture cannot be saved under this path."""
     if path is None:
         return
-    try:
-        from matplotlib.backend_bases import FigureCanvasBase
-    except ImportError:
-        raise ImportError(f"saving {path} needs matplotlib: pip install 'shrinktest[plot]'") from None
-    known = sorted(FigureCanvasBase.get_supported_filetypes())
-    if Path(path).suffix.lstrip(".").lower() not in known:
-        raise ValueError(f"{path} is no name for a picture: it must end in one of .{', .'.join(known)}")
-    if not Path(path).absolute().parent.is_dir():
-        raise ValueError(f"{path} cannot be saved: there is no directory {Path(path).parent}")
+    endings = sorted(pyplot("backend_bases").FigureCanvasBase.get_supported_filetypes())
+    if Path(path).suffix.lstrip(".").lower() not in endings or not Path(path).absolute().parent.is_dir():
+        raise ValueError(
+            f"{path} is no name for a picture in a known folder; its ending is one of {', '.join(endings)}"
+        )
 
 
 def save(plot: Callable[[Axes], object], path: str) -> None:
@@ -203,10 +190,10 @@ def write(figure: Figure, path: str) -> None:
     with SETTINGS, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         figure.savefig(path, dpi=150)
-    lacking = {str(one.message) for one in caught if _LACKING.match(str(one.message))}
-    for one in caught:
-        if str(one.message) not in lacking:
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    lacking = {str(warning.message) for warning in caught if re.match("Glyph .* missing", str(warning.message))}
+    for warning in caught:
+        if str(warning.message) not in lacking:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     if lacking:
         warn_user(
             f"{path}: the font lacks {counted(len(lacking), 'letter')} of the names; name another as font.family in a "

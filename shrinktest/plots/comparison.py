@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from io import StringIO
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ from shrinktest.plots.axes import (
     short,
     ticks,
     title,
-)
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,43 +37,42 @@ if TYPE_CHECKING:
 
 _MOST = 12  # columns that are drawn by default
 _PAIRS = 24  # pairs of samples whose names can be read
-#: Colors of a picture, and what the style of a report calls them.
+#: Colors of a picture, and their names in the style of a report.
 _VARIABLES = {BLUE: "var(--first)", ORANGE: "var(--second)", GREY: "var(--rule)", "#000000": "currentColor"}
 _STYLE = {"svg.fonttype": "none", "font.size": 9.0, "axes.linewidth": 0.6, "savefig.transparent": True}
 
 
 def plot_comparison(result: Any, columns: Any = None, figure: Figure | None = None) -> np.ndarray:
-    """Draw a picture for each of some columns; returns the axes."""
-    known = [one.name for one in result.effects]
+    """Draw the distributions of columns, one picture each, and return the axes."""
     if columns is None:
-        shown = list(result.changed())[:_MOST] or [one.name for one in result.ordered][:_MOST]
+        names = list(result.changed()) or [column.name for column in result.ordered if column.kind]
+        names = names[:_MOST]
     else:
-        given = [columns] if isinstance(columns, str) or not isinstance(columns, Iterable) else columns
-        shown = list(dict.fromkeys(choice(name, known, "a column") for name in given))
-    if not shown:
+        given = columns if isinstance(columns, list | tuple) else [columns]
+        names = list(dict.fromkeys(choice(name, [c.name for c in result.effects], "a column") for name in given))
+    if not names:
         raise ValueError("columns is empty; name one or more columns, or leave it out")
-    across = 2 if len(shown) == 4 else min(len(shown), 3)
-    down = math.ceil(len(shown) / across)
+    across = 2 if len(names) == 4 else min(len(names), 3)
+    down = math.ceil(len(names) / across)
     plt = pyplot()
     figure = plt.figure(layout="constrained") if figure is None else figure
     figure.set_size_inches(max(3.6 * across, 5.0), 2.6 * down)
+    figure.set_layout_engine("constrained")  # makes room for the legend
     with SETTINGS, plt.rc_context({"text.parse_math": False}):  # a dollar in a name is a dollar
         grid = figure.subplots(down, across, squeeze=False).ravel()
-        for ax, name in zip(grid, shown, strict=False):
+        for ax, name in zip(grid, names, strict=False):
             draw_distribution(ax, result.distribution(name), result.names)
             title(ax, name)
-        for ax in grid[len(shown) :]:
+        for ax in grid[len(names) :]:
             ax.remove()
-        if figure.get_layout_engine() is None:
-            figure.set_layout_engine("constrained")  # makes room for a legend that covers nothing
-        look: dict[str, Any] = {"loc": "outside upper center", "ncols": 2, "frameon": False, "fontsize": "small"}
-        figure.legend(*grid[0].get_legend_handles_labels(), **look)
-    return np.asarray(grid[: len(shown)])
+        handles = grid[0].get_legend_handles_labels()
+        figure.legend(*handles, loc="outside upper center", ncols=2, frameon=False, fontsize="small")
+    return np.asarray(grid[: len(names)])
 
 
 def draw_distribution(ax: Axes, shares: Distribution, names: Sequence[str]) -> None:
     """Draw shares in both tables, the first filled, the second as a line: histograms, or bars for categories."""
-    first, second = (100.0 * np.nan_to_num(one) for one in (shares.first, shares.second))
+    first, second = (100.0 * np.nan_to_num(part) for part in (shares.first, shares.second))
     if shares.edges is None:
         places = np.arange(len(first))[::-1]
         ax.barh(places + 0.2, first, height=0.38, color=BLUE, alpha=0.4, linewidth=0, label=names[0])
@@ -86,7 +85,7 @@ def draw_distribution(ax: Axes, shares: Distribution, names: Sequence[str]) -> N
         ax.stairs(second, shares.edges, color=ORANGE, linewidth=1.6, label=names[1])
         ticks(ax.xaxis, shares.kind)
         ends = "the outermost bins count what is beyond them" if shares.clipped else ""
-        ax.set_xlabel(", ".join(part for part in (UNITS.get(shares.kind, ""), ends) if part), fontsize="small")
+        ax.set_xlabel(", ".join(filter(None, (UNITS.get(shares.kind, ""), ends))), fontsize="small")
         if ends:
             below_offset(ax)
         ax.set_ylabel("% of values", fontsize="small")
@@ -100,15 +99,14 @@ def draw_witness_map(ax: Axes, shown: Any, names: Sequence[str]) -> None:
 
     colors = LinearSegmentedColormap.from_list("witness", [BLUE, "white", ORANGE])
     east, north = shown.lines
-    most = float(np.abs(shown.heights).max()) or 1.0
-    box = (east[0], east[-1], north[0], north[-1])
-    look: dict[str, Any] = {"origin": "lower", "aspect": "auto", "cmap": colors, "vmin": -most, "vmax": most}
-    image = ax.imshow(shown.heights.T, extent=box, alpha=0.75, **look)
+    box, most = (east[0], east[-1], north[0], north[-1]), float(np.abs(shown.heights).max()) or 1.0
+    scale: dict[str, Any] = {"cmap": colors, "vmin": -most, "vmax": most}
+    image = ax.imshow(shown.heights.T, extent=box, alpha=0.75, origin="lower", aspect="auto", **scale)
     if shown.outside is not None and shown.outside.any() and not shown.outside.all():
         ax.contour(east, north, shown.outside.T.astype(float), levels=[0.5], colors="black", linewidths=1.0)
     for points, color, marker, name in zip(shown.points, (BLUE, ORANGE), "o^", names, strict=True):
-        look = {"marker": marker, "edgecolors": "white", "linewidths": 0.4, "s": 14, "rasterized": True}
-        ax.scatter(points[:, 0], points[:, 1], color=color, label=name, **look)
+        dots: dict[str, Any] = {"marker": marker, "edgecolors": "white", "linewidths": 0.4, "rasterized": True}
+        ax.scatter(points[:, 0], points[:, 1], s=14, color=color, label=name, **dots)
     ax.set(xlim=box[:2], ylim=box[2:], xlabel=shown.columns[0], ylabel=shown.columns[1])
     for axis, kind in zip((ax.xaxis, ax.yaxis), shown.kinds, strict=True):
         ticks(axis, kind)
@@ -119,29 +117,29 @@ def draw_witness_map(ax: Axes, shown: Any, names: Sequence[str]) -> None:
 def plot_pairs(effect: Any, ax: Axes | None = None, measure: str = "auc") -> Axes:
     """Draw a measure of every two samples with its interval, the most different at the top."""
     choice(measure, ("auc", "distance"), "measure")
-    pairs = [one for one in effect.pairs.values() if np.isfinite(getattr(one, measure))]
-    if not pairs:
-        raise ValueError(f"no {measure} was estimated, so that there is nothing to plot")
-    every, pairs = len(pairs), sorted(pairs, key=lambda one: -float(getattr(one, measure)))[:_PAIRS]
+    rows = [(getattr(pair, measure), getattr(pair, f"{measure}_interval"), pair) for pair in effect.pairs.values()]
+    rows = [row for row in rows if np.isfinite(row[0])]
+    if not rows:
+        raise ValueError(f"measure: no {measure} was estimated; choose the other measure")
+    every, rows = len(rows), sorted(rows, key=lambda row: -float(row[0]))[:_PAIRS]
     ax, none = axes(ax), 0.5 if measure == "auc" else 0.0
-    for place, one in enumerate(pairs):
-        interval = getattr(one, f"{measure}_interval")
+    for place, (estimate, interval, _) in enumerate(rows):
         color = BLUE if interval[0] > none else GREY
         ax.plot(interval, [place, place], color=color, linewidth=2.0)
-        ax.plot([getattr(one, measure)], [place], "o", color=color)
+        ax.plot([estimate], [place], "o", color=color)
     ax.axvline(none, color=ink(ax), linewidth=0.8)
-    named = [" and ".join(short(name, 24) for name in one.names) for one in pairs]
-    ax.set_yticks(range(len(pairs)), named, fontsize="small", parse_math=False)
+    labels = [" and ".join(short(name, 24) for name in pair.names) for _, _, pair in rows]
+    ax.set_yticks(range(len(rows)), labels, fontsize="small", parse_math=False)
     ax.invert_yaxis()
     what = "probability to tell which is which" if measure == "auc" else "distance"
     # long names leave little room for the axes, but there is room at the left of them
     ax.set_xlabel(f"{what} ({percent(effect.confidence)} intervals, each by itself)", loc="right")
-    shown = f", {len(pairs)} of {every} pairs" if len(pairs) < every else ""
+    shown = f", {len(rows)} of {every} pairs" if len(rows) < every else ""
     title(ax, f"how different every two samples are{shown}", right=True)
     return open_frame(ax)
 
 
-def inline(draw: Callable[[Figure], object], size: tuple[float, float], words: str, name: str) -> str:
+def inline(draw: Callable[[Axes], object], size: tuple[float, float], words: str, name: str) -> str:
     """Return a picture, ``size`` inches large, as an ``svg`` element in the colors and letters of its page.
 
     ``words`` say what it shows, for those who cannot see it; ``name`` is unique in the page, for the names that parts
@@ -155,7 +153,7 @@ def inline(draw: Callable[[Figure], object], size: tuple[float, float], words: s
     with SETTINGS, warnings.catch_warnings(), style.context("default"), rc_context(settings):
         warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)  # the page has letters of its own
         figure, out = Figure(figsize=size, layout="constrained"), StringIO()
-        draw(figure)
+        draw(figure.subplots())
         nothing: dict[str, Any] = dict.fromkeys(("Creator", "Date", "Format", "Type"))
         figure.savefig(out, format="svg", metadata=nothing, dpi=150)
     text = out.getvalue()
@@ -166,4 +164,4 @@ def inline(draw: Callable[[Figure], object], size: tuple[float, float], words: s
     for color, variable in _VARIABLES.items():
         text = text.replace(color.lower(), variable)
     text = text.replace("*{stroke-linejoin: round; stroke-linecap: butt}", "")  # would hold for the whole page
-    return f'<svg viewBox="{box}" role="img" aria-label="{escape(words, quote=True)}">{text.strip()}'
+    return f'<svg viewBox="{box}" role="img" aria-label="{escape(words)}">{text.strip()}'

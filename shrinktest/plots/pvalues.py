@@ -23,26 +23,22 @@ _DARK = 0.4  # of the way to the darkest color, from which black letters could n
 
 
 def plot_null(result: Any, ax: Axes | None = None) -> Axes:
-    """Histogram of the null distribution, the observed statistic and the critical value.
+    """Draw a histogram of the null distribution, the observed statistic and the critical value.
 
     A statistic far beyond the null distribution would leave a sliver of it: an arrow at the edge then points there.
     """
-    if result.n_resamples == 0 and np.isnan(result.statistic):
-        raise ValueError("values are missing, so there is no null distribution to plot")
-    if result.n_resamples == 0:
-        raise ValueError("n_resamples=0 leaves no null distribution to plot; run the test with some permutations")
+    _check_permuted(result)
     ax, values, critical = axes(ax), result.null_distribution, result.critical_value()
-    kind = f"all {values.size}" if result.exact else f"{values.size} random"
-    if result.stopping is not None:
-        kind = f"{values.size} of {result.n_planned} random"
+    planned = f" of {result.n_planned}" if result.stopping is not None else ""
+    kind = f"all {values.size}" if result.exact and not planned else f"{values.size}{planned} random"
     bins: Any = "auto" if float(np.ptp(values)) > 0.0 else 1
     ax.hist(values, bins=bins, color=GREY, alpha=0.55, label=f"{kind} permutations")
     if np.isfinite(critical):
         ax.axvline(critical, color=BLUE, linestyle="--", label=f"critical value at level {result.alpha:g}")
+        values = [*values, critical]
     label = f"observed: {result.statistic:.4g}, p = {result.pvalue:.4g}"
     ax.axvline(result.statistic, color=ORANGE, linewidth=2, label=label)
-    shown = [*values, *([critical] if np.isfinite(critical) else [])]
-    _point_beyond(ax, result.statistic, float(np.min(shown)), float(np.max(shown)))
+    _point_beyond(ax, result.statistic, float(np.min(values)), float(np.max(values)))
     form = f" ({result.form} form)" if result.form else ""
     ax.set_xlabel(f"{result.kind.statistic} statistic{form}".strip())
     ax.set_ylabel("number of permutations")
@@ -53,31 +49,35 @@ def plot_null(result: Any, ax: Axes | None = None) -> Axes:
     return open_frame(ax)
 
 
+def _check_permuted(result: Any) -> None:
+    if result.n_resamples == 0:
+        raise ValueError("no p-values to plot, because n_resamples=0 or values are missing: test with permutations")
+
+
 def _point_beyond(ax: Axes, observed: float, low: float, high: float) -> None:
     """Leave an observed value outside, and say where it is, if it is further from the others than they reach."""
     reach = high - low
     if not reach > 0.0 or max(observed - high, low - observed) <= _FAR * reach:
         return
     right = observed > high
-    ax.set_xlim(*((low - 0.05 * reach, high + _ROOM * reach) if right else (low - _ROOM * reach, high + 0.05 * reach)))
+    ax.set_xlim(low - (0.05 if right else _ROOM) * reach, high + (_ROOM if right else 0.05) * reach)
     arrow = {"arrowstyle": "-|>", "color": ORANGE, "linewidth": 2}
-    tip, tail, beside, side = (1.0, 0.9, 0.99, "right") if right else (0.0, 0.1, 0.01, "left")
+    tip, tail, edge, side = (1.0, 0.9, 0.99, "right") if right else (0.0, 0.1, 0.01, "left")
     ax.annotate("", xy=(tip, 0.5), xytext=(tail, 0.5), xycoords="axes fraction", arrowprops=arrow)
-    ax.text(beside, 0.53, f"{observed:.4g}", transform=ax.transAxes, color=ORANGE, ha=side, va="bottom")
+    ax.text(edge, 0.53, f"{observed:.4g}", transform=ax.transAxes, color=ORANGE, ha=side, va="bottom")
 
 
 def plot_members(result: Any, ax: Axes | None = None) -> Axes:
-    """p-values of the members of a combined test, adjusted and not; the smallest adjusted one is that of the test."""
-    _require_pvalues(result)
+    """Draw p-values of the members of a combined test, adjusted and not; the smallest adjusted one is the test's."""
+    _check_permuted(result)
     ax, rows, every = axes(ax), result.rows(), len(result.members)
     order = sorted(range(every), key=lambda i: (i != result.decided, rows[i]["adjusted"], rows[i]["pvalue"]))
     rows = [rows[i] for i in sorted(order[:_MEMBERS])]
     places, labels = np.arange(len(rows))[::-1], []
     for row in rows:
-        named = [(row[key], row[key.replace("kernel", "bandwidth")]) for key in row if "kernel" in key]
-        widths = [f" {w:.3g}" if isinstance(w, float) else "" if w is None else f" {w}" for _, w in named]
-        kernels = [f"{name}{width}" for (name, _), width in zip(named, widths, strict=True)]
-        labels.append(f"{row['estimator']}, {' x '.join(kernels)}")
+        widths = {key: row[key.replace("kernel", "bandwidth")] for key in row if "kernel" in key}
+        shown = {key: f"{w:.3g}" if isinstance(w, float) else "" if w is None else str(w) for key, w in widths.items()}
+        labels.append(f"{row['estimator']}, {' x '.join(f'{row[key]} {w}'.strip() for key, w in shown.items())}")
     single, adjusted = ([row[name] for row in rows] for name in ("pvalue", "adjusted"))
     ax.hlines(places, single, adjusted, color=GREY, linewidth=1)
     ax.plot(single, places, "o", color=BLUE, markerfacecolor="none", label="p-value alone")
@@ -92,51 +92,44 @@ def plot_members(result: Any, ax: Axes | None = None) -> Axes:
     return open_frame(ax)
 
 
-def _require_pvalues(result: Any) -> None:
-    if result.n_resamples == 0:
-        raise ValueError("n_resamples=0 leaves no p-values to plot; run the test with some permutations")
-
-
 def plot_many(tests: Any, ax: Axes | None = None) -> Axes:
-    """Adjusted p-values, dark if small: a row of columns, or a matrix of pairs; a star marks those rejected."""
+    """Draw adjusted p-values, dark if small: a row of columns, or a matrix of pairs; a star marks those rejected."""
     if tests.keys == ("lag",):
         return _plot_lags(tests, ax)
-    _require_pvalues(tests)
-    ax, pairs, adjusted, rejected = axes(ax), len(tests.keys) == 2, tests.adjusted, tests.reject()
-    chosen = np.arange(len(tests))
-    if not pairs and len(tests) > _MOST:
-        chosen = np.lexsort((chosen, tests.pvalues, adjusted))[:_MOST]
-    labels = [tests.labels[i] for i in chosen]
-    lines = list(dict.fromkeys(label[0] for label in labels)) if pairs else [""]
-    across = list(dict.fromkeys(label[-1] for label in labels))
+    _check_permuted(tests)
+    ax, pairs, rows = axes(ax), len(tests.keys) == 2, tests.rows()[: len(tests)]
+    few = pairs or len(tests) <= _MOST
+    if not few:
+        rows = sorted(rows, key=lambda row: (row["adjusted"], row["pvalue"]))[:_MOST]
+    lines = list(dict.fromkeys(row["x"] if pairs else "" for row in rows))
+    across = list(dict.fromkeys(row[tests.keys[-1]] for row in rows))
     grid, marked = np.full((len(lines), len(across)), np.nan), np.zeros((len(lines), len(across)), dtype=bool)
-    for i, label in zip(chosen, labels, strict=True):
-        place = lines.index(label[0]) if pairs else 0, across.index(label[-1])
-        grid[place], marked[place] = adjusted[i], rejected[i]
+    for row in rows:
+        place = lines.index(row["x"]) if pairs else 0, across.index(row[tests.keys[-1]])
+        grid[place], marked[place] = row["adjusted"], row["reject"]
     least = 1.0 / (tests.n_resamples + (not tests.exact))
     shades, lowest = np.log10(np.maximum(grid, least)), min(np.log10(least), -1.0)
     image = ax.imshow(shades, cmap="cividis", vmin=lowest, vmax=0.0, aspect="auto")
     for i, j in np.argwhere(~np.isnan(grid)):
-        star = "*" if marked[i, j] else ""
-        text = f"{grid[i, j]:.2g}{star}" if len(across) <= _NUMBERS else star
-        ax.text(j, i, text, ha="center", va="center", color="white" if shades[i, j] < _DARK * lowest else "black")
+        number, star = f"{grid[i, j]:.2g}" if len(across) <= _NUMBERS else "", "*" if marked[i, j] else ""
+        color = "white" if shades[i, j] < _DARK * lowest else "black"
+        ax.text(j, i, f"{number}{star}", ha="center", va="center", color=color)
     places, names = _names(across, marked.any(axis=0))
-    if len(chosen) < len(tests):
-        ax.set_xticks(range(len(across)), [*map(short, across)], rotation=90, fontsize="small", parse_math=False)
+    turned: dict[str, Any] = {}
+    if not few:
+        places, names, turned = list(range(len(across))), [*map(short, across)], {"rotation": 90, "fontsize": "small"}
     elif len(across) > _UPRIGHT or len(across) * max(map(len, names)) > letters(ax):
-        slanted: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}  # ends at its tick
-        ax.set_xticks(places, names, **slanted, parse_math=False)
-    else:
-        ax.set_xticks(places, names, parse_math=False)
+        turned = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}  # ends at its tick
+    ax.set_xticks(places, names, parse_math=False, **turned)
     ax.set_yticks(*(_names(lines, marked.any(axis=1)) if pairs else ([], [])), parse_math=False)
-    which = f"\nthe {len(chosen)} smallest p-values of {len(tests)}" if len(chosen) < len(tests) else ""
+    which = "" if few else f"\nthe {len(rows)} smallest p-values of {len(tests)}"
     title(ax, f"{tests.test} tests, adjusted ({tests.method}); * rejected at {tests.alpha:g}{which}")
     ax.figure.colorbar(image, ax=ax, label="log10 of the adjusted p-value")
     return ax
 
 
 def _names(labels: list[str], marked: Any) -> tuple[list[int], list[str]]:
-    """Places along an axis and their names: all, or as many as can be read, those with a star if they are so few."""
+    """Return places along an axis and names: all, or as many as can be read, those with a star if they are so few."""
     places = list(range(0, len(labels), -(-len(labels) // _NAMES)))
     if len(labels) > _NAMES and 0 < marked.sum() <= _NAMES:
         places = np.flatnonzero(marked).tolist()
@@ -144,16 +137,14 @@ def _names(labels: list[str], marked: Any) -> tuple[list[int], list[str]]:
 
 
 def _plot_lags(tests: Any, ax: Axes | None) -> Axes:
-    """A stem for every lag, those that are rejected in another color."""
-    from matplotlib.ticker import MaxNLocator
-
+    """Draw a stem for every lag, those that are rejected in another color."""
     ax, rejected, lags = axes(ax), tests.reject(), np.array([lag for (lag,) in tests.labels])
     for which, color, sign in ((rejected, ORANGE, "<="), (~rejected, BLUE, ">")):
         if which.any():
             label = f"adjusted p {sign} {tests.alpha:g}" if tests.n_resamples else "lags"
             ax.vlines(lags[which], 0.0, tests.statistics[which], color=color, linewidth=3, label=label)
     ax.axhline(0.0, color=GREY, linewidth=0.8)
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    ax.locator_params(axis="x", integer=True, min_n_ticks=1)
     ax.set_xlabel("lag: rows by which Y comes after X")
     ax.set_ylabel("statistic")
     pvalue = f", p = {tests.pvalue:.4g}" if tests.n_resamples else ""
@@ -163,7 +154,7 @@ def _plot_lags(tests: Any, ax: Axes | None) -> Axes:
 
 
 def plot_calibration(result: Any, ax: Axes | None = None) -> Axes:
-    """The empirical distribution function of the p-values, with the pointwise band of uniform ones."""
+    """Draw the empirical distribution function of the p-values, with the pointwise band of uniform ones."""
     from scipy.stats import binom
 
     ax, trials, grid = axes(ax), len(result.pvalues), np.linspace(0.0, 1.0, 201)
@@ -171,13 +162,11 @@ def plot_calibration(result: Any, ax: Axes | None = None) -> Axes:
     low, high = (binom.ppf(q, trials, grid) / trials for q in (tail, 1.0 - tail))
     band = f"uniform, {percent(result.confidence)} band"
     ax.fill_between(grid, low, high, color=GREY, alpha=0.3, linewidth=0, label=band)
-    ordered = np.concatenate([[0.0], np.sort(result.pvalues), [1.0]])
-    ax.step(ordered, [*np.arange(trials + 1) / trials, 1.0], where="post", color=BLUE, label=counted(trials, "trial"))
-    wrong = [row for row in result.rows() if row["verdict"] == "anti-conservative"]
-    label = "anti-conservative" if wrong else None
-    ax.plot([row["alpha"] for row in wrong], [row["level"] for row in wrong], "o", color=ORANGE, label=label)
-    ax.set_xlabel("p-value")
-    ax.set_ylabel("share of trials with a p-value at most this")
+    ax.ecdf(result.pvalues, color=BLUE, label=counted(trials, "trial"))
+    wrong = [(row["alpha"], row["level"]) for row in result.rows() if row["verdict"] == "anti-conservative"]
+    if wrong:
+        ax.plot(*zip(*wrong, strict=True), "o", color=ORANGE, label="anti-conservative")
+    ax.set(xlabel="p-value", ylabel="share of trials with a p-value at most this", xlim=(-0.05, 1.05))
     title(ax, f"Calibration of {result.name}")
     ax.legend(frameon=False)
     return open_frame(ax)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -24,18 +23,17 @@ _UNITS = {"date": " days", "duration": " days", "time": " hours"}
 
 @dataclass(frozen=True)
 class Change:
-    """One respect in which a column differs between two tables."""
+    """One respect in which a column differs between two tables: one of the words above, or the share of a ``level``.
 
-    # "median", "position" (the mean one, of ordered categories), "spread" (the interquartile range), "share" (of a
-    # category) or "missing" (the share of missing values)
+    ``first`` and ``second`` are its values in both tables: dates in days since 1970, durations in days, times of day in
+    hours, positions of ordered categories from 0.  ``estimate`` is the probability that a value of the second table is
+    larger (AUC), the ratio of interquartile ranges, or the difference of shares; NaN if it is not estimated.
+    """
+
     what: str
-    level: str  # the category, of a share
-    # the median, mean position, interquartile range or share in each table; dates in days since 1970, durations in
-    # days, times of day in hours, positions of ordered categories from 0
+    level: str
     first: float
     second: float
-    # of medians and positions the probability that a value of the second table is larger (AUC), the ratio of
-    # interquartile ranges, or the difference of shares, second less first; NaN for what is not estimated
     estimate: float
     low: float = math.nan
     high: float = math.nan
@@ -61,39 +59,32 @@ class Change:
 
     def words(self) -> str:
         """Return the effect and its interval."""
-        estimate, interval = self.estimate, (self.low, self.high)
-        if math.isnan(estimate):
+        numbers = (self.estimate, self.low, self.high)
+        if math.isnan(self.estimate):
             return "effect not estimated"
         if self.what in (SHARE, MISSING):
-            shown, *limits = (f"{100.0 * number:+.1f}" for number in (estimate, *interval))
-            shown += " points"
+            shown, *limits = (f"{100.0 * number:+.1f}" for number in numbers)
+            shown = f"{shown} points"
         elif self.what == SPREAD:
-            shown, *limits = (f"{number:.3g}" for number in (estimate, *interval))
+            shown, *limits = (f"{number:.3g}" for number in numbers)
             shown = f"× {shown}"
         else:
-            shown, *limits = shown_shares(estimate, interval)
+            shown, *limits = shown_shares(self.estimate, (self.low, self.high))
             shown = f"AUC {shown}"
         return f"{shown}, interval not estimated" if math.isnan(self.low) else f"{shown} [{', '.join(limits)}]"
 
 
 @dataclass(frozen=True)
 class ColumnEffects:
-    """How one column differs between two tables.
-
-    Parameters
-    ----------
-    name, kind : str
-        Name and kind of the column.
-    changes : tuple of Change
-        In every respect that its kind has.
-    untested : str
-        Why the column was not tested; empty if it was.
-    """
+    """How one column differs between two tables: effects, and the result of its test or why there is none."""
 
     name: str
     kind: str
     changes: tuple[Change, ...]
     untested: str = ""
+    pvalue: float = math.nan
+    adjusted: float = math.nan
+    reject: bool = False
 
     @property
     def constant(self) -> bool:
@@ -101,43 +92,36 @@ class ColumnEffects:
         return self.untested == CONSTANT
 
     @property
-    def leading(self) -> Change | None:
-        """The change that stands out most, in lengths of its interval."""
-        return max(self.changes, key=lambda change: change.strength, default=None)
+    def shown(self) -> tuple[Change, ...]:
+        """The changes to show, strongest first: those that are clear if the column changed, else the strongest."""
+        changes = sorted(self.changes, key=lambda change: -change.strength)
+        return tuple([change for change in changes if self.reject and change.clear][:_SHOWN] or changes[:1])
 
-    def shown(self, *, changed: bool) -> tuple[Change, ...]:
-        """Return the changes to show: all that are clear of a column that changed, else the leading one."""
-        clear = [change for change in self.changes if changed and change.clear]
-        strongest = sorted(clear, key=lambda change: -change.strength)[:_SHOWN]
-        return tuple(strongest) or (() if self.leading is None else (self.leading,))
-
-    def lines(self, *, changed: bool) -> tuple[str, ...]:
-        """Return a line for each effect; ``changed`` says whether the test of this column rejects."""
-        words = tuple(self.text(change) for change in self.shown(changed=changed))
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """A line for each change to show, or the reason why there is none."""
+        words = tuple(map(self.text, self.shown))
         if self.untested:
             return (f"not tested: {self.untested}", *(() if self.constant else words))
-        if changed and not any(change.clear for change in self.changes):
+        if self.reject and not any(change.clear for change in self.changes):
             return ("no single effect is clear", *words)
         return words or ("not estimated",)
 
     def text(self, change: Change) -> str:
         """Return one change in words, with as many digits as tell both values apart."""
-        powers = max(abs(change.first), abs(change.second)) >= _POWERS
         for digits in (*range(_DIGITS, _MOST_DIGITS + 1), _DIGITS):
-            first, second = (self._value(change, value, digits, powers) for value in (change.first, change.second))
+            first, second = (self._value(change, value, digits) for value in (change.first, change.second))
             if first != second:
                 break
-        category = " ".join(change.level.split())
-        what = {SPREAD: "IQR", SHARE: category, POSITION: "mean position"}.get(change.what, change.what)
-        return f"{what} {first} → {second} ({change.words()})"
+        what = {SPREAD: "IQR", SHARE: " ".join(change.level.split()), POSITION: "mean position"}
+        return f"{what.get(change.what, change.what)} {first} → {second} ({change.words()})"
 
-    def _value(self, change: Change, value: float, digits: int, powers: bool) -> str:
+    def _value(self, change: Change, value: float, digits: int) -> str:
         if change.what in (SHARE, MISSING):
             return f"{100.0 * value:.{digits}g}%"
-        if change.what == MEDIAN and self.kind == "date":
-            return _date(value)
-        if change.what == MEDIAN and self.kind == "time":
-            return _time_of_day(value)
+        if change.what == MEDIAN and self.kind in ("date", "time"):
+            return _time_of_day(value) if self.kind == "time" else str(np.datetime64(math.floor(value), "D"))
+        powers = max(abs(change.first), abs(change.second)) >= _POWERS
         return f"{_number(value, digits, powers)}{_UNITS.get(self.kind, '')}"
 
     def to_dict(self, change: Change) -> dict[str, Any]:
@@ -145,27 +129,18 @@ class ColumnEffects:
         numbers = {name: getattr(change, name) for name in ("first", "second", "estimate", "low", "high")}
         return {"column": self.name, "effect": change.what, "level": change.level or None, **numbers}
 
-    def row(self, change: Change) -> dict[str, Any]:
-        """Return ``to_dict`` with dates and durations of pandas, and times of day as text."""
-        row = self.to_dict(change)
-        for name in ("first", "second"):
-            row[name] = self._as_pandas(change, row[name])
-        return row
-
-    def _as_pandas(self, change: Change, value: float) -> Any:
-        if change.what not in (MEDIAN, SPREAD) or self.kind not in _UNITS or math.isnan(value):
+    def as_pandas(self, what: str, value: float) -> Any:
+        """Return a value as pandas has it: dates and durations to the second; times of day as text."""
+        if what not in (MEDIAN, SPREAD) or self.kind not in _UNITS or math.isnan(value):
             return value
-        if change.what == MEDIAN and self.kind == "time":
+        if what == MEDIAN and self.kind == "time":
             return _time_of_day(value)
         import pandas as pd
 
-        try:  # to the second, so that years far from ours have one
-            seconds = round(value * (3600.0 if self.kind == "time" else 86400.0))
-            if change.what == MEDIAN and self.kind == "date":
-                return pd.Timestamp(np.datetime64(seconds, "s"))
-            return pd.Timedelta(np.timedelta64(seconds, "s"))
-        except (OverflowError, ValueError):
-            return value
+        seconds = round(value * (3600.0 if self.kind == "time" else 86400.0))
+        if what == MEDIAN and self.kind == "date":
+            return pd.Timestamp(np.datetime64(seconds, "s"))
+        return pd.Timedelta(np.timedelta64(seconds, "s"))
 
 
 def shown_pvalue(pvalue: float) -> str:
@@ -186,21 +161,13 @@ def shown_pvalue(pvalue: float) -> str:
     return text.removeprefix("0")
 
 
-def _number(number: float, digits: int = _DIGITS, powers: bool = False) -> str:
+def _number(number: float, digits: int, powers: bool) -> str:
     """Return a number without powers of ten, unless it is very large."""
     if 1000.0 <= abs(number) < _POWERS and not powers:
         return f"{number:,.{max(0, digits - len(f'{abs(number):.0f}'))}f}"
     return f"{number:,.{digits}g}"
 
 
-def _date(days: float) -> str:
-    """Return the day that is so many days after the first of 1970."""
-    try:
-        return str(datetime.date(1970, 1, 1) + datetime.timedelta(days=math.floor(days)))
-    except OverflowError:
-        return f"{_number(days)} days after 1970-01-01"
-
-
 def _time_of_day(hours: float) -> str:
-    hour, minute = divmod(round(hours * 60.0) % 1440, 60)
-    return f"{hour:02d}:{minute:02d}"
+    minutes = round(hours * 60.0) % 1440
+    return f"{minutes // 60:02d}:{minutes % 60:02d}"

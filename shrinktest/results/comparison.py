@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from shrinktest.results.base import TABLE, Result, plain
 from shrinktest.results.column_effects import ColumnEffects, shown_pvalue
 from shrinktest.results.effect import TwoSampleEffect
 from shrinktest.results.multiple import MultipleTestsResult
-from shrinktest.results.printing import WIDTH, Summary
+from shrinktest.results.printing import WIDTH, Summary, number
 from shrinktest.results.printing import Table as TextTable
 from shrinktest.results.result import TestResult
 from shrinktest.tables.distribution import Distribution
@@ -101,22 +102,16 @@ class ComparisonResult(Result):
     successive: tuple[str, ...] = ()
 
     table = TABLE
+    #: p-value of the hypothesis that the rows of both tables come from one distribution.
+    pvalue = property(attrgetter("overall.pvalue"))
+    #: Level at which the result decides.
+    alpha = property(attrgetter("overall.alpha"))
 
     def __repr__(self) -> str:
         return (
             f"ComparisonResult({' and '.join(self.names)}, pvalue={self.pvalue:.6g}, {len(self.changed())} of "
             f"{counted(len(self.columns), 'column')} changed)"
         )
-
-    @property
-    def pvalue(self) -> float:
-        """p-value of the hypothesis that the rows of both tables come from one distribution: that of ``overall``."""
-        return self.overall.pvalue
-
-    @property
-    def alpha(self) -> float:
-        """Level at which the result decides."""
-        return self.overall.alpha
 
     def reject(self, alpha: float | None = None) -> bool:
         """Return True if the tables differ, by the overall test, at ``alpha`` (default: the result's)."""
@@ -127,33 +122,18 @@ class ComparisonResult(Result):
         rejected = dict(zip(self.columns.labels, self.columns.reject(alpha).tolist(), strict=True))
         return tuple(column.name for column in self.ordered if rejected.get((column.name,)))
 
-    @property
-    def ordered(self) -> tuple[ColumnEffects, ...]:
-        """Effects of every column, most significant first; those that were not tested at the end."""
-
-        def place(column: ColumnEffects) -> tuple[float, ...]:
-            pvalue, adjusted = self.pvalues_of(column.name)
-            strength = 0.0 if column.leading is None else column.leading.strength
-            return (2.0,) if column.constant else (math.isnan(adjusted), adjusted, pvalue, -strength)
-
-        return tuple(sorted(self.effects, key=place))
-
     @cached_property
-    def _pvalues(self) -> dict[str, tuple[float, float]]:
-        numbers = zip(self.columns.pvalues.tolist(), self.columns.adjusted.tolist(), strict=True)
-        return {label: both for (label,), both in zip(self.columns.labels, numbers, strict=True)}
-
-    def pvalues_of(self, name: str) -> tuple[float, float]:
-        """Return the p-value of a column and the adjusted one; NaN for a column that was not tested."""
-        known = [*(column.name for column in self.effects), *(label for (label,) in self.columns.untested)]
-        return self._pvalues.get(choice(name, dict.fromkeys(known), "a column"), (math.nan, math.nan))
-
-    @property
-    def all_columns(self) -> tuple[ColumnEffects, ...]:
-        """``ordered``, and after them the columns that are left out."""
-        described = [column.name for column in self.effects]
-        left_out = [(name, why) for (name,), why in self.columns.untested.items() if name not in described]
-        return (*self.ordered, *(ColumnEffects(name, "", (), why) for name, why in left_out))
+    def ordered(self) -> tuple[ColumnEffects, ...]:
+        """Effects and tests of every column, most significant first, then untested, constant and left-out ones."""
+        described = {column.name: column for column in self.effects}
+        columns = []
+        for row in self.columns.rows():
+            column = described.get(row["column"]) or ColumnEffects(row["column"], "", (), row["reason"])
+            test = {name: row[name] for name in ("pvalue", "adjusted", "reject")}
+            strength = max((change.strength for change in column.changes), default=0.0)
+            last = (not column.kind, column.constant, bool(column.untested))
+            columns.append(((last, row["adjusted"], row["pvalue"], -strength), replace(column, **test)))
+        return tuple(column for _, column in sorted(columns, key=lambda placed: placed[0]))
 
     def distribution(self, name: str) -> Distribution:
         """Return the shares of the values of a column in both tables, in bins or by category."""
@@ -173,15 +153,14 @@ class ComparisonResult(Result):
 
     @property
     def verdict(self) -> str:
-        """Columns that only one table has, and the result of the tests, in a few sentences."""
-        lost = (
-            f"Only {name} has the {'columns' if len(alone) > 1 else 'column'} {_first(alone)}."
+        """The answers of the tests, in a few sentences."""
+        lost = [
+            f"Only {name} has the column{'s' * (len(alone) > 1)} {_first(alone)}."
             for name, alone in zip(self.names, self.only, strict=True)
             if alone
-        )
-        return " ".join([*lost, self._decision])
+        ]
+        return " ".join([*lost, self._decision()])
 
-    @property
     def _decision(self) -> str:
         changed, tested = self.changed(), len(self.columns)
         columns = f"{len(changed)} of {counted(tested, 'column')} changed: {_first(changed)}"
@@ -209,17 +188,14 @@ class ComparisonResult(Result):
         "spread", "share", "missing"), its ``level`` (of a share), ``estimate``, ``low``, ``high``; ``change``, in
         words; and ``reason``, why a column was not tested, empty for the others.
         """
-        rows, rejects = [], self.changed()
-        for column in self.all_columns:
-            (pvalue, adjusted), changed = self.pvalues_of(column.name), column.name in rejects
-            shown = column.shown(changed=changed)
-            effect = column.to_dict(shown[0]) if shown else {}
-            row = {"column": column.name, "type": column.kind, "pvalue": pvalue, "adjusted": adjusted}
-            row["reject"] = changed
-            for key in ("effect", "level", "estimate", "low", "high"):
-                row[key] = effect.get(key, None if key in ("effect", "level") else math.nan)
-            row["change"], row["reason"] = "; ".join(column.lines(changed=changed)), column.untested
-            rows.append(row)
+        unknown = {"effect": None, "level": None, "estimate": math.nan, "low": math.nan, "high": math.nan}
+        rows = []
+        for column in self.ordered:
+            row = {"column": column.name, "type": column.kind}
+            row |= {name: getattr(column, name) for name in ("pvalue", "adjusted", "reject")} | unknown
+            for change in column.shown[:1]:
+                row |= {name: value for name, value in column.to_dict(change).items() if name in unknown}
+            rows.append(row | {"change": "; ".join(column.lines), "reason": column.untested})
         return rows
 
     def to_frame(self) -> pd.DataFrame:
@@ -232,8 +208,14 @@ class ComparisonResult(Result):
         """
         import pandas as pd
 
+        rows = [
+            column.to_dict(change)
+            | {name: column.as_pandas(change.what, getattr(change, name)) for name in ("first", "second")}
+            for column in self.effects
+            for change in column.changes
+        ]
         names = ["column", "effect", "level", "first", "second", "estimate", "low", "high"]
-        return pd.DataFrame([one.row(change) for one in self.effects for change in one.changes], columns=names)
+        return pd.DataFrame(rows, columns=names)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values: the answer, overall test, ``effect``; ``columns``, ``effects`` (a row each).
@@ -252,28 +234,28 @@ class ComparisonResult(Result):
             "n_observations": list(self.overall.n_observations),
             "method": self.columns.method,
             "columns": self.rows(),
-            "effects": [one.to_dict(change) for one in self.effects for change in one.changes],
+            "effects": [column.to_dict(change) for column in self.effects for change in column.changes],
             "overall": overall,
         }
 
     def summary(self) -> Summary:
         """Return the answer, the columns most significant first, and notes."""
-        rows, changed = [], self.changed()
-        for column in self.all_columns:
-            pvalues = ["-" if math.isnan(p) else f"{p:.3g}" for p in self.pvalues_of(column.name)]
-            line, *more = column.lines(changed=column.name in changed)
-            rows.append([column.name, column.kind, *pvalues, "yes" if column.name in changed else "", line])
+        rows = []
+        for column in self.ordered:
+            pvalues = (number(pvalue, ".3g") for pvalue in (column.pvalue, column.adjusted))
+            line, *more = column.lines
+            rows.append([column.name, column.kind, *pvalues, "yes" if column.reject else "", line])
             rows += [["", "", "", "", "", line] for line in more]
         change = f"change, with {percent(self.confidence)} interval"
         headers = ["column", "type", "p-value", "adjusted", "changed", change]
-        head = [f"Comparison of {self.sized(' and ')}", fill(self.answer, WIDTH)]
         table = TextTable(rows, "llrrll", headers=headers, gap="  ", below="-")
+        head = [f"Comparison of {' and '.join(self.sized())}", fill(self.answer, WIDTH)]
         return Summary.of(table, head=head, notes=self.notes)
 
-    def sized(self, joint: str) -> str:
+    def sized(self) -> list[str]:
         """Return the names of both tables with their numbers of rows."""
         both = zip(self.names, self.overall.n_observations, strict=True)
-        return joint.join(f"{name} ({counted(size, 'row')})" for name, size in both)
+        return [f"{name} ({counted(size, 'row')})" for name, size in both]
 
     def to_html(self, path: str | Path | None = None) -> str:
         """Return the whole report as one page of HTML with its pictures, also written to ``path`` (matplotlib).

@@ -33,6 +33,10 @@ _TWO_STAGE = ("fdr_tsbh", "fdr_tsbky")  # what they adjust depends on the level
 _SHOWN = 30  # tests that a summary lists
 
 
+def _of_every(name: str, doc: str) -> property:
+    return property(lambda self: np.array([getattr(null, name) for null in self.nulls.values()]), doc=doc)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class MultipleTestsResult(Result):
     """Result of several tests on shared permutations, with p-values adjusted for their number.
@@ -88,6 +92,11 @@ class MultipleTestsResult(Result):
     estimator = property(attrgetter("setup.estimator"))
     form = property(attrgetter("setup.form"))
     tuning = property(attrgetter("setup.tuning"))
+    statistics = _of_every("observed", "Statistics, shape (k,).")
+    pvalues = _of_every("pvalue", "p-values of the single tests, shape (k,), not adjusted.")
+    tolerances = _of_every("tolerance", "How far below a statistic a value still counts as equal to it, shape (k,).")
+    n_resamples = property(lambda self: next(iter(self.nulls.values())).values.size, doc="Number of permutations.")
+    exact = property(lambda self: next(iter(self.nulls.values())).exact, doc="True if permutations were enumerated.")
 
     def __len__(self) -> int:
         return len(self.nulls)
@@ -103,40 +112,15 @@ class MultipleTestsResult(Result):
         """Names of the tests, in order."""
         return tuple(self.nulls)
 
-    @property
-    def statistics(self) -> np.ndarray:
-        """Statistics, shape (k,)."""
-        return np.array([null.observed for null in self.nulls.values()])
-
-    @cached_property
-    def pvalues(self) -> np.ndarray:
-        """p-values of the single tests, shape (k,), not adjusted."""
-        return np.array([null.pvalue for null in self.nulls.values()])
-
     @cached_property
     def adjusted(self) -> np.ndarray:
         """p-values adjusted by ``method``, shape (k,); for "fdr_tsbh" and "fdr_tsbky" those of the level ``alpha``."""
         return self._adjusted(self.method, self.alpha)
 
     @property
-    def tolerances(self) -> np.ndarray:
-        """How far below each statistic a value still counts as equal to it, shape (k,)."""
-        return np.array([null.tolerance for null in self.nulls.values()])
-
-    @property
     def null_distributions(self) -> np.ndarray:
         """Statistics over the permutations, shape (n_resamples, k)."""
         return np.stack([null.values for null in self.nulls.values()], axis=1)
-
-    @property
-    def n_resamples(self) -> int:
-        """Number of permutations."""
-        return next(iter(self.nulls.values())).values.size
-
-    @property
-    def exact(self) -> bool:
-        """True if all permutations were enumerated."""
-        return next(iter(self.nulls.values())).exact
 
     @property
     def pvalue(self) -> float:
@@ -157,7 +141,7 @@ class MultipleTestsResult(Result):
     def with_method(self, method: str) -> MultipleTestsResult:
         """Return the same tests, adjusted by another method."""
         choice(method, METHODS, "method")
-        notes = tuple(text for text in self.notes if not has_code(text, "too-few-permutations", "more-may-reject"))
+        notes = tuple(text for text in self.notes if not has_code(text, "too-few-permutations"))
         adjusted = replace(self, method=method, notes=notes)
         return replace(adjusted, notes=(*notes, *adjusted._too_few()))
 
@@ -175,16 +159,16 @@ class MultipleTestsResult(Result):
         """Note that the permutations are too few to reject by this method."""
         rows, tests = self.n_resamples + (not self.exact), len(self)
         problem = too_few(rows, self.alpha, factor_of(self.method, tests, rows), exact=self.exact)
-        if problem:
-            return (note("too-few-permutations", problem=f"{problem[0].upper()}{problem[1:]}"),)
-        least = 1.0 / rows if rows else 1.0
+        least = 1.0 / max(rows, 1)
         smallest = int((self.pvalues <= least * (1.0 + 1e-9)).sum())
-        if self.method == WESTFALL_YOUNG or self.exact or not smallest or least > self.alpha or self.reject().any():
-            return ()
-        pvalues, are = counted(smallest, "p-value"), "is" if smallest == 1 else "are"
-        return (
-            note("more-may-reject", pvalues=pvalues, tests=tests, are=are, permutations=self.n_resamples, least=least),
-        )
+        enough = self.method == WESTFALL_YOUNG or self.exact or not smallest or least > self.alpha
+        if not problem and not enough and not self.reject().any():
+            problem = (
+                f"{counted(smallest, 'p-value')} of {tests} {'is' if smallest == 1 else 'are'} as small as {rows - 1} "
+                f"permutations allow ({least:.3g}), and none rejects once adjusted for {tests} tests: more "
+                "permutations (n_resamples=) may reject"
+            )
+        return (note("too-few-permutations", problem=f"{problem[0].upper()}{problem[1:]}"),) if problem else ()
 
     def rows(self) -> list[dict[str, Any]]:
         """Return rows of ``table``, one per test: its name, statistic, pvalue, adjusted, reject, reason.
@@ -209,18 +193,15 @@ class MultipleTestsResult(Result):
 
     def summary(self) -> Summary:
         """Return what was done, and the tests, most significant first: thirty at most, while ``table`` has all."""
-        rejected, rows = self.reject(), self.rows()
-        tested, untested = rows[: len(self)], rows[len(self) :]
+        rejected, rows, unknown = self.reject(), self.rows(), bool(np.isnan(self.pvalues).all())
         order = np.lexsort((np.arange(len(self)), self.pvalues, self.adjusted))
         cells = []
-        for row in (tested[i] for i in order[:_SHOWN]):
-            numbers = (f"{row['statistic']:.6g}", number(row["pvalue"]), number(row["adjusted"]))
-            cells.append([*(str(row[key]) for key in self.keys), *numbers, "reject" if row["reject"] else ""])
-        for row in untested[: _SHOWN - len(cells)]:
-            cells.append([*(str(row[key]) for key in self.keys), "-", "-", "-", f"not tested: {row['reason']}"])
+        for row in [*(rows[i] for i in order[:_SHOWN]), *rows[len(self) :]][:_SHOWN]:
+            numbers = (number(row["statistic"], ".6g"), number(row["pvalue"]), number(row["adjusted"]))
+            last = f"not tested: {row['reason']}" if row["reason"] else "reject" if row["reject"] else ""
+            cells.append([*(str(row[key]) for key in self.keys), *numbers, last])
         several = ("lag", "lags") if self.keys == ("lag",) else kind_of(self.test).several
         how = f"{'all' if self.exact else 'random'}), {f'{self.restriction}, ' if self.restriction else ''}"
-        unknown = bool(np.isnan(self.pvalues).all())
         decisions = f"{int(rejected.sum())} of {len(self)} rejected at level {self.alpha:g}"
         if unknown:
             decisions = f"no decisions at level {self.alpha:g}, for there are no p-values"
@@ -233,9 +214,10 @@ class MultipleTestsResult(Result):
         )
         headers = [*self.keys, "statistic", "p-value", "adjusted", ""]
         table = Table(cells, "r" * (len(headers) - 1) + "l", headers=headers, below="-")
-        more = rejected[order[_SHOWN:]]
-        rest = f"... and {len(more)} more" + ("" if unknown else f", {more.sum() or 'none'} rejected")
-        return Summary.of(table, head=head, rest=rest if len(more) else "", notes=self.notes)
+        more, rest = rejected[order[_SHOWN:]], ""
+        if len(more):
+            rest = f"... and {len(more)} more" + ("" if unknown else f", {more.sum() or 'none'} rejected")
+        return Summary.of(table, head=head, rest=rest, notes=self.notes)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw a heat map of the adjusted p-values, on which rejected tests are marked (matplotlib)."""

@@ -256,9 +256,9 @@ def prepare_joint(
 def notes_on(estimator: MeanEstimator, n: int, plain: str = "HSIC") -> tuple[str, ...]:
     """Return notes on an estimator whose test of n observations is a test of the standard mean."""
     if estimator.scales_all_alike((n,)):
-        return (note("shrinkage-cancels", plain=f"estimator='kme' ({plain})"),)
+        return (note("same-as-kme", amount="shrinkage amount", plain=plain),)
     if estimator.smooths:
-        return (note("noise-widens", kernel="wider kernels"),)
+        return (note("same-as-kme", amount="noise variance", plain="wider kernels, bandwidth^2 + 2 variance"),)
     return ()
 
 
@@ -271,7 +271,7 @@ def shift_notes(
     """
     if not series or junction_excess(kernels, x, y, series) < _EXCESS:
         return ()
-    return (note("short-shifts"),)
+    return (note("short-series", what="The series are", name="X and Y"),)
 
 
 def junction_excess(

@@ -266,15 +266,15 @@ def estimator_notes(
     notes = []
     equal, pairs = len(set(contrast.sizes)) == 1, contrast.comparison == "pairs"
     if used.scales_all_alike(contrast.sizes) and pairs:
-        plain = f"estimator='kme'{f' with form={form!r}' if form == 'biased' and not equal else ''}"
-        notes.append(note("shrinkage-cancels", plain=plain))
+        plain = f"form={form!r}" if form == "biased" and not equal else "this form"
+        notes.append(note("same-as-kme", amount="shrinkage amount", plain=plain))
     if used.smooths and used.fixed:
-        notes.append(note("noise-widens", kernel="a wider kernel"))
+        notes.append(note("same-as-kme", amount="noise variance", plain="a wider kernel, bandwidth^2 + 2 variance"))
     if given.smooths and tuning == "sample":
         notes.append(note("tuned-apart"))
     if not equal and not used.smooths and form == "biased":
-        other = "form='unbiased' does not." if pairs else "comparison='pairs' has one that does not."
-        notes.append(note("unequal-sizes", remedy=other))
+        other = "form='unbiased'" if pairs else "comparison='pairs'"
+        notes.append(note("unequal-sizes", what="this form", remedy=other))
     if not equal and not used.smooths and tuning == "sample":
-        notes.append(note("unequal-shrinkage"))
+        notes.append(note("unequal-sizes", what="shrinkage of each sample by itself", remedy="tuning='joint'"))
     return tuple(notes)

@@ -158,7 +158,7 @@ def test_tests_with_indicators_do_not_depend_on_how_rows_are_cut(tmp_path):
         Batches(cut(frames[0], [7, 900]), bins=60), Batches(cut(frames[1], [33]), bins=60), workers=2, **options
     )
     assert one.statistic == other.statistic and np.array_equal(one.null_distribution, other.null_distribution)
-    assert "Missing numbers are replaced by the median of a random sample of 2000 rows." in one.notes
+    assert "The median that replaces missing numbers comes from a random sample of 2000 rows." in one.notes
     assert any("that a value is missing counts as information" in note for note in one.notes)
     columns = two_sample_test_columns(*paths, gram="rff", rank=8, rng=0, n_resamples=19, nan_policy="indicator")
     assert {"number", "city", "day"} <= set(columns.table["column"])

@@ -144,7 +144,7 @@ def test_nothing_depends_on_how_rows_are_cut(tmp_path, policy):
         found = independence_test(x, y, nan_policy=policy, workers=workers, **RFF)
         assert found.statistic == expected.statistic
         assert np.array_equal(found.null_distribution, expected.null_distribution)
-    drawn = "Missing numbers are replaced by the median of a random sample of 2000 rows."
+    drawn = "The median that replaces missing numbers comes from a random sample of 2000 rows."
     assert (drawn in found.notes) == (policy == "indicator")
     effect = independence_test(x, y, nan_policy=policy, store=tmp_path / "s.npz", **RFF).effect()
     assert effect == expected.effect()

@@ -297,7 +297,7 @@ def test_missing_cells_and_the_nan_policy(run, samples, tmp_path):
     code, out, _ = run("two-sample", "a.csv", "b.csv", "--nan-policy", "propagate", "--json", *FAST)
     assert code == 0 and json.loads(out)["pvalue"] is None
     code, _, err = run("two-sample", "a.csv", "b.csv", "--nan-policy", "propagate", "--plot", "p.png", *FAST)
-    assert code == 2 and "values are missing, so there is no null distribution to plot" in err
+    assert code == 2 and "values are missing" in err
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def test_one_amount_of_simple_shrinkage_changes_nothing():
         s = 1 - (0.4 if estimator.alpha else refits.amount(SKMSE(), result.kernel(POINTS[:10]))["alpha"])
         np.testing.assert_allclose(values(result), s**2 * values(standard), rtol=1e-9)
         assert result.pvalue == standard.pvalue and "estimator='kme'" in notes(result)
-        assert ("with form='biased'" in notes(result)) == (sizes[0] != sizes[1] and form == "biased")
+        assert ("(form='biased')" in notes(result)) == (sizes[0] != sizes[1] and form == "biased")
     for estimator, s in ((SKMSE(alpha=0.4), 0.6), (SKMSE(decay=(2.0, 1.0)), 1 / (1 + 2.0 / 9))):
         result, standard = (pair_test(X, Y, each, n_resamples=99) for each in (estimator, "kme"))
         np.testing.assert_allclose(values(result), s**2 * values(standard), rtol=1e-11)

@@ -25,7 +25,7 @@ from shrinktest import (
 from shrinktest.plots.axes import save
 from shrinktest.power import power_study
 
-LONG = "a very long name of what was observed, in 10^6 EUR a month"
+LONG = r"a very long name_ of what was\frac observed, in 10^6 $ {a} month"
 LONGS = tuple(f"{LONG}, no. {i}" for i in range(3))
 RNG = np.random.default_rng(0)
 X, Y, Z = (RNG.normal(shift, 1.0, size=(30, 2)) for shift in (0.0, 1.0, 1.5))
@@ -80,7 +80,7 @@ PICTURES = {
     "columns": lambda: two_sample_test_columns(*TABLES, **FEW).plot(),
     "matrix": lambda: independence_matrix(*TABLES, **FEW).plot(),
     "margin": lambda: equivalence_test(X, Y, margin=0.3, measure="distance", names=LONGS[:2]).plot(),
-    "comparison": lambda: compare(*TABLES, names=("A", "B"), **FEW).plot()[0],
+    "comparison": lambda: compare(*TABLES, names=("$A_$", "$B"), **FEW).plot()[0],
     "outermost bins": lambda: compare(*(np.exp(20.0 + 2.0 * one[:, :1]) for one in (X, Y)), **FEW).plot()[0],
     "change, days": lambda: change_point_test(SERIES, times=DAYS, **FEW).plot(),
     "change, hours": lambda: change_point_test(SERIES, times=HOURS, **FEW).plot(),
@@ -89,9 +89,13 @@ PICTURES = {
 
 
 @pytest.mark.parametrize("called", PICTURES)
-def test_no_words_are_cut_off_or_covered(called):
+def test_no_words_are_cut_off_or_covered_and_a_dollar_is_a_dollar(called):
     ax = PICTURES[called]()
     assert not cut_off(ax) and not covering(ax)
+    words = [
+        text for text in ax.figure.findobj(Text) if "$" in text.get_text() and "mathdefault" not in text.get_text()
+    ]
+    assert not any(text.get_parse_math() for text in words)
 
 
 def test_two_pictures_side_by_side():
@@ -120,14 +124,6 @@ def test_lines_are_seen_on_a_dark_ground():
     assert not [line for line in (zero, *seen) if line.get_color() in ("black", "#000000")]
 
 
-def test_names_on_a_slant_end_at_their_ticks():
-    ax = two_sample_test_columns(X @ RNG.normal(size=(2, 8)), Y @ RNG.normal(size=(2, 8)), **FEW).plot()
-    ax.figure.canvas.draw()
-    for tick in ax.xaxis.get_major_ticks():
-        place = ax.transData.transform((tick.get_loc(), 0.0))[0]
-        assert tick.label1.get_window_extent().x1 == pytest.approx(place, abs=12.0)
-
-
 def test_ticks_are_in_the_time_zone_of_the_times():
     ax = change_point_test(SERIES, times=HOURS, **FEW).plot()
     ax.figure.canvas.draw()
@@ -145,12 +141,12 @@ def test_p_values_of_many_changes_do_not_cover_each_other():
 
 
 def test_every_curve_of_a_power_study_looks_different():
-    estimators = {f"{i}": "kme" for i in range(9)}
+    estimators = {f"$x_{i}$": "kme" for i in range(9)}
     study = power_study("mean-shift", estimators, [10], n_trials=2, n_resamples=19, workers=1, progress=False)
     ax = study.plot()
     ax.figure.canvas.draw()
     looks = {(line.get_color(), line.get_marker()) for line in ax.lines if line.get_label() in estimators}
-    assert len(looks) == 9
+    assert len(looks) == 9 and not any(text.get_parse_math() for text in ax.get_legend().get_texts())
     assert ax.get_legend().get_window_extent().x0 > ax.get_window_extent().x1  # covers nothing
     assert all(float(tick) == round(tick) for tick in ax.get_xticks())
 
