@@ -175,8 +175,8 @@ def closer_test(
         )
     notes = [*data.notes, note("asymptotic", interval="interval")]
     if min(data.counts) < FEW:
-        few = {"count": min(data.counts), "units": data.units, "least": FEW}
-        notes.append(note("few-units", where="A sample has", what="the level", **few))
+        size = {"count": min(data.counts), "units": data.units}
+        notes.append(note("few-units", where="A sample has", what="the level", least=FEW, **size))
     few, many = sorted(data.counts[1:3])
     if alternative != "two-sided" and uneven(few, many):
         notes.append(note("uneven-candidates", first=called[1], second=called[2]))
