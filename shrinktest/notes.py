@@ -68,6 +68,8 @@ TEXTS = {
     "unequal-shrinkage": "Tuned apart, smaller samples are shrunk more, which favors one direction of a change of "
     "scale. tuning='joint' has one amount for all.",
     "approximation": "The statistic is that of {what}; its permutation test has exact level.",
+    "differences-alone": "Mean differences within pairs alone would reject (p = {pvalue:.2g}). That is another test, "
+    "not to be reported in place of this one; estimator='auto' includes differences within pairs.",
     # rows in order of time
     "short-shifts": "Shifts join the end of a series to its start, and these series are short for how slowly they "
     "change. Unless Y is periodic, the p-value may be too small: observe longer, or test differences of successive "

@@ -110,6 +110,11 @@ class Hypothesis(ABC):
         return self.sizes
 
     @property
+    def paired(self) -> bool:
+        """True if rows of two samples are exchanged within pairs, whose differences are of interest."""
+        return False
+
+    @property
     def identity(self) -> np.ndarray:
         """The data as they are: labels of samples, or places of rows."""
         sizes = self.sizes

@@ -10,6 +10,7 @@ import numpy as np
 from shrinktest._parallel import single_blas_thread
 from shrinktest.estimators import MeanEstimator
 from shrinktest.kernels import Kernel
+from shrinktest.kernels.differences import of_differences
 
 if TYPE_CHECKING:
     from shrinktest.hypotheses.base import Hypothesis
@@ -75,8 +76,8 @@ class TestContext:
 
     @property
     def leading(self) -> FittedStatistic:
-        """The statistic with the largest weight, which no data choose."""
-        return max(self.members, key=lambda member: member.weight)
+        """The statistic with the largest weight, which no data choose; of differences within pairs only if alone."""
+        return max(self.members, key=lambda member: (not of_differences(member.kernel), member.weight))
 
     def effect(self, **options: Any) -> Any:
         """Return how large the effect is; the arguments are those of :class:`EffectOptions`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from shrinktest.embedding import MeanEmbedding
 from shrinktest.hypotheses.base import Variable
 from shrinktest.hypotheses.context import TestContext
 from shrinktest.kernels import Kernel
+from shrinktest.kernels.differences import seen
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import taken_anew
 from shrinktest.permutations.base import Draws
@@ -42,6 +43,13 @@ class Witness(TestContext):
 
     hypothesis: EqualDistributions
     draws: Draws
+
+    def only(self, i: int) -> Self:
+        """Keep one of the statistics; of differences within pairs, with these for the rows."""
+        member, kept = self.members[i], super().only(i)
+        kernel, _ = seen(member.kernel, self.pooled)
+        hypothesis = self.hypothesis.by_differences(member.kernel)
+        return replace(kept, hypothesis=hypothesis, members=(replace(member, kernel=kernel),))
 
     def band(
         self, estimates: tuple[MeanEmbedding, ...], points: Any, *, confidence: float, studentize: bool

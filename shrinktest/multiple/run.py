@@ -103,8 +103,9 @@ def run(
     }
     if is_several(estimator, asked):
         ensemble = collect(
-            estimator, asked, hypothesis.variables, generator, hypothesis.kind.name, hypothesis.n_observations
-        )
+            estimator, asked, hypothesis.variables, generator, hypothesis.kind.name, hypothesis.n_observations,
+            paired=hypothesis.paired,
+        )  # fmt: skip
         spare = spares(estimator, hypothesis.kind.name)
         return _combined(hypothesis, ensemble, settings, generator, common, spare=spare)
     one = as_estimator(estimator)
@@ -250,8 +251,8 @@ def run_side_by_side(
     several, test, setup = is_several(estimator), hypotheses[0].kind.name, setup_generator(generator)
 
     def ensemble_of(i: int) -> Ensemble:
-        one, hypothesis = estimator if several else [estimator], hypotheses[i]
-        return collect(one, asked[i], hypothesis.variables, generator, test, hypothesis.n_observations)
+        one, hypothesis, sizes = estimator if several else [estimator], hypotheses[i], hypotheses[i].n_observations
+        return collect(one, asked[i], hypothesis.variables, generator, test, sizes, paired=hypothesis.paired)
 
     ensemble = ensemble_of(0)
     described = [hypotheses[0].described(member.estimator, settings.form) for member in ensemble.members]
