@@ -63,6 +63,8 @@ TEXTS = {
     "distributions. The p-value stays exact, but prefer tuning='pooled' or 'joint'.",
     "unequal-sizes": "With unequal sizes {what} favors one direction of a change of scale; {remedy} does not.",
     "approximation": "The statistic is that of {what}; its permutation test has exact level.",
+    "differences-alone": "Mean differences within pairs alone would reject (p = {pvalue:.2g}). That is another test, "
+    "not to be reported in place of this one; estimator='auto' includes differences within pairs.",
     # rows in order of time
     "serial-correlation": "Successive rows of {names} are correlated ({values}), in stretches of about {length}. If "
     "they are in order of time, {wrong}: {remedy}.",

@@ -38,6 +38,11 @@ class Symmetry(TwoEqualDistributions):
         """Number of rows; their reflections are not observations."""
         return self.sizes[:1]
 
+    @property
+    def paired(self) -> bool:
+        """False, because a row and its reflection differ by twice the row."""
+        return False
+
     def serial_notes(self) -> tuple[str, ...]:
         """Note on serial correlation of the rows."""
         correlation = self.variables[0].rows_of(np.arange(self.sizes[0])).correlated("X")

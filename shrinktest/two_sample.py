@@ -103,6 +103,7 @@ def two_sample_test(
     (:doc:`/theory`).
 
     Several statistics share their permutations and give one exact p-value; :doc:`/aggregation` lists those of "auto".
+    With ``paired=True`` half of the weight of "auto" is on the differences within pairs.
     Data in batches are read whole if they fit in memory, and otherwise need ``gram="rff"`` or "nystrom"
     (:doc:`/large`).
 

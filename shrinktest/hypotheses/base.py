@@ -111,6 +111,11 @@ class Hypothesis(ABC):
         return self.sizes
 
     @property
+    def paired(self) -> bool:
+        """True if rows of two samples are exchanged within pairs, whose differences are of interest."""
+        return False
+
+    @property
     def identity(self) -> np.ndarray:
         """Labels of the samples, or places of the rows, in the data as observed."""
         sizes = self.sizes

@@ -12,6 +12,7 @@ from shrinktest._parallel import memory_limit, single_blas_thread
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
 from shrinktest.kernels import Kernel
+from shrinktest.kernels.differences import of_differences, seen
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import taken_anew
 from shrinktest.permutations.base import Draws
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from shrinktest.hypotheses.base import Hypothesis
+    from shrinktest.hypotheses.equality import EqualDistributions
 
 _NOT_IN_PICKLE = (
     "this result was pickled without its data, which effects and witness functions need; pickle result.with_data()"
@@ -99,8 +101,8 @@ class TestContext:
 
     @property
     def leading(self) -> FittedStatistic:
-        """The statistic with the largest weight, which no data choose."""
-        return max(self.members, key=lambda member: member.weight)
+        """The statistic with the largest weight, which no data choose; of differences within pairs only if alone."""
+        return max(self.members, key=lambda member: (not of_differences(member.kernel), member.weight))
 
     def effect(self, **options: Any) -> Any:
         """Return how large the effect is; the arguments are those of :class:`EffectOptions`."""
@@ -116,7 +118,15 @@ class TestContext:
 class Witness(TestContext):
     """Data, statistics and permutations of a two-sample test; bands and contributions are those of a single member."""
 
+    hypothesis: EqualDistributions
     draws: Draws
+
+    def only(self, i: int) -> Self:
+        """Keep one of the statistics; of differences within pairs, with these for the rows."""
+        member = self.members[i]
+        kernel, _ = seen(member.kernel, self.pooled)
+        hypothesis = self.hypothesis.by_differences(member.kernel)
+        return replace(self, hypothesis=hypothesis, members=(replace(member, kernel=kernel),))
 
     def band(
         self, estimates: tuple[MeanEmbedding, ...], points: Any, *, confidence: float, studentize: bool

@@ -11,12 +11,15 @@ import numpy as np
 
 from shrinktest._names import named_samples, numbered
 from shrinktest._read import XY, Samples, read_samples
-from shrinktest.estimators import MeanEstimator
+from shrinktest.estimators import KME, MeanEstimator
 from shrinktest.hypotheses.base import Hypothesis, Variable, places_of
 from shrinktest.hypotheses.context import EffectOptions, FittedStatistic, TestContext, Witness
+from shrinktest.kernels import Kernel
+from shrinktest.kernels.differences import seen
 from shrinktest.notes import note
 from shrinktest.permutations.base import Draws, Permutations
 from shrinktest.permutations.design import PermutationDesign
+from shrinktest.permutations.null import null_distribution
 from shrinktest.permutations.serial_correlation import (
     BY_GROUPS,
     BY_PAIRS,
@@ -29,7 +32,7 @@ from shrinktest.permutations.serial_correlation import (
 )
 from shrinktest.results.info import K_SAMPLE, TWO_SAMPLE, TestInfo
 from shrinktest.statistics.kernel_cache import KernelCache
-from shrinktest.statistics.mmd import Contrast, prepare
+from shrinktest.statistics.mmd import Contrast, mean_difference, prepare
 from shrinktest.statistics.statistic import Prepared
 from shrinktest.tables.pooled import is_unasked
 from shrinktest.tables.reading import names_for
@@ -194,10 +197,18 @@ class EqualDistributions(Hypothesis):
 
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
         """Prepare the distances of the estimates for every partition."""
-        tuning = self.tuning(estimator)
-        return prepare(
-            estimator, kernel, self.pooled, self.contrast, form=form, tuning=tuning, cache=cache, workers=workers
+        tuning, (compared, rows) = self.tuning(estimator), seen(kernel, self.pooled)
+        if rows is not self.pooled and not self.paired:
+            raise ValueError(f"kernel: {kernel!r} compares differences within pairs, and needs paired=True")
+        prepared = prepare(
+            estimator, compared, rows, self.contrast, form=form, tuning=tuning, cache=cache, workers=workers
         )
+        return replace(prepared, kernel=kernel)
+
+    def by_differences(self, kernel: Kernel) -> Self:
+        """Return the hypothesis about what a kernel of differences within pairs compares."""
+        _, rows = seen(kernel, self.pooled)
+        return self if rows is self.pooled else replace(self, variables=(replace(self.variables[0], points=rows),))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -245,6 +256,10 @@ class TwoEqualDistributions(EqualDistributions):
             return hypothesis
         return replace(hypothesis, remarks=(*hypothesis.remarks, *_shared(*read.values)))
 
+    @property
+    def paired(self) -> bool:
+        return self.restriction.paired
+
     def serial_notes(self) -> tuple[str, ...]:
         """Return notes on serial correlation, and on stretches or shifted series that are too short for it."""
         if self.restriction.stretch or self.restriction.shift:
@@ -255,6 +270,17 @@ class TwoEqualDistributions(EqualDistributions):
         """Return how different the samples are."""
         (effect,) = self.pair_effects(context, [(0, 1)], [options.pair], options)
         return replace(effect, z=options.z, shares=context.shares(options.rng) if options.columns else {})
+
+    def concluded(self, result: Any, member: FittedStatistic, cache: KernelCache, rng: np.random.Generator) -> Any:
+        """Return the result, with a note if the mean difference within pairs would reject on the same permutations."""
+        single = self.paired and not self.variables[0].numbers and isinstance(result.estimator, KME)
+        if not single or not result.null.values.size or result.pvalue <= result.alpha:
+            return result
+        statistic = mean_difference(*np.split(self.variables[0].compared(), 2))
+        pvalue = null_distribution(statistic, result.context.draws, stopping=result.null.stopping).pvalue
+        if pvalue > result.alpha:
+            return result
+        return replace(result, notes=(*result.notes, note("differences-alone", pvalue=pvalue)))
 
     def context(self, members: tuple[FittedStatistic, ...], draws: Draws | None = None) -> TestContext:
         """Return what results carry, with the permutations of a single statistic for witness bands."""

@@ -145,7 +145,8 @@ def _candidates(
 ) -> Ensemble:
     """Return the statistics that the arguments of a test stand for: one, or several to combine."""
     if is_several(estimator, specs):
-        return collect(estimator, specs, hypothesis.variables, rng, hypothesis.kind.name, hypothesis.n_observations)
+        kind, sizes = hypothesis.kind.name, hypothesis.n_observations
+        return collect(estimator, specs, hypothesis.variables, rng, kind, sizes, paired=hypothesis.paired)
     kernels = tuple(as_kernel(spec.kernel, spec.bandwidth, spec.name) for spec in specs)
     return Ensemble([Candidate(estimator, kernels if len(kernels) > 1 else kernels[0])])
 

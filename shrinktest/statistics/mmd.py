@@ -19,6 +19,7 @@ from shrinktest.statistics.features import Features
 from shrinktest.statistics.kernel_cache import KernelCache, Request
 from shrinktest.statistics.statistic import Prepared, part_weights, scales
 from shrinktest.statistics.sums import PLAIN, block_sums, left_over, members_of, tile_seconds, times, weighted
+from shrinktest.units import near_one
 
 COMPARISONS = ("pairs", "pooled")
 WEIGHTS = ("sizes", "equal")
@@ -246,6 +247,19 @@ def _noise_statistic(
         smoothed_splits(coordinates, labels == 0, th2, estimator.one_noise, joint, unbiased, out)
         out[:, 1] *= slack
         return out
+
+    return statistic
+
+
+def mean_difference(x: np.ndarray, y: np.ndarray) -> Statistic:
+    """Squared mean difference within pairs (n, d), in units of the root mean square of each column, by labels."""
+    apart = near_one(x - y)
+    units = np.sqrt(np.square(apart).mean(axis=0))
+    apart = np.ascontiguousarray(apart[:, units > 0.0] / units[units > 0.0])
+
+    def statistic(labels: np.ndarray) -> np.ndarray:
+        means = times(1.0 - 2.0 * (labels[:, : len(apart)] != 0), apart) / len(apart)
+        return np.stack([np.square(means).sum(axis=1), np.full(len(labels), float(apart.shape[1]))], axis=1)
 
     return statistic
 

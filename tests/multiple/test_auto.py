@@ -23,10 +23,12 @@ from shrinktest import (
     independence_test,
     joint_independence_test,
     k_sample_test,
+    symmetry_test,
     two_sample_test,
     two_sample_test_columns,
 )
 from shrinktest.kernels import Rescaled
+from shrinktest.kernels.differences import Differences
 from shrinktest.multiple.ensembles import recommended
 from small import values
 
@@ -202,6 +204,77 @@ def test_columns_and_pairs_of_columns_are_the_tests_of_each():
     matrix = independence_matrix(X, PARTNER, **FEW)
     pairs = [independence_test(X[:, i], PARTNER[:, j], **FEW).pvalue for i in range(2) for j in range(2)]
     assert matrix.pvalues.tolist() == pairs
+
+
+# --- pairs ----------------------------------------------------------------------------------------------------
+
+
+BEFORE = 5.0 * rng.normal(size=(9, 1)) + rng.normal(size=(9, 2))
+AFTER = BEFORE + rng.normal(size=(9, 2)) + [0.5, 0.0]
+
+
+def test_differences_within_pairs_are_a_member_with_the_most_weight():
+    found = two_sample_test(BEFORE, AFTER, paired=True, **FEW)
+    given = two_sample_test(BEFORE, AFTER, paired=True, **{**FEW, "estimator": recommended("two-sample")})
+    assert found.pvalue == given.pvalue and found.members[-1].kernel.label == "Gaussian of differences"
+    assert found.estimator.weights[-1] == found.estimator.weights.max() < found.estimator.weights[:-1].sum()
+    apart = BEFORE - AFTER
+    alone = symmetry_test(apart, **{**FEW, "estimator": "kme", "bandwidth": "2 * median"})
+    assert found.members[-1].pvalue == alone.pvalue and found.members[-1].statistic == pytest.approx(alone.statistic)
+    first, second = alone.estimates
+    assert np.allclose(found.members[-1].witness(apart), first.embedding(apart) - second.embedding(apart))
+    assert found.context.leading.kernel == found.members[0].kernel  # effects are of values
+    unpaired = two_sample_test(BEFORE, AFTER, **FEW)
+    assert unpaired.estimator == Ensemble([member.on(1, 18) for member in recommended("two-sample").members])
+
+
+def test_every_exchange_within_pairs():
+    for pairs in (np.stack([BEFORE, AFTER])[:, :6], np.random.default_rng(2).integers(0, 3, size=(2, 6, 1)) / 1.0):
+        swaps = itertools.product((0, 1), repeat=6)
+        chosen = [(pairs[np.array(s), range(6)], pairs[1 - np.array(s), range(6)]) for s in swaps]
+        options = {**ALL, "n_resamples": np.inf, "paired": True}
+        assert_level = [two_sample_test(x, y, **options).pvalue for x, y in chosen]
+        for level in set(assert_level):
+            assert np.mean(np.array(assert_level) <= level + 1e-12) <= level + 1e-12
+
+
+@pytest.mark.parametrize("scale", [None, "sd", "rank"])
+def test_the_function_of_differences_is_that_of_a_test_of_their_symmetry(scale):
+    shifted = BEFORE + 3.0 + 0.1 * AFTER
+    found = two_sample_test(BEFORE, shifted, paired=True, scale=scale, **FEW).best
+    assert found.kernel.label.startswith("Gaussian of differences")
+    band = found.witness_band()
+    assert len(band.points) == 18 and np.allclose(band.values, -band.values[::-1])
+    assert len(found.contributions(rng=0)) == 2
+
+
+def test_pairs_that_agree_and_columns_with_gaps():
+    assert two_sample_test(BEFORE, BEFORE, paired=True, **FEW).pvalue == 1.0
+    assert two_sample_test(BEFORE, BEFORE + 3.0, paired=True, **FEW).pvalue <= 0.05
+    gap = BEFORE.copy()
+    gap[2, 0] = np.nan
+    rest = np.arange(9) != 2
+    found = two_sample_test(gap, AFTER, paired=True, nan_policy="omit", **FEW)
+    assert found.pvalue == two_sample_test(BEFORE[rest], AFTER[rest], paired=True, **FEW).pvalue
+    assert two_sample_test(gap, AFTER, paired=True, nan_policy="indicator", **FEW).members[-1].pvalue < 1.0
+
+
+def test_differences_need_pairs():
+    with pytest.raises(ValueError, match="paired=True"):
+        two_sample_test(X, Y, estimator=Ensemble([Candidate("kme", Differences(Gaussian()))]))
+
+
+def test_a_note_says_that_differences_alone_would_reject():
+    draws = np.random.default_rng(2)
+    before = 5.0 * draws.normal(size=(30, 1))
+    after = before + draws.normal(size=(30, 1)) + 0.45
+    found = two_sample_test(before, after, paired=True, rng=0)
+    (told,) = found.notes
+    assert not found.reject() and told.code == "differences-alone" and "estimator='auto'" in told
+    assert two_sample_test(before, after, paired=True, rng=0, estimator="auto").reject()
+    for quiet in (two_sample_test(before, after, rng=0), two_sample_test(before, after + 9.0, paired=True, rng=0),
+                  two_sample_test(before, draws.permutation(after), paired=True, rng=0)):  # fmt: skip
+        assert not [one for one in quiet.notes if one.code == "differences-alone"]
 
 
 # --- what changes nothing -------------------------------------------------------------------------------------
