@@ -327,7 +327,7 @@ VARIABLES = Ensemble(
     )
 )
 
-_WIDE, _FINE = Gaussian("4 * median"), Whitened(Gaussian("0.5 * median"), 0.03)
+_WIDE, _FINE, _FAST = Gaussian("4 * median"), Whitened(Gaussian("0.5 * median"), 0.03), Whitened(Energy(), 0.001)
 
 #: And for two: most weight on linear and monotone dependence, and one fine kernel against one that is wide, which find
 #: curves.
@@ -340,7 +340,7 @@ PAIRS = Ensemble(
         Candidate(KME(), SecondOrder(_BROAD), weight=0.75),  # the spreads, or correlations, of both
         *(
             Candidate(KME(), pair, weight=weight)
-            for one, other, weight in ((_CORNERS, _RANKS, 1.5), (_FINE, _WIDE, 1.25))
+            for one, other, weight in ((_CORNERS, _RANKS, 1.5), (_FINE, _WIDE, 1.25), (_FAST, _WIDE, 1.0))
             for pair in ((one, other), (other, one))
         ),
     )
