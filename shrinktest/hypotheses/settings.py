@@ -33,7 +33,7 @@ class Settings:
 
     def limits(self, rng: np.random.Generator) -> Limits:
         """Return the limits of kernels, with a generator for random coordinates."""
-        return Limits(self.gram, self.rank, self.memory, rng, self.n_resamples)
+        return Limits(self.gram, self.rank, self.memory, rng, self.n_resamples, self.workers)
 
     @classmethod
     def read(

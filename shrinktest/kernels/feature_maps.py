@@ -187,12 +187,24 @@ def nystrom(kernel: Kernel, points: Array, rank: int, rng: Any) -> Landmarks:
     """Draw landmarks from the points, without replacement; dependent ones and points with k(x, x) = 0 are left out."""
     nonzero = np.flatnonzero(kernel.diagonal(points) > 0.0)
     points = points[nonzero] if 0 < len(nonzero) < len(points) else points
-    drawn = points[as_rng(rng).choice(len(points), min(rank, len(points)), replace=False)]
-    diagonal = kernel.diagonal(drawn)
-    empty = Landmarks(kernel, points[:0], np.empty((0, 0)))
-    gram = kernel.block(drawn, drawn)  # whole, because nearly every point becomes a landmark
-    allowed = TOLERANCE * float(diagonal.mean())
-    return _with_pivots(empty, drawn, np.empty((len(drawn), 0)), diagonal, allowed, rank, gram)[0]
+    return _among(kernel, points[as_rng(rng).choice(len(points), min(rank, len(points)), replace=False)])
+
+
+def spread_landmarks(kernel: Kernel, points: Array, rank: int) -> Landmarks:
+    """Choose landmarks evenly among the sorted points, whose order and labels do not matter; leave out dependent ones.
+
+    Sorted by the first column, ties by the second, and so on.
+    """
+    return _among(kernel, points[np.lexsort(points.T[::-1])[spread_rows(len(points), rank)]])
+
+
+def _among(kernel: Kernel, candidates: Array) -> Landmarks:
+    """Make landmarks of all candidates that do not depend on others."""
+    diagonal = kernel.diagonal(candidates)
+    empty = Landmarks(kernel, candidates[:0], np.empty((0, 0)))
+    gram = kernel.block(candidates, candidates)  # whole, because nearly every point becomes a landmark
+    allowed, size = TOLERANCE * float(diagonal.mean()), len(candidates)
+    return _with_pivots(empty, candidates, np.empty((size, 0)), diagonal, allowed, size, gram)[0]
 
 
 def _with_pivots(

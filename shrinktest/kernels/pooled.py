@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, cast
@@ -117,8 +118,11 @@ class PooledKernel(SampleKernel):
         after = self._after(coordinates)
         return Derived(features, after), after.coordinates(coordinates)
 
-    def few(self, gram: Array) -> tuple[FeatureMap, Array] | None:
-        """Return a few features and coordinates of the pooled sample, if it has them for every other kernel."""
+    def few(self, gram: Callable[[], Array]) -> tuple[FeatureMap, Array] | None:
+        """Return a few features and coordinates of the pooled sample, if it has them for every other kernel.
+
+        ``gram`` makes the Gram matrix of the other kernel.
+        """
         return None
 
     def columns(self, rank: int) -> int:

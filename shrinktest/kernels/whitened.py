@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -10,10 +12,13 @@ import numpy as np
 from shrinktest._check import Array, positive
 from shrinktest.kernels.base import Kernel
 from shrinktest.kernels.distance import Gaussian
-from shrinktest.kernels.feature_maps import AffineFeatures, Derived
+from shrinktest.kernels.feature_maps import AffineFeatures, Derived, spread_landmarks
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import PooledKernel
 
+_LANDMARKS = 5.0  # over ``lam``: no more than 1 / lam directions count
+_FEWEST, _MOST = 100, 2000  # landmarks
+_SPARSE = 4  # rows for each of them, from which landmarks take less time than the Gram matrix
 _EQUAL = 1e-12  # of the largest depth: depths that differ by less are equal up to rounding
 
 
@@ -46,6 +51,10 @@ class Whitened(PooledKernel):
 
     and on the pooled sample itself N (I - N c (Kc + N c I)^-1).  No label goes into it, so its test is exact.
 
+    From 400 rows on (20 / lam, if that is more), tests of samples take the features at 5 / lam rows of the pooled
+    sample, at least 100 and at most 2000, evenly spaced in sorted order, unless ``gram="dense"``: at most 1 / lam
+    directions count.  That depends on no label either.
+
     Examples
     --------
     >>> import numpy as np
@@ -65,6 +74,14 @@ class Whitened(PooledKernel):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "lam", positive(self.lam, "lam"))
+
+    def few(self, gram: Callable[[], Array]) -> tuple[FeatureMap, Array] | None:
+        """Return features at landmarks, which are enough for the directions that the ridge leaves, if rows are many."""
+        number = min(max(_FEWEST, math.ceil(_LANDMARKS / self.lam)), _MOST)
+        if len(self._pooled) < _SPARSE * number:
+            return None
+        landmarks = spread_landmarks(self.kernel, self._pooled, number)
+        return self.of_features(landmarks, landmarks.coordinates(self._pooled))
 
     def of_gram(self, gram: Array) -> Array:
         from scipy.linalg.lapack import dlauum
@@ -194,11 +211,11 @@ class Depth(PooledKernel):
         return 2
 
     def of_gram(self, gram: Array) -> Array:
-        _, coordinates = self.few(gram)
+        _, coordinates = self.few(lambda: gram)
         return coordinates @ coordinates.T
 
-    def few(self, gram: Array) -> tuple[FeatureMap, Array]:
-        depths, _ = self._means_of(gram)
+    def few(self, gram: Callable[[], Array]) -> tuple[FeatureMap, Array]:
+        depths, _ = self._means_of(gram())
         features = self._features
         return features, features.after.coordinates(depths[:, None])
 
@@ -257,7 +274,8 @@ class SecondOrder(PooledKernel):
         return np.square(self._centred(X, Y))
 
     def of_gram(self, gram: Array) -> Array:
-        return np.square(self._centred_gram(gram))
+        centred = self._centred_gram(gram)
+        return np.square(centred, out=centred)
 
     def diagonal(self, X: Array) -> Array:
         return np.square(self._centred_diagonal(X))

@@ -79,7 +79,8 @@ class Features:
         """Squared norms (N,) of the features."""
         if self.moved is not None:
             return self.moved.diagonal()
-        if self.name == "nystrom" and self.known is not None:
+        by_coordinates = self.name == "nystrom" or type(self.kernel).diagonal is FeatureMap.diagonal
+        if by_coordinates and self.known is not None:
             return np.square(self.known).sum(axis=1)
         return self.kernel.diagonal(self.points)
 

@@ -65,6 +65,7 @@ class Limits:
     memory: float  # bytes
     rng: np.random.Generator  # draws landmarks and frequencies, and nothing else
     permutations: float = 0  # number of permutations, for predicted times
+    workers: int = 1  # threads that may make a Gram matrix
 
     @property
     def random(self) -> bool:
@@ -223,7 +224,7 @@ def _pooled(kernel: PooledKernel, inner: Features, limits: Limits, request: Requ
     points, automatic, z = inner.points, limits.gram == "auto", inner.coordinates()
     if z is None:
         free = automatic and request.by_coordinates and request.any_rank
-        few = kernel.few(inner.matrix()) if free and len(points) >= _SEVERAL else None
+        few = kernel.few(lambda: inner.matrix(limits.workers)) if free and len(points) >= _SEVERAL else None
         if few is None:
             return Features("dense", kernel, points, inner=inner)
         return Features("factor", few[0], points, known=few[1])
