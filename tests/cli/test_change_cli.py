@@ -51,17 +51,6 @@ def test_times_that_repeat(file, capsys):
     assert "lines 61 and 62 have the same time" in capsys.readouterr().err
 
 
-def test_times_of_many_digits_stay_apart(tmp_path, capsys):
-    values = np.random.default_rng(0).normal(size=30) + 6.0 * (np.arange(30) >= 20)
-    path = tmp_path / "fast.csv"
-    path.write_text("t,value\n" + "\n".join(f"{10**18 + i},{value}" for i, value in enumerate(values)))
-    assert main(["change", str(path), "--time", "t", *BASE, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["times"][20] == 10**18 + 20
-    path.write_text("t,value\n" + "\n".join(f"{10**25 + i},{value}" for i, value in enumerate(values)))
-    assert main(["change", str(path), "--time", "t", *BASE]) == 2
-    assert "too many digits" in capsys.readouterr().err
-
-
 def test_notes_and_errors_name_the_file(file, capsys, monkeypatch):
     monkeypatch.chdir(file.parent)
     head, *lines = file.read_text().splitlines()
@@ -142,23 +131,6 @@ def test_text_is_not_sorted(file, capsys):
     assert "--sort: column 'date' of" in capsys.readouterr().err
 
 
-def test_text_that_begins_with_years_is_sorted(file, capsys):
-    head, *lines = file.read_text().splitlines()
-    quarters = [f"{1990 + i // 4}-Q{i % 4 + 1}{line[10:]}" for i, line in enumerate(lines)]
-    path = file.parent / "back.csv"
-    path.write_text("\n".join([head, *quarters[::-1]]) + "\n")
-    assert main(["change", str(path), "--time", "date", "--sort", *BASE, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["location"] == 40
-
-
-def test_times_of_a_zone_say_that_they_are_in_universal_time(file, capsys):
-    head, *lines = file.read_text().splitlines()
-    path = file.parent / "zone.csv"
-    path.write_text("\n".join([head, *(f"{line[:10]} 00:00+01:00{line[10:]}" for line in lines)]) + "\n")
-    assert main(["change", str(path), "--time", "date", *BASE, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["times"][40] == "2020-02-09T23:00:00.000Z"
-
-
 def test_dates_that_nobody_calls_the_time(file, capsys):
     assert main(["change", str(file), "--seed", "0", "--resamples", "99"]) == 0
     assert "Column 'date' is not tested: it counts rows or tells the time" in " ".join(capsys.readouterr().out.split())
@@ -188,27 +160,6 @@ def test_a_time_by_its_place_or_in_quotation_marks_is_not_tested(timed, capsys, 
     assert found[0] == found[1] == found[2]
     assert main(["change", path, "--time", "1", "--columns", "1,2", *more]) == 2
     assert "column 'a, b' is in both --time and --columns" in capsys.readouterr().err
-
-
-def test_a_time_is_one_column(file, capsys):
-    assert main(["change", str(file), "--time", "date,value"]) == 2
-    assert "--time is one column; 'date,value' names 2: date, value" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("zone", ["", "Z"])
-def test_times_finer_than_a_thousandth_of_a_second(timed, capsys, zone):
-    path = timed(f"2024-01-01T00:00:00.{i * 100:06d}{zone}" for i in range(30))
-    assert main(["change", path, "--time", "t", *BASE, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["location"] == 20 and found["times"][20] == f"2024-01-01T00:00:00.002000{zone}"
-
-
-def test_times_beyond_the_whole_numbers_of_a_computer(timed, capsys):
-    path = timed(2**63 + i * 2**20 for i in range(30))
-    assert main(["change", path, "--time", "t", *BASE, "--json"]) == 0
-    said = capsys.readouterr()
-    found = json.loads(said.out)
-    assert found["location"] == 20 and found["times"][20] == 2**63 + 20 * 2**20 and not said.err
 
 
 def test_times_of_day_go_by_the_clock(timed, capsys):

@@ -120,17 +120,6 @@ def test_known_chances_are_drawn_exactly():
     assert "exact" in found.assumption and not found.exact
 
 
-def test_several_estimators_and_names():
-    told = {"covariates": PAIR, "rng": 0, "n_resamples": 99}
-    for estimator in (["kme", "fkmse"], "auto"):
-        assert two_sample_test(X, Y + 1.0, estimator=estimator, **told).pvalue < 0.05
-    day = [pd.DataFrame({"day": np.arange(len(one)), "z": z}) for one, z in zip((X, Y), PAIR, strict=True)]
-    tables = [pd.DataFrame({"x": one, "day": days.day}) for one, days in zip((X, Y), day, strict=True)]
-    dropped = two_sample_test(*tables, covariates=day, column_types={"day": "drop"}, **FEW)
-    alone = two_sample_test(*(table[["x"]] for table in tables), covariates=day, **FEW)
-    assert dropped.pvalue == alone.pvalue  # dropped from the samples, and adjusted for
-
-
 @pytest.mark.parametrize("told", [{}, {"covariate_method": "strata"}, {"propensity": KNOWN}], ids=str)
 def test_missing_values(told):
     first, second = ((one > 0.0).astype(float) if "covariate_method" in told else one.copy() for one in PAIR)

@@ -281,22 +281,6 @@ def test_what_cannot_be_tested(told, error, message):
         independence_test(**{"X": X, "Y": Y, **told})
 
 
-@pytest.mark.parametrize(
-    ("told", "message"),
-    [
-        ({"given": "others", "Y": Y}, "leave out Y"),
-        ({"given": "all"}, "given"),
-        ({"given": "others"}, "two columns, and no other"),
-        ({"given": Z, "Y": Y, "shift": "circular"}, "leave one of them out"),
-        ({"given_method": "local"}, "given_method= says how given="),
-        ({"given": 2.0 * X}, "determines column 'x0' of X"),
-    ],
-)
-def test_matrices_that_cannot_be(told, message):
-    with pytest.raises(ValueError, match=message):
-        independence_matrix(np.column_stack([X, TIED]), **told)
-
-
 def test_rows_that_miss_something():
     """Missing values of X and Y may be information; rows that miss what is given are left out."""
     holes = np.arange(N) % 8 == 0
@@ -307,12 +291,3 @@ def test_rows_that_miss_something():
         found = independence_test(X, Y, given=table, nan_policy="omit", **FEW)
         assert found.pvalue == there.pvalue and found.n_observations == there.n_observations
         assert np.isnan(independence_test(X, Y, given=table, nan_policy="propagate", **FEW).pvalue)
-
-
-def test_years_that_count_the_rows_are_taken_as_given():
-    year = np.arange(1960, 1960 + N)
-    table = pd.DataFrame({"year": year, "z": Z[:, 0]})
-    found = independence_test(X, Y, given=table, **FEW)
-    assert found.pvalue == independence_test(X, Y, given=table.to_numpy(), **FEW).pvalue
-    unnamed = independence_test(X, Y, given=table.assign(**{"Unnamed: 0": np.arange(N)}), **FEW)
-    assert unnamed.pvalue == found.pvalue and any("'Unnamed: 0' of given" in note for note in unnamed.notes)

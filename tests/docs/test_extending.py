@@ -132,11 +132,11 @@ def test_permutations_that_are_none_or_of_other_sizes():
     scheme = followed("A permutation scheme", before="A statistic").scheme
     with pytest.raises(ValueError, match="permutations: Accepted moves 24 observations"):
         st.two_sample_test(A, B, permutations=scheme)
-    with pytest.raises(TypeError, match="permutations must be a number of observations"):
+    with pytest.raises(TypeError, match="permutations must be a number of rows"):
         st.permutation_test(len, "all")
     with pytest.raises(TypeError, match="statistic must be a function"):
         st.permutation_test(3.0, 10)
-    with pytest.raises(ValueError, match="must return one number for a permutation"):
+    with pytest.raises(ValueError, match="must return one finite number"):
         st.permutation_test(lambda row: row, 10)
 
 
