@@ -153,5 +153,5 @@ def ratio_of_widths(first: Array, second: Array, units: Units, confidence: float
     from scipy.special import stdtrit
 
     freedom = variance**2 / float((variances**2 / (counts - 1.0)).sum())
-    reach = float(stdtrit(freedom, 0.5 + confidence / 2.0)) * math.sqrt(variance)
+    reach = min(float(stdtrit(freedom, 0.5 + confidence / 2.0)) * math.sqrt(variance), 700.0)  # e^700 is huge enough
     return ratio, ratio * math.exp(-reach), ratio * math.exp(reach)
