@@ -158,7 +158,9 @@ def joint_independence_test(
     columns = [
         values if isinstance(values, list | tuple) else [values] * len(given) for values in (kernels, bandwidths)
     ]
-    if {len(given)} != set(map(len, columns)):
-        raise ValueError(f"kernels and bandwidths: give lists one entry for each of {len(given)} variables")
+    for name, values in zip(("kernels", "bandwidths"), columns, strict=True):
+        if len(values) != len(given):
+            counts = f"{len(values)} entries for {len(given)} variables"
+            raise ValueError(f"{name} has {counts}; give one for each, or one for all")
     specs = [KernelSpec(kernel, width, f"kernels[{v}]") for v, (kernel, width) in enumerate(zip(*columns, strict=True))]
     return run(hypothesis, estimator, specs, settings, rng)

@@ -170,10 +170,10 @@ def check_path(path: str | None) -> None:
     if path is None:
         return
     endings = sorted(pyplot("backend_bases").FigureCanvasBase.get_supported_filetypes())
-    if Path(path).suffix.lstrip(".").lower() not in endings or not Path(path).absolute().parent.is_dir():
-        raise ValueError(
-            f"{path} is no name for a picture in a known folder; its ending is one of {', '.join(endings)}"
-        )
+    if Path(path).suffix.lstrip(".").lower() not in endings:
+        raise ValueError(f"{path} must end in one of .{', .'.join(endings)}")
+    if not Path(path).absolute().parent.is_dir():
+        raise ValueError(f"{path} cannot be saved: there is no directory {Path(path).parent}")
 
 
 def save(plot: Callable[[Axes], object], path: str) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import import_module
 from operator import attrgetter
-from typing import Any
+from typing import Any, ClassVar
 
 
 @dataclass(frozen=True, kw_only=True)
 class TestInfo:
-    """The words and arguments of one kind of test."""
+    """Words and arguments of one kind of test."""
+
+    __test__: ClassVar[bool] = False  # not a test class for pytest
 
     name: str  # as in ``result.test``
     # heading of its summary, and its null hypothesis

@@ -108,7 +108,7 @@ def test_designs_of_the_data_reach_many_tests(run):
     for options in (["--x", "u,v", "--y", "site"], ["--x", "u,site", "--y", "w"]):
         assert "labels are not data" in run("matrix", "sa.csv", *options, "--blocks", "site", *FAST)[2]
     assert "labels are not data" in run("columns", "sa.csv", "sb.csv", "--columns", "u,site", "--blocks", "site")[2]
-    assert "which was not given" in run("matrix", "sa.csv", "--x", "u,v", "--blocks", "site", *FAST)[2]
+    assert "permutes rows of Y" in run("matrix", "sa.csv", "--x", "u,v", "--blocks", "site", *FAST)[2]
 
 
 def test_calibrate_is_the_library(run, tmp_path):
@@ -165,13 +165,13 @@ def test_two_sample_saves_a_picture_of_the_witness(run, tmp_path):
         (["columns", "a.csv", "b.csv", "--method", "holms"], "Did you mean 'holm'?"),
         (["columns", "-", "-"], "only one of the two samples"),
         (["matrix", "a.csv", "--x", "u,v", "--y", "v"], "column 'v' is in both --x and --y"),
-        (["matrix", "a.csv", "--x", "u"], "two columns or more are tested against each other"),
+        (["matrix", "a.csv", "--x", "u"], "give Y or two columns or more"),
         (["calibrate", "a.csv"], "with one file, say which columns are the two variables"),
         (["calibrate", "a.csv", "b.csv", "--x", "u"], "--x and --y are for two variables in one file"),
         (["calibrate", "a.csv", "b.csv", "--test", "nothing"], "--test must look like module:function"),
         (["two-sample", "a.csv", "c.csv", "--witness", "w.png"], "choose one or two to show"),
         (["two-sample", "a.csv", "c.csv", "--witness", "w.png", "--coordinates", "z"], "has 'z', which is not among"),
-        (["two-sample", "a.csv", "c.csv", "--witness", "w.xyz"], "w.xyz is no name for a picture"),
+        (["two-sample", "a.csv", "c.csv", "--witness", "w.xyz"], "w.xyz must end in one of"),
         (["two-sample", "a.csv", "c.csv", "--coordinates", "u"], "give --witness FILE.png as well"),
         (
             ["two-sample", "a.csv", "c.csv", "--witness", "w.png", "--coordinates", "u", "--estimator", "auto"],

@@ -226,9 +226,9 @@ def test_tests_name_the_option(run, command, typed, said):
         ),
         (
             "independence a.csv --x u --y site --given v --given-method residuals --blocks cluster",
-            "--blocks needs strata or --given-method local",
+            "--blocks goes with strata or --given-method local",
         ),
-        ("change a.csv --columns u --estimator fkmse", "fixed beforehand, two-sample takes every estimator"),
+        ("change a.csv --columns u --estimator fkmse", "would be fitted anew on both sides of every cut"),
         (
             "change a.csv --columns u --estimator kme,mkme --stopping curtailed",
             "leave out --stopping, or test with one",
