@@ -314,7 +314,7 @@ SAMPLES = Ensemble(
         Candidate(KME(), Rescaled(Gaussian(), "rank"), weight=9.0),  # the same with heavy tails, or units of any size
         Candidate(KME(), Whitened(Gaussian(), 0.03), weight=10.0),  # shape
         # fine structure, clusters, tails
-        Candidate(KME(), Whitened(Gaussian("0.5 * neighbours"), 0.01), weight=6.0, grows=True),
+        Candidate(KME(), Whitened(Gaussian("0.5 * neighbours"), 0.01), weight=4.0, grows=True),
         Candidate(KME(), SecondOrder(_BROAD), weight=3.0),  # correlations
         Candidate(KME(), Depth(_NEAR), weight=3.0),  # spread
     )
