@@ -288,8 +288,9 @@ class EquivalenceResult(Result):
     >>> import numpy as np
     >>> from shrinktest import equivalence_test
     >>> X, Y = np.random.default_rng(0).normal(size=(2, 400, 2))
-    >>> equivalence_test(X, Y, margin=0.03, measure="distance").equivalent
-    True
+    >>> result = equivalence_test(X, Y, margin=0.03, measure="distance")
+    >>> result.equivalent, result.upper < result.margin
+    (True, True)
     """
 
     statistic: float

@@ -50,13 +50,14 @@ def stacked_nulls(
             distances = some[:, first]
             distances -= some[:, second]
             np.abs(distances, out=distances)
+            in_range = np.isfinite(distances.max(axis=1) * unit)
             scaled = widths[part] * np.where(by_median[part], _medians(distances), 1.0 / unit)
             with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
                 successive = np.square(np.diff(some[:, :_LOOKED_AT], axis=1) / scaled[:, None])
                 distances /= scaled[:, None]
                 values = kernel.decay(distances)
             sums, squares = values.sum(axis=1), np.einsum("cp,cp->c", values, values)
-            ordinary = (successive < _NEAR).any(axis=1) & (successive > _APART).any(axis=1) & np.isfinite(scaled)
+            ordinary = (successive < _NEAR).any(axis=1) & (successive > _APART).any(axis=1) & np.isfinite(scaled) & in_range
             ordinary &= [not alike(size, size + 2.0 * total, size) for total in sums]
             places = np.flatnonzero(ordinary)
             norms = np.sqrt(size + 2.0 * squares[places]) / size

@@ -72,9 +72,9 @@ def test_members_are_the_single_tests_from_one_reading():
 def test_kernels_of_one_width_share_their_features():
     result = two_sample_test(Batches(X, bins=100), Y, estimator="auto", **RFF)
     hypothesis = result.context.hypothesis
-    assert len(hypothesis.features) == 8 and len(hypothesis.means) == 6
-    assert [one.shape[1] for one in hypothesis.means] == [20 + 210, 20, 20, 20, 20, 20]
-    assert {one.place for one in hypothesis.features} == set(range(6))
+    shapes = [one.shape[1] for one in hypothesis.means]
+    assert len(hypothesis.features) == 6 and {one.place for one in hypothesis.features} == set(range(len(shapes)))
+    assert shapes == [20 + 210, 20, 20, 20, 20]  # with the products of the broad kernel
 
 
 @pytest.mark.parametrize("estimator", ["auto", ["kme", "fkmse"]])
@@ -93,7 +93,7 @@ def test_grids_and_collections():
     found = two_sample_test(Batches(X, bins=100), Y, estimator=weighted, **{**RFF, "gram": "nystrom"})
     assert found.estimator is not None and [one.route for one in found.members] == ["nystrom"] * 2
     three = k_sample_test(Batches(X, bins=100), Y, X[::2] + 1.0, estimator="auto", **RFF)
-    assert three.pvalue == 0.01 and len(three.members) == 8
+    assert three.pvalue == 0.01 and len(three.members) == 6
 
 
 def test_with_all_rows_for_landmarks_and_bins_auto_is_that_in_memory():
@@ -109,7 +109,7 @@ def test_with_all_rows_for_landmarks_and_bins_auto_is_that_in_memory():
 
 def test_members_of_auto_without_room_are_left_out():
     result = two_sample_test(Batches(X, bins=100), Y, estimator="auto", max_memory=2.5e5, **RFF)
-    assert 0 < len(result.members) < 8 and len(result.table) == len(result.members)
+    assert 0 < len(result.members) < 6 and len(result.table) == len(result.members)
     assert any("is left out of the combination:" in one and "max_memory=250000 bytes" in one for one in result.notes)
     with pytest.raises(MemoryError, match=r"bins of .* features take .* give a smaller rank="):
         two_sample_test(Batches(X, bins=100), Y, estimator="auto", max_memory=1e4, **RFF)
@@ -188,7 +188,7 @@ def test_ranks_are_those_among_the_sample_of_rows():
     moved = two_sample_test(Batches(np.exp(X), bins=100), np.exp(Y), scale="rank", **RFF)
     plain = two_sample_test(Batches(X, bins=100), Y, scale="rank", **RFF)
     assert same(moved, plain)  # a monotone function changes nothing
-    assert any("ranks" in note and "random sample" in note for note in plain.notes)
+    assert any("random sample" in note for note in plain.notes)
 
 
 @pytest.mark.parametrize("scale", ["mad", "deviation", "sd", (1.0, 2.0)])

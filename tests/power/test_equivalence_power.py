@@ -61,7 +61,7 @@ def test_the_test_gets_the_pairs_and_groups_of_a_design():
     ("options", "more", "said"),
     [
         ({}, {}, "measure must be one of"),
-        ({"measure": "auc", "margin": 0.2}, {}, "margin must lie between 0.5 and 1"),
+        ({"measure": "auc", "margin": 0.2}, {}, "give a number from 0.5 to 1"),
         ({"margn": 0.2}, {}, "a key of test_options, for test='equi"),
         ({**OPTIONS, "measure": "dependence"}, {}, "is for data of an independence test"),
         (OPTIONS, {"estimator": "fkmse"}, "estimator= is not for test="),
