@@ -126,7 +126,7 @@ def compare(
     >>> result = compare(march, april, names=("March", "April"), n_resamples=199, rng=0)
     >>> print(result.answer)
     These tables differ (p = .005). 1 of 2 columns changed: income. Of one observation of March and one of April,
-    the witness function tells which is which with probability .75 [.67, .82] (.5: by chance, 1: always).
+    the witness function tells which is which with probability .76 [.68, .82] (.5: by chance, 1: always).
     >>> for column, change in zip(result.table["column"], result.table["change"]):
     ...     print(f"{column}: {change}")
     income: median 3,018 → 4,213 (AUC .77 [.70, .83]); IQR 1,222 → 2,009 (× 1.64 [1.13, 2.4])

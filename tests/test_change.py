@@ -154,7 +154,7 @@ def test_estimators_and_stopping():
     result = change_point_test(shifted(40, 20, 2.0), estimator="mkme", rng=0, n_resamples=99)
     assert result.pvalue == 0.01 and result.tuning == "pooled"
     result = change_point_test(shifted(60, 24, 2.0, columns=2), estimator="auto", rng=0, n_resamples=99)
-    assert isinstance(result, AggregateChangeResult) and len(result.members) == 8
+    assert isinstance(result, AggregateChangeResult) and len(result.members) == 6
     assert result.pvalue <= 0.02 and abs(result.location - 24) <= 2
     assert result.interval[0] <= result.location <= result.interval[1]
     assert "interval-chosen" in [note.code for note in result.notes]

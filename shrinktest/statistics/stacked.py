@@ -57,7 +57,9 @@ def stacked_nulls(
                 distances /= scaled[:, None]
                 values = kernel.decay(distances)
             sums, squares = values.sum(axis=1), np.einsum("cp,cp->c", values, values)
-            ordinary = (successive < _NEAR).any(axis=1) & (successive > _APART).any(axis=1) & np.isfinite(scaled) & in_range
+            ordinary = (
+                (successive < _NEAR).any(axis=1) & (successive > _APART).any(axis=1) & np.isfinite(scaled) & in_range
+            )
             ordinary &= [not alike(size, size + 2.0 * total, size) for total in sums]
             places = np.flatnonzero(ordinary)
             norms = np.sqrt(size + 2.0 * squares[places]) / size
