@@ -58,7 +58,8 @@ def stacked_nulls(
                 values = kernel.decay(distances)
             sums, squares = values.sum(axis=1), np.einsum("cp,cp->c", values, values)
             ordinary = (
-                (successive < _NEAR).any(axis=1) & (successive > _APART).any(axis=1) & np.isfinite(scaled) & in_range
+                (successive < _NEAR).any(axis=1) & (successive > _APART).any(axis=1)
+            ordinary &= np.isfinite(scaled) & in_range
             )
             ordinary &= [not alike(size, size + 2.0 * total, size) for total in sums]
             places = np.flatnonzero(ordinary)

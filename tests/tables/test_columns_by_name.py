@@ -109,7 +109,7 @@ def test_the_name_of_a_column_is_no_vector_of_labels():
 
 def test_one_column_with_several_names():
     for test in (two_sample_test, compare):
-        with pytest.raises(ValueError, match="as Series|no column in common"):
+        with pytest.raises(ValueError, match=r"as Series|no column in common"):
             test(TABLE[["a"]], TABLE[["b"]], **FEW)
         test(TABLE["a"], TABLE["b"], **FEW)
     with pytest.raises(ValueError, match="leave some out"):
