@@ -57,10 +57,8 @@ def stacked_nulls(
                 distances /= scaled[:, None]
                 values = kernel.decay(distances)
             sums, squares = values.sum(axis=1), np.einsum("cp,cp->c", values, values)
-            ordinary = (
-                (successive < _NEAR).any(axis=1) & (successive > _APART).any(axis=1)
+            ordinary = (successive < _NEAR).any(axis=1) & (successive > _APART).any(axis=1)
             ordinary &= np.isfinite(scaled) & in_range
-            )
             ordinary &= [not alike(size, size + 2.0 * total, size) for total in sums]
             places = np.flatnonzero(ordinary)
             norms = np.sqrt(size + 2.0 * squares[places]) / size
