@@ -480,8 +480,8 @@ def page(tables) -> list[str]:
         "The members of `auto` and their weights were chosen on other data: 49 designs of two samples and 55 of pairs, "
         "most of the same families with other sizes, dimensions and strengths, and other columns of tables. The tables "
         "are of an `auto` with eight statistics for samples and twelve for pairs. The present one, with six and "
-        "eleven, has a mean power of .730 on up to 150 data sets of each of the 39 cells of two samples, where the former has "
-        ".727, and of .536 on the 49 of pairs, where the former has .533.",
+        "eleven, has a mean power of .730 on up to 150 data sets of each of the 39 cells of two samples, where the "
+        "former has .727, and of .536 on the 49 of pairs, where the former has .533.",
         "## Two samples",
         better(rates["two-sample"]),
         means(rates["two-sample"]),
