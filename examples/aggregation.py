@@ -473,7 +473,8 @@ def page(tables: dict[str, pd.DataFrame]) -> list[str]:
         lists[1],
         "The tables below are of an `auto` with two more statistics for samples, a Gaussian of near neighbours and one "
         "of distances from the median, and one more for pairs, an energy kernel. With `paired=True` half of the weight "
-        "is on a Gaussian of the differences within pairs; ranks are left out, and `SecondOrder` and `Depth` weigh more.",
+        "is on a Gaussian of the differences within pairs; ranks are left out, and `SecondOrder` and `Depth` weigh "
+        "more.",
         "Every statistic becomes a p-value, that of a gamma distribution with its mean, variance and skewness over the "
         "permutations; the smallest one over the weight is taken in every permutation, and that of the data is ranked "
         "among them, so that the level is exact whether or not the gamma distributions are near. Ranks of the "
