@@ -187,10 +187,10 @@ def compare(
     parts = zip(columns.labels, pooled.table.columns, tested[0].columns, tested[1].columns, strict=True)
     for label, column, first, second in parts:
         untested = tests.untested.get((label,), "")
-        found = () if untested == CONSTANT else changes(first, second, units.taken(rows), confidence)
+        estimates = () if untested == CONSTANT else changes(first, second, units.taken(rows), confidence)
         first, second = (column.taken(part) for part in (slice(pooled.sizes[0]), slice(pooled.sizes[0], None)))
         gaps = missing_change(first, second, units, confidence)
-        effects.append(ColumnEffects(label, column.kind, (*found, *([gaps] if gaps else [])), untested))
+        effects.append(ColumnEffects(label, column.kind, (*estimates, *([gaps] if gaps else [])), untested))
     size = overall.effect(confidence=confidence)
     kinds = {column.name: column.kind for column in pooled.table.columns}
     notes = (

@@ -12,7 +12,7 @@ from shrinktest._parallel import memory_limit, single_blas_thread
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
 from shrinktest.kernels import Kernel
-from shrinktest.kernels.differences import of_differences, seen
+from shrinktest.kernels.differences import compares_differences, seen
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import taken_anew
 from shrinktest.permutations.base import Draws
@@ -102,7 +102,7 @@ class TestContext:
     @property
     def leading(self) -> FittedStatistic:
         """The statistic with the largest weight, which no data choose; of differences within pairs only if alone."""
-        return max(self.members, key=lambda member: (not of_differences(member.kernel), member.weight))
+        return max(self.members, key=lambda member: (not compares_differences(member.kernel), member.weight))
 
     def effect(self, **options: Any) -> Any:
         """Return how large the effect is; the arguments are those of :class:`EffectOptions`."""

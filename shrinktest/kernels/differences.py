@@ -62,6 +62,6 @@ def seen(kernel: Kernel, pooled: Array) -> tuple[Kernel, Array]:
     return kernel, pooled
 
 
-def of_differences(kernel: Any) -> bool:
+def compares_differences(kernel: Any) -> bool:
     """Return True for a kernel of differences, in any units."""
     return isinstance(kernel, Differences) or (isinstance(kernel, Rescaled) and isinstance(kernel.kernel, Differences))

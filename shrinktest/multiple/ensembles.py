@@ -126,7 +126,7 @@ class Ensemble:
 
 
 def is_several(estimator: Any, asked: Sequence[KernelSpec] = ()) -> bool:
-    """Whether the arguments of a test ask for an ensemble."""
+    """Return True if the arguments of a test ask for an ensemble."""
     if isinstance(estimator, list | tuple | Ensemble) or is_auto(estimator):
         return True
     return any(
@@ -141,7 +141,7 @@ def asks_for_none(estimator: Any, asked: Sequence[KernelSpec]) -> bool:
 
 
 def is_auto(estimator: Any) -> bool:
-    """Whether it asks for the recommended ensemble; like other names, in any case."""
+    """Return True for the name of the recommended ensemble, in any case."""
     return isinstance(estimator, str) and estimator.lower() == AUTO
 
 
@@ -188,18 +188,18 @@ def kernels_of(
             f"{argument}={widths!r} may be {columns} candidates or one bandwidth for each of {columns} columns: write "
             f"{name}=[{candidates}] for candidates, or a tuple, {argument}={tuple(widths)!r}, for one per column"
         )
-    found: list[Kernel] = []
+    combined: list[Kernel] = []
     for one in kernels:
         called = as_kernel(one, name=name)
         if isinstance(one, str) and isinstance(called, DistanceKernel | PooledKernel):
             of: Any = getattr(called, "kernel", called)  # whose features are whitened, say
             for width in widths:
-                found += [as_kernel(one, w, name) for w in (grid(of.metric) if _is_grid(width) else [width])]
+                combined += [as_kernel(one, w, name) for w in (grid(of.metric) if _is_grid(width) else [width])]
         elif several and len(kernels) > 1:
-            found.append(as_kernel(one, name=name))  # has no bandwidth, or brings its own
+            combined.append(as_kernel(one, name=name))  # has no bandwidth, or brings its own
         else:
-            found.append(as_kernel(one, bandwidth, name))
-    return _each_once(found, argument if len(kernels) == 1 else name)
+            combined.append(as_kernel(one, bandwidth, name))
+    return _each_once(combined, argument if len(kernels) == 1 else name)
 
 
 @dataclass(frozen=True)
@@ -280,10 +280,10 @@ def collect(
                     f"{brings} brings kernels and bandwidths of its own: leave out {one.name} and {width}, or "
                     "give a list of estimators, such as estimator=['kme', 'fkmse']"
                 )
-        found: Ensemble = estimator if isinstance(estimator, Ensemble) else recommended(test)
+        ensemble: Ensemble = estimator if isinstance(estimator, Ensemble) else recommended(test)
         if paired and spares(estimator, test):
-            found = within_pairs(found)
-        return Ensemble([member.on(len(asked), sum(sizes)) for member in found.members])
+            ensemble = within_pairs(ensemble)
+        return Ensemble([member.on(len(asked), sum(sizes)) for member in ensemble.members])
     estimators = estimators_of(estimator)
     together = product(*(one.candidates(variable, rng) for one, variable in zip(asked, variables, strict=True)))
     # those that share a kernel stand side by side
@@ -306,7 +306,7 @@ def _each_once(values: list[Any], name: str) -> list[Any]:
 _NEAR, _BROAD = Gaussian("neighbours"), Gaussian("2 * median")
 
 #: What ``estimator="auto"`` stands for with samples: a statistic for each way in which distributions were found to
-#: differ in the studies.  Chosen on some designs and checked on others (see the page on power beside other tests).
+#: differ in the studies.  The page on power beside other tests says on which designs it was chosen.
 SAMPLES = Ensemble(
     (
         # location; most of the weight, so that little is lost where nothing gains on it
@@ -364,9 +364,9 @@ def recommended(test: str) -> Ensemble:
 
 
 def within_pairs(samples: Ensemble) -> Ensemble:
-    """The ensemble for pairs: half of the weight is on differences within pairs, most of the rest on spread.
+    """Return the ensemble for pairs: half of the weight is on differences within pairs, most of the rest on spread.
 
-    Differences see shifts, and not spreads.  Weights were chosen on some designs and checked on others.
+    Differences see shifts, and not spreads.  Weights were changed once after the designs of the check had been seen.
     """
     factors = {_BROAD: 0.8, SecondOrder(_BROAD): 6.25, Depth(_NEAR): 2.0}  # the first stays the largest, for effects
     members = [

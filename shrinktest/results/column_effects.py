@@ -76,7 +76,7 @@ class Change:
 
 @dataclass(frozen=True)
 class ColumnEffects:
-    """How one column differs between two tables: effects, and the result of its test or why there is none."""
+    """Differences of one column between two tables: effects, and the reason if it is not tested."""
 
     name: str
     kind: str

@@ -33,7 +33,7 @@ _TWO_STAGE = ("fdr_tsbh", "fdr_tsbky")  # what they adjust depends on the level
 _SHOWN = 30  # tests that a summary lists
 
 
-def _of_every(name: str, doc: str) -> property:
+def _each_null(name: str, doc: str) -> property:
     return property(lambda self: np.array([getattr(null, name) for null in self.nulls.values()]), doc=doc)
 
 
@@ -92,9 +92,9 @@ class MultipleTestsResult(Result):
     estimator = property(attrgetter("setup.estimator"))
     form = property(attrgetter("setup.form"))
     tuning = property(attrgetter("setup.tuning"))
-    statistics = _of_every("observed", "Statistics, shape (k,).")
-    pvalues = _of_every("pvalue", "p-values of the single tests, shape (k,), not adjusted.")
-    tolerances = _of_every("tolerance", "How far below a statistic a value still counts as equal to it, shape (k,).")
+    statistics = _each_null("observed", "Statistics, shape (k,).")
+    pvalues = _each_null("pvalue", "p-values of the single tests, shape (k,), not adjusted.")
+    tolerances = _each_null("tolerance", "How far below a statistic a value still counts as equal to it, shape (k,).")
     n_resamples = property(lambda self: next(iter(self.nulls.values())).values.size, doc="Number of permutations.")
     exact = property(lambda self: next(iter(self.nulls.values())).exact, doc="True if permutations were enumerated.")
 

@@ -62,13 +62,13 @@ def stacked_nulls(
             ordinary &= [not alike(size, size + 2.0 * total, size) for total in sums]
             places = np.flatnonzero(ordinary)
             norms = np.sqrt(size + 2.0 * squares[places]) / size
-            found: list[Null | None] = [None] * len(some)
+            part_nulls: list[Null | None] = [None] * len(some)
             rows, ties = _statistics(
                 estimator, values[places], norms, contrast, draws, form=form, tuning=tuning, workers=workers
             )
             for place, row, tie in zip(places, rows, ties, strict=True):
-                found[place] = Null(float(row[0]), row[0 if draws.exact else 1 :], TIE * float(tie), draws.exact)
-            nulls += found
+                part_nulls[place] = Null(float(row[0]), row[0 if draws.exact else 1 :], TIE * float(tie), draws.exact)
+            nulls += part_nulls
     return nulls
 
 
@@ -125,10 +125,10 @@ def _statistics(
             traces = np.broadcast_to([float(n), float(m)], (inside.size, 2))
             each = np.repeat(norms[part], len(members))
             products = scaled_products(estimator, sums.reshape(-1, 2, 2), traces, contrast.sizes, tuning, form, each)
-            found = contrast(*products, 0.0).reshape(*inside.shape, 2)
-            out[part, start : start + len(members)] = found[:, :, 0]
+            part_values = contrast(*products, 0.0).reshape(*inside.shape, 2)
+            out[part, start : start + len(members)] = part_values[:, :, 0]
             if start == 0:
-                terms[part] = found[:, 0, 1]
+                terms[part] = part_values[:, 0, 1]
 
         parallel_for(compute, range(0, count, wide), workers)
     return out, terms
