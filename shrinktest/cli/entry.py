@@ -1,30 +1,29 @@
-"""The command line: reads tables, runs a test of the library, prints what it found."""
+"""The command line: parses words, runs a command, and says in one line what is wrong."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from difflib import get_close_matches
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from shrinktest.cli.arguments import OfParameter, as_typed
-from shrinktest.cli.commands import parser
-from shrinktest.cli.exits import FAILED, INTERRUPTED, UNREAD, WRONG
-from shrinktest.cli.files import refuse_same
-from shrinktest.cli.settings import settle_kernels
-from shrinktest.cli.streams import standard_streams, unread
+from shrinktest._hints import ELSEWHERE
+from shrinktest.cli.commands import COMMANDS, parser
+from shrinktest.cli.options import SPELLED
 
-#: Options that a command may be thought to have, and where they are.
-_OF_OTHERS = {
-    "--effect": "two-sample, k-sample and independence have it, and compare says how large a change is anyway",
-}
+WRONG, FAILED, INTERRUPTED, UNREAD = 2, 70, 130, 141
 
-#: What commands have instead of an option, the first of these.
-_INSTEAD = {"--columns": ("--x", "--variable"), "--delimiter": ("--separator",), "--missing": ("--na",)}
+_OUTPUT = "output"  # what errors call standard output
+
+#: Options that a command may be thought to have, and what it has.
+_INSTEAD = {"columns": "x", "missing": "na", "tuning": "set", "delimiter": "sep"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -49,96 +48,154 @@ def main(argv: Sequence[str] | None = None) -> int:
     shrinktest ...
     0
     """
-    words, args = sys.argv[1:] if argv is None else argv, argparse.Namespace()
-    with standard_streams(of_process=argv is None):
+    words, args = list(sys.argv[1:] if argv is None else argv), argparse.Namespace()
+    with _streams(of_process=argv is None):
         try:
             return _parsed(args, words)
         except KeyboardInterrupt:
-            return _complain(f"interrupted{_kept(args)}", INTERRUPTED)
-        except OSError as error:  # of what argparse prints, or nobody reads; others are lines already
-            return UNREAD if unread(error) else _complain(f"error: {_said(error)}", WRONG)
+            store = getattr(args, "store", None)
+            kept = store is not None and Path(store).exists()
+            return _complain(f"interrupted{f'; the same command goes on from {store}' if kept else ''}", INTERRUPTED)
+        except OSError as error:
+            if isinstance(error, BrokenPipeError) and error.filename == _OUTPUT:
+                return UNREAD
+            name = "" if error.filename is None else f"{error.filename}: "
+            return _complain(f"error: {name}{error.strerror or error}", WRONG)
+        except (TypeError, ValueError, ImportError, MemoryError, argparse.ArgumentTypeError) as error:
+            memory = "not enough memory" if isinstance(error, MemoryError) else type(error).__name__
+            return _complain(f"error: {str(error) or memory}", WRONG)
         except Exception as error:
             traceback.print_exc()
             return _complain(f"error: {type(error).__name__}, which is an error of shrinktest itself", FAILED)
 
 
-def _kept(args: argparse.Namespace) -> str:
-    """What is said of the trials or sums that an interrupted command has kept, if it has."""
-    store = getattr(args, "store", None)
-    if store is None or not Path(store).exists():
-        return ""
-    return f"; what was found so far is in {store}, and the same command goes on from there"
-
-
-def _parsed(args: argparse.Namespace, words: Sequence[str]) -> int:
-    """Run the command that these words say, whose arguments are put into ``args``; the exit code."""
+def _parsed(args: argparse.Namespace, words: list[str]) -> int:
+    """Run the command that these words say, whose options are put into ``args``; return the exit code."""
+    if not words or words[0] == "help":
+        words = [*[word for word in words[1:2] if word in COMMANDS], "--help"]
     try:
         _, unknown = parser(words).parse_known_args(words, args)
     except SystemExit as stop:  # argparse has printed the help, or what is wrong
         sys.stdout.flush()
         return int(stop.code or 0)
+    if args.command is None:
+        return _complain(f"error: name a command before {unknown[0]}; see shrinktest --help", WRONG)
     if unknown:
-        return _unknown(args, unknown[0], files="--" in words)
-    return _run(args, words[list(words).index(args.command) + 1 :])
-
-
-def _unknown(args: argparse.Namespace, word: str, *, files: bool) -> int:
-    """Say that a command has no such option, and which one may be meant; the exit code.
-
-    ``files``: whether the words behind a -- are those of files.
-    """
-    options = [f"--{name.replace('_', '-')}" for name in vars(args) if name not in ("command", "run")]
-    option = word.partition("=")[0]
-    if option in options and files:  # which argparse takes for a file
-        return _complain(f"error: {option} stands after --, behind which there are files only; put it before", WRONG)
-    if meant := next((known for known in _INSTEAD.get(option, ()) if known in options), None):
-        return _complain(f"error: {args.command} has no option {option}; it has {meant}", WRONG)
-    if option in _OF_OTHERS:
-        return _complain(f"error: {args.command} has no option {option}; {_OF_OTHERS[option]}", WRONG)
-    near = [known for known in options if known.startswith(option)]
-    near = near or [f"--{one}" for one in get_close_matches(option[2:], [known[2:] for known in options], n=1)]
-    meant = f" Did you mean {near[0]}?" if near and word.startswith("--") else ""
-    what = "no option" if word.startswith("-") else "no use for"
-    return _complain(f"error: {args.command} has {what} {option}.{meant} See shrinktest {args.command} --help", WRONG)
-
-
-def _run(args: argparse.Namespace, words: Sequence[str]) -> int:
-    """Run a command; its warnings and errors are lines in the words of the command line, as typed behind it."""
-    options = {f"--{name.replace('_', '-')}" for name in vars(args)}
-    args.words = list(words)
-    args.typed = {word.partition("=")[0] for word in words if word.startswith("--")}
+        return _complain(f"error: {_unknown(args, unknown[0])}", WRONG)
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        _complain(f"warning: {as_typed(str(message), options, words)}", 0)
+        _complain(f"warning: {message}", 0)
 
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("default")
-            warnings.simplefilter("ignore", DeprecationWarning)
-            warnings.showwarning = show
-            refuse_same(args)
-            settle_kernels(args)
-            run: Callable[[argparse.Namespace], int] = args.run
-            code = run(args)
-            sys.stdout.flush()
-        return code
-    except OSError as error:
-        if unread(error):
-            raise
-        return _complain(f"error: {_said(error) if error.strerror else as_typed(str(error), options, words)}", WRONG)
-    except OfParameter as error:  # of which only the tuning has an option of its own
-        return _complain(f"error: {as_typed(str(error), options & {'--tuning'}, words)}", WRONG)
-    except (TypeError, ValueError, ImportError, MemoryError, argparse.ArgumentTypeError) as error:
-        said = str(error) or ("not enough memory" if isinstance(error, MemoryError) else type(error).__name__)
-        return _complain(f"error: {as_typed(said, options, words)}", WRONG)
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        warnings.simplefilter("ignore", DeprecationWarning)
+        warnings.showwarning = show
+        code = _run(args)
+    sys.stdout.flush()
+    return code
 
 
-def _said(error: OSError) -> str:
-    """What the system says, and of which file."""
-    said = error.strerror or str(error)
-    return said if error.filename is None else f"{error.filename}: {said}"
+def _run(args: argparse.Namespace) -> int:
+    """Run the command that was parsed; return the exit code."""
+    command = COMMANDS[args.command]
+    named = [value for name, value in vars(args).items() if name.startswith("file ") and value is not None]
+    args.files = [path for value in named for path in (value if isinstance(value, list) else [value])]
+    args.types = getattr(args, "types", None)
+    module, _, name = command.runner.partition(":")
+    code: int = getattr(import_module(f"shrinktest.cli.{module}"), name)(args, command)
+    return code
+
+
+def _unknown(args: argparse.Namespace, word: str) -> str:
+    """Return what is wrong with an option that a command does not have, and which one may be meant."""
+    if not word.startswith("-"):
+        return f"{args.command} has no use for {word!r}; see shrinktest {args.command} --help"
+    commands = next(action for action in parser([args.command])._actions if action.dest == "command")
+    assert isinstance(commands.choices, dict)
+    known = [string for string in commands.choices[args.command]._option_string_actions if string.startswith("--")]
+    option = word.partition("=")[0]
+    name = option.lstrip("-").replace("-", "_")
+    meant = ELSEWHERE.get(name) or _INSTEAD.get(name, name)
+    here = f"--{SPELLED.get(meant, meant).replace('_', '-')}"
+    near = [here] if here in known else [one for one in known if one.startswith(option)]
+    near = near or get_close_matches(option, known, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"see shrinktest {args.command} --help"
+    return f"{args.command} has no option {option}; {hint}"
 
 
 def _complain(message: str, code: int) -> int:
-    print("shrinktest:", " ".join(message.split()), file=sys.stderr)
+    with suppress(OSError):
+        print("shrinktest:", " ".join(message.split()), file=sys.stderr)
     return code
+
+
+# --- standard streams that are closed or broken change neither the result nor the exit code -----------------
+
+
+class _Stream:
+    """A standard stream; errors of the output have its name, those of standard error are ignored."""
+
+    def __init__(self, stream: Any, name: str) -> None:
+        self._stream, self._name = stream, name
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(self._stream, attribute)
+
+    def write(self, text: str) -> int:
+        """Write a text."""
+        with self._named():
+            self._stream.write(text)
+        return len(text)
+
+    def isatty(self) -> bool:
+        """Return whether it is a terminal."""
+        return bool(getattr(self._stream, "isatty", bool)())
+
+    def flush(self) -> None:
+        """Write what is kept."""
+        with self._named():
+            self._stream.flush()
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            if self._name == _OUTPUT:
+                error.filename = _OUTPUT
+                raise
+            _throw_away(self._stream)
+
+
+@contextmanager
+def _streams(*, of_process: bool) -> Iterator[None]:
+    """Replace streams that are closed, and name those that break, until the command ends."""
+    before = sys.stdout, sys.stderr
+    with ExitStack() as closing:
+        out, err = (
+            closing.enter_context(open(os.devnull, "w", encoding="utf-8"))
+            if stream is None or getattr(stream, "closed", False) else stream
+            for stream in before
+        )  # fmt: skip
+        errors = getattr(out, "errors", None)
+        sys.stdout, sys.stderr = _Stream(out, _OUTPUT), _Stream(err, "errors")  # type: ignore[assignment]
+        try:
+            if hasattr(out, "reconfigure"):  # a sign that a terminal does not know must not cost the result
+                out.reconfigure(errors="replace")
+            yield
+        finally:
+            sys.stdout, sys.stderr = before
+            try:
+                out.flush()
+            except OSError as error:
+                if of_process or isinstance(error, BrokenPipeError):
+                    _throw_away(out)
+            if hasattr(out, "reconfigure"):
+                with suppress(OSError):
+                    out.reconfigure(errors=errors)
+
+
+def _throw_away(stream: Any) -> None:
+    """Let what a stream keeps, and what is still written to it, go nowhere."""
+    with suppress(OSError, AttributeError, ValueError), open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), stream.fileno())

@@ -1,91 +1,70 @@
-"""Values from what is typed: numbers, lists of them, names, bandwidths, settings KEY=VALUE."""
+"""Values from what is typed: numbers, lists of them, bandwidths, settings such as fkmse:lam_cov=0.3."""
 
 from __future__ import annotations
 
-import argparse
 import csv
-import shlex
+from argparse import ArgumentTypeError
 from ast import literal_eval
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 
-from shrinktest._check import listed
+from shrinktest._check import choice
+from shrinktest.estimators import as_estimator
+from shrinktest.kernels import as_kernel
 from shrinktest.kernels.bandwidths import RULES
+from shrinktest.multiple.ensembles import AUTO, is_auto
+from shrinktest.permutations.stopping import as_stopping, rule_name
 
-Value = TypeVar("Value")
 
+def _reader(read: Callable[[str], Any], description: str) -> Callable[[str], Any]:
+    """Make a reader for argparse, whose error says what must be typed."""
 
-def _reader(read: Callable[[str], Value], what: str) -> Callable[[str], Value]:
-    """The same reader, for which what it cannot read is a wrong argument."""
-
-    def read_or_refuse(text: str) -> Value:
+    def read_or_refuse(text: str) -> Any:
         try:
             return read(text)
         except ValueError:
-            raise argparse.ArgumentTypeError(f"must be {what}; got {text!r}") from None
+            raise ArgumentTypeError(f"must be {description}; got {text!r}") from None
 
     return read_or_refuse
 
 
+def number_or_word(text: str) -> float | int | str | None:
+    """Return a number, None for "none", or else the text."""
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return None if text.lower() == "none" else text
+
+
+def _range(text: str) -> list[int]:
+    """Return whole numbers from such as ``-5:5,8``."""
+    ends = [(first, last or first) for first, _, last in (item.partition(":") for item in text.split(","))]
+    return [lag for first, last in ends for lag in range(int(first), int(last) + 1)]
+
+
 number = _reader(float, "a number")
-whole = _reader(int, "a whole number")
-#: A number of permutations; ``inf`` is all of them.
+count = _reader(int, "a whole number")
 resamples = _reader(lambda text: float("inf") if text == "inf" else int(text), "a whole number or inf")
-
-
-def list_of(kind: Callable[[str], Any]) -> Callable[[str], list[Any]]:
-    """A reader of numbers that are separated by commas."""
-    return _reader(lambda text: [kind(item) for item in text.split(",")], "numbers separated by commas")
-
-
-def shift(text: str) -> int | str:
-    """How rows in order of time move: a word, or a number of rows."""
-    return int(text) if text.lstrip("-").isdecimal() else text
-
-
-def lags(text: str) -> list[int]:
-    """Whole numbers with commas between them, or from one to another as in -5:5."""
-    found: list[int] = []
-    try:
-        for item in text.split(","):
-            first, colon, last = item.partition(":")
-            found += range(int(first), int(last if colon else first) + 1)
-    except ValueError:
-        found = []
-    if not found:
-        raise argparse.ArgumentTypeError(f"must be whole numbers such as -5:5 or 0,1,2; got {text!r}")
-    return found
-
-
-def one_of(known: tuple[str, ...]) -> Callable[[str], str]:
-    """A reader of a word among those that are known."""
-
-    def read(text: str) -> str:
-        if text not in known:
-            raise argparse.ArgumentTypeError(f"must be one of {listed(known)}; got {text!r}")
-        return text
-
-    return read
+counts = _reader(lambda text: [int(item) for item in text.split(",")], "whole numbers separated by commas")
+numbers = _reader(lambda text: [float(item) for item in text.split(",")], "numbers separated by commas")
+lags = _reader(_range, "whole numbers such as -5:5 or 0,1,2")
 
 
 def separator(text: str) -> str:
-    """A character, or the name of one that is hard to type."""
+    """Return a character, given itself or its name."""
     mark = {"tab": "\t", "\\t": "\t", "space": " "}.get(text, text)
     if len(mark) != 1 or mark in '"\r\n':
-        raise argparse.ArgumentTypeError(f"must be one character, tab or space; got {text!r}")
+        raise ArgumentTypeError(f"must be one character, tab or space; got {text!r}")
     return mark
 
 
-def names(text: str) -> str | list[str]:
-    """A name, or a list of several with commas between them."""
-    found = [name.strip() for name in text.split(",")]
-    return found if len(found) > 1 else found[0]
-
-
-def width(text: str) -> str | float | tuple[float, ...] | dict[str, float]:
-    """One bandwidth: a word such as ``0.5*median``, a number, one number per column, or ``income=3,rate=0.5``."""
+def bandwidth(text: str) -> Any:
+    """Return one bandwidth: a word such as ``0.5*median``, a number, one per column, or ``income=3,rate=0.5``."""
     if "=" in text:
         return {name: number(value) for name, value in _by_name(text, "income=3,rate=0.5")}
     if text == "grid" or any(rule in text.lower() for rule in RULES):
@@ -93,15 +72,14 @@ def width(text: str) -> str | float | tuple[float, ...] | dict[str, float]:
     try:
         widths = tuple(float(width) for width in text.split(","))
     except ValueError:
-        message = "must be median, neighbours, such as 0.5*median, grid, a number, or one per column (0.5,2)"
-        raise argparse.ArgumentTypeError(f"{message}; got {text!r}") from None
+        raise ArgumentTypeError(
+            f"must be median, neighbours, such as 0.5*median, grid, a number, or one per column (0.5,2); got {text!r}"
+        ) from None
     return widths if len(widths) > 1 else widths[0]
 
 
-def bandwidth(given: list[Any] | None) -> Any:
-    """The bandwidth, or candidates, from an option that may be repeated."""
-    if given is None:
-        return "median"
+def bandwidths(given: list[Any]) -> Any:
+    """Return the bandwidth of an option, or the list of candidates if it is repeated."""
     if len(given) == 1:
         return given[0]
     # an array of no dimensions is one number, never one per column
@@ -109,63 +87,105 @@ def bandwidth(given: list[Any] | None) -> Any:
 
 
 def scale(text: str) -> Any:
-    """Units of columns: a name such as ``sd``, one number per column such as ``1,1000``, or ``income=1000,age=mad``."""
+    """Return units of columns: a name such as ``sd``, one number per column, or ``income=1000,age=mad``."""
     if "=" in text:
-        return {name: _unit(value) for name, value in _by_name(text, "income=1000,age=mad")}
-    if text.lower() == "none":
-        return None
+        return {name: number_or_word(value) for name, value in _by_name(text, "income=1000,age=mad")}
     try:
-        return tuple(float(number) for number in text.split(","))
+        return tuple(float(item) for item in text.split(","))
     except ValueError:
-        return text
+        return None if text.lower() == "none" else text
 
 
-def types(text: str) -> dict[str, str | list[str]]:
-    """How columns are read, from such as ``zip=category,id=drop,size=S<M<L``."""
-    found = _by_name(text, "zip=category,id=drop,size=S<M<L")
-    return {name: [level.strip() for level in kind.split("<")] if "<" in kind else kind for name, kind in found}
-
-
-def typed_type(name: str, kind: str | None) -> str:
-    """How it is typed that a column is of a kind; the name alone without one."""
-    item = f"{name}={kind}" if kind else name
-    if set(item) & set(',"'):  # which would part it from the others
-        item = '"' + item.replace('"', '""') + '"'
-    return f"--types {shlex.quote(item)}"
+def column_types(text: str) -> dict[str, str | list[str]]:
+    """Return how columns are read, from such as ``zip=category,id=drop,size=S<M<L``."""
+    pairs = _by_name(text, "zip=category,id=drop,size=S<M<L")
+    return {name: [level.strip() for level in kind.split("<")] if "<" in kind else kind for name, kind in pairs}
 
 
 def _by_name(text: str, example: str) -> list[tuple[str, str]]:
-    """Names and what follows them; a name with a comma stands in quotation marks."""
+    """Return names and what follows them; a name with a comma stands in quotation marks."""
     pairs: list[tuple[str, str]] = []
     for item in next(csv.reader([text], skipinitialspace=True), []):
         name, equals, value = (part.strip() for part in item.rpartition("="))
         if not (equals and name and value) or name in dict(pairs):
-            again = f"; {name!r} is there twice" if name and name in dict(pairs) else ""
-            raise argparse.ArgumentTypeError(f"must look like {example}; got {text!r}{again}")
+            raise ArgumentTypeError(f"must look like {example}, each name once; got {text!r}")
         pairs.append((name, value))
     return pairs
 
 
-def _unit(text: str) -> float | str | None:
-    return None if text.lower() == "none" else number_or_word(text)
-
-
-def number_or_word(text: str) -> float | str:
-    """A number, or the text as it is where it is none."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
 def setting(text: str) -> tuple[str, Any]:
-    """A key and its value from such as ``lam=0.1``; text that is no Python literal stays text."""
+    """Return a key and its value from such as ``lam=0.1``; text that is no Python literal stays text."""
     key, equals, value = text.partition("=")
     if not equals or not key:
-        raise argparse.ArgumentTypeError(f"must look like lam=0.1; got {text!r}")
+        raise ArgumentTypeError(f"must look like lam=0.1; got {text!r}")
     for read in (literal_eval, float):  # float reads inf
         try:
             return key, read(value)
         except (ValueError, SyntaxError):
             continue
     return key, value
+
+
+# --- a name, and settings KEY=VALUE -------------------------------------------------------------------------
+
+
+def configured(value: Any, settings: Mapping[str, Any], name: str) -> Any:
+    """Return ``value``, an estimator, a kernel, a rule or a design, with some of its parameters set."""
+    known = [field.name for field in fields(value) if field.repr]  # what is not shown is what a test puts in
+    for key in settings:
+        if not known:
+            raise ValueError(f"{name} has no parameters; leave out {key}")
+        choice(key, known, f"a parameter of {name}")
+    try:
+        return replace(value, **settings)
+    except TypeError as error:  # text in place of a number
+        raise ValueError(f"{name}: {error}") from None
+
+
+def stopping(text: str) -> Any:
+    """Return a rule for stopping from such as ``curtailed`` or ``besag-clifford:h=10``."""
+    name, *settings = text.split(":")
+    name = rule_name(name)
+    return configured(as_stopping(name, 0.05), dict(map(setting, settings)), name) if settings else name
+
+
+def kernels(text: str) -> Any:
+    """Return a kernel from such as ``laplacian`` or ``whitened:lam=0.01``, or a list of several."""
+    return _one_or_several([_kernel(part.strip()) for part in text.split(",")])
+
+
+def _kernel(text: str) -> Any:
+    name, *typed = text.split(":")
+    settings = dict(map(setting, typed))
+    if not settings:
+        return name
+    kernel = as_kernel(name, settings.pop("bandwidth", "median"))
+    return configured(kernel, settings, name)
+
+
+def estimator(text: str, settings: Mapping[str, Any] | None = None) -> Any:
+    """Return an estimator from such as ``fkmse:loo=paper``, a list of several, or "auto"."""
+    names = [part.strip() for part in text.split(",")]
+    if settings and (len(names) > 1 or is_auto(text)):
+        raise ValueError(f"--set is for one estimator, not for {text!r}; write fkmse:lam_cov=0.3")
+    return _one_or_several([_estimator(name, settings or {}) for name in names])
+
+
+def _estimator(text: str, more: Mapping[str, Any]) -> Any:
+    name, *settings = text.split(":")
+    if is_auto(name) and not settings:
+        return AUTO
+    return configured(as_estimator(name), {**dict(map(setting, settings)), **more}, name)
+
+
+def compared(text: str) -> dict[str, Any]:
+    """Return what a study compares, by label, from such as ``kme,fkmse:loo=paper,auto,kme+fkmse,ks_2samp``."""
+    labels = [label.strip() for label in text.split(",")]
+    if len(set(labels)) < len(labels):
+        raise ValueError(f"estimators has a name twice ({text}); name each once")
+    # a plain name may be that of another test, which the study knows
+    return {label: estimator(label.replace("+", ",")) if {"+", ":"} & set(label) else label for label in labels}
+
+
+def _one_or_several(values: list[Any]) -> Any:
+    return values[0] if len(values) == 1 else values

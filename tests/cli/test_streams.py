@@ -8,11 +8,13 @@ import os
 import shlex
 import subprocess
 import sys
+from functools import wraps
 
 import numpy as np
 import pytest
 
-from shrinktest.cli import main, two_sample
+import shrinktest
+from shrinktest.cli import main
 
 FEW = ["--seed", "0", "--resamples", "19", "--workers", "1"]
 FULL = "/dev/full"
@@ -112,10 +114,11 @@ def test_without_standard_input(folder, monkeypatch, capsys):
 
 
 def test_an_error_of_the_package_is_no_rejection(folder, monkeypatch, capsys):
+    @wraps(shrinktest.two_sample_test)
     def broken(*args, **options):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(two_sample, "two_sample_test", broken)
+    monkeypatch.setattr(shrinktest, "two_sample_test", broken)
     assert main(["two-sample", "a.csv", "b.csv", "--exit-code", *FEW]) == 70
     err = capsys.readouterr().err
     assert err.startswith("Traceback") and err.endswith(
@@ -125,10 +128,11 @@ def test_an_error_of_the_package_is_no_rejection(folder, monkeypatch, capsys):
 
 @pytest.mark.parametrize(("error", "said"), [(MemoryError, "not enough memory"), (ValueError, "ValueError")])
 def test_an_error_without_a_text_has_one(folder, monkeypatch, capsys, error, said):
+    @wraps(shrinktest.two_sample_test)
     def broken(*args, **options):
         raise error
 
-    monkeypatch.setattr(two_sample, "two_sample_test", broken)
+    monkeypatch.setattr(shrinktest, "two_sample_test", broken)
     assert main(["two-sample", "a.csv", "b.csv", *FEW]) == 2
     assert capsys.readouterr().err == f"shrinktest: error: {said}\n"
 
