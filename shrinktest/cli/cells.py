@@ -51,7 +51,7 @@ def column_of(cells: Sequence[str], wanted: Any, mark: str, args: Namespace) -> 
     import pandas as pd
 
     codes, levels = pd.factorize(np.array(cells, dtype=object))
-    gaps = np.array([is_missing(level) for level in levels])
+    gaps = np.array([len(level) < 4 and is_missing(level) for level in levels])
     present = [level for level, gap in zip(levels, gaps, strict=True) if not gap]
     if not present:
         return np.full(len(cells), np.nan)
@@ -63,12 +63,16 @@ def column_of(cells: Sequence[str], wanted: Any, mark: str, args: Namespace) -> 
         by_level[gaps] = missing
         return by_level[codes]
 
-    if wanted in (None, "number", "ordered", "boolean") and (wanted == "number" or not any(map(is_code, present))):
-        numbers = [_number(level, args, decorated=wanted == "number") for level in present]
+    if wanted in (None, "number", "ordered", "boolean") and (
+        wanted == "number" or not any(level[0] == "0" and is_code(level) for level in present)
+    ):
+        numbers = _numbers(present, args, decorated=wanted == "number")
         if None not in numbers:
             if args.decimal is None and args.thousands is None and mark == ";":
                 _refuse_groups(present)
-            values = spread(numbers, np.nan).astype(np.float64)
+            by_level = np.full(len(levels), np.nan)
+            by_level[~gaps] = numbers
+            values = by_level[codes]
             if np.isinf(values).any():
                 raise OddCell(cells[int(np.isinf(values).argmax())], "is an infinite value")
             whole = whole_numbers(present)
@@ -104,6 +108,8 @@ def problem(odd: OddCell, name: str, line: int) -> str:
 
 def _kind(counts: Counter[str], present: Sequence[str]) -> str:
     """Return what a column without a type holds; raise OddCell if it is doubtful."""
+    if kind_of_cell(present[0]) == "date" and _all_dates(present):
+        return "date"
     kinds = [kind_of_cell(level) for level in present]
     if len(set(kinds)) == 1 and kinds[0] in ("boolean", "date", "time"):
         return kinds[0] or ""
@@ -117,6 +123,17 @@ def _kind(counts: Counter[str], present: Sequence[str]) -> str:
         odd = next(level for level, kind in zip(present, kinds, strict=True) if kind != likely)
         raise OddCell(odd, f"is not {CALLED[likely]}")
     return "category"
+
+
+def _numbers(cells: Sequence[str], args: Namespace, *, decorated: bool) -> list[float | None]:
+    """Return the numbers in cells, None for those that are none."""
+    if not decorated and args.decimal in (None, ".") and args.thousands is None:
+        try:  # most columns, in a tenth of the time
+            if not any("_" in cell for cell in cells):
+                return list(map(float, cells))
+        except ValueError:
+            pass
+    return [_number(cell, args, decorated=decorated) for cell in cells]
 
 
 def _number(cell: str, args: Namespace, *, decorated: bool) -> float | None:
@@ -137,6 +154,15 @@ def _refuse_groups(present: Sequence[str]) -> None:
     grouped = [level for level in present if "." in level]
     if grouped and all(re.fullmatch(r"[+-]?[1-9]\d{0,2}(\.\d{3})*|0", level) for level in present):
         raise OddCell(grouped[0], "may have points between thousands", "give --thousands . or --decimal .")
+
+
+def _all_dates(present: Sequence[str]) -> bool:
+    """Return whether all cells are dates such as 2024-03-31, with a time or without, and none has a zone."""
+    import pandas as pd
+
+    if not all(len(level) in (10, 16, 19) and level[4] == level[7] == "-" for level in present):
+        return False
+    return bool(pd.to_datetime(pd.Series(present), format="ISO8601", errors="coerce").notna().all())
 
 
 def _dates(cells: Any, present: Sequence[str]) -> pd.Series:
