@@ -64,7 +64,7 @@ def column_of(cells: Sequence[str], wanted: Any, mark: str, args: Namespace) -> 
         return by_level[codes]
 
     if wanted in (None, "number", "ordered", "boolean") and (
-        wanted == "number" or not any(level[0] == "0" and is_code(level) for level in present)
+        wanted == "number" or not any(map(is_code, [level for level in present if level[0] == "0"]))
     ):
         numbers = _numbers(present, args, decorated=wanted == "number")
         if None not in numbers:
@@ -75,7 +75,7 @@ def column_of(cells: Sequence[str], wanted: Any, mark: str, args: Namespace) -> 
             values = by_level[codes]
             if np.isinf(values).any():
                 raise OddCell(cells[int(np.isinf(values).argmax())], "is an infinite value")
-            whole = whole_numbers(present)
+            whole = whole_numbers(present) if present[0].lstrip("+-").isdecimal() else None
             if whole is None or (gaps.any() and max(map(abs, whole)) <= EXACT):
                 return values
             if max(map(abs, whole)) >= 2**63:
@@ -129,7 +129,7 @@ def _numbers(cells: Sequence[str], args: Namespace, *, decorated: bool) -> list[
     """Return the numbers in cells, None for those that are none."""
     if not decorated and args.decimal in (None, ".") and args.thousands is None:
         try:  # most columns, in a tenth of the time
-            if not any("_" in cell for cell in cells):
+            if "_" not in "".join(cells):
                 return list(map(float, cells))
         except ValueError:
             pass
