@@ -38,7 +38,7 @@ class Command:
         return tuple(getattr(shrinktest, name) for name in self.verbs)
 
 
-_READING = "types header sep decimal thousands date_format encoding na comment skip_rows"
+_READING = "header sep decimal thousands date_format encoding na comment skip_rows"
 _SAID = "json plot exit_code fail_if"
 _AB = "Files are CSV, Parquet or npy, also patterns such as 'before/*.parquet', or - for standard input."
 _ONE = "The file is CSV, Parquet or npy, or - for standard input."
@@ -125,6 +125,9 @@ COMMANDS = {
         runner="studies:run_sample_size", leave_out=_STUDY,
         closing="Interrupted with --store FILE, the same command goes on where it was."),
     "estimators": Command("list the estimators, one line each", runner="studies:run_estimators"),
+    "completion": Command("print what makes a shell complete commands and options", (), "SHELL", "",
+        ("source <(shrinktest completion bash)", "source <(shrinktest completion zsh)",
+         "shrinktest completion fish > ~/.config/fish/completions/shrinktest.fish"), runner="studies:run_completion"),
 }  # fmt: skip
 
 #: Parameters of tests that studies pass on.
@@ -138,17 +141,17 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "y": {"metavar": "NAMES", "help": "columns of the variable y"},
     "z": {"metavar": "NAMES", "help": "columns of the variable z"},
     "variable": {"metavar": "NAMES", "action": "append", "help": "columns of one variable; repeatable (each column)"},
-    "header": {"metavar": "WHETHER", "choices": ("auto", "yes", "no"), "default": "auto",
+    "header": {"metavar": "WHETHER", "choices": ("auto", "yes", "no"),
                "help": "auto, yes or no: does the first row name the columns? (auto)"},
     "sep": {"metavar": "MARK", "type": values.separator, "aliases": ("--separator", "--delimiter"),
             "help": "character between cells, tab or space (the one in the first line)"},
     "decimal": {"metavar": "MARK", "choices": (".", ","), "help": "mark before decimals (.)"},
     "thousands": {"metavar": "MARK", "help": "mark between thousands"},
     "date_format": {"metavar": "FORMAT", "help": "how dates are written, such as %%d/%%m/%%Y (2024-03-31)"},
-    "encoding": {"metavar": "NAME", "default": "utf-8", "help": "such as latin-1 or utf-16 (utf-8)"},
+    "encoding": {"metavar": "NAME", "help": "such as latin-1 or utf-16 (utf-8)"},
     "na": {"metavar": "CELL", "action": "append", "help": "missing cells besides empty ones, NA and NaN; repeatable"},
     "comment": {"metavar": "MARK", "action": "append", "help": "skip lines that begin so; repeatable"},
-    "skip_rows": {"metavar": "N", "type": values.count, "default": 0, "help": "skip lines at the beginning"},
+    "skip_rows": {"metavar": "N", "type": values.count, "help": "skip lines at the beginning"},
     "sort": {**_FLAG, "help": "put the rows into the order of --time first"},
     "several": {**_FLAG, "help": "look for several changes, one after the other"},
     "set": {"metavar": "KEY=VALUE", "type": values.setting, "action": "append", "default": [],
@@ -186,6 +189,11 @@ def parser(words: Collection[str] = tuple(COMMANDS)) -> Parser:
     return program
 
 
+def parsers_in(program: Parser) -> dict[str, Parser]:
+    """Return the parsers of the commands by name."""
+    return next(dict(action.choices) for action in program._actions if action.dest == "command")  # type: ignore
+
+
 def _complete(found: Parser, command: Command) -> None:
     """Add the files and options of a command to its parser."""
     found.examples, found.files = command.examples, f"{command.files} " if command.files else ""
@@ -196,17 +204,14 @@ def _complete(found: Parser, command: Command) -> None:
         many: dict[str, Any] = {"nargs": "+"} if name.endswith("...") else {"nargs": "?"} if name[0] == "[" else {}
         found.add_argument(f"file {name.strip('.[]')}", metavar=name.strip(".[]"), **many)
     for name in command.options.split():
-        if name == "types":  # where the others about reading are
-            continue
         how = dict(_OPTIONS[name])
         found.add_argument(f"--{name.replace('_', '-')}", *how.pop("aliases", ()), dest=name, **how)
     functions = command.functions()
-    if "DESIGN" in command.files:
-        add_options(found, functions[:1], command.leave_out)
+    study = "DESIGN" in command.files
+    add_options(found, functions[:1] if study else functions, command.leave_out)
+    if study:
         own = signature(functions[1]).parameters
         add_options(found, functions[1:], [name for name in own if name not in TEST_OPTIONS])
-    elif functions:
-        add_options(found, functions, command.leave_out)
 
 
 def arguments(

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import csv
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from shrinktest import Batches
-from shrinktest._check import choice
+from shrinktest._check import choice, counted
 from shrinktest.batches.delimited import AS_TYPED
-from shrinktest.cli.files import Table, frames, is_pattern, names_of, read, read_all
-from shrinktest.tables.column import DROP
+from shrinktest.data.delimited import TextOptions
+from shrinktest.data.files import File, Problems, frames_of, is_pattern, names_of, read_files
+
+Arguments = tuple[list[Any], dict[str, Any]]
+
+#: Options for which the rows of a file must be in memory.
+_WHOLE = ("blocks", "groups", "paired", "shift", "covariates", "given", "lags", "witness", "sep", "decimal", "na",
+          "thousands", "date_format", "comment", "skip_rows", "encoding", "header")  # fmt: skip
 
 
 class _Batches(Batches):
@@ -22,45 +30,35 @@ class _Batches(Batches):
     _cells = AS_TYPED
 
 
-Arguments = tuple[list[Any], dict[str, Any]]
-
-#: Options for which the rows of a file must be in memory.
-_WHOLE = ("blocks", "groups", "paired", "shift", "covariates", "given", "lags", "witness", "sep", "decimal", "na",
-          "thousands", "date_format", "comment")  # fmt: skip
-
-
 def samples(args: Namespace, options: dict[str, Any], takes: Mapping[str, Any]) -> Arguments:
     """Return samples, one in each file, and the arguments of the test about them; ``takes``: all that it has."""
     names = names_of(args.files)
     about: dict[str, Any] = {"names": names} if "names" in takes else {}
-    if _in_batches(args, takes):
-        common = None if args.columns is None else _schema(args.files[0], args).select(args.columns)
-        data: list[Any] = [_batches(path, common, args) for path in args.files]
-        return _called(data, names, takes), {**about, **_types(args, None)}
-    tables = read_all(args.files, args)
-    _check_types(tables, args)
-    labels = _labels(tables[0], options)
-    covariates = tables[0].select(options.pop("covariates")) if "covariates" in options else []
-    besides = {*labels.values(), *covariates, *_dropped(args)}
+    files = _files(args, takes)
+    labels = _labels(files[0], options)
+    covariates = select(files[0], options.pop("covariates")) if "covariates" in options else []
     if args.columns is None:
-        chosen = [[name for name in table.names if name not in besides] for table in tables]
+        apart = {*labels.values(), *covariates, *_dropped(args)}
+        chosen = [[name for name in file.names if name not in apart] for file in files]
     else:
-        asked = _without_dropped(tables[0].select(args.columns), args)
-        _apart(labels, asked, "--columns")
-        chosen = [asked] * len(tables)
-    for table, own in zip(tables, chosen, strict=True):
-        if not own:
-            raise ValueError(f"no column of {table.source} is left to test")
+        chosen = [_selected(files[0], args, labels)] * len(files)
+    for file, own in zip(files, chosen, strict=True):
+        _require(own, file)
         for name in (*labels.values(), *covariates, *(own if args.columns else ())):
-            choice(name, table.names, f"a column of {table.source}")
-    every = frames(tables, [[*own, *(z for z in covariates if z not in own)] for own in chosen], args)
-    data = [frame[own] for frame, own in zip(every, chosen, strict=True)]
-    if all(table.array for table in tables) and "A" not in takes:  # as the library has arrays; ``compare`` has tables
-        data = [frame.to_numpy() for frame in data]
-    if covariates:
-        about["covariates"] = tuple(frame[covariates] for frame in every)
-    about |= {name: tuple(table.labels(column) for table in tables) for name, column in labels.items()}
-    return _called(data, names, takes), {**about, **_types(args, {name for own in chosen for name in own})}
+            choice(name, file.names, f"a column of {file.source}")
+    if _in_batches(args, takes):
+        data: list[Any] = [_batches(file, own if args.columns else None, args)
+                           for file, own in zip(files, chosen, strict=True)]  # fmt: skip
+    else:
+        tables = _frames(files, [[*own, *(z for z in covariates if z not in own)] for own in chosen], args, takes)
+        data = [table[own] for table, own in zip(tables, chosen, strict=True)]
+        if all(file.array for file in files) and "A" not in takes:  # as the library has arrays; ``compare`` has tables
+            data = [table.to_numpy() for table in data]
+        if covariates:
+            about["covariates"] = tuple(table[covariates] for table in tables)
+    about |= {name: tuple(file.labels(column) for file in files) for name, column in labels.items()}
+    about |= _types(args, {name for own in chosen for name in own})
+    return [dict(zip(names, data, strict=True))] if "samples" in takes else data, about
 
 
 def variables(args: Namespace, options: dict[str, Any], takes: Mapping[str, Any]) -> Arguments:
@@ -69,151 +67,61 @@ def variables(args: Namespace, options: dict[str, Any], takes: Mapping[str, Any]
         raise ValueError("give one file, with columns for --x and --y")
     if getattr(args, "columns", None) is not None:
         raise ValueError("--columns is for samples; give --x and --y")
-    (path,) = args.files
-    batched = _in_batches(args, takes)
-    table = _schema(path, args) if batched else read(path, args)
-    _check_types([table], args)
-    labels = _labels(table, options)
-    others = options.get("given") == "others" and "others" not in table.names
-    given = table.select(options.pop("given")) if "given" in options and not others else []
-    rest = [name for name in table.names if name not in {*labels.values(), *given, *_dropped(args)}]
-    chosen = _variables(table, rest, args, takes)
+    (file,) = _files(args, takes)
+    labels = _labels(file, options)
+    others = options.get("given") == "others" and "others" not in file.names
+    given = select(file, options.pop("given")) if "given" in options and not others else []
+    rest = [name for name in file.names if name not in {*labels.values(), *given, *_dropped(args)}]
+    chosen = _variables(file, rest, args, takes)
     apart = chosen[:1] if "candidates" in takes else chosen  # candidates may share columns
     for i, own in enumerate(chosen):
         if twice := [name for other in apart[:i] for name in own if name in other]:
             raise ValueError(f"column {twice[0]!r} is in two variables; a variable is never independent of itself")
-    listed = [name for own in chosen for name in own]
-    _apart(labels, [*listed, *given], "--x, --y or --given")
-    if batched:
-        return [_batches(path, own, args) for own in chosen], _types(args, set(listed))
-    needed = list(dict.fromkeys([*listed, *given]))
-    (frame,) = frames([table], [needed], args)
-    about: dict[str, Any] = {name: table.labels(column) for name, column in labels.items()}
-    if given:
-        about["given"] = frame[given]
-    if "names" in takes:
-        about["names"] = [", ".join(own) for own in chosen]
-    return [frame[own] for own in chosen], {**about, **_types(args, {*listed, *given})}
+    needed = list(dict.fromkeys([*(name for own in chosen for name in own), *given]))
+    _apart(labels, needed, "--x, --y or --given")
+    about = {name: file.labels(column) for name, column in labels.items()} | _types(args, {*needed})
+    if _in_batches(args, takes):
+        return [_batches(file, own, args) for own in chosen], about
+    (table,) = _frames([file], [needed], args, takes)
+    about |= {"given": table[given]} if given else {}
+    about |= {"names": [", ".join(own) for own in chosen]} if "names" in takes else {}
+    return [table[own] for own in chosen], about
 
 
 def rows(args: Namespace, options: dict[str, Any], takes: Mapping[str, Any]) -> Arguments:
     """Return the rows of one file, and the arguments of the test about them."""
-    table = read(args.files[0], args)
-    _check_types([table], args)
-    labels = _labels(table, options)
-    time = table.one(options.pop("times"), "--time") if "times" in options else None
+    (file,) = _files(args, takes)
+    labels = _labels(file, options)
+    time = _one(file, options.pop("times"), "--time") if "times" in options else None
     if getattr(args, "sort", False) and time is None:
         raise ValueError("--sort puts rows into the order of --time NAME, which was not given")
-    besides = {*labels.values(), *([] if time is None else [time])}
-    if args.columns is None:
-        chosen = [name for name in table.names if name not in {*besides, *_dropped(args)}]
-    else:
-        chosen = _without_dropped(table.select(args.columns), args)
-        _apart({**labels, **({} if time is None else {"time": time})}, chosen, "--columns")
-    if not chosen:
-        raise ValueError(f"no column of {table.source} is left to test")
-    (frame,) = frames([table], [[*chosen, *([] if time is None else [time])]], args)
-    about: dict[str, Any] = {name: table.labels(column) for name, column in labels.items()}
+    apart = labels if time is None else {**labels, "time": time}
+    chosen = [name for name in file.names if name not in {*apart.values(), *_dropped(args)}]
+    if args.columns is not None:
+        chosen = _selected(file, args, apart)
+    _require(chosen, file)
+    (table,) = _frames([file], [[*chosen, *([] if time is None else [time])]], args, takes)
+    about: dict[str, Any] = {name: file.labels(column) for name, column in labels.items()}
     if time is not None:
-        times = frame[time]
-        order = times.argsort(kind="stable") if args.sort and not times.isna().any() else np.arange(len(frame))
-        frame, times = frame.iloc[order].reset_index(drop=True), times.iloc[order].reset_index(drop=True)
+        times = table[time]
+        order = times.argsort(kind="stable") if args.sort and not times.isna().any() else np.arange(len(table))
+        table, times = table.iloc[order].reset_index(drop=True), times.iloc[order].reset_index(drop=True)
         about = {name: [own[i] for i in order] for name, own in about.items()}
         about["times"] = times.tolist() if times.dtype == object or hasattr(times, "cat") else times.to_numpy()
-    return [frame[chosen]], {**about, **_types(args, set(chosen))}
+    return [table[chosen]], {**about, **_types(args, set(chosen))}
 
 
-def _variables(table: Table, rest: list[str], args: Namespace, takes: Mapping[str, Any]) -> list[list[str]]:
-    """Return the columns of every variable; ``rest``: those that are neither labels nor given."""
-    if "variables" in takes:
-        if args.variable is None:
-            return [[name] for name in rest]
-        if len(args.variable) < 2:
-            raise ValueError("give two variables or more: one --variable for each, or none for every column")
-        return [table.select(one) for one in args.variable]
-    x, y = (None if one is None else table.select(one) for one in (args.x, args.y))
-    if "method" in takes and "candidates" not in takes:  # every pair of columns
-        x = [name for name in rest if name not in (y or ())] if x is None else x
-        if not x:
-            raise ValueError("no column is left to test; name fewer in --y and --given")
-        return [x] if y is None else [x, y]
-    if x is None and y is None and len(rest) == 2:
-        x, y = [rest[0]], [rest[1]]
-    if x is None or y is None:
-        raise ValueError(f"give the columns to test as --x and --y; {table.source} has {', '.join(table.names)}")
-    if getattr(args, "z", None) is not None:
-        return [x, y, table.select(args.z)]
-    return [x, y]
-
-
-def _in_batches(args: Namespace, takes: Mapping[str, Any]) -> bool:
-    """Return whether the library reads the files: patterns, Parquet and npy, for tests that add up their rows."""
-    if "store" not in takes:
-        return False
-    special = [is_pattern(path) or Path(path).suffix.lower() in (".parquet", ".npy") for path in args.files]
-    asked = getattr(args, "store", None) is not None or getattr(args, "bins", None) is not None
-    if any(getattr(args, name, None) for name in _WHOLE):
-        if asked:
-            raise ValueError("--store and --bins are for files in batches, which the other options read whole")
-        return False
-    return any(special) or asked
-
-
-def _batches(path: str, columns: Sequence[Any] | None, args: Namespace) -> Any:
-    if columns is not None and path.lower().endswith(".npy"):
-        columns = [int(name) for name in columns]
-    bins = {} if getattr(args, "bins", None) is None else {"bins": args.bins}
-    return _Batches(path, columns=columns, **bins)
-
-
-def _schema(path: str, args: Namespace) -> Table:
-    """Return a table with the names of the columns of files, and no rows."""
-    import pyarrow.dataset
-
-    first = sorted(Path().glob(path) if not Path(path).is_absolute() else Path("/").glob(path[1:]))[:1]
-    file = str(first[0]) if is_pattern(path) and first else path
-    if file.lower().endswith(".npy"):
-        shape = np.load(file, mmap_mode="r").shape
-        return Table(path, [str(j) for j in range(shape[1] if len(shape) > 1 else 1)], array=True)
-    if not file.lower().endswith(".parquet"):
-        return Table(path, read(file, args).names)
-    return Table(path, pyarrow.dataset.dataset(file, format="parquet").schema.names)
-
-
-def _called(data: list[Any], names: Sequence[str], takes: Mapping[str, Any]) -> list[Any]:
-    """Return samples as the test takes them: a mapping from names, if there are any number."""
-    return [dict(zip(names, data, strict=True))] if "samples" in takes else data
-
-
-def _labels(table: Table, options: dict[str, Any]) -> dict[str, str]:
-    """Take the columns of labels out of the options, by argument of the test."""
-    return {name: table.one(options.pop(name), f"--{name}") for name in ("blocks", "groups") if name in options}
-
-
-def _apart(labels: Mapping[str, str], names: Sequence[str], option: str) -> None:
-    for label, column in labels.items():
-        if column in names:
-            raise ValueError(f"column {column!r} is in both --{label} and {option}; labels are not data")
-
-
-def _check_types(tables: Sequence[Table], args: Namespace) -> None:
-    known = list(dict.fromkeys(name for table in tables for name in table.names))
-    for name in args.types or ():
-        choice(name, known, "a column in --types")
-
-
-def _types(args: Namespace, names: set[str] | None) -> dict[str, Any]:
-    """Return ``column_types=`` for the columns that are tested, if there are any; None: as they were typed."""
-    types = {name: kind for name, kind in (args.types or {}).items() if names is None or name in names}
-    return {"column_types": types} if types else {}
-
-
-def _dropped(args: Namespace) -> list[str]:
-    return [name for name, kind in (args.types or {}).items() if kind == DROP]
-
-
-def _without_dropped(names: Sequence[str], args: Namespace) -> list[str]:
-    return [name for name in names if name not in _dropped(args)]
+def select(file: File, wanted: str) -> list[str]:
+    """Return names of columns from a list such as ``a,b`` or ``2:5``; a number that is no name is a position."""
+    chosen: list[str] = []
+    for item in next(csv.reader([wanted], skipinitialspace=True), []):
+        first, colon, last = item.strip().partition(":")
+        if item.strip() in file.names or not colon:
+            first = last = item.strip()
+        chosen += file.names[_place(file, first) : _place(file, last) + 1]
+    if not chosen or len(set(chosen)) < len(chosen):
+        raise ValueError(f"{wanted!r} must name one or more columns of {file.source}, each once")
+    return chosen
 
 
 def as_numbers(frame: Any) -> Any:
@@ -226,3 +134,127 @@ def as_numbers(frame: Any) -> Any:
                 raise ValueError(f"column {name!r} is not numeric; leave it out with --types {name}=drop")
         frame = frame.to_numpy(dtype=float, na_value=np.nan)
     return frame[:, 0] if frame.ndim == 2 and frame.shape[1] == 1 else frame
+
+
+def _variables(file: File, rest: list[str], args: Namespace, takes: Mapping[str, Any]) -> list[list[str]]:
+    """Return the columns of every variable; ``rest``: those that are neither labels nor given."""
+    if "variables" in takes:
+        if args.variable is None:
+            return [[name] for name in rest]
+        if len(args.variable) < 2:
+            raise ValueError("give two variables or more: one --variable for each, or none for every column")
+        return [select(file, names) for names in args.variable]
+    x, y = (None if names is None else select(file, names) for names in (args.x, args.y))
+    if "method" in takes and "candidates" not in takes:  # every pair of columns
+        x = [name for name in rest if name not in (y or ())] if x is None else x
+        return [_require(x, file)] if y is None else [_require(x, file), y]
+    if x is None and y is None and len(rest) == 2:
+        x, y = [rest[0]], [rest[1]]
+    if x is None or y is None:
+        raise ValueError(f"give the columns to test as --x and --y; {file.source} has {', '.join(file.names)}")
+    return [x, y] if getattr(args, "z", None) is None else [x, y, select(file, args.z)]
+
+
+def _files(args: Namespace, takes: Mapping[str, Any]) -> list[File]:
+    """Return the files of a command, with their rows unless the library reads these in batches."""
+    if _in_batches(args, takes):
+        files = [File(path, [str(name) for name in Batches(path).names(path) or ["0"]], array=path.endswith(".npy"))
+                 for path in args.files]  # fmt: skip
+    else:
+        files = read_files(args.files, text_options(args), args.types)
+    known = list(dict.fromkeys(name for file in files for name in file.names))
+    for name in args.types:
+        choice(name, known, "a column in --types")
+    return files
+
+
+def text_options(args: Namespace) -> TextOptions:
+    """Return how text is read, from the options of a command."""
+    typed = {field.name: getattr(args, field.name, None) for field in fields(TextOptions)}
+    return TextOptions(**{
+        name: tuple(value) if isinstance(value, list) else value for name, value in typed.items() if value is not None
+    })  # fmt: skip
+
+
+def _frames(
+    files: Sequence[File], names: Sequence[Sequence[str]], args: Namespace, takes: Mapping[str, Any]
+) -> list[Any]:
+    """Return columns of files; raise Problems with those of all of them, missing values included."""
+    try:
+        return frames_of(files, names, args.types)
+    except Problems as error:
+        policy = getattr(args, "nan_policy", takes["nan_policy"].default if "nan_policy" in takes else "")
+        gaps = [(file.source, file.gaps(own)) for file, own in zip(files, names, strict=True) if policy == "raise"]
+        missing = [f"{source}: values are missing in {', '.join(own)}; give --nan-policy omit or indicator"
+                   for source, own in gaps if own]  # fmt: skip
+        raise Problems([*error.problems, *missing]) from None
+
+
+def _in_batches(args: Namespace, takes: Mapping[str, Any]) -> bool:
+    """Return whether the library reads the files: patterns, Parquet and npy, for tests that add up their rows."""
+    if "store" not in takes:
+        return False
+    special = any(is_pattern(path) or Path(path).suffix.lower() in (".parquet", ".npy") for path in args.files)
+    batched = getattr(args, "store", None) is not None or getattr(args, "bins", None) is not None
+    whole = any(getattr(args, name, None) for name in _WHOLE)
+    if whole and batched:
+        raise ValueError("--store and --bins are for files in batches, which the other options read whole")
+    return not whole and (special or batched)
+
+
+def _batches(file: File, columns: Sequence[Any] | None, args: Namespace) -> Any:
+    if columns is not None and file.array:
+        columns = [int(name) for name in columns]
+    bins = {} if getattr(args, "bins", None) is None else {"bins": args.bins}
+    return _Batches(file.source, columns=columns, **bins)
+
+
+def _place(file: File, item: str) -> int:
+    first = 0 if file.array else 1
+    if item not in file.names and item.isdecimal():
+        if first <= int(item) < len(file.names) + first:
+            return int(item) - first
+        columns = counted(len(file.names), "column")
+        raise ValueError(f"{file.source} has {columns}; there is none at position {item}, counted from {first}")
+    return file.names.index(choice(item, file.names, f"a column of {file.source}"))
+
+
+def _one(file: File, wanted: str, option: str) -> str:
+    names = [wanted] if wanted in file.names else select(file, wanted)
+    if len(names) > 1:
+        raise ValueError(f"{option} is one column; {wanted!r} names {', '.join(names)}")
+    return names[0]
+
+
+def _labels(file: File, options: dict[str, Any]) -> dict[str, str]:
+    """Take the columns of labels out of the options, by argument of the test."""
+    return {name: _one(file, options.pop(name), f"--{name}") for name in ("blocks", "groups") if name in options}
+
+
+def _selected(file: File, args: Namespace, labels: Mapping[str, str]) -> list[str]:
+    """Return the columns of --columns that are not dropped, and are none of the labels."""
+    names = [name for name in select(file, args.columns) if name not in _dropped(args)]
+    _apart(labels, names, "--columns")
+    return names
+
+
+def _apart(labels: Mapping[str, str], names: Sequence[str], option: str) -> None:
+    for label, column in labels.items():
+        if column in names:
+            raise ValueError(f"column {column!r} is in both --{label} and {option}; labels are not data")
+
+
+def _require(names: list[str], file: File) -> list[str]:
+    if not names:
+        raise ValueError(f"no column of {file.source} is left to test")
+    return names
+
+
+def _types(args: Namespace, names: set[str]) -> dict[str, Any]:
+    """Return ``column_types=`` for the columns that are tested, if there are any."""
+    types = {name: kind for name, kind in args.types.items() if name in names}
+    return {"column_types": types} if types else {}
+
+
+def _dropped(args: Namespace) -> list[str]:
+    return [name for name, kind in args.types.items() if kind == "drop"]

@@ -155,7 +155,7 @@ def add_options(command: Parser, verbs: Iterable[Callable[..., Any]], leave_out:
         else:
             numeric = {"int": values.count, "float": values.number}.get(re.split(r"\W", kind)[0], str)
             how |= {"type": _READERS.get(name, numeric), "metavar": _metavar(name, numeric)}
-        if name.startswith("bandwidth"):
+        if name.startswith("bandwidth") or name == "column_types":
             how["action"] = "append"
         command.add_argument(*dict.fromkeys(f"--{word.replace('_', '-')}" for word in (option, name)), **how)
 

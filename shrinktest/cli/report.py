@@ -6,6 +6,7 @@ import math
 import operator
 import re
 from argparse import Namespace
+from glob import glob
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 
 from shrinktest.cli import data
 from shrinktest.cli.commands import Command, arguments
+from shrinktest.data.files import is_pattern
 from shrinktest.plots.axes import check_path, save, write
 from shrinktest.results.conclude import enough
 
@@ -95,6 +97,12 @@ def check_outputs(args: Namespace) -> None:
         check_path(getattr(args, option, None))
     if getattr(args, "coordinates", None) is not None and args.witness is None:
         raise ValueError("--coordinates are those of a picture; give --witness FILE")
+    inputs = [Path(name).resolve() for path in args.files for name in (glob(path) if is_pattern(path) else [path])]
+    outputs = {option: Path(path).resolve() for option in ("plot", "witness", "html", "csv", "store")
+               if (path := getattr(args, option, None)) is not None}  # fmt: skip
+    for option, path in outputs.items():
+        if path in inputs or list(outputs.values()).count(path) > 1:
+            raise ValueError(f"--{option} {path.name} is also another file of this command; choose another name")
     for option, ends in (("html", (".html", ".htm")), ("csv", (".csv",))):
         path = getattr(args, option, None)
         if path is None:

@@ -14,8 +14,9 @@ from inspect import signature
 from typing import Any
 
 from shrinktest import calibrate, independence_test, power_study, solve_sample_size, two_sample_test
+from shrinktest._check import choice
 from shrinktest.cli import data, values
-from shrinktest.cli.commands import TEST_OPTIONS, Command, arguments
+from shrinktest.cli.commands import TEST_OPTIONS, Command, arguments, parser, parsers_in
 from shrinktest.cli.report import RAN, check_outputs, report
 from shrinktest.estimators import ESTIMATORS
 from shrinktest.power import KNOWN_TESTS
@@ -30,6 +31,35 @@ def run_estimators(args: Namespace, command: Command) -> int:
         print(f"{name:{width}}  {kind.summary}")
     print(f"{'auto':{width}}  several of these with kernels of their own, combined into one exact test: recommended")
     return RAN
+
+
+def run_completion(args: Namespace, command: Command) -> int:
+    """Print a script that completes commands and their options."""
+    options = {
+        name: sorted(word for word in found._option_string_actions if word[:2] == "--")
+        for name, found in parsers_in(parser()).items()
+    }
+    (shell,) = args.files
+    if choice(shell, ("bash", "zsh", "fish"), "a shell") == "fish":
+        print(f"complete -c shrinktest -n __fish_use_subcommand -a '{' '.join(options)}'")
+        for name, words in options.items():
+            for word in words:
+                print(f"complete -c shrinktest -n '__fish_seen_subcommand_from {name}' -l {word[2:]}")
+        return RAN
+    cases = "\n".join(f"    {name}) words='{' '.join(words)}' ;;" for name, words in options.items())
+    print("autoload -U +X bashcompinit && bashcompinit\n" * (shell == "zsh") + _BASH % (cases, " ".join(options)))
+    return RAN
+
+
+_BASH = """_shrinktest() {
+  local words=
+  case "${COMP_WORDS[1]}" in
+%s
+  esac
+  [ "$COMP_CWORD" = 1 ] && words='%s'
+  COMPREPLY=($(compgen -W "$words" -- "${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _shrinktest shrinktest"""
 
 
 def run_calibrate(args: Namespace, command: Command) -> int:
@@ -140,5 +170,4 @@ def _study(args: Namespace, function: Any) -> dict[str, Any]:
             raise ValueError(f"--{name} is not for {kind.described}, which is that of {args.files[0]}")
         told |= dict.fromkeys(names, typed[name]) if name in typed else {}
     options = arguments(args, dict(signature(function).parameters), TEST_OPTIONS)
-    bars = not args.quiet and getattr(sys.stderr, "isatty", bool)()  # for a terminal, not for a file
-    return {**options, "design": design, "test_options": told, "progress": bars}
+    return {**options, "design": design, "test_options": told, "progress": bool(args.progress)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import datetime
 import gzip
 
@@ -10,11 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shrinktest.cli.data import frames
-from shrinktest.cli.files import names_of, read, read_all
-
-DEFAULTS = {"header": "auto", "sep": None, "decimal": None, "thousands": None, "date_format": None, "encoding": "utf-8",
-            "na": None, "comment": None, "skip_rows": 0, "types": None}  # fmt: skip
+from shrinktest.data.delimited import TextOptions
+from shrinktest.data.files import Problems, frames_of, names_of, read_file, read_files
 
 
 @pytest.fixture
@@ -22,11 +18,10 @@ def table(tmp_path, monkeypatch):
     """The data frame in a text."""
     monkeypatch.chdir(tmp_path)
 
-    def table(text, **options):
+    def table(text, types=None, **options):
         (tmp_path / "t.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
-        args = argparse.Namespace(**DEFAULTS | options)
-        found = read("t.csv", args)
-        return found.columns(found.names, args.types or {}, args)
+        file = read_file("t.csv", TextOptions(**options))
+        return file.columns(file.names, types or {})
 
     return table
 
@@ -41,12 +36,12 @@ def test_how_a_file_is_read(table):
     assert table("a:b\n1:2\n", sep=":").to_dict("list") == {"a": [1], "b": [2]}
     assert table("a;b\n1,5;2\n", decimal=",").to_dict("list") == {"a": [1.5], "b": [2]}
     assert table("Report\n\na,b\n1,2\n", skip_rows=2).to_dict("list") == {"a": [1], "b": [2]}
-    assert table("# x\na,b\n; y\n1,#2\n", comment=["#", ";"], sep=",").to_dict("list") == {"a": [1], "b": ["#2"]}
+    assert table("# x\na,b\n; y\n1,#2\n", comment=("#", ";"), sep=",").to_dict("list") == {"a": [1], "b": ["#2"]}
     assert list(table("é\n1\n".encode("latin-1"), encoding="latin-1")) == ["é"]
     assert list(table("\ufeffa\n1\n".encode())) == ["a"]
     assert list(table(gzip.compress(b"a\n1\n"))) == ["a"]
     assert table('a,b\n"1,5",x\n"line\nbreak",y\n', types={"a": "category"})["a"].tolist() == ["1,5", "line\nbreak"]
-    assert table("a\n1\n-999.0\n", na=["-999"])["a"].isna().tolist() == [False, True]
+    assert table("a\n1\n-999.0\n", na=("-999",))["a"].isna().tolist() == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +90,7 @@ def test_types_on_request(table):
         ("a,a\n1,2\n", ["more than one column named 'a'"]),
         ("a,b\n", ["no rows"]),
         ("", ["is empty"]),
-        ('a\n"1\n', ["line"]),
+        ('a\n"1\n', ["line 2 has a quotation mark"]),
         ("a\n1\n2\nx\n", ["line 4, column 'a'", "'x' is not a number", "--types a=category"]),
         ("a\n1\n2\nn/a\n", ["--na n/a"]),
         ("a\n1\n2\ninf\n", ["infinite"]),
@@ -120,10 +115,9 @@ def test_all_problems_of_all_files_are_told_at_once(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in "ab":
         (tmp_path / f"{name}.csv").write_text("x,y,d\n1,$3,03/04/2024\nz,$4,04/04/2024\n2,$5,05/04/2024\n")
-    args = argparse.Namespace(**DEFAULTS)
-    tables = read_all(["a.csv", "b.csv"], args)
-    with pytest.raises(ValueError, match=r"a\.csv") as raised:
-        frames(tables, [["x", "y", "d"]] * 2, args)
+    files = read_files(["a.csv", "b.csv"], TextOptions())
+    with pytest.raises(Problems, match=r"a\.csv") as raised:
+        frames_of(files, [["x", "y", "d"]] * 2, {})
     message = str(raised.value)
     assert message.count("--date-format") == 2 and message.count("--types y=number") == 2 and "b.csv" in message
 
