@@ -17,7 +17,7 @@ from typing import Any
 
 from shrinktest._hints import ELSEWHERE
 from shrinktest.cli.commands import COMMANDS, parser, parsers_in
-from shrinktest.cli.options import SPELLED
+from shrinktest.cli.options import SPELLED, Typed
 from shrinktest.data.files import Problems
 
 WRONG, FAILED, INTERRUPTED, UNREAD = 2, 70, 130, 141
@@ -48,14 +48,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     shrinktest ...
     0
     """
-    args, printed = argparse.Namespace(), StringIO()
+    args, printed = Typed(), StringIO()
     try:
         with redirect_stdout(printed):
             code = _run(args, list(sys.argv[1:] if argv is None else argv))
     except KeyboardInterrupt:
-        store = getattr(args, "store", None)
-        resumes = store is not None and Path(store).exists()
-        return _complain(f"interrupted{f'; the same command goes on from {store}' if resumes else ''}", INTERRUPTED)
+        resumes = f"; the same command goes on from {args.store}" if args.store and Path(args.store).exists() else ""
+        return _complain(f"interrupted{resumes}", INTERRUPTED)
     except Problems as error:
         return max(_complain(f"error: {problem}", WRONG) for problem in error.problems)
     except OSError as error:
@@ -73,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return _complain(f"error: output: {failure.strerror}", WRONG)
 
 
-def _run(args: argparse.Namespace, words: list[str]) -> int:
+def _run(args: Typed, words: list[str]) -> int:
     """Run the command that these words say, whose options are put into ``args``; return the exit code."""
     if not words or words[0] == "help":
         words = [*[word for word in words[1:2] if word in COMMANDS], "--help"]
@@ -88,21 +87,21 @@ def _run(args: argparse.Namespace, words: list[str]) -> int:
     command = COMMANDS[args.command]
     named = [value for name, value in vars(args).items() if name.startswith("file ") and value is not None]
     args.files = [path for value in named for path in (value if isinstance(value, list) else [value])]
-    args.types = {name: kind for types in getattr(args, "types", None) or () for name, kind in types.items()}
-    bar = getattr(args, "progress", False) or not getattr(args, "quiet", True)
+    args.types = {name: kind for types in args.types or () for name, kind in types.items()}
+    bar = args.progress or args.quiet is False
     args.progress = True if bar and getattr(sys.stderr, "isatty", bool)() else None  # a bar is for terminals
     module, _, name = command.runner.partition(":")
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         warnings.simplefilter("ignore", DeprecationWarning)
-        warnings.showwarning = lambda message, *_, **__: _complain(f"warning: {message}", 0) and None
+        warnings.showwarning = lambda message, *_, **__: _say(f"warning: {message}")
         code: int = getattr(import_module(f"shrinktest.cli.{module}"), name)(args, command)
     return code
 
 
 def _unknown(command: str, word: str) -> str:
     """Return what is wrong with an option that a command does not have, and which one may be meant."""
-    if not word.startswith("-"):
+    if word == "-" or not word.startswith("-"):
         return f"{command} has no use for {word!r}; see shrinktest {command} --help"
     known = [text for text in parsers_in(parser([command]))[command]._option_string_actions if text[:2] == "--"]
     option = word.partition("=")[0]
@@ -116,8 +115,12 @@ def _unknown(command: str, word: str) -> str:
 
 
 def _complain(message: str, code: int) -> int:
-    _write(f"shrinktest: {' '.join(message.split())}\n", sys.stderr)
+    _say(message)
     return code
+
+
+def _say(message: str) -> None:
+    _write(f"shrinktest: {' '.join(message.split())}\n", sys.stderr)
 
 
 def _write(text: str, stream: Any) -> OSError | None:

@@ -16,56 +16,98 @@ WIDTH = 110  # of the help, in letters
 
 #: Parameters that only Python has, or that a command gives by itself.
 _PYTHON_ONLY = {"names", "permutations", "propensity", "transform", "regressor", "x_given_z", "test_options", "kind",
-                "test", "with_null", "interval"}  # fmt: skip
+                "test", "with_null", "interval", "Y"}  # fmt: skip
 #: Options of parameters that have another name on the command line; several parameters may share an option.
 SPELLED = {
     **{"rng": "seed", "n_resamples": "resamples", "n_trials": "trials", "sample_sizes": "n", "column_types": "types"},
     **{"times": "time", "kernels": "kernel", "bandwidths": "bandwidth"},
 }
-#: How to read values that are no text, numbers or flags.
+#: How to read values that are no text, numbers or flags, by option.
 _READERS: dict[str, Callable[[str], Any]] = {
-    **dict.fromkeys(("bandwidth", "bandwidth_x", "bandwidth_y", "bandwidths"), values.bandwidth),
-    **dict.fromkeys(("rng", "workers", "folds"), values.count),
+    **dict.fromkeys(("bandwidth", "bandwidth_x", "bandwidth_y"), values.bandwidth),
+    **dict.fromkeys(("seed", "workers", "folds", "skip_rows", "bins"), values.count),
     **dict.fromkeys(("about", "alphas"), values.numbers),
-    **dict.fromkeys(("margin", "shift"), values.number_or_word),
-    **{"scale": values.scale, "column_types": values.column_types, "lags": values.lags},
-    **{"n_resamples": values.resamples, "sample_sizes": values.counts, "max_memory": values.number},
+    **dict.fromkeys(("margin", "shift"), values.literal),
+    **{"scale": values.scale, "types": values.column_types, "lags": values.lags, "sep": values.separator},
+    **{"resamples": values.resamples, "n": values.counts, "max_memory": values.number, "set": values.setting},
 }
-#: How such values are typed; the rest of the help is from the docstring.
-_TYPED = {
-    "estimator": "kme, fkmse:lam_cov=0.3, auto (recommended) or several; see `shrinktest estimators`",
-    "estimators": "kme,auto,ks_2samp,fkmse:loo=paper; kme+fkmse combines two; see `power --tests`",
-    "kernel": "gaussian, laplacian, linear, polynomial, whitened:lam=0.01, second-order, depth, energy; or several",
-    "bandwidth": "median, neighbours, 0.5*median, 2, one per column (3,0.5 or income=3,age=0.5), grid; repeatable",
-    "scale": "sd, mad, rank, deviation, none, or one per column (1,1000 or income=1000,age=mad)",
-    "column_types": "zip=category,amount=number,id=drop,day=date,size=S<M<L",
-    "blocks": "column of labels: permute rows only within blocks",
-    "groups": "column of labels: permute whole groups (clusters)",
-    "given": "columns that are given: are the others dependent besides?",
-    "covariates": "columns of both files to adjust for",
-    "times": "column with the increasing times of the rows",
-    "stopping": "draw fewer permutations: besag-clifford, besag-clifford:h=10 or curtailed",
-    "lags": "tests at lags such as -5:5; at lag k, row t of x meets row t + k of y",
-    "about": "the point: a number, or one per column such as 0.5,2",
-    "rng": "makes the p-value reproducible",
-    "sample_sizes": "numbers of observations, such as 20,40,80",
-    "alphas": "levels, such as 0.05,0.1",
-    "workers": "threads; the result does not depend on it",
+_REPEATED = ("bandwidth", "bandwidth_x", "bandwidth_y", "types", "variable", "na", "comment", "set")
+_CHOICES = {"header": ("auto", "yes", "no"), "decimal": (".", ",")}
+_ALSO = {"sep": ("--separator", "--delimiter")}
+#: What stands for the value, "-" for none, and the help, of options without a parameter or with a text of their own.
+HELP = {
+    "columns": "NAMES such as a,b or, by position, 2:5 (all)",
+    "x": "NAMES columns of the variable x, such as a,b or 2:5",
+    "y": "NAMES columns of the variable y",
+    "z": "NAMES columns of the variable z",
+    "variable": "NAMES columns of one variable; repeatable (each column)",
+    "header": "WHETHER auto, yes or no: does the first row name the columns? (auto)",
+    "sep": "MARK character between cells, tab or space (the one in the first line)",
+    "decimal": "MARK mark before decimals (.)",
+    "thousands": "MARK mark between thousands",
+    "date_format": "FORMAT how dates are written, such as %%d/%%m/%%Y (2024-03-31)",
+    "encoding": "NAME such as latin-1 or utf-16 (utf-8)",
+    "na": "CELL missing cells besides empty ones, NA and NaN; repeatable",
+    "comment": "MARK skip lines that begin so; repeatable",
+    "skip_rows": "N skip lines at the beginning",
+    "sort": "- put the rows into the order of --time first",
+    "several": "- look for several changes, one after the other",
+    "set": "KEY=VALUE a parameter of the estimator (of studies: of the design), such as lam_cov=0.3; repeatable",
+    "bins": "N bins of rows that are permuted, of data in batches (2000)",
+    "effect": "- how large the difference or dependence is, with intervals",
+    "json": "- print JSON, whose keys are the result's attributes in Python",
+    "plot": "FILE save a picture, such as null.png",
+    "html": "FILE save the report as a page with pictures",
+    "csv": "FILE save the table",
+    "witness": "FILE save a picture of where the samples differ",
+    "coordinates": "NAMES one or two columns to show in it",
+    "exit_code": "- exit with 1 if the test rejects (equivalence: if it does not)",
+    "fail_if": "'auc>0.6' exit with 1 if this holds of the result or its effect",
+    "test": "MODULE:FUNCTION a function (X, Y) -> p-value, or such as ks_2samp (ours)",
+    "list": "- list the designs",
+    "tests": "- list the tests of other packages for --estimators",
+    "quiet": "- no progress bar, which only a terminal shows",
+    "estimator": "VALUE kme, fkmse:lam_cov=0.3, auto (recommended) or several; see `shrinktest estimators`",
+    "estimators": "VALUE kme,auto,ks_2samp,fkmse:loo=paper; kme+fkmse combines two; see `power --tests`",
+    "kernel": "VALUE gaussian, laplacian, linear, polynomial, whitened:lam=0.01, second-order, depth, energy",
+    "bandwidth": "VALUE median, neighbours, 0.5*median, 2, one per column (3,0.5 or income=3,age=0.5), grid",
+    "scale": "VALUE sd, mad, rank, deviation, none, or one per column (1,1000 or income=1000,age=mad)",
+    "types": "TYPES zip=category,amount=number,id=drop,day=date,size=S<M<L; repeatable",
+    "blocks": "NAME column of labels: permute rows only within blocks",
+    "groups": "NAME column of labels: permute whole groups (clusters)",
+    "given": "NAMES columns that are given: are the others dependent besides?",
+    "covariates": "NAMES columns of both files to adjust for",
+    "time": "NAME column with the increasing times of the rows",
+    "stopping": "VALUE draw fewer permutations: besag-clifford, besag-clifford:h=10 or curtailed",
+    "lags": "VALUE tests at lags such as -5:5; at lag k, row t of x meets row t + k of y",
+    "about": "VALUE the point: a number, or one per column such as 0.5,2",
+    "seed": "N makes the p-value reproducible",
+    "n": "VALUE numbers of observations, such as 20,40,80",
+    "alphas": "VALUE levels, such as 0.05,0.1",
+    "workers": "N threads; the result does not depend on it",
+    "progress": "- show a progress bar, in a terminal",
+    "store": "FILE where a run is kept, so that the same command goes on with it",
 }
 
 #: Groups of the help, in its order, and what is in them; other options are in the second.
-ROWS, COMPARED, DESIGN, OUTPUT, EXPERT = (
-    "rows and columns", "what is compared", "design", "output", "expert",
-)  # fmt: skip
 _GROUPS = {
-    ROWS: "columns x y z variable given given_method covariates covariate_method types scale nan_policy header sep "
-    "decimal thousands date_format encoding na comment skip_rows time sort",
-    DESIGN: "blocks groups paired shift lags resamples alpha alphas stopping seed trials n n_trials power ratio "
+    "rows and columns": "columns x y z variable given given_method covariates covariate_method types scale nan_policy "
+    "header sep decimal thousands date_format encoding na comment skip_rows time sort",
+    "what is compared": "",
+    "design": "blocks groups paired shift lags resamples alpha alphas stopping seed trials n n_trials power ratio "
     "confidence trim",
-    OUTPUT: "effect json plot html csv witness coordinates exit_code fail_if progress quiet store list tests",
-    EXPERT: "gram rank max_memory workers bins largest folds tuning",
+    "output": "effect json plot html csv witness coordinates exit_code fail_if progress quiet store list tests",
+    "expert": "gram rank max_memory workers bins largest folds tuning",
 }
-GROUP_OF = {name: group for group, names in _GROUPS.items() for name in names.split()}
+
+
+class Typed(argparse.Namespace):
+    """What was typed; options that were not, or that a command does not have, are None."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return None
 
 
 class Parser(argparse.ArgumentParser):
@@ -85,107 +127,75 @@ class Parser(argparse.ArgumentParser):
             return self._get_value(action, "--")
         return super()._get_values(action, arg_strings)
 
-    def options(self) -> dict[str, list[tuple[str, str]]]:
-        """Return options and their help, by group; those with the same help are one."""
-        groups: dict[str, dict[str, list[str]]] = {ROWS: {}, COMPARED: {}, DESIGN: {}, OUTPUT: {}, EXPERT: {}}
-        for action in self._actions:
-            if action.option_strings and action.dest != "help":
-                value = f" {action.metavar}" if action.nargs != 0 else ""
-                group = groups[GROUP_OF.get(action.dest, COMPARED)]
-                group.setdefault(str(action.help).replace("%%", "%"), []).append(f"{action.option_strings[0]}{value}")
-        return {
-            group: [(_joined(words), text) for text, words in lines.items()] for group, lines in groups.items() if lines
-        }
-
     def format_help(self) -> str:
-        """Return the help."""
+        """Return the help; options with the same text are one line."""
         if not self.examples:
             return super().format_help()
-        indent = 30
-        lines = [f"usage: {self.prog} {self.files}[options]", "", str(self.description)]
-        for group, options in self.options().items():
-            lines.append(f"{group}:")
-            lines += [f"  {typed:{indent - 3}} {clipped(text, WIDTH - indent)}" for typed, text in options]
+        group_of = {name: group for group, names in _GROUPS.items() for name in names.split()}
+        groups: dict[str, dict[str, str]] = {group: {} for group in _GROUPS}
+        for action in self._actions:
+            if action.option_strings and action.dest != "help":
+                texts = groups[group_of.get(action.dest, "what is compared")]
+                text, value = str(action.help).replace("%%", "%"), f" {action.metavar}" if action.nargs != 0 else ""
+                before = f"{texts[text].partition(' ')[0]}, " if text in texts else ""
+                texts[text] = f"{before}{action.option_strings[0]}{value}"
+        lines = [f"usage: {self.prog} {self.files} [options]", "", str(self.description)]
+        for group, texts in groups.items():
+            lines += [f"{group}:"] * bool(texts)
+            lines += [f"  {typed:27} {clipped(text, WIDTH - 30)}" for text, typed in texts.items()]
         return "\n".join([*lines, "examples:", *(f"  {example}" for example in self.examples)]) + "\n"
-
-
-def _joined(words: list[str]) -> str:
-    """Return options that share their help, with the value of the last."""
-    return ", ".join([*(word.partition(" ")[0] for word in words[:-1]), words[-1]])
 
 
 def clipped(text: str, width: int) -> str:
     """Return as many clauses of a text as fit in a line."""
-    while (
-        len(text) > width and (end := max(text.rfind(mark, 0, len(text) - 1) for mark in ("; ", ", ", ": ", " ("))) > 25
-    ):
+    while len(text) > width and (end := max(map(text[:-1].rfind, ("; ", ", ", ": ", " (")))) > 25:
         text = text[:end]
-    return text if len(text) <= width else shorten(text, width, placeholder=" ...")
+    return shorten(text, width, placeholder=" ...")
 
 
-def taken(verbs: Iterable[Callable[..., Any]]) -> dict[str, Parameter]:
-    """Return the parameters of several functions; the first that has one counts."""
-    found: dict[str, Parameter] = {}
-    for verb in verbs:
-        found = {**signature(verb).parameters, **found}
-    return found
+def add_option(command: Parser, option: str, parameter: str = "", kind: str = "", text: str = "", standard: Any = None,
+               **how: Any) -> None:  # fmt: skip
+    """Add an option to a command, for a parameter of this type, description and default in Python, if any."""
+    metavar, _, help_text = HELP.get(option, "").partition(" ")
+    numeric = {"int": values.count, "float": values.number}.get(re.split(r"\W", kind)[0], str)
+    how |= {"dest": option, "help": help_text or _help(option, kind, text, standard)}
+    if standard is False or metavar == "-":
+        how["action"] = "store_true"
+    else:
+        how |= {"type": _READERS.get(option, numeric), "choices": _CHOICES.get(option)}
+        how["metavar"] = metavar or ("VALUE" if numeric is str and how["type"] is not values.count else "N")
+        how["action"] = "append" if option in _REPEATED else "store"
+    words = dict.fromkeys(f"--{word.replace('_', '-')}" for word in (option, parameter or option))
+    command.add_argument(*words, *_ALSO.get(option, ()), **how)
 
 
-def add_options(command: Parser, verbs: Iterable[Callable[..., Any]], leave_out: Iterable[str] = ()) -> None:
-    """Add an option for every parameter of the functions that can be typed; those not typed are not passed on."""
-    verbs = tuple(verbs)
+def add_parameters(command: Parser, verbs: Iterable[Callable[..., Any]], leave_out: Iterable[str] = ()) -> None:
+    """Add an option for every parameter of functions that can be typed; those not typed are not passed on."""
+    parameters: dict[str, Parameter] = {}
     described: dict[str, tuple[str, str]] = {}
-    for verb in verbs:
-        described = {**parameters_of(verb), **described}
-    parameters = taken(verbs)
+    for verb in verbs:  # the first that has one counts
+        parameters, described = {**signature(verb).parameters, **parameters}, {**parameters_of(verb), **described}
     typed = {
         name: parameter.default
         for name, parameter in parameters.items()
-        if name not in {*_PYTHON_ONLY, *leave_out, "Y"}
+        if name not in {*_PYTHON_ONLY, *leave_out}
         and (parameter.kind is Parameter.KEYWORD_ONLY or parameter.default is not Parameter.empty)
     }
     for name in ("kernel", "bandwidth"):  # of all variables
         if f"{name}_x" in typed:
             typed.setdefault(name, None)
     for name, default in typed.items():
-        option, (kind, text) = SPELLED.get(name, name), described.get(name, ("", ""))
-        how: dict[str, Any] = {"dest": option, "default": argparse.SUPPRESS, "help": _help(name, kind, text, default)}
-        if default is False:
-            how["action"] = "store_true"
-        else:
-            numeric = {"int": values.count, "float": values.number}.get(re.split(r"\W", kind)[0], str)
-            how |= {"type": _READERS.get(name, numeric), "metavar": _metavar(name, numeric)}
-        if name.startswith("bandwidth") or name == "column_types":
-            how["action"] = "append"
-        command.add_argument(*dict.fromkeys(f"--{word.replace('_', '-')}" for word in (option, name)), **how)
+        kind, text = described.get(name, ("", ""))
+        add_option(command, SPELLED.get(name, name), name, kind, text, default, default=argparse.SUPPRESS)
 
 
-def _metavar(name: str, numeric: Callable[[str], Any]) -> str:
-    named = {"blocks": "NAME", "groups": "NAME", "times": "NAME", "given": "NAMES", "covariates": "NAMES"}
-    named |= {"store": "FILE", "column_types": "TYPES", "bandwidths": "VALUE"}
-    return named.get(name, "VALUE" if numeric is str and _READERS.get(name) is not values.count else "N")
-
-
-def _help(name: str, kind: str, text: str, default: Any) -> str:
-    """Return the help on a parameter: how it is typed, its choices, or its first sentence; and its default."""
-    if name[-2:] in ("_x", "_y"):
-        return f"as --{name[:-2]}, of one variable"
-    if typed := _TYPED.get(SPELLED.get(name, name), _TYPED.get(name)):
-        return typed
+def _help(option: str, kind: str, text: str, default: Any) -> str:
+    """Return the help on a parameter: its choices, or its first sentence; and its default."""
+    if option[-2:] in ("_x", "_y"):
+        return f"as --{option[:-2]}, of one variable"
     shown = "" if default in (None, False, Parameter.empty) else f" ({default})"
     if choices := re.match(r"\{([^}]*)\}", kind):
         return f"{choices[1].replace(chr(34), '').lower()}{shown}"
-    return re.split(r"(?<=[a-z\"')])[.:]\s", plain(text))[0].rstrip(".") + shown
-
-
-def plain(text: str) -> str:
-    """Return text without the marks of reStructuredText.
-
-    Examples
-    --------
-    >>> plain("as in :func:`~shrinktest.kernels.as_kernel` with ``blocks`` (:doc:`/tables`)")
-    'as in as_kernel with blocks'
-    """
     text = re.sub(r" \(:doc:`[^`]*`\)|  See :doc:`[^`]*`\.?", "", text)
-    text = re.sub(r":\w+:`(?:~[\w.]*\.)?([^`]*)`", r"\1", text)
-    return text.replace("``", "")
+    text = re.sub(r":\w+:`(?:~[\w.]*\.)?([^`]*)`", r"\1", text).replace("``", "")
+    return re.split(r"(?<=[a-z\"')])[.:]\s", text)[0].rstrip(".") + shown

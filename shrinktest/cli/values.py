@@ -31,12 +31,12 @@ def _reader(read: Callable[[str], Any], description: str) -> Callable[[str], Any
     return read_or_refuse
 
 
-def number_or_word(text: str) -> float | int | str | None:
-    """Return a number, None for "none", or else the text."""
-    for read in (int, float):
+def literal(text: str) -> Any:
+    """Return a number, None for "none", another Python literal, or else the text."""
+    for read in (literal_eval, float):  # float reads inf
         try:
             return read(text)
-        except ValueError:
+        except (ValueError, SyntaxError):
             continue
     return None if text.lower() == "none" else text
 
@@ -47,35 +47,69 @@ def _range(text: str) -> list[int]:
     return [lag for first, last in ends for lag in range(int(first), int(last) + 1)]
 
 
+def _mark(text: str) -> str:
+    mark = {"tab": "\t", "\\t": "\t", "space": " "}.get(text, text)
+    if len(mark) != 1 or mark in '"\r\n':
+        raise ValueError
+    return mark
+
+
+def _bandwidth(text: str) -> Any:
+    """Return one bandwidth: a word such as ``0.5*median``, a number, one per column, or ``income=3,rate=0.5``."""
+    if "=" in text:
+        return {name: float(value) for name, value in _by_name(text)}
+    if text == "grid" or any(rule in text.lower() for rule in RULES):
+        return text
+    widths = tuple(float(width) for width in text.split(","))
+    return widths if len(widths) > 1 else widths[0]
+
+
+def _column_types(text: str) -> dict[str, str | list[str]]:
+    """Return how columns are read."""
+    return {name: [level.strip() for level in kind.split("<")] if "<" in kind else kind
+            for name, kind in _by_name(text)}  # fmt: skip
+
+
+def _by_name(text: str) -> list[tuple[str, str]]:
+    """Return names and what follows them; a name with a comma stands in quotation marks."""
+    pairs: list[tuple[str, str]] = []
+    for item in next(csv.reader([text], skipinitialspace=True), []):
+        name, equals, value = (part.strip() for part in item.rpartition("="))
+        if not (equals and name and value) or name in dict(pairs):
+            raise ValueError
+        pairs.append((name, value))
+    return pairs
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """Return a key and its value; text that is no Python literal stays text."""
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise ValueError
+    return key, literal(value)
+
+
 number = _reader(float, "a number")
 count = _reader(int, "a whole number")
 resamples = _reader(lambda text: float("inf") if text == "inf" else int(text), "a whole number or inf")
 counts = _reader(lambda text: [int(item) for item in text.split(",")], "whole numbers separated by commas")
 numbers = _reader(lambda text: [float(item) for item in text.split(",")], "numbers separated by commas")
 lags = _reader(_range, "whole numbers such as -5:5 or 0,1,2")
+separator = _reader(_mark, "one character, tab or space")
+bandwidth = _reader(_bandwidth, "median, neighbours, such as 0.5*median, grid, a number, one per column (0.5,2), "
+                    "or income=3,rate=0.5")  # fmt: skip
+column_types = _reader(_column_types, "like zip=category,id=drop,size=S<M<L, each name once")
+by_column = _reader(lambda text: {name: literal(value) for name, value in _by_name(text)},
+                    "like income=1000,age=mad, each name once")  # fmt: skip
+setting = _reader(_setting, "like lam=0.1")
 
 
-def separator(text: str) -> str:
-    """Return a character, given itself or its name."""
-    mark = {"tab": "\t", "\\t": "\t", "space": " "}.get(text, text)
-    if len(mark) != 1 or mark in '"\r\n':
-        raise ArgumentTypeError(f"must be one character, tab or space; got {text!r}")
-    return mark
-
-
-def bandwidth(text: str) -> Any:
-    """Return one bandwidth: a word such as ``0.5*median``, a number, one per column, or ``income=3,rate=0.5``."""
+def scale(text: str) -> Any:
+    """Return units of columns: a name such as ``sd``, one number per column, or ``income=1000,age=mad``."""
     if "=" in text:
-        return {name: number(value) for name, value in _by_name(text, "income=3,rate=0.5")}
-    if text == "grid" or any(rule in text.lower() for rule in RULES):
-        return text
-    try:
-        widths = tuple(float(width) for width in text.split(","))
-    except ValueError:
-        raise ArgumentTypeError(
-            f"must be median, neighbours, such as 0.5*median, grid, a number, or one per column (0.5,2); got {text!r}"
-        ) from None
-    return widths if len(widths) > 1 else widths[0]
+        return by_column(text)
+    value = literal(text)
+    return (value,) if isinstance(value, int | float) else value
 
 
 def bandwidths(given: list[Any]) -> Any:
@@ -84,46 +118,6 @@ def bandwidths(given: list[Any]) -> Any:
         return given[0]
     # an array of no dimensions is one number, never one per column
     return [np.asarray(width) if isinstance(width, float) else width for width in given]
-
-
-def scale(text: str) -> Any:
-    """Return units of columns: a name such as ``sd``, one number per column, or ``income=1000,age=mad``."""
-    if "=" in text:
-        return {name: number_or_word(value) for name, value in _by_name(text, "income=1000,age=mad")}
-    try:
-        return tuple(float(item) for item in text.split(","))
-    except ValueError:
-        return None if text.lower() == "none" else text
-
-
-def column_types(text: str) -> dict[str, str | list[str]]:
-    """Return how columns are read, from such as ``zip=category,id=drop,size=S<M<L``."""
-    pairs = _by_name(text, "zip=category,id=drop,size=S<M<L")
-    return {name: [level.strip() for level in kind.split("<")] if "<" in kind else kind for name, kind in pairs}
-
-
-def _by_name(text: str, example: str) -> list[tuple[str, str]]:
-    """Return names and what follows them; a name with a comma stands in quotation marks."""
-    pairs: list[tuple[str, str]] = []
-    for item in next(csv.reader([text], skipinitialspace=True), []):
-        name, equals, value = (part.strip() for part in item.rpartition("="))
-        if not (equals and name and value) or name in dict(pairs):
-            raise ArgumentTypeError(f"must look like {example}, each name once; got {text!r}")
-        pairs.append((name, value))
-    return pairs
-
-
-def setting(text: str) -> tuple[str, Any]:
-    """Return a key and its value from such as ``lam=0.1``; text that is no Python literal stays text."""
-    key, equals, value = text.partition("=")
-    if not equals or not key:
-        raise ArgumentTypeError(f"must look like lam=0.1; got {text!r}")
-    for read in (literal_eval, float):  # float reads inf
-        try:
-            return key, read(value)
-        except (ValueError, SyntaxError):
-            continue
-    return key, value
 
 
 # --- a name, and settings KEY=VALUE -------------------------------------------------------------------------
@@ -157,10 +151,7 @@ def kernels(text: str) -> Any:
 def _kernel(text: str) -> Any:
     name, *typed = text.split(":")
     settings = dict(map(setting, typed))
-    if not settings:
-        return name
-    kernel = as_kernel(name, settings.pop("bandwidth", "median"))
-    return configured(kernel, settings, name)
+    return configured(as_kernel(name, settings.pop("bandwidth", "median")), settings, name) if settings else name
 
 
 def estimator(text: str, settings: Mapping[str, Any] | None = None) -> Any:

@@ -69,7 +69,7 @@ def levels_of(cells: pd.Series, options: TextOptions) -> tuple[np.ndarray, pd.Se
 def labels_of(cells: pd.Series, options: TextOptions) -> list[Any]:
     """Return cells as labels, so that 1.0 is 1; None if missing."""
     codes, levels = levels_of(cells, options)
-    labels: list[Any] = np.append(_names(levels), None)[codes].tolist()
+    labels: list[Any] = np.array([*_names(levels), None], dtype=object)[codes].tolist()
     return labels
 
 
@@ -117,7 +117,7 @@ def read_column(cells: pd.Series, wanted: Any, mark: str, options: TextOptions) 
             raise odd(dates.isna().argmax(), f"is no date of the form {options.date_format}", "correct it")
     kind = wanted if wanted == "date" else None if wanted is not None else _kind(levels, codes, odd)
     if kind == "boolean":
-        truth = np.append((levels.str.casefold() == "true").to_numpy(object), pd.NA)[codes]
+        truth = np.array([*(levels.str.casefold() == "true"), pd.NA], dtype=object)[codes]
         return pd.array(truth, dtype="boolean" if gaps else "bool")
     if kind == "date":
         zoned = levels.str.contains(_ZONE) & (levels.str.len() > 10)
@@ -131,7 +131,7 @@ def read_column(cells: pd.Series, wanted: Any, mark: str, options: TextOptions) 
     if kind == "time":
         times = [datetime.time.fromisoformat(level.rjust(len(level) + (level[1] == ":"), "0")) for level in levels]
         return pd.Series(np.array([*times, None], dtype=object)[codes])
-    return pd.Categorical(np.append(_names(levels), None)[codes])
+    return pd.Categorical(np.array([*_names(levels), None], dtype=object)[codes])
 
 
 def kinds_of(cells: pd.Series, decimal: str = ".") -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shrinktest.data.cells import OddCell, labels_of, levels_of, read_column, remedy_for
+from shrinktest._check import choice, counted
+from shrinktest.data.cells import OddCell, labels_of, read_column, remedy_for
 from shrinktest.data.delimited import Text, TextOptions, parsed, text_in
 
 if TYPE_CHECKING:
@@ -26,8 +28,8 @@ class Problems(ValueError):
     """All that keeps files from being read, each problem with its file and what to do about it."""
 
     def __init__(self, problems: Sequence[str]) -> None:
-        super().__init__("; ".join(problems))
-        self.problems = tuple(problems)
+        self.problems = tuple(dict.fromkeys(problems))
+        super().__init__("; ".join(self.problems))
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +43,25 @@ class File:
     options: TextOptions = field(default_factory=TextOptions)
     array: bool = False  # an .npy file, whose columns have numbers from 0
 
+    def select(self, wanted: str) -> list[str]:
+        """Return names of columns from a list such as ``a,b`` or ``2:5``; a number that is no name is a position."""
+        chosen: list[str] = []
+        for item in next(csv.reader([wanted], skipinitialspace=True), []):
+            first, colon, last = item.strip().partition(":")
+            if item.strip() in self.names or not colon:
+                first = last = item.strip()
+            chosen += self.names[self._place(first) : self._place(last) + 1]
+        if not chosen or len(set(chosen)) < len(chosen):
+            raise ValueError(f"{wanted!r} must name one or more columns of {self.source}, each once")
+        return chosen
+
+    def one(self, wanted: str, option: str) -> str:
+        """Return the name of the one column of an option."""
+        names = [wanted] if wanted in self.names else self.select(wanted)
+        if len(names) > 1:
+            raise ValueError(f"{option} is one column; {wanted!r} names {', '.join(names)}")
+        return names[0]
+
     def labels(self, name: str) -> list[Any]:
         """Return the cells of a column as labels, so that 1.0 is 1; None if missing."""
         if self.text is not None:
@@ -49,16 +70,17 @@ class File:
         column = self.table[name]
         return list(column.astype(object).where(column.notna(), None))
 
-    def columns(self, names: Sequence[str], types: Mapping[str, Any]) -> pd.DataFrame:
-        """Return columns as a data frame; raise Problems with all cells that cannot be read."""
+    def columns(self, names: Sequence[str], types: Mapping[str, Any]) -> tuple[pd.DataFrame, list[str]]:
+        """Return columns as a data frame, without those that have problems, and these."""
         import pandas as pd
 
         if self.text is None:
             assert self.table is not None
-            return self.table[list(names)]
+            return self.table[list(names)], []
         plain = {self.names[place]: place for place in self.text.numbers}
         cells = self._cells([name for name in names if name not in plain or types.get(name) is not None])
-        series, problems = {}, []
+        series: dict[str, Any] = {}
+        problems = []
         for name in names:
             try:
                 series[name] = (
@@ -68,17 +90,16 @@ class File:
             except OddCell as odd:
                 place = f"{self.source}: line {self.text.line(odd.row)}, column {name!r}"
                 problems.append(f"{place}: {odd.cell!r} {odd.fault}; {remedy_for(odd, name)}")
-        if problems:
-            raise Problems(problems)
-        return pd.DataFrame(series)
+        return pd.DataFrame(series), problems
 
-    def gaps(self, names: Sequence[str]) -> list[str]:
-        """Return the columns with missing values."""
-        if self.text is None:
-            assert self.table is not None
-            return [name for name in names if self.table[name].isna().any()]
-        cells = self._cells(names)
-        return [name for name in names if (levels_of(cells[name], self.options)[0] < 0).any()]
+    def _place(self, item: str) -> int:
+        first = 0 if self.array else 1
+        if item not in self.names and item.isdecimal():
+            if first <= int(item) < len(self.names) + first:
+                return int(item) - first
+            columns = counted(len(self.names), "column")
+            raise ValueError(f"{self.source} has {columns}; there is none at position {item}, counted from {first}")
+        return self.names.index(choice(item, self.names, f"a column of {self.source}"))
 
     def _cells(self, names: Sequence[str]) -> pd.DataFrame:
         assert self.text is not None
@@ -136,7 +157,8 @@ def read_files(paths: Sequence[str], options: TextOptions, types: Mapping[str, A
     """Return several files; raise Problems with those of all that cannot be read."""
     if list(paths).count("-") > 1:
         raise ValueError("standard input (-) can be only one of the files")
-    files, problems = [], []
+    files: list[File] = []
+    problems: list[str] = []
     for path in paths:
         try:
             files.append(read_file(path, options, types))
@@ -148,25 +170,50 @@ def read_files(paths: Sequence[str], options: TextOptions, types: Mapping[str, A
             problems.append(str(error))
     if not problems:
         return files
-    for file in files:  # the cells of the others as well
-        try:
-            file.columns([name for name in file.names if (types or {}).get(name) != "drop"], types or {})
-        except Problems as error:
-            problems += error.problems
+    names = [[name for name in file.names if (types or {}).get(name) != "drop"] for file in files]
+    try:
+        frames_of(files, names, types or {})  # the cells of the others as well
+    except Problems as error:
+        problems += error.problems
     raise Problems(problems)
 
 
-def frames_of(files: Sequence[File], names: Sequence[Sequence[str]], types: Mapping[str, Any]) -> list[pd.DataFrame]:
-    """Return columns of several files; raise Problems with those of all of them."""
-    frames, problems = [], []
-    for file, own in zip(files, names, strict=True):
-        try:
-            frames.append(file.columns(own, types))
-        except Problems as error:
-            problems += error.problems
-    if problems:
-        raise Problems(problems)
-    return frames
+def frames_of(
+    files: Sequence[File], names: Sequence[Sequence[str]], types: Mapping[str, Any], remedies: Sequence[str] = ()
+) -> list[pd.DataFrame]:
+    """Return columns of several files; raise Problems with those of all of them.
+
+    Among other problems are gaps and text that is no category, if ``remedies`` have what to do about these: the library
+    finds them by itself, but only in files that can be read.
+    """
+    read = [file.columns(own, types) for file, own in zip(files, names, strict=True)]
+    frames = [frame for frame, _ in read]
+    if not (problems := [problem for _, own in read for problem in own]):
+        return frames
+    for remedy, find in zip(remedies, (_gaps, _free_text), strict=False):
+        problems += [f"{place}; {remedy}" for place in find(files, frames, types) if remedy]
+    raise Problems(problems)
+
+
+def _gaps(files: Sequence[File], frames: Sequence[pd.DataFrame], types: Mapping[str, Any]) -> list[str]:
+    gaps = [(file.source, list(frame.columns[frame.isna().any()])) for file, frame in zip(files, frames, strict=True)]
+    return [f"{source}: values are missing in {', '.join(names)}" for source, names in gaps if names]
+
+
+def _free_text(files: Sequence[File], frames: Sequence[pd.DataFrame], types: Mapping[str, Any]) -> list[str]:
+    """Return columns of text that has too many values for categories, and is no identifier, either."""
+    import pandas as pd
+
+    problems = []
+    for name in dict.fromkeys(name for frame in frames for name in frame if name not in types):
+        columns = [frame[name].dropna().astype(object) for frame in frames if name in frame]
+        text = pd.concat(columns)
+        levels, rows = text.nunique(), len(text)
+        if not all(isinstance(value, str) for value in text) or (levels <= 100 and 5 * levels <= 4 * rows) or rows < 11:
+            continue
+        if text.str.contains(" ").any() or not all(column.is_unique for column in columns):
+            problems.append(f"column {name!r} holds text with {levels} different values in {rows} rows")
+    return problems
 
 
 def names_of(paths: Sequence[str]) -> list[str]:

@@ -21,7 +21,7 @@ def table(tmp_path, monkeypatch):
     def table(text, types=None, **options):
         (tmp_path / "t.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
         file = read_file("t.csv", TextOptions(**options))
-        return file.columns(file.names, types or {})
+        return frames_of([file], [file.names], types or {})[0]
 
     return table
 

@@ -146,7 +146,7 @@ def test_kernels_and_bandwidths_reach_the_tests(run, tmp_path, design, typed, ke
         ("power mean-shift --resamples 9", "use n_resamples >= 19"),
         ("power mean-shift --n 1", "needs n >= 2"),
         ("power eckerle4 --n 40", "Eckerle4 has 35 points"),
-        ("power mean-shift --plot nowhere/p.png", "no directory nowhere"),
+        ("power mean-shift --plot nowhere/p.png", "--plot nowhere/p.png cannot be saved"),
         ("power mean-shift --csv nowhere/p.csv", "--csv nowhere/p.csv cannot be saved"),
         ("sample-size mean-shift --estimator kme,skmse", "estimator must be one"),
         ("sample-size linear --ratio 2", "one sample of pairs"),
