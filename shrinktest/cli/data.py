@@ -46,8 +46,8 @@ def samples(args: Typed, options: dict[str, Any], takes: Mapping[str, Any]) -> A
         for name in (*labels.values(), *covariates, *(own if args.columns else ())):
             choice(name, file.names, f"a column of {file.source}")
     if _in_batches(args, takes):
-        data: list[Any] = [_batches(file, own if args.columns else None, args)
-                           for file, own in zip(files, chosen, strict=True)]  # fmt: skip
+        some = args.columns is not None or args.types  # else the library may match the columns
+        data: list[Any] = [_batches(file, own if some else None, args) for file, own in zip(files, chosen, strict=True)]
     else:
         tables = _frames(files, [[*own, *(z for z in covariates if z not in own)] for own in chosen], args, takes)
         data = [table[own] for table, own in zip(tables, chosen, strict=True)]
@@ -110,16 +110,15 @@ def rows(args: Typed, options: dict[str, Any], takes: Mapping[str, Any]) -> Argu
     return [table[chosen]], {**about, **_types(args, set(chosen))}
 
 
-def as_numbers(frame: Any) -> Any:
+def as_numbers(table: Any) -> Any:
     """Return an array of numbers, of one dimension for one column, as functions of a user's take them."""
-    import pandas as pd
-
-    if isinstance(frame, pd.DataFrame):
-        for name, series in frame.items():
-            if not pd.api.types.is_numeric_dtype(series) or pd.api.types.is_bool_dtype(series):
-                raise ValueError(f"column {name!r} is not numeric; leave it out with --types {name}=drop")
-        frame = frame.to_numpy(dtype=float, na_value=np.nan)
-    return frame[:, 0] if frame.ndim == 2 and frame.shape[1] == 1 else frame
+    try:
+        values = np.asarray(table, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "--test and --given need columns of numbers; leave others out with --types NAME=drop"
+        ) from None
+    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
 
 
 def _variables(file: File, rest: list[str], args: Typed, takes: Mapping[str, Any]) -> list[list[str]]:
@@ -163,9 +162,7 @@ def _names_in(path: str) -> list[str]:
 
 def _text_options(args: Typed) -> TextOptions:
     """Return how text is read, from the options of a command."""
-    typed: dict[str, Any] = {name: value for name, value in vars(args).items()
-                             if value and name in TextOptions.__annotations__}  # fmt: skip
-    return TextOptions(**typed | {name: tuple(typed[name]) for name in ("na", "comment") if name in typed})
+    return TextOptions(**{name: value for name in TextOptions.__annotations__ if (value := getattr(args, name))})
 
 
 def _frames(files: Sequence[File], names: Sequence[Sequence[str]], args: Typed, takes: Mapping[str, Any]) -> list[Any]:

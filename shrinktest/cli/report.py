@@ -99,15 +99,16 @@ def check_outputs(args: Typed) -> None:
     """Raise, before the work and not after it, if a file cannot be saved."""
     if args.coordinates and args.witness is None:
         raise ValueError("--coordinates are those of a picture; give --witness FILE")
-    inputs = [Path(name).resolve() for path in args.files for name in (glob(path) if is_pattern(path) else [path])]
+    taken = {Path(name).resolve() for path in args.files for name in (glob(path) if is_pattern(path) else [path])}
     for option in ("plot", "witness", "html", "csv", "store"):
         if (name := getattr(args, option)) is None:
             continue
         path = Path(name)
         if path.is_dir() or not path.absolute().parent.is_dir():
             raise ValueError(f"--{option} {name} cannot be saved: there is no such folder, or it is one itself")
-        if path.resolve() in inputs:
-            raise ValueError(f"--{option} {name} would overwrite what is read; choose another name")
+        if path.resolve() in taken:
+            raise ValueError(f"--{option} {name} would overwrite another file of this command; choose another name")
+        taken.add(path.resolve())
         if option in ("plot", "witness"):
             check_path(name)
         elif option != "store" and path.suffix.lower() != f".{option}":

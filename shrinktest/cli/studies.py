@@ -89,7 +89,7 @@ def run_calibrate(args: Typed, command: Command) -> int:
     elif of_test:
         raise ValueError(f"--{next(iter(of_test))} is for the tests of this package; leave it out with --test")
     elif args.test not in KNOWN_TESTS:
-        pipeline = partial(_call_users, args.test, _imported(args.test))
+        pipeline = _users(args.test)
     options["nan_policy"] = "propagate" if policy == "indicator" else policy
     try:
         result = calibrate(pipeline, *xy, kind=kind.name, **options)
@@ -98,26 +98,22 @@ def run_calibrate(args: Typed, command: Command) -> int:
     return report(args, result)
 
 
-def _imported(name: str) -> Any:
-    """Return the function that is called MODULE:FUNCTION."""
+def _users(name: str) -> Any:
+    """Return a function that calls MODULE:FUNCTION, whose failures are those of bad input."""
     if ":" not in name:
         raise ValueError(f"--test must look like module:function; got {name!r}")
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())  # modules of the folder one is in, as with python -m
-    try:
-        return pkgutil.resolve_name(name)
-    except Exception as error:  # in a file of the user's
-        raise ValueError(f"--test {name}: {type(error).__name__}: {error}") from None
 
+    def call(*xy: Any) -> Any:
+        try:
+            return pkgutil.resolve_name(name)(*xy)
+        except Exception as error:
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            where = f"{frame.filename}, line {frame.lineno}"
+            raise ValueError(f"--test {name}: {type(error).__name__}: {error} ({where})") from error
 
-def _call_users(name: str, function: Any, x: Any, y: Any) -> Any:
-    """Call a function of the user's, whose failures are those of bad input."""
-    try:
-        return function(x, y)
-    except Exception as error:
-        frame = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{frame.filename}, line {frame.lineno}"
-        raise ValueError(f"--test {name}: {type(error).__name__}: {error} ({where})") from error
+    return call
 
 
 def run_power(args: Typed, command: Command) -> int:

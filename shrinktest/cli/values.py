@@ -138,35 +138,35 @@ def configured(value: Any, settings: Mapping[str, Any], name: str) -> Any:
 
 def stopping(text: str) -> Any:
     """Return a rule for stopping from such as ``curtailed`` or ``besag-clifford:h=10``."""
-    name, *settings = text.split(":")
-    name = rule_name(name)
-    return configured(as_stopping(name, 0.05), dict(map(setting, settings)), name) if settings else name
+    name, settings = _named(text)
+    return configured(as_stopping(rule_name(name), 0.05), settings, name) if settings else rule_name(name)
 
 
 def kernels(text: str) -> Any:
     """Return a kernel from such as ``laplacian`` or ``whitened:lam=0.01``, or a list of several."""
-    return _one_or_several([_kernel(part.strip()) for part in text.split(",")])
-
-
-def _kernel(text: str) -> Any:
-    name, *typed = text.split(":")
-    settings = dict(map(setting, typed))
-    return configured(as_kernel(name, settings.pop("bandwidth", "median")), settings, name) if settings else name
+    made = []
+    for name, settings in map(_named, text.split(",")):
+        width = settings.pop("bandwidth", None)
+        plain = not settings and width is None
+        made.append(name if plain else configured(as_kernel(name, width or "median"), settings, name))
+    return made[0] if len(made) == 1 else made
 
 
 def estimator(text: str, settings: Mapping[str, Any] | None = None) -> Any:
     """Return an estimator from such as ``fkmse:loo=paper``, a list of several, or "auto"."""
-    names = [part.strip() for part in text.split(",")]
-    if settings and (len(names) > 1 or is_auto(text)):
-        raise ValueError(f"--set is for one estimator, not for {text!r}; write fkmse:lam_cov=0.3")
-    return _one_or_several([_estimator(name, settings or {}) for name in names])
+    made = []
+    for name, own in map(_named, text.split(",")):
+        if settings and ("," in text or is_auto(name)):
+            raise ValueError(f"--set is for one estimator, not for {text!r}; write fkmse:lam_cov=0.3")
+        auto = is_auto(name) and not own
+        made.append(AUTO if auto else configured(as_estimator(name), {**own, **(settings or {})}, name))
+    return made[0] if len(made) == 1 else made
 
 
-def _estimator(text: str, more: Mapping[str, Any]) -> Any:
-    name, *settings = text.split(":")
-    if is_auto(name) and not settings:
-        return AUTO
-    return configured(as_estimator(name), {**dict(map(setting, settings)), **more}, name)
+def _named(text: str) -> tuple[str, dict[str, Any]]:
+    """Return a name and its settings, from such as ``fkmse:loo=paper``."""
+    name, *settings = text.strip().split(":")
+    return name, dict(map(setting, settings))
 
 
 def compared(text: str) -> dict[str, Any]:
@@ -176,7 +176,3 @@ def compared(text: str) -> dict[str, Any]:
         raise ValueError(f"estimators has a name twice ({text}); name each once")
     # a plain name may be that of another test, which the study knows
     return {label: estimator(label.replace("+", ",")) if {"+", ":"} & set(label) else label for label in labels}
-
-
-def _one_or_several(values: list[Any]) -> Any:
-    return values[0] if len(values) == 1 else values

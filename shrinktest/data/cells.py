@@ -58,8 +58,10 @@ def levels_of(cells: pd.Series, options: TextOptions) -> tuple[np.ndarray, pd.Se
         new, distinct = pd.factorize(levels.str.strip())
         codes, levels = new[codes], pd.Series(distinct, dtype=object)
     missing = levels.isin([*MISSING, *options.na])
-    if options.na and (words := numbers_of(pd.Series(options.na, dtype=object), options.decimal or ".")).size:
-        missing |= np.isin(_floats(levels, options.decimal or "."), words) & ~levels.str.fullmatch(_CODE)
+    decimal = options.decimal or "."
+    given = pd.Series([*options.na], dtype=object)
+    if options.na and (words := np.append(numbers_of(given, "."), numbers_of(given, decimal))).size:
+        missing |= np.isin(_floats(levels, decimal), words) & ~levels.str.fullmatch(_CODE)
     if not missing.any():
         return codes, levels
     new = np.where(missing, -1, np.cumsum(~missing) - 1)

@@ -36,11 +36,11 @@ class TextOptions:
     decimal: str | None = None  # before decimals; None is a point, and points between thousands are errors
     thousands: str | None = None
     date_format: str | None = None
-    comment: tuple[str, ...] = ()  # what lines begin with that are skipped
+    comment: Sequence[str] = ()  # what lines begin with that are skipped
     skip_rows: int = 0
     header: str = "auto"  # yes or no
     encoding: str = "utf-8"
-    na: tuple[str, ...] = ()  # missing cells besides empty ones, NA and NaN
+    na: Sequence[str] = ()  # missing cells besides empty ones, NA and NaN
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +70,10 @@ def text_in(path: str, encoding: str) -> str:
         return sys.stdin.read()
     raw = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     source = "standard input" if path == "-" else path
+    if raw.startswith((b"PK\x03\x04", b"PAR1\x15", b"\x93NUMPY", b"ARROW1", b"BZh")):
+        raise ValueError(
+            f"{source} is no text; save the table as CSV, or give it the ending .parquet or .npy if it is one"
+        )
     try:
         raw = gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw
         text = raw.decode(encoding)

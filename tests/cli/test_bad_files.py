@@ -103,6 +103,7 @@ def bad(tmp_path):
     (tmp_path / "header.csv").write_text("u,v\n")
     (tmp_path / "cut.parquet").write_bytes((tmp_path / "good.parquet").read_bytes()[:-40])
     (tmp_path / "latin.csv").write_bytes("u,v\n1,é\n2,e\n".encode("latin-1"))
+    (tmp_path / "book.xlsx").write_bytes(b"PK\x03\x04\xff\x00")
     (tmp_path / "cut.npy").write_bytes(b"\x93NUMPY")
     (tmp_path / "many_1.csv").write_text("u,v\n1,2\n2,3\n3,3\n")
     (tmp_path / "many_2.csv").write_text("u,v\n1,a\n2,b\n3,a\n")
@@ -128,6 +129,9 @@ def bad(tmp_path):
         ("k-sample - -", ["only one"]),
         ("compare good.csv good.csv --html good.csv", ["--html good.csv would overwrite"]),
         ("compare good.csv good.csv --html page.txt", [".html"]),
+        ("two-sample good.csv good.csv --plot new.png --witness ./new.png", ["--witness ./new.png would overwrite"]),
+        ("two-sample good.parquet good.parquet --store good.parquet", ["--store good.parquet would overwrite"]),
+        ("compare good.csv book.xlsx", ["book.xlsx is no text; save the table as CSV"]),
         ("compare good.csv good.csv --columns u,z", ["'z'", "good.csv"]),
         ("compare good.csv good.csv --types z=drop", ["'z'", "--types"]),
         ("compare good.csv good.csv --columns 3", ["2 columns", "position 3"]),

@@ -47,18 +47,84 @@ def test_how_a_file_is_read(table):
 @pytest.mark.parametrize(
     ("text", "names"),
     [
-        ("a,b\n1,2\n", ["a", "b"]),
-        ("1,2\n3,4\n", ["1", "2"]),
-        ("1.5,x\n2.5,y\n", ["1", "2"]),
-        ("id,1.5\n3,2.5\n4,3.5\n", None),
-        ("a,\n1,2\n", ["a", "Unnamed: 1"]),
+        ("a,b\n1,2\n", "a b"),
+        ("1,2\n3,4\n5,6\n", "1 2"),
+        ("5\n1.5\n2.5\n", "1"),
+        ("1,2.5\n1.5,2\n0.5,1.5\n", "1 2"),
+        ("1,NA\n3,4\n", "1 2"),
+        ("1.5,good\n2.5,\n3.5,bad\n", "1 2"),  # a missing cell below is no sign of a header
+        ("height,grade\n2.5,bad\n", "height grade"),
+        ("2019,2020,grade\n1,2,3\n", "2019 2020 grade"),
+        ("year,2019,2020\na,1.5,2.5\nb,3,4\n", "year 2019 2020"),
+        ("2020-01-01\n2020-01-02\n", "1"),
+        ("2020-01-01,2020-01-02\n1,2\n3,4\n", "2020-01-01 2020-01-02"),
+        ("True,1\nFalse,3\n", "1 2"),
+        (",b\n1,2\n", "Unnamed:0 b"),
+        ("a|b,c\n1,2\n", "a|b c"),
+        ("a;b|c\n1;2\n", "a b|c"),
+        ("2019,2020,2021\n5,7,9\n6,8,3\n", None),
+        ("2020,2021\n1.5,2.5\n3.5,0.5\n", None),
+        ("0,1\n1.5,2.5\n3.5,0.5\n", None),  # as pandas writes columns without names
+        ("0,1,2,3\n1,5,3,2\n4,2,5,1\n", None),
+        ("1,2,3\n100,250,300\n120,300,280\n", None),
+        ("2020\n0.5\n1.5\n", None),
+        ("1.5,x\n2,3\n4,5\n", None),  # a header, or a first row with a slip
     ],
 )
 def test_headers(table, text, names):
-    if names is None:
-        assert list(table(text, header="yes")) == text.partition("\n")[0].split(",")
-    else:
-        assert list(table(text)) == names
+    if names is not None:
+        assert [name.replace(" ", "") for name in table(text)] == names.split()
+        return
+    with pytest.raises(ValueError, match="give --header yes or --header no"):
+        table(text)
+    assert list(table(text, header="yes")) == text.partition("\n")[0].split(",")
+    assert len(table(text, {str(j + 1): "category" for j in range(4)}, header="no")) == text.count("\n")
+
+
+def test_blank_lines_and_quoted_comments(table):
+    assert table("  \na,b\n1,2\n \n3,4\n   \n").to_dict("list") == {"a": [1, 3], "b": [2, 4]}
+    assert table('a\n1\n""\n2\n')["a"].isna().tolist() == [False, True, False]
+    text = '# "by hand\nu;v\n1,5;"x\n# y"\n  # more\n2,5;z\n'
+    assert table(text, decimal=",", comment=["#"]).to_dict("list") == {"u": [1.5, 2.5], "v": ["x\n# y", "z"]}
+
+
+@pytest.mark.parametrize("word", ["-999", "-999.0", "-9.99e2"])
+def test_numbers_that_stand_for_missing_cells(table, word):
+    found = table("a,zip\n-999.0,007\n-999,-999\n1.5,\n-999.00,7\n", na=[word])
+    assert found["a"].isna().tolist() == [True, True, False, True]
+    assert found["zip"].isna().tolist() == [False, True, True, False]
+    assert table("a;b\n-999,0;1\n2,5;-999\n", decimal=",", na=[word]).isna().to_numpy().tolist() == [
+        [True, False], [False, True]]  # fmt: skip
+
+
+def test_words_that_stand_for_missing_cells_are_no_names(table):
+    found = table("id,NULL\n1,2\nNULL,3\n", na=["NULL"])
+    assert list(found) == ["id", "NULL"] and found["id"].isna().tolist() == [False, True]
+
+
+def test_columns_by_name_and_by_position(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b,c:d,e\n1,2,3,x\n")
+    file = read_file(str(tmp_path / "t.csv"), TextOptions())
+    for wanted, names in {
+        "1:3": ["a", "b", "c:d"],
+        "4,a": ["e", "a"],
+        "b:4": ["b", "c:d", "e"],
+        "c:d, a": ["c:d", "a"],
+    }.items():
+        assert file.select(wanted) == names
+    for wanted in ("1:5", "0", "a,a", "f", "²"):
+        with pytest.raises(ValueError, match=r"t\.csv"):
+            file.select(wanted)
+
+
+def test_numbers_and_dates_are_those_of_pandas(table):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=200), "n": rng.integers(-9, 9, 200), "big": 2**53 + np.arange(200),
+                          "day": pd.date_range("2024-01-01", periods=200)})  # fmt: skip
+    frame.loc[3, "x"] = np.nan
+    pd.testing.assert_frame_equal(table(frame.to_csv(index=False)), frame, check_dtype=False)
+    gaps = table('big\n9007199254740993\n""\n9007199254740995\n')["big"]
+    assert gaps.dtype == "Int64" and gaps[0] == 2**53 + 1
 
 
 def test_types_of_cells(table):
