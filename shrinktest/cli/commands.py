@@ -193,5 +193,5 @@ def arguments(args: Typed, parameters: Mapping[str, Parameter], others: Collecti
 
 _CONVERTED: dict[str, Callable[[Any], Any]] = {
     "kernel": values.kernels, "bandwidth": values.bandwidths, "stopping": values.stopping,
-    "estimators": values.compared, "about": lambda given: given[0] if len(given) == 1 else given,
+    "estimators": values.compared, "alphas": values.several, "scale": values.several,
 }  # fmt: skip

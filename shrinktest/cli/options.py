@@ -24,12 +24,12 @@ SPELLED = {
 }
 #: How to read values that are no text, numbers or flags, by option.
 _READERS: dict[str, Callable[[str], Any]] = {
-    **dict.fromkeys(("bandwidth", "bandwidth_x", "bandwidth_y"), values.bandwidth),
+    **dict.fromkeys(
+        ["bandwidth", "bandwidth_x", "bandwidth_y", "scale", "margin", "shift", "about", "alphas", "n"], values.value
+    ),
     **dict.fromkeys(("seed", "workers", "folds", "skip_rows", "bins"), values.count),
-    **dict.fromkeys(("about", "alphas"), values.numbers),
-    **dict.fromkeys(("margin", "shift"), values.literal),
-    **{"scale": values.scale, "types": values.column_types, "lags": values.lags, "sep": values.separator},
-    **{"resamples": values.resamples, "n": values.counts, "max_memory": values.number, "set": values.setting},
+    **{"types": values.column_types, "lags": values.lags, "sep": values.separator, "resamples": values.resamples},
+    **{"max_memory": values.number, "set": values.setting},
 }
 _REPEATED = ("bandwidth", "bandwidth_x", "bandwidth_y", "types", "variable", "na", "comment", "set")
 _CHOICES = {"header": ("auto", "yes", "no"), "decimal": (".", ",")}

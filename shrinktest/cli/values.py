@@ -14,7 +14,6 @@ import numpy as np
 from shrinktest._check import choice
 from shrinktest.estimators import as_estimator
 from shrinktest.kernels import as_kernel
-from shrinktest.kernels.bandwidths import RULES
 from shrinktest.multiple.ensembles import AUTO, is_auto
 from shrinktest.permutations.stopping import as_stopping, rule_name
 
@@ -54,14 +53,9 @@ def _mark(text: str) -> str:
     return mark
 
 
-def _bandwidth(text: str) -> Any:
-    """Return one bandwidth: a word such as ``0.5*median``, a number, one per column, or ``income=3,rate=0.5``."""
-    if "=" in text:
-        return {name: float(value) for name, value in _by_name(text)}
-    if text == "grid" or any(rule in text.lower() for rule in RULES):
-        return text
-    widths = tuple(float(width) for width in text.split(","))
-    return widths if len(widths) > 1 else widths[0]
+def _value(text: str) -> Any:
+    """Return a number, a word, one number per column such as ``0.5,2``, or values such as ``income=3,rate=0.5``."""
+    return {name: literal(value) for name, value in _by_name(text)} if "=" in text else literal(text)
 
 
 def _column_types(text: str) -> dict[str, str | list[str]]:
@@ -92,24 +86,16 @@ def _setting(text: str) -> tuple[str, Any]:
 number = _reader(float, "a number")
 count = _reader(int, "a whole number")
 resamples = _reader(lambda text: float("inf") if text == "inf" else int(text), "a whole number or inf")
-counts = _reader(lambda text: [int(item) for item in text.split(",")], "whole numbers separated by commas")
-numbers = _reader(lambda text: [float(item) for item in text.split(",")], "numbers separated by commas")
 lags = _reader(_range, "whole numbers such as -5:5 or 0,1,2")
 separator = _reader(_mark, "one character, tab or space")
-bandwidth = _reader(_bandwidth, "median, neighbours, such as 0.5*median, grid, a number, one per column (0.5,2), "
-                    "or income=3,rate=0.5")  # fmt: skip
+value = _reader(_value, "a number, a word, one per column (0.5,2), or like income=3,rate=0.5, each name once")
 column_types = _reader(_column_types, "like zip=category,id=drop,size=S<M<L, each name once")
-by_column = _reader(lambda text: {name: literal(value) for name, value in _by_name(text)},
-                    "like income=1000,age=mad, each name once")  # fmt: skip
 setting = _reader(_setting, "like lam=0.1")
 
 
-def scale(text: str) -> Any:
-    """Return units of columns: a name such as ``sd``, one number per column, or ``income=1000,age=mad``."""
-    if "=" in text:
-        return by_column(text)
-    value = literal(text)
-    return (value,) if isinstance(value, int | float) else value
+def several(given: Any) -> Any:
+    """Return one value as a sequence."""
+    return (given,) if isinstance(given, int | float) else given
 
 
 def bandwidths(given: list[Any]) -> Any:
@@ -117,7 +103,7 @@ def bandwidths(given: list[Any]) -> Any:
     if len(given) == 1:
         return given[0]
     # an array of no dimensions is one number, never one per column
-    return [np.asarray(width) if isinstance(width, float) else width for width in given]
+    return [np.asarray(float(width)) if isinstance(width, int | float) else width for width in given]
 
 
 # --- a name, and settings KEY=VALUE -------------------------------------------------------------------------
