@@ -12,7 +12,6 @@ import _links
 import _pages
 import _study
 import pytest
-import rows as benchmark_rows
 
 import shrinktest
 
@@ -118,11 +117,6 @@ def test_tables_are_read_to_the_last_bit(tmp_path):
     assert [read[name].tolist() for name in ("n", "null", "label")] == [
         table[name].tolist() for name in ("n", "null", "label")
     ]
-
-
-def test_the_page_of_benchmarks_is_made_of_its_data():
-    rows = benchmark_rows.read(DOCS / "data" / "benchmarks.csv")
-    assert benchmark_rows.page(rows) == (DOCS / "benchmarks.md").read_text(encoding="utf-8")
 
 
 def test_every_data_file_and_figure_belongs_to_a_page():
