@@ -129,16 +129,9 @@ def test_every_data_file_and_figure_belongs_to_a_page():
 # ---------------------------------------------------------------------------------------- code of the pages
 
 
-@pytest.mark.parametrize(
-    "page, blocks",
-    [
-        *((page, None) for page in _pages.PAGES if page != "docs/glance.md"),
-        ("docs/glance.md", 4),  # the tests; the study after them takes a minute
-        pytest.param("docs/glance.md", None, marks=pytest.mark.slow),
-    ],
-)
-def test_pages_show_what_their_code_prints(page, blocks, capsys):
-    assert _pages.written(page, blocks) == (ROOT / page).read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", _pages.PAGES)
+def test_pages_show_what_their_code_prints(page):
+    assert _pages.written(page) == text_of(ROOT / page)
 
 
 def test_wrong_outputs_of_pages_are_found(tmp_path, monkeypatch):
