@@ -38,7 +38,7 @@ def short(value: float) -> str:
 
 def choosing() -> Iterator[tuple[str, bool]]:
     level = SHORTCUTS.loc["smallest p-value of five bandwidths", "level"].item()
-    yield f"The smallest of five p-values is below .05 nevertheless, as in [{100.0 * level:.0f} % of such data", True
+    yield f"the smallest of five p-values is below 0.05 in [{100.0 * level:.0f}% of such data sets]", True
 
 
 def closer() -> Iterator[tuple[str, bool]]:
@@ -168,7 +168,7 @@ def validity() -> Iterator[tuple[str, bool]]:
     median = SHORTCUTS.xs("median bandwidth", level="where")["level"].max()
     yield "at the median bandwidth it is hardly visible here", median < 0.06
     counted = SHORTCUTS.loc["counting > instead of >=", "level"].item()
-    yield "counting `>` instead gives far too many false alarms", counted > 0.3
+    yield "counting `>` instead gives far too many false positives", counted > 0.3
 
 
 def picture_of_levels() -> str:
