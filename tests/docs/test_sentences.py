@@ -29,7 +29,7 @@ def tables(name: str) -> dict[str, pd.DataFrame]:
 
 def per_cent(values: pd.Series, places: int = 0) -> str:
     low, high = (f"{100.0 * value:.{places}f}" for value in (values.min() + 1e-12, values.max() + 1e-12))
-    return f"{float(low):g} to {float(high):g} %"
+    return f"{float(low):g}% to {float(high):g}%"
 
 
 def short(value: float) -> str:
@@ -59,15 +59,15 @@ def equivalence() -> Iterator[tuple[str, bool]]:
     margin = table[table["what"] == "at the margin"]
     best = margin[margin["reading"] == "of the best witness function"]
     shift, turned = (best.loc[best["data"] == data, "rejected"] for data in ("uniform, moved", "normal, turned"))
-    told = f"in {per_cent(shift)} after a shift, and in up to {100.0 * turned.max():.0f} % where the difference"
+    told = f"in {per_cent(shift)} after a shift, and in up to {100.0 * turned.max():.0f}% where the difference"
     yield f"[it rejects](levels.md#equivalence) {told}", True
     own = margin.loc[margin["reading"] == "of the fitted ones", "rejected"]
     of = [per_cent(margin.loc[margin["scale"] == scale, "rejected"], 1) for scale in ("distance", "dependence")]
     told = f"{of[0]} of data sets (distances) and {of[1]} (dependences), and in {per_cent(own, 1)} for separability"
-    yield f"at .05 it rejected in {told}", True
+    yield f"at 0.05 it rejected in {told}", True
     rare = tables("rare_levels")[""]
     said = [
-        f"in 0 to {100 * of['rejected']:.0f} % {every} in at most {100 * of['rejected_unnoted']:.1f} %"
+        f"in 0% to {100 * of['rejected']:.0f}% {every} in at most {100 * of['rejected_unnoted']:.1f}%"
         for every, of in (
             ("of all data sets, and", _most(rare, "rows")),
             ("and", _most(rare, "pairs")),
@@ -77,7 +77,7 @@ def equivalence() -> Iterator[tuple[str, bool]]:
     told = f"{said[0]} of those without the note; of pairs {said[1]}; of two variables {said[2]}."
     yield f"[the test rejected](levels.md#equivalence-of-rare-values) {told}", rare["rejected"].min() < 0.005
     fifty = rare.query("data == 'rows' and first == .1 and second == 0 and rows == '50 and 50'")["rejected"].item()
-    yield f"equivalence is shown in {100 * fifty:.0f} % of data sets where the distance is the margin", True
+    yield f"equivalence is shown in {100 * fifty:.0f}% of data sets where the distance is the margin", True
 
 
 def _most(rare: pd.DataFrame, data: str) -> pd.Series:
@@ -248,7 +248,7 @@ def test_sentences_say_what_the_data_files_hold(page, sentence, holds):
 
 #: Numbers that are no measurements: levels, shares of intervals, sizes in designs that the page sets itself.
 CONSTANT = re.compile(
-    r"\b95 ?%|\.05\b|\b5 %|\$[^$]*\$|`[^`]*`|\]\([^)]*\)|\[[A-Z]\w*\d\d\w*\]|Eckerle4|E\d+\b|\bd = 1\b"
+    r"\b95 ?%|0?\.05\b|\b5 ?%|\$[^$]*\$|`[^`]*`|\]\([^)]*\)|\[[A-Z]\w*\d\d\w*\]|Eckerle4|E\d+\b|\bd = 1\b"
 )
 
 
