@@ -47,11 +47,11 @@ def closer() -> Iterator[tuple[str, bool]]:
     _, high = region(int(table["trials"].max()))
     both, one = (null[(null["alternative"] == "two-sided") == which]["rejected"] for which in (True, False))
     yield (
-        f"The two-sided test, which is the default, holds its level from {null['n'].min()} rows on.",
+        f"The two-sided test (the default) holds its level from {null['n'].min()} rows on.",
         both.max() <= high,
     )
-    yield f"it rejected true null hypotheses in at most {100.0 * both.max():.1f} % of data sets.", True
-    yield "One-sided tests exceed it a little where Y and Z are small", high < one.max() < 0.1
+    yield f"it rejected true null hypotheses in at most {100.0 * both.max():.1f}% of data sets.", True
+    yield "One-sided tests exceed it a little if Y and Z are small", high < one.max() < 0.1
 
 
 def equivalence() -> Iterator[tuple[str, bool]]:
