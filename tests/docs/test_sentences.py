@@ -88,11 +88,11 @@ def change() -> Iterator[tuple[str, bool]]:
     table = tables("change_levels")[""]
     points = table[(table["what"] == "series") & (table["test"] == "change point") & (table["told"] == "stretches")]
     long, noted = (points[(points["noted"] < 0.05) == which]["level"] for which in (True, False))
-    said = "In series that are long compared with their memory the test rejects about as often as its level says."
+    said = "In series that are long relative to their autocorrelation the test nearly keeps its level."
     yield said, long.min() > 0.03 and long.max() < 0.07
     yield "In short series it rejects far too often, and the result has a note.", noted.max() > 0.2
     chosen = 100 * table[(table["what"] == "cover") & table["data"].str.endswith("auto")]["level"]
-    yield f"in {chosen.min():.1f} to {chosen.max():.1f} % of series", True
+    yield f"in {chosen.min():.1f}% to {chosen.max():.1f}% of series", True
 
 
 def given() -> Iterator[tuple[str, bool]]:
