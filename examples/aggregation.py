@@ -466,7 +466,7 @@ def page(tables: dict[str, pd.DataFrame]) -> list[str]:
         f"Level .05, {trials} trials a cell, {RESAMPLES} permutations; standard errors of powers are at most "
         f"{0.5 / trials**0.5:.3f}. The intervals are in the data. All tests of a cell see the same data, and all "
         "of this package the same permutations. Tests of other packages are on the page "
-        "[power beside other tests](leaderboard.md).",
+        "[power beside other tests](leaderboard.md#two-samples-and-independence).",
         '`estimator="auto"` combines these for two samples, whatever the data, all with the standard mean:',
         lists[0],
         "and these for independence (one kernel: for both variables):",
@@ -522,7 +522,7 @@ def page(tables: dict[str, pd.DataFrame]) -> list[str]:
         markdown(several.drop(columns=["only_combined", "only_best", "trials"])),
         of_the_best(several),
         "## Level",
-        "That of `auto` is exact, and is measured on a page of its own: [levels](kernel_levels.md).",
+        "That of `auto` is exact, and is measured on a page of its own: [levels](levels.md#kernels-and-auto).",
         "## Cost",
         "25 + 25 points in 5 columns, 999 permutations, one worker, medians of 9 runs: three estimators (kme, skmse, "
         f"fkmse) with five bandwidths take {times['several / dearest']:.1f} times as long as the slowest of the "
