@@ -434,6 +434,8 @@ def page(tables) -> list[str]:
         "their papers; the others are from dcor and hyppo, with permutations. There are "
         f"{RESAMPLES['two-sample']} permutations for two samples, {RESAMPLES['independence']} for independence, and "
         f"{MORE['MMDAgg']} for MMDAgg and HSICAgg.",
+        "The results are for an earlier `auto` with eight statistics for samples and twelve for pairs. The present one "
+        "has six and eleven.",
         "The members and weights of `auto` were chosen on other data: 49 two-sample designs and 55 designs of pairs, "
         "mostly of the same families with other sizes, dimensions and strengths. One choice used these settings: "
         "`Whitened(Energy(), 0.001)` was kept for pairs because power was lost here without it.",
