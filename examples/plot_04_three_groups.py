@@ -47,6 +47,6 @@ plt.show()
 # %%
 # **How to read it.** A dot is a pair of groups, the line its interval, and half is what a coin would do. The small
 # p-values say only that not all groups are the same. It would be wrong to rank pairs whose intervals overlap: each
-# interval is that of its pair alone.
+# interval is for its pair alone.
 #
 # **Next:** :doc:`how large a difference is <plot_05_how_large>`, :doc:`effects and their intervals </effects>`.

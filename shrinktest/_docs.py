@@ -19,7 +19,7 @@ regressor : regressor, optional
     Unfitted scikit-learn regressor for the regressions on ``given``; default kernel ridge regression.
 method : str, default "westfall-young"
     Adjustment of the p-values for multiple testing.  "westfall-young" is step-down on the shared permutations.  Others
-    are those of statsmodels' ``multipletests``: "bonferroni", "sidak", "holm-sidak", "holm", "simes-hochberg" and
+    are the methods of statsmodels' ``multipletests``: "bonferroni", "sidak", "holm-sidak", "holm", "simes-hochberg" and
     "hommel" control the family-wise error rate; "fdr_bh", "fdr_by", "fdr_tsbh" and "fdr_tsbky" the false discovery
     rate.
 trim : float, default 0.05

@@ -37,7 +37,7 @@ def rounded(values: NDArray[np.float64], precision: np.dtype[Any]) -> NDArray[np
 
 
 def rounding_of(values: NDArray[np.float64], precision: np.dtype[Any] = DOUBLE) -> NDArray[np.float64]:
-    """How far from values others may be that differ from them by rounding only."""
+    """Return how far rounding alone can move values."""
     return np.asarray(_STEPS * np.finfo(precision).eps * np.abs(values))
 
 
@@ -67,7 +67,7 @@ def _of_both(ordered: NDArray[np.float64], precision: np.dtype[Any]) -> tuple[ND
 
 
 def _merged(column: NDArray[np.float64], precision: np.dtype[Any]) -> NDArray[np.float64]:
-    """Values (N,), those of a cluster that is as narrow as rounding errors replaced by the least of it."""
+    """Return values (N,); clusters as narrow as rounding errors are replaced by their least value."""
     out, known = column.copy(), ~np.isnan(column)
     distinct, codes = np.unique(column[known], return_inverse=True)
     with np.errstate(over="ignore"):

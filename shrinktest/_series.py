@@ -55,7 +55,7 @@ def read_series(
     shift: Any = None,
     times: Any = None,
 ) -> Series:
-    """One series as users give it; raises TypeError or ValueError for what cannot be tested."""
+    """Read a series as users give it; raise TypeError or ValueError if it cannot be tested."""
     check_nan_policy(nan_policy)
     labels = {} if blocks is None or transform is not None else {"blocks": [blocks]}
     types, of_labels = columns_of_labels(labels, [X], column_types, scale)
@@ -111,7 +111,7 @@ def read_series(
 
 
 def _taken(data: Observed, nan_policy: str, scale: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Taken]:
-    """Which rows miss nothing, which are kept, and these as numbers."""
+    """Return complete rows, the rows that are kept, and these as numbers."""
     complete = data.complete(nan_policy)[0]
     keep = complete if nan_policy == "omit" else np.ones(data.sizes[0], dtype=bool)
     if nan_policy == "omit" and not keep.all():
@@ -190,7 +190,7 @@ def _counted_without(keep: NDArray[np.bool_], *, timed: bool) -> tuple[str, ...]
     """Note on places among rows that are left."""
     if keep.all():
         return ()
-    way = "times stay those of their rows" if timed else "times= gives rows names that stay"
+    way = "times stay with their rows" if timed else "times= gives rows names that stay"
     return (note("rows-left", way=way),)
 
 

@@ -47,7 +47,7 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
 
 
 def tiny_is_zero(function: Function) -> Function:
-    """A decorator for what computes with kernels: those of points that are far apart are 0, whatever numpy is told.
+    """A decorator for what computes with kernels: kernel values of points far apart are 0, whatever numpy is told.
 
     ``numpy.errstate(under="raise")`` would make an error of that.
     """

@@ -66,7 +66,8 @@ def calibrate(
         The data; for independence, two variables of the same observations.  ``test`` gets them as they were given:
         tables as tables of the same library, one dimension as one dimension, else arrays of float64.
     kind : {"two-sample", "independence"}
-        Which null hypothesis is made true: "two-sample" permutes the rows of both samples, "independence" those of Y.
+        Which null hypothesis is made true: "two-sample" permutes the rows of both samples, "independence" the rows of
+        Y.
     blocks, paired, groups, shift
         Which permutations are allowed, as in :func:`two_sample_test` (``blocks``, ``paired``, ``groups``) and
         :func:`independence_test` (``blocks``, ``groups``, ``shift``).  Labels themselves are not permuted.
@@ -113,7 +114,7 @@ def calibrate(
     (1 - confidence) / 2 are flagged as anti-conservative at any one level, by Clopper and Pearson's interval [CP34].
     A test that is exact only on average over data sets has a level given the values that is above alpha in some of
     them, and is flagged more often with few observations: with 1000 trials the t test of two samples of 5 normal
-    observations at .01, .05 and .1 in 15, 9 and 7 % of data sets, that of two samples of 10 in less than 1 %.
+    observations at .01, .05 and .1 in 15, 9 and 7 % of data sets, the test of two samples of 10 in less than 1 %.
 
     With numbers in ``given`` the null hypothesis is an estimate, by kernel ridge regression and neighborhoods of rows,
     and a flag is a hint only: the t test of a partial correlation, exact for the normal data it was tried on, was

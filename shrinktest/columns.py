@@ -85,9 +85,10 @@ def two_sample_test_columns(
 
     Notes
     -----
-    The p-value of a column is that of :func:`two_sample_test` on this column with the same ``rng``.  All columns share
-    the permutations of rows, so the step-down procedure of Westfall and Young [WY93] takes their dependence into
-    account and loses little power if they are correlated; :doc:`/validity` says which error rate each method controls.
+    The p-value of a column equals the p-value of :func:`two_sample_test` on this column with the same ``rng``.  All
+    columns share the permutations of rows, so the step-down procedure of Westfall and Young [WY93] takes their
+    dependence into account and loses little power if they are correlated; :doc:`/validity` says which error rate each
+    method controls.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What changed between two tables?  ``compare``."""
+"""``compare``: a report on what changed between two tables."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def compare(
 
     Notes
     -----
-    The overall p-value is that of :func:`two_sample_test`, and those of columns are those of
+    The overall p-value comes from :func:`two_sample_test`, and the p-values of columns come from
     :func:`two_sample_test_columns`, from the same permutations.  The overall test and the adjusted tests each have
     level ``alpha``, and may disagree.  Dates and counters that hardly overlap are left out of the overall test, with a
     note.

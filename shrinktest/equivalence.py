@@ -332,7 +332,7 @@ class EquivalenceResult(Result):
         return f"It was not shown that {what} is below {_number(self.margin)} ({limit}), {chance}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the attributes as plain Python values, with ``answer``, ``reject`` and those of the ordinary test."""
+        """Return the attributes, ``answer`` and ``reject``, also of the ordinary test, as plain Python values."""
         names = ("test", "n_observations", "columns", "kernel", "bandwidth", "route", "rng", "estimator")
         entries = {name: plain(getattr(self.test, name)) for name in names}
         return super().to_dict() | entries | {"answer": self.answer, "reject": self.reject()}

@@ -109,7 +109,7 @@ def independence_test(
     Returns
     -------
     TestResult
-        As in :func:`two_sample_test`; its one estimate is that of the centered pairs.  A
+        As in :func:`two_sample_test`; its one estimate belongs to the centered pairs.  A
         :class:`~shrinktest.MultipleTestsResult`, with a p-value for all lags together and one per lag, if ``lags`` are
         given.
 
@@ -125,7 +125,7 @@ def independence_test(
     Notes
     -----
     HSIC = tr(Kc Lc) / n^2, with centered Gram matrices, is the biased form ([X20] (32), (33), erratum E25); the
-    unbiased one is that of [Song12].  Other estimators are fitted to the Gram matrix Kc o Lc of the centered pairs
+    unbiased one is due to [Song12].  Other estimators are fitted to the Gram matrix Kc o Lc of the centered pairs
     ([M14] section 4.4), again for every permutation (:doc:`/theory`).
 
     The test is exact if the rows of Y are exchangeable under the null hypothesis (within blocks, or as whole groups).

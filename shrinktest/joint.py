@@ -116,7 +116,7 @@ def joint_independence_test(
     Returns
     -------
     TestResult
-        Its one estimate is that of the features of the joint observations.
+        Its one estimate belongs to the features of the joint observations.
 
     See Also
     --------

@@ -53,8 +53,8 @@ def k_sample_test(
         Two or more samples, or one dict from names to samples: arrays, tables or batches, as in
         :func:`two_sample_test`.
     comparison : {"pairs", "pooled"}, default "pairs"
-        "pairs" averages the squared distances of all pairs of samples, "pooled" those of each sample from the pooled
-        sample.
+        "pairs" averages the squared distances of all pairs of samples, "pooled" the squared distances of each sample
+        from the pooled sample.
     weights : {"sizes", "equal"}, default "sizes"
         "sizes" weights pairs by n_i n_j and samples by n_i; with "equal" every distance counts the same.
     form : {"auto", "biased", "unbiased"}, default "auto"

@@ -1,4 +1,4 @@
-"""Which columns depend on which?  ``independence_matrix``."""
+"""``independence_matrix``: tests of all pairs of columns."""
 
 from __future__ import annotations
 
@@ -105,10 +105,10 @@ def independence_matrix(
 
     Notes
     -----
-    With Y, whole rows of Y are permuted, and the p-value of a pair is that of :func:`independence_test` with the same
-    ``rng``.  Without Y, every column but the first is permuted by itself, so every pair still has a permutation test.
-    Single p-values are exact for every independent pair; :doc:`/validity` says which error rate each method controls,
-    and when "westfall-young" is only approximate.
+    With Y, whole rows of Y are permuted, and the p-value of a pair equals the p-value of :func:`independence_test` with
+    the same ``rng``.  Without Y, every column but the first is permuted by itself, so every pair still has a
+    permutation test. Single p-values are exact for every independent pair; :doc:`/validity` says which error rate each
+    method controls, and when "westfall-young" is only approximate.
 
     Examples
     --------

@@ -58,11 +58,11 @@ TEXTS = {
     "shared-rows": "{rows} rows are in both samples, and no row is in one of them twice. Rows in both make the samples "
     "look alike: leave them out of one, or give pairs with paired=True.",
     # estimators and forms
-    "same-as-kme": "Permuting does not change the {amount}, so the p-value is that of estimator='kme' ({plain}).",
+    "same-as-kme": "Permuting does not change the {amount}, so the p-value equals that with estimator='kme' ({plain}).",
     "tuned-apart": "Samples that are tuned apart carry unequal noise, so the statistic is not zero under equal "
     "distributions. The p-value stays exact, but prefer tuning='pooled' or 'joint'.",
     "unequal-sizes": "With unequal sizes {what} favors one direction of a change of scale; {remedy} does not.",
-    "approximation": "The statistic is that of {what}; its permutation test has exact level.",
+    "approximation": "The statistic uses {what}; its permutation test has exact level.",
     "differences-alone": "Mean differences within pairs alone would reject (p = {pvalue:.2g}). That is another test, "
     "not to be reported in place of this one; estimator='auto' includes differences within pairs.",
     # rows in order of time
@@ -96,7 +96,7 @@ TEXTS = {
     "interval says nothing about whether there is.",
     "interval-ends": "The interval for each end of the change takes the other end as fixed; it misses weak changes "
     "more often than its confidence says (90 % for 95 % were measured).",
-    "interval-chosen": "The interval is wider than that of a single statistic, because the data chose the statistic. "
+    "interval-chosen": "The interval is wider than for a single statistic, because the data chose the statistic. "
     "By how much it must be wider was measured, and is not known exactly.",
     "no-interval": "There is no interval for the place, which needs rows that change places on both sides of it: {why}",
     "later-changes": "The adjusted p-value of the first change found is exact. Those of the others treat the rows of a "
@@ -110,10 +110,10 @@ TEXTS = {
     "regressions": "The regressions {problem}. Do not trust a small p-value: use more rows, a better regressor=, "
     "strata or x_given_z=.",
     # effects, equivalence and relative similarity
-    "effect-of-member": "{what} that of the member with the largest weight, which no data choose: {kernel}.",
-    "witness-of-member": "The function and its band are those of the member that decided, {member}. The data chose it, "
+    "effect-of-member": "{what} computed for the member with the largest weight, which no data choose: {kernel}.",
+    "witness-of-member": "The function and its band belong to the member that decided, {member}. The data chose it, "
     "which the band does not allow for; the p-value of the test does.",
-    "effect-of-pair": "Each interval is that of its pair alone: the largest of several differences looks larger than "
+    "effect-of-pair": "Each interval is for its pair alone: the largest of several differences looks larger than "
     "it is.",
     "effect-without-design": "Intervals of effects do not take {design} into account; the p-values do.",
     "effect-in-time": "The rows follow each other in time: there is no interval, because it would be too short.",
@@ -141,10 +141,10 @@ TEXTS = {
     "missing-in-both": "Column {column!r} is missing in {shares}: rows without a value count as equal.",
     "few-units": "{where} only {count} {units}; {what} was measured from {least} on.",
     "uneven-candidates": "{first} and {second} have very different sizes: the level of one-sided tests may be exceeded "
-    "somewhat, that of the two-sided test is held.",
+    "somewhat; the two-sided test holds its level.",
     "interval-groups": "The interval is a jackknife over {groups} groups of pairs.",
     "undecided": "Without permutations the statistics cannot be compared, so the witness function and the place of a "
-    "change are those of the first.",
+    "change describe the first.",
 }
 
 

@@ -124,7 +124,7 @@ def closer_test(
     Notes
     -----
     The statistic is the difference of two unbiased estimates over its standard error ([B16]; for HSIC [B15]), by the
-    jackknife over rows, pairs or groups.  The p-value is that of Student's t with Welch's degrees of freedom.  It is
+    jackknife over rows, pairs or groups.  The p-value comes from Student's t with Welch's degrees of freedom.  It is
     asymptotic: no permutation leaves the data as they are when X is as far from Y as from Z.  The two-sided test was
     found to hold its level from 20 rows on, see the page "Which model is closer?".
 

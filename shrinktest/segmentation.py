@@ -105,7 +105,7 @@ def segmented(search: Search, n_changes: float, provenance: dict[str, Any]) -> C
     The whole series is tested; if the test rejects, it is cut at the place of the change, and both sides are tested in
     the same way.  Each test looks at all cuts of its rows, and at those within intervals (`Scans`).  After each cut all
     places are found again, and stretches with new ends are tested.  The adjusted p-value of a stretch is its own over
-    its share of the rows, and no less than those of the changes at its ends (Meinshausen 2008).
+    its share of the rows, and no less than the p-values of the changes at its ends (Meinshausen 2008).
     """
     hypothesis, alpha = search.hypothesis, search.settings.alpha
     n = hypothesis.sizes[0]
@@ -230,7 +230,7 @@ def change_points(
     -----
     The series is tested as by :func:`change_point_test`, also within seeded intervals, in which changes that cancel
     show.  If the test rejects, the series is cut, and both segments are tested in the same way.  The p-value of the
-    whole series is exact; those of segments, whose ends were chosen by the data, are adjusted for all tests but
+    whole series is exact; p-values of segments, whose ends were chosen by the data, are adjusted for all tests but
     approximate (:doc:`/change`).
 
     Examples

@@ -98,12 +98,12 @@ def two_sample_test(
     The test is exact for every estimator if the rows are exchangeable under the null hypothesis (within blocks, pairs
     or groups): what depends on the labels is recomputed for every permutation, ties count as exceedances, and the
     observed data are one of the permutations (:doc:`/validity`).  With ``shift`` it is exact for periodic series and
-    approximate for others (:doc:`/change`).  The statistic is that of [M14] section 2 with the weights of the
-    estimator, and [X20] (30) for marginalized means; the unbiased form of equal weights is that of [G12]
+    approximate for others (:doc:`/change`).  The statistic is defined in [M14] section 2 with the weights of the
+    estimator, and [X20] (30) for marginalized means; the unbiased form of equal weights is due to [G12]
     (:doc:`/theory`).
 
-    Several statistics share their permutations and give one exact p-value; :doc:`/which` lists those of "auto".
-    With ``paired=True`` half of the weight of "auto" is on the differences within pairs.
+    Several statistics share their permutations and give one exact p-value; :doc:`/which` lists the statistics of
+    "auto". With ``paired=True`` half of the weight of "auto" is on the differences within pairs.
     Data in batches are read whole if they fit in memory, and otherwise need ``gram="rff"`` or "nystrom"
     (:doc:`/large`).
 

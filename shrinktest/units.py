@@ -34,7 +34,7 @@ class Units:
     points: Array  # (N, d): the pooled sample
 
     def units(self, called: Sequence[object] | None = None) -> Array:
-        """One unit of every column (d,); 1 for a column that has one value only, and for those of no rows.
+        """Unit of every column (d,); 1 for a column that has one value only, or no rows.
 
         Parameters
         ----------
@@ -67,7 +67,7 @@ class Units:
         return np.ascontiguousarray(out)
 
     def settled(self, called: Sequence[object] | None = None) -> Units:
-        """The same with numbers for units, and without the pooled sample where nothing more is taken from it."""
+        """Return numeric units, without the pooled sample where it is no longer needed."""
         if moves(self.scale) and len(self.points):
             return self
         return Units(tuple(self.units(called).tolist()), self.points[:0])
@@ -79,7 +79,7 @@ class Units:
 
 
 def moves(scale: Scale) -> bool:
-    """Whether other values than multiples of the columns are compared."""
+    """Return True if the compared values are not multiples of the columns."""
     return scale in _MOVED or (not isinstance(scale, str) and any(name in scale for name in _MOVED))
 
 
@@ -130,12 +130,12 @@ def means(Z: Array) -> Array:
 
 
 def _exponents(Z: Array) -> Any:
-    """Of the powers of two that are just above the largest values (d,)."""
+    """Return exponents of the powers of two just above the largest values (d,)."""
     return np.frexp(np.abs(Z).max(axis=0))[1]
 
 
 def constant_columns(Z: Array) -> Array:
-    """Which columns (d,) have one value only."""
+    """Return which columns (d,) are constant."""
     return np.asarray((Z[0] == Z).all(axis=0))
 
 
@@ -171,7 +171,7 @@ def _few(names: list[str]) -> str:
 
 
 def _units(Z: Array, scale: str, columns: Any) -> Array:
-    """One unit of every column of Z, which are those with these numbers."""
+    """Return a unit for every column of Z, which has the columns with these numbers."""
     if scale in _BESIDE:
         return _units(Z, _BESIDE[scale], columns) * TYPICAL[_BESIDE[scale]]
     if scale == "rank" or not len(Z):

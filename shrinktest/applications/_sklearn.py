@@ -1,4 +1,4 @@
-"""What the applications take from scikit-learn: its base classes, and how they read a table."""
+"""Base classes of scikit-learn for the applications, and how they read a table."""
 
 from __future__ import annotations
 

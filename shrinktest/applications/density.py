@@ -161,7 +161,7 @@ class KernelMeanMatching(DensityMixin, OnPoints):
         return self
 
     def _start(self, points: Array, k: int, floor: float, starts: int) -> Mixture:
-        """Where the optimiser begins."""
+        """Return the starting point of the optimizer."""
         if isinstance(self.init, str):
             choice(self.init, ["k-means"], "init")
             return kmeans_start(points, k, floor, starts, generator(self.random_state))

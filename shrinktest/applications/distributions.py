@@ -140,7 +140,7 @@ class DistributionKernel(TransformerMixin, BaseEstimator):
         return np.exp(-self._squares(inner, embeddings, norms) / (2.0 * self.level2_bandwidth_**2))
 
     def _squares(self, inner: Array, embeddings: list[MeanEmbedding], norms: Array) -> Array:
-        """Squared distances of embeddings from those of the training samples, not below 0."""
+        """Return squared distances of embeddings from the embeddings of the training samples, not below 0."""
         if isinstance(self.kernel_, FeatureMap):  # nothing cancels that both have far from zero
             from scipy.spatial.distance import cdist
 

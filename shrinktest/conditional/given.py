@@ -123,7 +123,7 @@ def read_covariates(
     """
     _refuse_designs("covariates", paired=paired or None, shift=shift, permutations=own)
     if not isinstance(covariates, tuple | list) or len(covariates) != 2:
-        raise ValueError("covariates must be a pair: (those of the rows of X, those of the rows of Y)")
+        raise ValueError("covariates must be a pair: (covariates of X, covariates of Y)")
     names, names_of_z = names_for((X, Y), XY, called), tuple(f"covariates of {name}" for name in called or XY)
     for argument, pair in (("covariates", covariates), ("propensity", propensity)):
         if isinstance(pair, tuple | list) and len(pair) == 2:

@@ -79,7 +79,7 @@ class Smoother:
 
     @property
     def own(self) -> np.ndarray:
-        """Share (n,) of every row in its own prediction, with that of the mean."""
+        """Share (n,) of every row in its own prediction, including its share in the mean."""
         return np.asarray(np.square(self.vectors) @ self.factors + 1.0 / len(self.vectors))
 
     def residuals(self, targets: np.ndarray) -> np.ndarray:
@@ -144,7 +144,7 @@ def tuned_smoother(bases: Sequence[Basis], targets: np.ndarray) -> Smoother:
 def inflation(first: Smoother, second: Smoother) -> float:
     """Factor, at least 1, by which squared sums of products of residuals exceed those with random signs.
 
-    Residuals of different rows share the noise of the regression; the factor is that of white noise in both variables.
+    Residuals of different rows share the noise of the regression; the factor assumes white noise in both variables.
     """
     n, both = len(first.vectors), (first, second)
     lost = [smoother.factors * (2.0 - smoother.factors) for smoother in both]
@@ -188,7 +188,7 @@ class Residuals:
 
 @dataclass(frozen=True, eq=False)
 class Regression:
-    """Regressions on the same given variables (n, d), by kernel ridge or a regressor like those of scikit-learn."""
+    """Regressions on the same given variables (n, d), by kernel ridge or a regressor in the style of scikit-learn."""
 
     given: np.ndarray
     regressor: Any = None
@@ -281,7 +281,7 @@ class Regression:
         return held_out
 
     def _noise(self, residuals: np.ndarray, held_out: Sequence[np.ndarray]) -> float:
-        """Variance of the predictions by the jackknife over folds, in units of that of the noise."""
+        """Variance of the predictions by the jackknife over folds, in units of the noise variance."""
         noise = 0.0
         for fold, rows in enumerate(self._folds):
             others = np.stack([each[rows] for other, each in enumerate(held_out) if other != fold])

@@ -1,1 +1,1 @@
-"""How different, how dependent: effect sizes that do not depend on the sample size, with their intervals."""
+"""Effect sizes, which do not depend on the sample size, with confidence intervals."""

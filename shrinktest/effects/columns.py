@@ -25,9 +25,9 @@ _WIDEST = 0.2  # largest distance from a quartile, in shares of the rows, over w
 def changes(first: Column, second: Column, units: Units, confidence: float) -> tuple[Change, ...]:
     """Estimate how a column differs between two tables, in every respect that its kind has.
 
-    The columns have the same levels, ``units`` are those of all their rows, and ``confidence`` is that of each interval
-    by itself.  Location and spread come first, then shares by the size of their change: of True and False that of True,
-    of two categories that of the first.  Pairs that miss a value are left out.
+    The columns have the same levels, ``units`` identify all their rows, and ``confidence`` holds for each interval
+    by itself.  Location and spread come first, then shares by the size of their change: of True and False the share of
+    True, of two categories the share of the first.  Pairs that miss a value are left out.
     """
     missing, size = np.concatenate([first.missing(), second.missing()]), len(first)
     if units.paired:
@@ -87,7 +87,7 @@ def larger(first: Array, second: Array, units: Units, confidence: float) -> tupl
 class Middle:
     """The middle half of values, with the influence of every value on its width.
 
-    Quartiles are those of the mid-distribution function, which are asymptotically normal for tied values too: Y. Ma,
+    Quartiles refer to the mid-distribution function and are asymptotically normal for tied values too: Y. Ma,
     M. G. Genton and E. Parzen, Asymptotic properties of sample quantiles of discrete distributions, Annals of the
     Institute of Statistical Mathematics 63 (2011), 227-243.
     """
@@ -134,7 +134,7 @@ class Middle:
 def ratio_of_widths(first: Array, second: Array, units: Units, confidence: float) -> tuple[float, float, float]:
     """Estimate the ratio of interquartile ranges, second over first, with an interval from its logarithm.
 
-    The variances are those of the units' influences, with the degrees of freedom of B. L. Welch, Biometrika 34 (1947),
+    The variances come from the units' influences, with the degrees of freedom of B. L. Welch, Biometrika 34 (1947),
     28-35.  Returns the estimate and the two limits, NaN for what cannot be estimated.
     """
     values = near_one(np.concatenate([first, second]))  # so that squares do not overflow

@@ -1,4 +1,4 @@
-"""Dependence of two variables, on a scale from 0 to 1: HSIC without bias, relative to that of each with itself."""
+"""Dependence of two variables, on a scale from 0 to 1: HSIC without bias, divided by the HSIC of each with itself."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def dependence(x: InnerProducts, y: InnerProducts, groups: np.ndarray | None = N
     """Return the kernel correlation HSIC(X, Y) / sqrt(HSIC(X, X) HSIC(Y, Y)), with every part unbiased.
 
     Also known as centred kernel alignment; with kernels of a distance it is the squared distance correlation with its
-    bias removed.  The variance is that of the jackknife over pairs, or ``groups`` (n,) of them (codes 0, 1, ...).  Its
+    bias removed.  The variance is the jackknife variance over pairs, or ``groups`` (n,) of them (codes 0, 1, ...).  Its
     part of second order is the variance under independence, which is 2 HSIC(X, X) HSIC(Y, Y) / (n (n - 3)) for the
     numerator, and so does not depend on the kernel for the ratio.  With groups, which take features less their mean,
-    only pairs of different groups are compared, and that part is estimated: it lies between that of n pairs and that of
-    as many as there are groups, depending on how similar the pairs of a group are.  NaN for a variable without HSIC
+    only pairs of different groups are compared, and that part is estimated: it lies between the values for n pairs and
+    for as many as there are groups, depending on how similar the pairs of a group are.  NaN for a variable without HSIC
     with itself and with fewer than four groups; the variance is NaN if that holds without one unit.
 
     Sources: C. Cortes et al., Journal of Machine Learning Research 13 (2012), 795-828; L. Song et al., Journal of
@@ -54,7 +54,7 @@ def dependence(x: InnerProducts, y: InnerProducts, groups: np.ndarray | None = N
 def dependence_in_groups(sums: PairSums) -> Estimate:
     """Return the same from sums over groups of pairs chosen at random, with the jackknife over groups.
 
-    The part of second order is that of pairs, because these are independent.
+    The second-order part is computed from pairs, because these are independent.
     """
     whole = sums.whole
     covariances = (centred_sums(xx, x, x, whole.n)[0] for xx, x in ((whole.xx, whole.x), (whole.yy, whole.y)))
@@ -83,7 +83,7 @@ def dependences(grams: Sequence[Features], *, normalised: bool, workers: int = 1
 
 
 def _correlation(both: Any, left: Any, right: Any, least: Sequence[float]) -> np.ndarray:
-    """Return HSIC relative to that of each variable with itself; NaN if one of these is rounding error."""
+    """Return HSIC divided by the HSIC of each variable with itself; NaN if one of these is rounding error."""
     varies = (left > least[0]) & (right > least[1])
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(varies, both / np.sqrt(np.maximum(left * right, 0.0)), np.nan)

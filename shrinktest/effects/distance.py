@@ -20,7 +20,7 @@ NORMS, VARIANCE = "norms", "variance"
 class Pair:
     """Rows of two samples, and the independent units (rows, pairs or groups) that they belong to."""
 
-    second: np.ndarray  # (N,): which rows are of the second sample; those of the first come first
+    second: np.ndarray  # (N,): which rows belong to the second sample; rows of the first come first
     units: np.ndarray  # (N,): unit 0, 1, ... of every row
     blocks: np.ndarray | None = None  # (N,): within which rows are compared; their shares are taken as given
     linked: bool = False  # whether every unit has a row in each sample; else it has rows in one

@@ -108,9 +108,9 @@ class InnerProducts:
         return out
 
     def unit_sums(self, weights: np.ndarray, units: np.ndarray) -> np.ndarray:
-        """Return weighted sums (units, k, k) of inner products of the points of a unit with those of all other units.
+        """Return weighted sums (units, k, k) of inner products between the points of a unit and of all other units.
 
-        Entry [u, s, t] is that of the points of unit u, with the weights (n, k) of column s, and the others with those
+        Entry [u, s, t] pairs the points of unit u, with the weights (n, k) of column s, and the others with the weights
         of column t.  A U statistic is their sum over units, and without a unit it has less of these.
         """
         spans = [slice(rows[0], rows[-1] + 1) for rows in map(np.flatnonzero, weights.T)]

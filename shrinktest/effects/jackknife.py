@@ -11,7 +11,7 @@ FEWEST = 5  # independent units of each sample that an interval takes
 
 
 def centred(values: np.ndarray, strata: np.ndarray | None = None) -> np.ndarray:
-    """Return the deviations of values (n,) from their mean, or from those of their strata (codes 0, 1, ...)."""
+    """Return the deviations of values (n,) from their mean, or from the means of their strata (codes 0, 1, ...)."""
     if strata is None:
         return values - values.mean()
     means = np.bincount(strata, weights=values) / np.maximum(np.bincount(strata), 1)

@@ -125,7 +125,7 @@ class CrossFit:
 def _with_ties(scores: np.ndarray, size: float) -> np.ndarray:
     """Return scores (n,) with those that differ by rounding error made equal: rows with the same values are ties.
 
-    ``size`` is that of the terms whose sums the scores are.
+    ``size`` is the size of the terms whose sums the scores are.
     """
     order = np.argsort(scores, kind="stable")
     ordered = scores[order]
@@ -194,8 +194,8 @@ class Area:
         """Return a score interval for the area of the fitted functions; NaN without a variance.
 
         It holds the areas within z standard deviations of the estimate, for the standard deviation under each area.
-        Its form over the areas is that of J. A. Hanley and B. J. McNeil, Radiology 143 (1982), 29-36 (R. G. Newcombe,
-        Statistics in Medicine 25 (2006), 559-573, method 5), its size that of the influences of E. R. DeLong et al.,
+        Its form over the areas is due to J. A. Hanley and B. J. McNeil, Radiology 143 (1982), 29-36 (R. G. Newcombe,
+        Statistics in Medicine 25 (2006), 559-573, method 5), its size comes from the influences of E. R. DeLong et al.,
         Biometrics 44 (1988), 837-845.  Every fold is scored by a function of all others, so that the noise of a
         function returns in the scores of the others: the share of the variance that is noise counts twice, which under
         equal distributions is all of it.

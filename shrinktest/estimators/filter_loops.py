@@ -96,7 +96,7 @@ def tikhonov_deletion(values, points, along, outside, lams, t):
 
 @compiled(fused=True, inner=True)
 def _step(buffer, r, lanes, momentum, size, at):
-    """One iteration of every lane."""
+    """Run one iteration of every lane."""
     o = _ROW
     for _ in range(r):
         for a in range(_ZERO, lanes):
@@ -109,7 +109,7 @@ def _step(buffer, r, lanes, momentum, size, at):
 
 @compiled(fused=True, inner=True)
 def _sums(values, off, start, scaled, buffer, lanes, at, square, product):
-    """Images T x of every lane, their products with q and x (those of x if ``scaled``), and x times ``start``."""
+    """Return T x of every lane, its products with q and x (products of x if ``scaled``), and x times ``start``."""
     at[:], square[:], product[:] = 0.0, 0.0, 0.0
     o, left = _ROW, 0.0
     for k in range(start.size):

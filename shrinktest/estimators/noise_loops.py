@@ -2,7 +2,7 @@
 
 The kernel is Gaussian with squared bandwidths th2 (d,); the noise has variances e (d,).  With a = th2 + e and
 b = th2 + 2e, L_ij = prod_j sqrt(th2_j / a_j) exp(-r_j^2 / (2 a_j)) and Q_ij the same with b.  A sample is given by its
-coordinates (d, n), so that loops over points run along rows.  Bandwidths and noise of shape (1,) are those of all
+coordinates (d, n), so that loops over points run along rows.  Bandwidths and noise of shape (1,) are shared by all
 coordinates, whose squared differences are then added up first.
 """
 

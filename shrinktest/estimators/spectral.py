@@ -264,7 +264,7 @@ class Landweber(_Gradient):
 class NuMethod(_Gradient):
     """Kernel mean by the nu-method (accelerated L2 boosting), stopped early.
 
-    [S14] Table 1; the coefficients, which the paper does not print (erratum E20), are those of the normalized Jacobi
+    [S14] Table 1; the coefficients, which the paper does not print (erratum E20), come from the normalized Jacobi
     polynomials.  The filter overshoots slightly (for nu = 1 factors up to 6/5): not a pure shrinkage.
 
     Parameters

@@ -39,7 +39,7 @@ _VALUES = 2**22  # of the kernel at a time
 
 @dataclass(frozen=True, eq=False)
 class FittedStatistic:
-    """One statistic of a test."""
+    """A statistic of a test, with its kernels and estimator."""
 
     estimator: MeanEstimator  # as it was given
     kernel: Any  # with its bandwidth; a tuple of several

@@ -61,7 +61,7 @@ class _Sides:
     """Tests of every place: if the change is there, the rows on either side may take any order.
 
     Under the hypothesis that rows of one distribution come before a cut and rows of another after it, all orders within
-    both sides are as likely as the one observed.  The statistic is that of the test, the largest standardised distance
+    both sides are as likely as the one observed.  It is the statistic of the test, the largest standardized distance
     over all cuts: the distance at the cut itself stays what it is, and the others are compared with what they are where
     the rows of both sides are mixed.  Of long series it is taken of a few directions in feature space.
     """

@@ -137,7 +137,7 @@ class Kernel(ABC):
 
 @dataclass(frozen=True)
 class Combination(Kernel):
-    """A kernel whose values are combined from those of other kernels."""
+    """A kernel that combines the values of other kernels."""
 
     _combine: ClassVar[np.ufunc]
 

@@ -134,8 +134,8 @@ def waves(rows, turns, height, out):
 def bells(rows, landmarks, halves, out):
     """Gaussian kernel values (n, m) of rows (n, d) and ``landmarks`` (d, m) in tiles, in units of the bandwidth.
 
-    ``halves`` (m,) are the halved squared norms of the landmarks.  The exponential is 2^n times that of what is left,
-    by a polynomial exact to 1e-17.
+    ``halves`` (m,) are the halved squared norms of the landmarks.  The exponential is 2^n times the exponential of the
+    remainder, by a polynomial exact to 1e-17.
     """
     step = max(16, _KEPT // max(1, out.shape[1]))  # rows whose features stay in the cache
     whole, values = np.empty(out.shape[1]), np.empty(out.shape[1])

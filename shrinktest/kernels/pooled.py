@@ -107,7 +107,7 @@ class PooledKernel(SampleKernel):
 
     @abstractmethod
     def of_gram(self, gram: Array) -> Array:
-        """Return its Gram matrix of the pooled sample, from that of the other kernel, which is left unchanged."""
+        """Return its Gram matrix of the pooled sample from the other kernel's Gram matrix, which is left unchanged."""
 
     @abstractmethod
     def _after(self, coordinates: Array) -> FeatureMap:

@@ -32,7 +32,7 @@ class Whitened(PooledKernel):
         The kernel whose features are whitened.
     lam : float, default 0.1
         Ridge, in units of the trace of the covariance operator of the features.  The smaller it is, the more directions
-        of small variance count; with a very large one the test is that of ``kernel``.
+        of small variance count; with a very large one the test is the test with ``kernel``.
     points : ndarray, shape (N, d), optional, by name only
         The pooled sample; a test sets it (see :meth:`resolve`).
 
@@ -176,8 +176,8 @@ class Depth(PooledKernel):
     -----
     The depth of x is D(x), the mean of k(x, z) over the N pooled observations z (the h-modal depth of [CFF07]).  With
     u(x) the depth less its mean over the pooled sample, in units of its standard deviation there, the kernel is 1 +
-    u(x) u(y), so that the distance of two samples is that of their mean depths: the comparison of [LS93] with the
-    depths themselves in place of their ranks.  For the constant see `Whitened`.
+    u(x) u(y), so that the distance of two samples is the distance of their mean depths: the comparison of [LS93] with
+    the depths themselves in place of their ranks.  For the constant see `Whitened`.
 
     It detects changes of spread, also small ones in each of many columns, and observations in the tails, and no shift
     between samples of the same shape: combine it with other kernels.
@@ -299,7 +299,7 @@ class SecondOrder(PooledKernel):
 
 @dataclass(frozen=True, eq=False)
 class _Squares(FeatureMap):
-    """Products of two features about their mean, those of different features counted twice."""
+    """Return products of two features about their mean, with products of different features counted twice."""
 
     mean: Array  # (r,)
     axes: Array | None  # (r, q): orthonormal directions, of which alone products are taken

@@ -29,7 +29,7 @@ _FEW, _MANY = 100, 600  # rows between which weights grow
 
 @dataclass(frozen=True)
 class Candidate:
-    """One of the statistics of a :class:`Ensemble`: an estimator with its kernels, and a weight.
+    """A statistic of an :class:`Ensemble`: an estimator with its kernels, and a weight.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Candidate:
         return replace(self, kernel=self.kernels(variables), weight=self.weight * more, grows=False)
 
     def kernels(self, variables: int) -> Any:
-        """One kernel for each of several variables, or the kernel of a single one; raises ValueError for others."""
+        """Return a kernel for each of several variables, or of a single one; raise ValueError for others."""
         given = self.kernel if isinstance(self.kernel, tuple) else (self.kernel,) * variables
         if len(given) != variables:
             raise ValueError(
@@ -116,7 +116,7 @@ class Ensemble:
 
     @property
     def label(self) -> str:
-        """What tables of results call it."""
+        """Label in tables of results."""
         return f"{len(self.members)} statistics combined"
 
     @property
@@ -136,7 +136,7 @@ def is_several(estimator: Any, asked: Sequence[KernelSpec] = ()) -> bool:
 
 
 def asks_for_none(estimator: Any, asked: Sequence[KernelSpec]) -> bool:
-    """Whether neither the estimator nor the other arguments say which kernels are meant."""
+    """Return True if neither the estimator nor the other arguments determine the kernels."""
     return not (isinstance(estimator, Ensemble) or is_auto(estimator) or any(one.given() for one in asked))
 
 
@@ -217,9 +217,9 @@ class KernelSpec:
         return as_kernel(self.kernel, width, self.name)
 
     def by_feature(self, encoding: Encoding | None, names: Sequence[str] | None = None) -> KernelSpec:
-        """The same, with bandwidths by name, or for the columns of a table, as one for every column of numbers.
+        """Return a copy whose bandwidths, given by name or by column of a table, are listed for every numeric column.
 
-        ``names`` are those of columns that are numbers as they are.
+        ``names`` are the columns that are numbers already.
         """
         argument = self.name.replace("kernel", "bandwidth")
 
@@ -239,7 +239,7 @@ class KernelSpec:
         return replace(self, bandwidth=width)
 
     def given(self) -> bool:
-        """Whether anything but the defaults was asked for."""
+        """Return True unless all arguments have their defaults."""
         plain = isinstance(self.kernel, str) and isinstance(self.bandwidth, str)
         return not (plain and (self.kernel, self.bandwidth) == ("gaussian", "median"))
 
@@ -378,5 +378,5 @@ def within_pairs(samples: Ensemble) -> Ensemble:
 
 
 def spares(estimator: Any, test: str) -> bool:
-    """Whether members that take more memory than there is may be left out: those that nobody named."""
+    """Return True if members that do not fit in memory may be left out, because nobody named them."""
     return is_auto(estimator) or (isinstance(estimator, Ensemble) and estimator == recommended(test))

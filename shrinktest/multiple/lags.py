@@ -25,7 +25,7 @@ def run_lags(
     """Test two series at every lag.
 
     At all lags the statistic takes the same values over all shifts, in another order.  The lags are comparable, and
-    the shifts of all of them together are exchangeable if those of one are.
+    the shifts of all of them together are exchangeable if the shifts of one are.
     """
     wanted = _checked(lags, hypothesis)
     refuse_stopping(settings.stopping)

@@ -61,7 +61,7 @@ class ColumnsToTest:
         """Take a table apart.
 
         ``asked`` has one bandwidth for all columns or one for each.  Columns of arrays are called ``prefix`` and their
-        number.  ``unread`` and ``left_out`` have reasons for other columns, the first also for those of other tables.
+        number.  ``unread`` and ``left_out`` have reasons for other columns, the first also for columns of other tables.
         ``constant`` (d,) marks numbers with one value only.  With ``which`` notes name the table.  Raises ValueError
         if all columns are constant.
         """
@@ -91,7 +91,7 @@ class ColumnsToTest:
         return cls(tuple(labels), tuple(tested), untested, notes)
 
     def without(self, messages: Mapping[str, str]) -> ColumnsToTest:
-        """Leave out columns that cannot be tested, by their labels; ``messages`` are those of errors."""
+        """Leave out columns that cannot be tested, by their labels; ``messages`` go into errors."""
         left_out = [column for column in self.tested if column.label in messages]
         reasons = {column.label: _reason(messages[column.label], column.values) for column in left_out}
         tested = tuple(column for column in self.tested if column not in left_out)

@@ -214,7 +214,7 @@ def run_side_by_side(
     """Return the null distribution of each of several tests, or an error message; their setup, restriction and notes.
 
     If none can be made, the first error is raised.  Each is on permutations from a generator in the same state; of
-    several estimators it is that of what they say together.  ``specs`` has for every hypothesis one entry per variable,
+    several estimators it describes them together.  ``specs`` has for every hypothesis one entry per variable,
     and ``method`` is how p-values will be adjusted.
     """
     several, spare = is_several(estimator), spares(estimator, hypotheses[0].kind.name)
@@ -300,7 +300,7 @@ def independent_rng(generator: np.random.Generator, use: int) -> np.random.Gener
 
 
 def setup_generator(generator: np.random.Generator) -> np.random.Generator:
-    """Random numbers for bandwidths and landmarks, apart from those of the permutations that ``generator`` draws."""
+    """Return random numbers for bandwidths and landmarks, apart from the permutations that ``generator`` draws."""
     words = _copy(generator).integers(2**63, size=4)
     return np.random.default_rng(np.random.SeedSequence([int(word) for word in words]))  # hashes them
 

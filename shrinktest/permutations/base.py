@@ -279,7 +279,7 @@ def random_subsets(rng: np.random.Generator, rows: int, size: int, members: int)
     excess = mask.sum(axis=1) - members
     wrong = np.flatnonzero(excess)
     while wrong.size:
-        # Places in random order: each row flips those of the kind it has too many of, until its size is right.
+        # Places in random order: each row flips entries of the kind it has too many of, until its size is right.
         many = excess[wrong] > 0
         places = rng.integers(size, size=(wrong.size, 2 * int(np.abs(excess[wrong]).max()) + 8))
         flips = mask[wrong[:, None], places] == many[:, None]

@@ -30,7 +30,7 @@ def scores(statistics: Any, tolerance: Any = 0.0, weights: Any = None) -> np.nda
     A score is a decreasing function of the statistic in its column: the tail rank over the weight.  Equal ranks of
     different columns are ordered by the number of standard deviations above the mean of the column, which changes a
     score by less than one rank.  Ranks, means and deviations treat all rows alike, so that scores are exchangeable
-    under the null hypothesis and any p-value that compares those of the rows is exact.
+    under the null hypothesis and any p-value that compares the scores of the rows is exact.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class GammaTails:
 
 
 def overall_pvalue(comparable: np.ndarray) -> float:
-    """Return one p-value for all columns: the share of rows whose smallest score is at most that of row 0."""
+    """Return one p-value for all columns: the share of rows whose smallest score does not exceed that in row 0."""
     smallest = comparable.min(axis=1)
     return float((smallest <= _up_to_ties(smallest[0])).mean())
 
@@ -126,7 +126,7 @@ def _least_tied(ordered: np.ndarray, ranks: np.ndarray) -> np.ndarray:
 
 
 def _up_to_ties(observed: np.ndarray) -> np.ndarray:
-    """Add to scores what rounding may add to equal ones, also to those of another statistic."""
+    """Add to scores what rounding may add to equal ones, also to equal scores of another statistic."""
     return observed + _ROUNDING * (1.0 + np.abs(observed))
 
 

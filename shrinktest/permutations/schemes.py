@@ -90,8 +90,8 @@ def _members(
 ) -> Iterator[tuple[int, ...]]:
     """Enumerate the members of a sample among the ``units`` of a stratum, after so many ``earlier`` samples.
 
-    The first member comes ``after`` that of the sample before, and is the first unit left if ``only`` exchangeable
-    samples are.
+    The first member comes ``after`` the first member of the sample before, and is the first unit left if ``only``
+    exchangeable samples are.
     """
     used = set(itertools.chain(*taken[len(taken) - earlier :])) if earlier else ()
     left = [unit for unit in units if unit not in used]
@@ -134,7 +134,7 @@ class Labels(Permutations):
 
 @dataclass(frozen=True)
 class Pairings(Permutations):
-    """Orders (B, n) in which the n observations of Y are paired with those of X."""
+    """Orders (B, n) in which the n observations of Y are paired with observations of X."""
 
     size: int = 0
 
@@ -171,7 +171,7 @@ class Shuffles(Permutations):
         return np.stack([self._orders(rng, rows, v) for v in range(1, self.variables)], axis=1)
 
     def _orders(self, rng: np.random.Generator, rows: int, variable: int) -> np.ndarray:
-        """Draw orders (rows, n) of a variable from its own stream; those of the second are the pairings of a test."""
+        """Draw orders (rows, n) of a variable from its own stream; the second variable has the pairings of a test."""
         seed: Any = rng.bit_generator.seed_seq
         own = () if variable == 1 else (variable,)
         stream = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, *own))

@@ -51,7 +51,7 @@ def axes(ax: Axes | None) -> Axes:
 
 
 def ink(ax: Axes) -> Any:
-    """Return the color of words and lines, that of the labels: black in the usual style, white on black."""
+    """Return the color of words and lines, as of the labels: black in the usual style, white on black."""
     return ax.xaxis.label.get_color()
 
 

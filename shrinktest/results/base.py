@@ -124,7 +124,7 @@ def unique(notes: Iterable[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class TestData:
-    """What was tested."""
+    """Data and design of a test."""
 
     __test__: ClassVar[bool] = False  # not a test class for pytest
 
@@ -140,7 +140,7 @@ class TestData:
 
 @dataclass(frozen=True)
 class Setup:
-    """How a statistic was computed."""
+    """Estimator, kernel and route of a statistic."""
 
     estimator: Any = None  # as it was given
     kernel: Any = None  # with the bandwidth that was used; one per variable for independence
@@ -166,7 +166,7 @@ def plain(value: Any) -> Any:
 
 
 def bandwidth_of(kernel: Any) -> Any:
-    """Bandwidth of a kernel, or those of several; None if it has none."""
+    """Return the bandwidth of a kernel, or the bandwidths of several; None if it has none."""
     return tuple(map(bandwidth_of, kernel)) if isinstance(kernel, tuple) else getattr(kernel, "bandwidth", None)
 
 

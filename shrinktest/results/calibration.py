@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CalibrationResult(Result):
-    """How often a pipeline rejected when there was nothing to find.
+    """Rejection rate of a pipeline under a true null hypothesis.
 
     Attributes
     ----------

@@ -64,7 +64,7 @@ class RowTimes:
 
     @cached_property
     def _digits(self) -> int:
-        """One digit more than tell all times apart, which are numbers."""
+        """Return one digit more than distinguishes all times, which are numbers."""
         distinct, whole = len(set(self.times)), max(len(f"{abs(time):.0f}") for time in self.times)
         counts = range(min(max(whole, 4), 15), 17)
         return next((n for n in counts if len({f"{time:.{n}g}" for time in self.times}) == distinct), 16) + 1
@@ -166,10 +166,10 @@ class ChangeResult(Placed):
         that a test does not reject with this ``confidence``; ``curve`` (n + 1,), the standardised distance of the rows
         before and after every cut, or the largest of epidemic changes that begin there.  None if not computed.
     times : tuple
-        When the rows were observed, if that is known; ``result.when`` is that of the change, and
-        ``result.when_interval`` has those of the ends of its interval.
+        When the rows were observed, if that is known; ``result.when`` is the time of the change, and
+        ``result.when_interval`` has the times of the ends of its interval.
     null, data, setup, alpha, estimates, rng, notes, context
-        As in a :class:`TestResult`; ``estimates`` are those of the rows before and after the change (outside and inside
+        As in a :class:`TestResult`; ``estimates`` describe the rows before and after the change (outside and inside
         an epidemic one).
 
     Examples
@@ -185,7 +185,7 @@ class ChangeResult(Placed):
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class AggregateChangeResult(Placed, AggregateResult):
-    """Result of a change-point test that combines several statistics: that of an :class:`AggregateResult`, and a place.
+    """Result of a change-point test that combines several statistics: an :class:`AggregateResult` with a place.
 
     Attributes
     ----------
@@ -286,7 +286,7 @@ class ChangesResult(Result):
 
     @property
     def pvalue(self) -> float:
-        """p-value of the hypothesis that nothing changes: that of the test of the whole series, which is exact."""
+        """p-value of the hypothesis that nothing changes, from the exact test of the whole series."""
         return self.tests[0].pvalue
 
     def reject(self) -> bool:

@@ -28,7 +28,7 @@ _MOST, _LETTERS, _LINES = 24, 30, 3  # candidates in a picture, letters of their
 
 @dataclass(frozen=True)
 class CloserPair:
-    """Which of two candidates X is nearer to: the test of one pair."""
+    """Test of which of two candidates X is nearer to."""
 
     first: str
     second: str
@@ -54,7 +54,7 @@ class CloserPair:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CloserResult(Result):
-    """Which of two or more candidates X is nearer to, or depends more on: estimates, and a test of every pair.
+    """Ranking of two or more candidates by their nearness to X, or dependence: estimates, and a test of every pair.
 
     ``statistic, pvalue = result`` works.
 

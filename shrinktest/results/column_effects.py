@@ -23,7 +23,7 @@ _UNITS = {"date": " days", "duration": " days", "time": " hours"}
 
 @dataclass(frozen=True)
 class Change:
-    """One respect in which a column differs between two tables: one of the words above, or the share of a ``level``.
+    """A respect in which a column differs between two tables: one of the words above, or the share of a ``level``.
 
     ``first`` and ``second`` are its values in both tables: dates in days since 1970, durations in days, times of day in
     hours, positions of ordered categories from 0.  ``estimate`` is the probability that a value of the second table is

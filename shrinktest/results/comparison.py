@@ -48,7 +48,7 @@ class WitnessMap:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ComparisonResult(Result):
-    """What changed between two tables: one overall test, a test of every column, and effects with intervals.
+    """Comparison of two tables: one overall test, a test of every column, and effects with intervals.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class ComparisonResult(Result):
     confidence : float
         Confidence of every interval, each by itself.
     only : tuple of tuple of str
-        Columns that only one of the tables has: those of the first (lost), and those of the second (added).
+        Columns that only the first table has (lost) and columns that only the second has (added).
     where : WitnessMap or None
         The witness function of the two columns of numbers that contribute most.
     notes : tuple of str
@@ -148,7 +148,7 @@ class ComparisonResult(Result):
 
     @property
     def size(self) -> tuple[str, ...]:
-        """How different the tables are as a whole, in a sentence; empty if that was not estimated."""
+        """Return a sentence on how different the tables are as a whole; empty if that was not estimated."""
         return () if self.effect is None or math.isnan(self.effect.auc) else (self.effect.lines()[0],)
 
     @property

@@ -64,7 +64,7 @@ def is_shrunk(null: Null, setup: Setup) -> bool:
 
 
 def rounding_notes(nulls: Sequence[Null], *, shrunk: bool = False) -> tuple[str, ...]:
-    """Note on rounding that decides the p-value of one statistic, or that of several together.
+    """Note on rounding that decides the p-value of one statistic, or of several together.
 
     A statistic that is constant takes nothing from the others; one that was ``shrunk`` to zero has another note.
     """

@@ -125,8 +125,8 @@ class TwoSampleEffect(Effect):
         samples of one size the R^2 of analysis of variance).  From 0 to 1; estimated from pairs of different
         observations, without bias, so that it may come out below 0.
     auc_interval, distance_interval : tuple of float
-        Score intervals, with the variance of DeLong et al. (1988), and with those of the jackknife and of the second
-        order of a U statistic.
+        Score intervals, with the variance of DeLong et al. (1988), the jackknife variance and the variance of the
+        second order of a U statistic.
     relative_to : str
         What 1 is: "norms" (the means have nothing in common), or "variance" (all variance is between the samples).
     shares : mapping of str to float
@@ -267,11 +267,11 @@ class DependenceEffect(Effect):
     Attributes
     ----------
     dependence : float
-        Kernel correlation: HSIC relative to that of each variable with itself, every part estimated without bias, so
+        Kernel correlation: HSIC divided by the HSIC of each variable with itself, every part estimated without bias, so
         that it may come out below 0.  1: one variable has the same Gram matrix as the other.  For distances
         (``kernel="energy"``) it is the squared distance correlation with its bias removed.
     dependence_interval : tuple of float
-        Score interval, as that of a distance.
+        Score interval, as for a distance.
     names, z, confidence, notes, estimates
         What the variables are called, and as in every effect.
 

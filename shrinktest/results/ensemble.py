@@ -30,14 +30,14 @@ class AggregateResult(TestResult):
     """Result of a test that combines several estimators, kernels or bandwidths; ``statistic, pvalue = result`` works.
 
     It has all of a :class:`TestResult`, for the combined test, and the results of the members.  The witness function,
-    its band and picture, and the contributions are those of the deciding member, ``best``.
+    its band and picture, and the contributions belong to the deciding member, ``best``.
 
     Attributes
     ----------
     null : Null
-        ``statistic`` is minus the decimal logarithm of the smallest weighted p-value among the members, those of gamma
-        distributions with the moments of their statistics, or of fewer than a hundred permutations by ranks.
-        ``pvalue`` is exact: the statistic is ranked among those of all permutations.
+        ``statistic`` is minus the decimal logarithm of the smallest weighted p-value among the members, the p-values of
+        gamma distributions with the moments of their statistics, or of fewer than a hundred permutations by ranks.
+        ``pvalue`` is exact: the statistic is ranked among its values in all permutations.
     setup : Setup
         ``estimator`` is the `Ensemble` of members with the kernels as they were asked for; kernels and bandwidths
         are tuples with an entry for each member; other values are joined by "/" if they differ.
@@ -95,7 +95,7 @@ class AggregateResult(TestResult):
     def rows(self) -> list[dict[str, Any]]:
         """Rows of ``table``, one a member: estimator, kernel, bandwidth, form, statistic, pvalue, adjusted, weight.
 
-        For independence kernel and bandwidth are those of both variables: kernel_x, kernel_y, bandwidth_x,
+        For independence both variables have a kernel and a bandwidth: kernel_x, kernel_y, bandwidth_x,
         bandwidth_y; of several variables they are numbered: kernel_0, kernel_1, and so on.
         """
         weighted = zip(self.members, self.adjusted.tolist(), self.estimator.members, strict=True)
@@ -175,7 +175,7 @@ class AggregateResult(TestResult):
         return self.best.plot_witness(ax, member=self._decider(), **options)
 
     def contributions(self, **options: Any) -> pd.DataFrame:
-        """What each coordinate contributes to the statistic of the member that decided (pandas).
+        """Return each coordinate's contribution to the statistic of the member that decided (pandas).
 
         ``contributions().attrs["member"]`` names the member; see :meth:`TwoSampleResult.contributions`.
         """
@@ -193,7 +193,7 @@ class AggregateResult(TestResult):
         return ax
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """p-values of the members, as they are and adjusted, and that of the combined test (matplotlib)."""
+        """Plot the p-values of the members, raw and adjusted, and of the combined test (matplotlib)."""
         from shrinktest.plots.pvalues import plot_members
 
         return plot_members(self, ax)

@@ -114,7 +114,7 @@ class MultipleTestsResult(Result):
 
     @cached_property
     def adjusted(self) -> np.ndarray:
-        """p-values adjusted by ``method``, shape (k,); for "fdr_tsbh" and "fdr_tsbky" those of the level ``alpha``."""
+        """p-values adjusted by ``method``, shape (k,); for "fdr_tsbh" and "fdr_tsbky" at the level ``alpha``."""
         return self._adjusted(self.method, self.alpha)
 
     @property
@@ -126,7 +126,7 @@ class MultipleTestsResult(Result):
     def pvalue(self) -> float:
         """p-value of the hypothesis that all null hypotheses are true: the smallest adjusted p-value.
 
-        Under "fdr_tsbh" and "fdr_tsbky", whose adjustment depends on the level, it is that of Simes' test (the smallest
+        Under "fdr_tsbh" and "fdr_tsbky", whose adjustment depends on the level, it comes from Simes' test (the smallest
         p-value adjusted by "fdr_bh").
         """
         adjusted = self._adjusted("fdr_bh", self.alpha) if self.method in _TWO_STAGE else self.adjusted

@@ -49,7 +49,7 @@ class TestResult(Result):
         The statistic on the data and over the permutations: ``statistic``, ``pvalue``, ``null_distribution`` and
         ``n_resamples``; ``exact`` (all permutations were enumerated), ``tolerance`` (how far below the statistic a
         value counts as equal), ``exceedances`` (values that reach it); with a rule, ``stopping``, ``n_planned`` and
-        ``stopped`` (the p-value is that of the rule).
+        ``stopped`` (the p-value belongs to the rule).
     data : TestData
         What was tested: ``test``, ``n_observations``, ``names`` of the samples or variables, ``columns`` of tables and
         ``encodings``, how they became numbers; ``restriction``, the permutations that the design allows; ``method`` and
@@ -265,8 +265,8 @@ class TestResult(Result):
     def to_dict(self, *, effect: bool | Effect = False) -> dict[str, Any]:
         """Return plain Python values under the attribute names.
 
-        Besides: ``result`` (name of the class), ``reject``, and with ``effect`` that of ``self.effect()``, which takes
-        time to compute.  ``estimates`` are given by size (``n``), squared norm (``norm2``) and, if shrunk, by
+        Besides: ``result`` (name of the class), ``reject``, and with ``effect`` the output of ``self.effect()``, which
+        takes time to compute.  ``estimates`` are given by size (``n``), squared norm (``norm2``) and, if shrunk, by
         ``shrinkage`` and its unit (``amount``); kernels, estimators and rules by their text.
         """
         amount = {"amount": getattr(self.estimator, "amount", "amount")}
@@ -391,7 +391,7 @@ def clopper_pearson(successes: int, trials: int, confidence: float) -> tuple[flo
 
 
 def _own(own: tuple[str | None, ...], plain: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of samples or variables: those of the data if there are as many, else those of the kind of test."""
+    """Return names of samples or variables: from the data if there are as many, else from the kind of test."""
     if len(own) != len(plain):
         return plain
     return tuple(name or other for name, other in zip(own, plain, strict=True))

@@ -106,8 +106,8 @@ class TwoSampleResult(TestResult):
         here.
 
         All this holds for points that are fixed beforehand, or taken from the pooled sample without regard to the
-        labels, as the default points and those of ``plot_witness`` are.  At points that depend on the labels, such as
-        the mean of X, the function may leave the band twice as often as stated.
+        labels, as the default points and the points of ``plot_witness`` are.  At points that depend on the labels, such
+        as the mean of X, the function may leave the band twice as often as stated.
 
         Examples
         --------
@@ -166,8 +166,8 @@ class TwoSampleResult(TestResult):
 
         Notes
         -----
-        The drop is the statistic of the data less that of data in which the values of the coordinate have been
-        exchanged among all observations of both samples: the permutation importance of L. Breiman, Random forests,
+        The drop is the statistic of the data minus the statistic of data in which the values of the coordinate have
+        been exchanged among all observations of both samples: the permutation importance of L. Breiman, Random forests,
         Machine Learning 45 (2001), 5-32.  The bandwidth stays, and so do the coordinates of a kernel that the test
         approximated (``gram="rff"`` or "nystrom"); estimators are fitted again, and kernels of the pooled sample such
         as `Whitened` take the changed observations for it.  Shares do not add up to 1, because what two coordinates
@@ -246,7 +246,7 @@ class WitnessBand(Result):
 
     @property
     def outside(self) -> np.ndarray:
-        """Whether the function leaves the band, at each point."""
+        """Return where the function leaves the band, one boolean per point."""
         return np.abs(self.values) > self.half_width
 
     def rows(self) -> list[dict[str, Any]]:

@@ -38,7 +38,7 @@ class CopiedKernel:
     def of(
         cls, kernel: Kernel, reference: np.ndarray, others: np.ndarray, request: Request, cache: KernelCache
     ) -> CopiedKernel:
-        """From rows (m, p) of the reference and of other copies, among which those of all lie as a rule."""
+        """Build from rows (m, p) of the reference and of other copies, which cover the rows of all copies as a rule."""
         size, gram, memory = len(reference), cache.limits.gram, cache.limits.memory
         if gram not in ("auto", "dense"):  # refuses what is impossible
             features = cache(kernel, reference, request)

@@ -19,7 +19,7 @@ _SAMPLE = 1000  # rows whose kernel values stand for all of a matrix by tiles
 
 @dataclass(frozen=True)
 class Features:
-    """One kernel at N points.
+    """Values of a kernel at N points.
 
     ``name`` is the representation.  "dense": the Gram matrix.  "tiles": parts of the Gram matrix, made when needed.
     "factor": coordinates that give the same Gram matrix up to rounding.  "nystrom", "rff": coordinates of an
@@ -175,7 +175,7 @@ class Centred:
 
 
 def alike(squares: float, total: float, count: int) -> bool:
-    """Tell if features differ little compared with their lengths, from the sum of squared norms and that of the sum."""
+    """Return whether features differ little, from the sum of their squared norms and the squared norm of their sum."""
     return abs(squares - total / count) < _FAR * squares
 
 

@@ -114,7 +114,7 @@ def scaled_norm(
 ) -> Statistic:
     """Return the statistic of an estimator that scales the mean of n pairs, as a function of permutations.
 
-    ``traces`` are of the centred Gram matrices, and ``size`` is that of the terms that cancel.
+    ``traces`` belong to the centered Gram matrices, and ``size`` is the size of the terms that cancel.
     """
 
     def without_bias(permuted: np.ndarray) -> np.ndarray:
@@ -291,7 +291,7 @@ def junction_excess(
 
 
 def _autocorrelation(kernel: Kernel, points: np.ndarray, series: Sequence[np.ndarray]) -> float:
-    """Mean of Kc_ij over successive i, j, relative to that of Kc_ii, between 0 and 1."""
+    """Return the mean of Kc_ij over successive i, j, divided by the mean of Kc_ii, between 0 and 1."""
     same = successive = 0.0
     for rows in series:
         z = points[rows[:_LOOKED_AT]]

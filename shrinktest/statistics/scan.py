@@ -42,7 +42,7 @@ _TOGETHER = 64  # permutations that share a row of the Gram matrix
 
 @dataclass(frozen=True)
 class Cuts:
-    """Which parts of n rows a scan compares with the rest."""
+    """Parts of n rows that a scan compares with the rest."""
 
     n: int
     change: str  # "single" or "epidemic": the first rows, or any that follow one another
@@ -93,13 +93,13 @@ class Within:
 
     @classmethod
     def of(cls, gram: Features, workers: int = 1) -> Within:
-        """Of a kernel at the rows."""
+        """Scan the kernel of the rows."""
         moved = gram.centred(workers)
         return (cls.from_coordinates if moved.by_coordinates else cls.from_gram)(moved.values, moved.size)
 
     @classmethod
     def from_gram(cls, values: np.ndarray, size: float) -> Within:
-        """Of kernel values (n, n), whose diagonal does not matter; ``size`` is that of the terms that cancel."""
+        """Scan kernel values (n, n), whose diagonal does not matter; ``size`` is the size of the terms that cancel."""
         n = len(values)
         rows = (values.sum(axis=1) - np.diagonal(values)) / (n - 2)
         rows = rows - rows.sum() / (2.0 * (n - 1))
@@ -110,7 +110,7 @@ class Within:
 
     @classmethod
     def from_coordinates(cls, coordinates: np.ndarray, size: float) -> Within:
-        """Of coordinates (n, rank) of the rows."""
+        """Scan coordinates (n, rank) of the rows."""
         z = np.ascontiguousarray(coordinates - coordinates.mean(axis=0))
         n, own = len(z), np.square(z).sum(axis=1)
         shift = (own - own.sum() / (2.0 * (n - 1))) / (n - 2)  # what makes the sums over the others zero
@@ -158,7 +158,7 @@ class Within:
         return statistic
 
     def _first_sums(self, places: np.ndarray) -> np.ndarray:
-        """Sums (B, n) within the first 1, ..., n rows, of the kernel; ``places`` (B, n) are those of the rows."""
+        """Sums (B, n) of the kernel within the first 1, ..., n rows; ``places`` (B, n) are the places of the rows."""
         from shrinktest.statistics.scan_loops import before
 
         sums = np.empty(places.shape)
@@ -168,9 +168,10 @@ class Within:
     def curve(self, cuts: Cuts) -> tuple[np.ndarray, int, int | None]:
         """The values (n + 1,) at every cut of the rows as they are, and where the largest is.
 
-        Value t is that of the cut before row t; of intervals, the largest of those that begin with it; NaN if there is
-        none.  The place is the first row of the later part, or of the interval, and the first row behind the interval,
-        or None.  Of intervals that split the rows in the same two parts, it is the one that does not begin with row 0.
+        Value t belongs to the cut before row t; for intervals, it is the largest among intervals that begin there; NaN
+        if there is none.  The place is the first row of the later part, or of the interval, and the first row behind
+        the interval, or None.  Of intervals that split the rows in the same two parts, it is the one that does not
+        begin with row 0.
         """
         low, high = cuts.lengths
         curve = np.full(self.n + 1, np.nan)
@@ -243,7 +244,7 @@ class Within:
 
 
 def _units(n: int, spread: float, size: float) -> tuple[np.ndarray, float, float]:
-    """One over the standard deviation for each number of rows, the size of terms in these units, and ``spread``."""
+    """Return 1 / standard deviation for each number of rows, the size of terms in these units, and ``spread``."""
     t = np.arange(n + 1, dtype=np.float64)
     pairs = t * (t - 1.0) * (n - t) * (n - t - 1.0) / (n * (n - 1.0) * (n - 2.0) * (n - 3.0))
     units, inside = np.zeros(n + 1), pairs > 0.0

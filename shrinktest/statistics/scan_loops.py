@@ -90,7 +90,7 @@ def largest_interval_of_gram(matrix, orders, units, low, high, out):
 
 @compiled()
 def largest_interval_of_coordinates(z, own, orders, linear, constant, units, low, high, out):
-    """The same by coordinates."""
+    """Compute the same from coordinates."""
     n, rank = z.shape
     totals, norms = np.zeros((n + 1, rank)), np.zeros(n + 1)
     for b in range(orders.shape[0]):

@@ -78,7 +78,7 @@ def _fewest(cuts: Cuts, length: int) -> int:
 
 @dataclass(frozen=True)
 class Calibration:
-    """Random orders of the rows by which scans of intervals are compared with that of the series."""
+    """Random orders of the rows by which scans of intervals are compared with the scan of the series."""
 
     seed: int
     count: int
@@ -94,8 +94,8 @@ class Scans:
 
     Scans of intervals of the same length are combined by the root of their mean square, which grows with one large
     change and with many small ones.  Lengths are compared by the p-values of gamma distributions with moments over
-    random orders, drawn apart from those of the test.  The orders of the data and of the test are exchangeable given
-    these, so that the test stays exact.
+    random orders, drawn apart from the orders of the test.  The orders of the data and of the test are exchangeable
+    given these, so that the test stays exact.
     """
 
     within: Within  # the whole series
@@ -141,7 +141,7 @@ class Scans:
         return largest
 
     def by_length(self, orders: np.ndarray) -> np.ndarray:
-        """Return the combined scans (B, 1 + lengths), that of the whole series first."""
+        """Return the combined scans (B, 1 + lengths), the whole series first."""
         squares = np.square(np.maximum(self.by_interval(orders), 0.0))
         starts = np.searchsorted(self.intervals.layers, np.arange(self.intervals.counts.size))
         means = np.add.reduceat(squares, starts, axis=1) / self.intervals.counts

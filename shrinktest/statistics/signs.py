@@ -106,7 +106,7 @@ def sign_statistic(estimator: MeanEstimator, products: Products) -> Statistic:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One of several statistics of a test."""
+    """A statistic among several of a test."""
 
     name: str  # for the reader
     share: float  # of the level
@@ -118,9 +118,9 @@ class Part:
 class Combined:
     """Minus the decimal logarithm of the smallest chance of several statistics, each over its share of the largest.
 
-    The chance of a statistic is that of a gamma distribution with the mean and the variance that the squared norm of
-    the plain mean has over all signs.  It only makes the statistics comparable: the signs are what the test compares.
-    Rows with the same code in ``unit`` (n,) turn together.
+    The tail probability of a statistic is taken from a gamma distribution with the mean and the variance that the
+    squared norm of the plain mean has over all signs.  It only makes the statistics comparable: the signs are what the
+    test compares. Rows with the same code in ``unit`` (n,) turn together.
     """
 
     def __init__(self, parts: Sequence[Part], estimator: MeanEstimator, unit: np.ndarray) -> None:

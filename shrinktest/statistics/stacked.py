@@ -93,7 +93,7 @@ def _statistics(
 ) -> tuple[Array, Array]:
     """Statistics (c, permutations) from kernel values (c, pairs) with ones on the diagonal, and sizes (c,) of terms.
 
-    The sizes are those of the data.  A sum over pairs within a sample is a product of the values with the products of
+    The sizes belong to the data.  A sum over pairs within a sample is a product of the values with the products of
     memberships, for all columns at once.
     """
     count, (n, m), size = len(values), contrast.sizes, sum(contrast.sizes)

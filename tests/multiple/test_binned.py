@@ -223,7 +223,7 @@ def test_notes_say_what_was_permuted_and_what_was_left_out():
     assert result.route == "rff" and result.n_observations == (2968, 2464)
     assert [one.n for one in result.estimates] == [2968, 2464]
     notes = "\n".join(result.notes)
-    assert "The statistic is that of an approximation by 20 random Fourier features" in notes
+    assert "The statistic uses an approximation by 20 random Fourier features" in notes
     assert "53 + 44 bins of 56 rows each, chosen at random, were permuted in place of rows: the level is exact" in notes
     assert "33 + 36 rows, which fill no bin, are left out." in notes
     assert "from a random sample of 2000 rows." in notes

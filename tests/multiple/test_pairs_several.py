@@ -87,4 +87,4 @@ def test_effect_of_a_combination_is_that_of_the_largest_weight():
     one = Ensemble([Candidate("kme", "linear", 2.0), Candidate("skmse", "linear")])
     found = independence_test(Batches(X), Y, estimator=one, **options).effect()
     assert found.dependence == independence_test(Batches(X), Y, **LINEAR).effect().dependence
-    assert "The dependence is that of the member with the largest weight" in found.notes[-1]
+    assert "The dependence is computed for the member with the largest weight" in found.notes[-1]
