@@ -34,7 +34,7 @@ rng = np.random.default_rng(8)
 def patients(n, relief, clinic=0.0):
     """Pain (from 0 to 10), sleep (hours) and walking (minutes) after six weeks."""
     pain = np.clip(6.0 + clinic - relief + 1.8 * rng.normal(size=n), 0.0, 10.0)
-    sleep = 7.5 - 0.25 * pain + rng.normal(size=n)
+    sleep = 8.0 - 0.35 * pain + 0.7 * rng.normal(size=n)
     return pd.DataFrame({"pain": pain, "sleep": sleep, "walking": 40.0 - 2.0 * pain + 8.0 * rng.normal(size=n)})
 
 
