@@ -37,6 +37,7 @@ extensions = [
     "docstrings",
     "figures",
     "literals",
+    "llms",
     "mathml",
 ]
 html_math_renderer = "mathml"
@@ -59,9 +60,12 @@ myst_heading_anchors = 4
 
 # A gallery script that warns, warns in the build, which then fails.
 warnings.filterwarnings("default", module="shrinktest")
+FIELDS = ["clinical", "ecology", "products", "machine_learning", "sensors", "laboratory"]
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
+    "subsection_order": [f"../examples/{field}" for field in FIELDS],
+    "nested_sections": False,
     "filename_pattern": "/plot_",
     "ignore_pattern": r"(^|/)(?!plot_)[^/]*\.py$",
     "within_subsection_order": "FileNameSortKey",

@@ -28,7 +28,7 @@ def found() -> dict[str, str]:
         ROOT / "docs" / "references.bib",
         ROOT / "CITATION.cff",
     ]
-    sources += [*(ROOT / "shrinktest").rglob("*.py"), *(ROOT / "examples").glob("plot_*.py")]
+    sources += [*(ROOT / "shrinktest").rglob("*.py"), *(ROOT / "examples").glob("*/plot_*.py")]
     places: dict[str, str] = {}
     for path in sorted(sources):
         text = path.read_text(encoding="utf-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 from contextlib import redirect_stdout
 from io import StringIO
 
@@ -26,7 +27,8 @@ def main() -> None:
     os.environ.setdefault("MPLBACKEND", "Agg")
     import matplotlib
     from matplotlib.figure import Figure
-    from plot_01_two_tables import result
+
+    result = runpy.run_path(str(ROOT / "examples" / "products" / "plot_two_tables.py"))["result"]
 
     matplotlib.rcdefaults()  # letters in the gallery are larger
     for name, shown in {"compare": result, "front_compare": front()}.items():

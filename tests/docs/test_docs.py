@@ -11,6 +11,7 @@ from pathlib import Path
 import _links
 import _pages
 import _study
+import llms
 import pytest
 
 import shrinktest
@@ -276,3 +277,12 @@ def test_the_api_page_lists_every_public_name_once():
     missing = [name for key, name in OBJECTS.items() if key not in {id(PUBLIC[other]) for other in listed}]
     assert missing == [], "add them to docs/api.rst"
     assert len(listed) == len(OBJECTS), "the same object twice"
+
+
+def test_the_list_for_language_models_has_every_page_and_six_calls():
+    text = llms.contents(DOCS)
+    linked = set(re.findall(r"\]\((\w+)\.html\)", text))
+    others = {"index", "guide", "background", "changelog", "contributing", "references"}
+    assert linked == {path.stem for path in [*DOCS.glob("*.md"), *DOCS.glob("*.rst")]} - others
+    assert len(re.findall(r"(?m)^- `", text)) == 6 and "{" not in text
+    assert max(map(len, text.splitlines())) < 400

@@ -2,11 +2,22 @@
 A filter's light depends on wavelength, and no correlation sees it
 ==================================================================
 
-Correlations look for a line, or for a trend. A kernel test of independence finds dependence of any form.
+**Question.** Does the light that a filter transmits depend on wavelength? Correlations look for a line or a trend; a
+kernel test of independence finds dependence of any form.
+
+What the result tells you
+    Whether the two variables are dependent in any way.
+
+What it does not tell you
+    The form of the relation: plot it. Zero correlation does not show that variables are unrelated.
+
+How to report it
+    Give the number of pairs, the test (HSIC) with both kernels and bandwidths, the number of permutations, and the
+    p-value.
 """
 
 # %%
-# Eckerle4 of NIST: the share of light that a filter lets through, at different wavelengths.
+# The Eckerle4 data of NIST: the share of light that passes an interference filter, by wavelength.
 
 import matplotlib.pyplot as plt
 from scipy.stats import pearsonr, spearmanr
@@ -35,9 +46,7 @@ ax.text(0.03, 0.81, f"kernel: p = {result.pvalue:.3f}", transform=ax.transAxes, 
 plt.show()
 
 # %%
-# **How to read it.** All of the dependence is in the peak; on either side the points say nothing. A small p-value says
-# that there is a relation, not which one. It would be wrong to conclude that two variables without correlation have
-# nothing to do with each other.
+# All of the dependence is in the peak; on either side the transmittance is close to zero.
 #
-# **Next:** :doc:`when a third variable explains it <plot_08_given>`, :doc:`which estimator finds the peak with fewer
-# points </reproduced_tests>`, :doc:`which bandwidth </choosing>`.
+# **Next:** :doc:`many pairs of columns <../ecology/plot_traits>`, :doc:`conditional independence
+# <../clinical/plot_given_others>`, :doc:`which bandwidth </choosing>`.

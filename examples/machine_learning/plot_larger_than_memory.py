@@ -2,13 +2,24 @@
 One column of seven changed in two rows of a hundred
 ====================================================
 
-Files are tested as they lie there, batch by batch, and never read as a whole. What fits into memory is their
-features, whatever the number of rows.
+**Question.** Which column of a data set changed that is larger than memory? Files are read batch by batch, and only
+features of their rows are kept.
+
+What the result tells you
+    Which columns changed, with adjusted p-values; the level is exact.
+
+What it does not tell you
+    That a change as small as this matters: with enough rows everything is found, so look at the :doc:`effect size
+    </effects>`.
+
+How to report it
+    Give the number of rows, the approximation (``gram="nystrom"``, its rank, the number of bins), and the adjusted
+    p-values.
 """
 
 # %%
-# Files with answers of women about their marriages, drawn from a survey of 1974; in the later ones, two of a hundred
-# women rate their marriage one step lower.
+# Answers of women about their marriages, drawn from a survey of 1974; in the later files two women of a hundred rate
+# their marriage one step lower.
 
 import tempfile
 from pathlib import Path
@@ -29,22 +40,21 @@ before, after = (Path(folder.name) / name for name in ("before*.parquet", "after
 rng = np.random.default_rng(0)
 for part in range(3):
     for files, changed in ((before, 0.0), (after, 0.02)):
-        rows = survey.sample(100_000, replace=True, random_state=rng)
+        rows = survey.sample(30_000, replace=True, random_state=rng)
         lower = rng.random(len(rows)) < changed
         rows.loc[lower, "rating"] = np.maximum(rows.loc[lower, "rating"] - 1, 1)
         rows.to_parquet(str(files).replace("*", str(part)), index=False)
 
 # %%
-# Patterns of paths stand for tables. (CSV files, batches of your own and lazy tables do as well.) The files are read
-# twice: to see what is in them, and to add up the features of their rows.
+# Patterns of paths, CSV files, lazy frames and your own batches work in the same way. Files are read twice: to find
+# the units of the columns, and to add up the features of the rows.
 
 result = two_sample_test_columns(before, after, gram="nystrom", rank=20, rng=0)
 print(result.summary())
 folder.cleanup()
 
 # %%
-# What a test of all rows takes to remember, by arithmetic: eight bytes for every pair of rows, or for every feature of
-# every bin:
+# Memory for a test of all rows: eight bytes for every pair of rows, or for every feature of every bin.
 
 plt.rc("font", size=16)
 rows = np.geomspace(1e3, 1e7, 30)
@@ -59,8 +69,4 @@ ax.set(xlabel="rows", ylabel="memory (GB)", ylim=(1e-4, 1e6))
 plt.show()
 
 # %%
-# **How to read it.** The files' rows are gathered in two thousand bins, whose features are kept and permuted; the level
-# is exact. It would be wrong to conclude that a change as small as this matters: with rows enough everything is found,
-# so look at the :doc:`effect </effects>`.
-#
-# **Next:** :doc:`your own estimator <plot_13_own_estimator>`, :doc:`large samples and clusters </large>`.
+# **Next:** :doc:`drift in CI <plot_drift_in_ci>`, :doc:`large samples and clusters </large>`.

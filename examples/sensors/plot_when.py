@@ -2,13 +2,23 @@
 American growth became steadier in the middle of the eighties
 =============================================================
 
-It was not so much the average that changed as the spread. ``change_point_test`` looks for a change of any kind, and
-says when.
+**Question.** Did economic growth change, and when? ``change_point_test`` looks for a change of any kind: here the
+spread changed more than the mean.
+
+What the result tells you
+    Whether the series changes, the most likely time, and a confidence interval for it.
+
+What it does not tell you
+    That this was the only change, or why it happened. For autocorrelated series p-values are nearly exact, the better
+    the longer the series.
+
+How to report it
+    Give the length of the series, the restriction of the permutations, the p-value, and the time with its interval.
 """
 
 # %%
-# Growth of the gross domestic product of the United States, by quarters. Successive quarters are alike, so that single
-# quarters must not be permuted: ``shift="stretches"`` moves stretches of them.
+# Quarterly growth of the American gross domestic product. Successive quarters are correlated, so ``shift="stretches"``
+# permutes blocks of successive quarters.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -24,7 +34,7 @@ result = change_point_test(growth, times=year, shift="stretches", rng=0)
 low, high = result.when_interval
 before, after = growth[: result.location], growth[result.location :]
 print(f"{result.restriction}: p = {result.pvalue:.3f}")
-print(f"first quarter after the change: {result.when}, not ruled out: {low} to {high}")
+print(f"first quarter after the change: {result.when} (95% interval {low} to {high})")
 print(f"means {before.mean():.2f} and {after.mean():.2f}, standard deviations {before.std():.2f} and {after.std():.2f}")
 
 # %%
@@ -41,8 +51,6 @@ ax.set(xlabel="year", ylabel="growth in a quarter (%)", title="When did growth b
 plt.show()
 
 # %%
-# **How to read it.** The dashed lines are a standard deviation from the mean, before and after; the shaded years are
-# not ruled out for the change. It would be wrong to conclude that there was one change only: the test looks for one.
-# For series that remember, p-values are nearly exact, the better the longer the series.
+# Dashed lines are one standard deviation from the mean, before and after. The shaded years are the interval.
 #
-# **Next:** :doc:`planning a study <plot_10_sample_size>`, :doc:`several changes, spells and lags </change>`.
+# **Next:** :doc:`several changes <plot_several_changes>`, :doc:`change points and their limits </change>`.

@@ -2,12 +2,24 @@
 The Pacific became warmer, and the shape of its year stayed
 ===========================================================
 
-A kernel says in which way observations are alike, and so what a test looks at. One of your own is a function.
+**Question.** Did the temperature of the eastern Pacific change in 1976, in its level or in the course of a year? A
+kernel of your own decides what the test compares.
+
+What the result tells you
+    With the default kernel, whether years differ in any way; with a kernel that ignores the level, whether their
+    course differs.
+
+What it does not tell you
+    That the course stayed the same: no difference was found, which is weaker. Choose kernels before you see p-values,
+    or pass all of them as a list.
+
+How to report it
+    Give the kernel as a formula, with its bandwidth, the restriction for autocorrelated years, and the p-values.
 """
 
 # %%
-# The temperature of the eastern Pacific, month by month: a row is a year. The years before and after the change of
-# 1976, which is known from the literature. Successive years are alike, hence ``shift="stretches"``.
+# Monthly temperatures, one row per year, before and after the change of 1976 that is known from the literature.
+# Successive years are correlated, hence ``shift="stretches"``.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -24,7 +36,7 @@ whole = two_sample_test(before, after, shift="stretches", rng=0)
 print(f"the temperatures:      p = {whole.pvalue:.3f}")
 
 # %%
-# Years are alike for this kernel if they have the same course, however warm they are.
+# For this kernel, years are similar if they have the same course, regardless of their level.
 
 
 def course(X, Y):
@@ -50,9 +62,7 @@ ax.legend()
 plt.show()
 
 # %%
-# **How to read it.** Thin lines are years, thick ones their means: one is above the other. The second test has found no
-# other course, and it would be wrong to say that there is none. A kernel has to be chosen before the p-values are seen,
-# or all that were tried go in as a list.
+# Thin lines are years, thick lines their means: one is above the other.
 #
-# **Next:** :doc:`kernels with parameters </extending>`, :doc:`which kernel when </which>`, :doc:`how much
-# shrinkage helps <plot_15_risk>`.
+# **Next:** :doc:`objects that are not rows <../machine_learning/plot_strings_and_graphs>`, :doc:`kernels with
+# parameters </extending>`, :doc:`which kernel when </which>`.
