@@ -12,21 +12,17 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class PowerCurve:
-    """Phi(a + b sqrt(n)) and how well it is known.
-
-    So grows the power of tests whose statistic is a mean: for these the curve is true over all sizes, where one in
-    log n bends.
-    """
+    """Phi(a + b sqrt(n)) with its uncertainty: the power of tests whose statistic is a mean grows like this."""
 
     coefficients: np.ndarray  # (2,): (a, b)
     covariance: np.ndarray  # (2, 2): of their estimates
 
     @classmethod
     def of(cls, counts: Mapping[int, tuple[int, int]], power: float = 0.5) -> Self:
-        """The probit regression on sqrt(n) of (trials, rejections) at each size (statsmodels).
+        """Fit a probit regression on sqrt(n) to (trials, rejections) at each size (statsmodels).
 
-        One trial more at each size, which rejects with the ``power`` asked for, keeps the fit finite where all trials
-        agree, and does not move the size at which that power is reached.
+        One more trial at each size, which rejects with the target ``power``, keeps the fit finite if all trials agree,
+        and does not move the size at which that power is reached.
         """
         import statsmodels.api as sm
         from statsmodels.tools.sm_exceptions import PerfectSeparationWarning
@@ -35,8 +31,7 @@ class PowerCurve:
         trials, rejected = np.array([counts[int(n)] for n in sizes], dtype=np.float64).T
         outcomes = np.column_stack([rejected + power, trials - rejected + 1.0 - power])
         family = sm.families.Binomial(link=sm.families.links.Probit())
-        # sizes that agree exactly, such as where every test rejects, are no mistake; and two sizes leave no degree of
-        # freedom, by which statsmodels divides what is not used
+        # sizes may agree exactly, as when every test rejects; two sizes leave no degree of freedom
         with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
             warnings.simplefilter("ignore", PerfectSeparationWarning)
             model = sm.GLM(outcomes, sm.add_constant(np.sqrt(sizes), has_constant="add"), family=family).fit()
@@ -59,11 +54,11 @@ class PowerCurve:
         return float(norm.cdf(centre - reach)), float(norm.cdf(centre + reach))
 
     def goes_up(self) -> bool:
-        """Whether the power grows with the size by more than chance (three standard errors)."""
+        """Return True if the power grows with the size by more than chance (three standard errors)."""
         return bool(self.coefficients[1] > 3.0 * np.sqrt(self.covariance[1, 1]))
 
     def size(self, power: float, shift: float, smallest: int, largest: int) -> int:
-        """Least n at which the curve is ``shift`` standard normal units past the power."""
+        """Return the smallest n at which the curve is ``shift`` standard normal units past the power."""
         from scipy.stats import norm
 
         a, b = self.coefficients

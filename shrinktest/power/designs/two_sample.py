@@ -1,4 +1,8 @@
-"""Two samples that differ in one thing: location, scale, correlation, tails, a few outliers, or fine structure."""
+"""Two samples that differ in one respect: location, scale, correlation, tails, outliers, or fine structure.
+
+All take ``ratio`` (size of Y over size of X) and ``swap`` (X is the changed sample).  One of them, split into two
+variables, is a design of dependence.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shrinktest._check import Array, choice, count, positive
-from shrinktest.power.designs.base import TwoSampleDesign, parameter, up_to
+from shrinktest.power.designs.base import IndependenceDesign, TwoSampleDesign, parameter, up_to
 
-#: Which coordinates a change acts on: the first, or all of them.
+#: Coordinates that a change acts on: the first, or all of them.
 COORDINATES = ("one", "all")
 
 #: More perturbations than these are refused.
@@ -23,30 +27,14 @@ def _degrees(value: Any, name: str) -> float:
         return math.inf
     number = positive(value, name)
     if number <= 2:
-        raise ValueError(
-            f"{name} must exceed 2, or t has no variance that could match the Gaussian one; got {value} "
-            "(numpy.inf is the Gaussian itself)"
-        )
+        raise ValueError(f"{name} must exceed 2, or t has no variance; got {value} (numpy.inf is the Gaussian)")
     return number
 
 
 @dataclass(frozen=True, repr=False)
 class MeanShift(TwoSampleDesign):
-    """Standard Gaussian against the same with its mean moved.
+    """Standard Gaussian against the same with its mean moved by ``shift``, in one coordinate or in all.
 
-    Parameters
-    ----------
-    dimension : int, default 10
-        Number of variables.
-    shift : float, default 1.0
-        How far the mean moves in every coordinate that moves, in standard deviations.
-    coordinates : {"one", "all"}, default "one"
-        Whether the first coordinate moves or all do.
-    ratio, swap
-        Size of Y over size of X; whether X is the changed sample.
-
-    Notes
-    -----
     The first benchmark of [G12].
 
     Examples
@@ -72,29 +60,9 @@ class MeanShift(TwoSampleDesign):
 
 @dataclass(frozen=True, repr=False)
 class ScaleChange(TwoSampleDesign):
-    """Standard Gaussian against the same with other standard deviations.
+    """Standard Gaussian against the same with standard deviation ``scale``, in one coordinate or in all.
 
-    Parameters
-    ----------
-    dimension : int, default 10
-        Number of variables.
-    scale : float, default 1.3
-        Standard deviation of every coordinate that changes.
-    coordinates : {"one", "all"}, default "all"
-        Whether the first coordinate changes or all do.
-    ratio, swap
-        Size of Y over size of X; whether X is the changed sample.  Together they give both directions of unequal
-        sizes: the larger sample wider, or the smaller one.
-
-    Notes
-    -----
-    The second benchmark of [G12].
-
-    Examples
-    --------
-    >>> X, Y = ScaleChange(dimension=2, scale=3.0, coordinates="one").sample(0, n=2000)
-    >>> Y.std(axis=0).round(1)
-    array([3., 1.])
+    With ``ratio`` and ``swap`` either the larger or the smaller sample is wider.  The second benchmark of [G12].
     """
 
     name: ClassVar[str] = "scale-change"
@@ -113,26 +81,9 @@ class ScaleChange(TwoSampleDesign):
 
 @dataclass(frozen=True, repr=False)
 class CorrelationChange(TwoSampleDesign):
-    """Independent standard Gaussian variables against equally correlated ones; the margins are the same.
+    """Independent standard Gaussian variables against equally correlated ones with the same margins.
 
-    Parameters
-    ----------
-    dimension : int, default 10
-        Number of variables, at least 2.
-    correlation : float, default 0.6
-        Correlation of every two variables in the changed sample, from 0 to 1 (excluded).
-    ratio, swap
-        Size of Y over size of X; whether X is the changed sample.
-
-    Notes
-    -----
-    A setting of [SP25], with several correlations.
-
-    Examples
-    --------
-    >>> X, Y = CorrelationChange(dimension=3).sample(0, n=5000)
-    >>> np.corrcoef(Y.T)[0].round(1)
-    array([1. , 0.6, 0.6])
+    ``correlation``, from 0 to 1 (excluded), is that of every two variables.  A setting of [SP25].
     """
 
     name: ClassVar[str] = "correlation-change"
@@ -150,27 +101,10 @@ class CorrelationChange(TwoSampleDesign):
 
 @dataclass(frozen=True, repr=False)
 class Tails(TwoSampleDesign):
-    """Standard Gaussian against Student's t with the same mean and the same variances.
+    """Standard Gaussian against Student's t with the same mean and variances.
 
-    Parameters
-    ----------
-    dimension : int, default 10
-        Number of variables.  In several dimensions it is the multivariate t: one random scale for all coordinates.
-    df : float, default 3.0
-        Degrees of freedom, above 2; ``numpy.inf`` is the Gaussian.
-    ratio, swap
-        Size of Y over size of X; whether X is the changed sample.
-
-    Notes
-    -----
-    t is multiplied by sqrt((df - 2)/df), which gives it unit variance: what is left to detect is the heavier tail and
-    the higher peak, not a scale.
-
-    Examples
-    --------
-    >>> X, Y = Tails(dimension=1, df=5).sample(0, n=10_000)
-    >>> float(Y.var().round(1)), bool(np.abs(Y).max() > np.abs(X).max())
-    (1.0, True)
+    t with ``df`` degrees of freedom (above 2; infinity is the Gaussian) is multiplied by sqrt((df - 2)/df).  In several
+    dimensions it is the multivariate t: one random scale for all coordinates.
     """
 
     name: ClassVar[str] = "tails"
@@ -189,30 +123,10 @@ class Tails(TwoSampleDesign):
 
 @dataclass(frozen=True, repr=False)
 class Contamination(TwoSampleDesign):
-    """Standard Gaussian against the same with a fraction of its points moved, or spread out, or both.
+    """Standard Gaussian against the same with points moved or spread out.
 
-    Parameters
-    ----------
-    dimension : int, default 10
-        Number of variables.
-    fraction : float, default 0.2
-        Probability that a point of the changed sample is contaminated.
-    scale : float, default 1.0
-        Standard deviation of contaminated points.
-    shift : float, default 1.25
-        Mean of contaminated points, in every coordinate.
-    ratio, swap
-        Size of Y over size of X; whether X is the changed sample.
-
-    Notes
-    -----
-    The gross error model of P. J. Huber, Robust estimation of a location parameter, Ann. Math. Stat. 35 (1964).
-
-    Examples
-    --------
-    >>> X, Y = Contamination(dimension=1, fraction=0.25, shift=8.0).sample(0, n=10_000)
-    >>> float((Y > 4).mean().round(2))
-    0.25
+    With probability ``fraction`` a point has mean ``shift`` and standard deviation ``scale`` in every coordinate: the
+    gross error model of P. J. Huber, Robust estimation of a location parameter, Ann. Math. Stat. 35 (1964).
     """
 
     name: ClassVar[str] = "contamination"
@@ -232,32 +146,12 @@ class Contamination(TwoSampleDesign):
 
 @dataclass(frozen=True, repr=False)
 class PerturbedUniform(TwoSampleDesign):
-    """Uniform on the unit cube against a density with bumps and dents: a difference at a fine scale.
+    """Uniform on the unit cube against the density 1 + amplitude e^d sum_v s_v prod_i G(P u_i - v_i), v in {1..P}^d.
 
-    Parameters
-    ----------
-    dimension : int, default 1
-        Number of variables; the source has 1 and 2.
-    perturbations : int, default 1
-        P: how many bumps, each with its dent, follow each other along a side of the cube; P^d in all.
-    amplitude : float, default 0.7
-        Height of the bumps relative to the highest possible, from 0 to 1 (where the density touches zero).
-    ratio, swap
-        Size of Y over size of X; whether X is the changed sample.
-
-    Notes
-    -----
-    The density is 1 + amplitude e^d sum_v s_v prod_i G(P u_i - v_i), v in {1..P}^d, with random signs s_v (drawn anew
-    in every trial) and G(t) = exp(-1/(1 - (4t+3)^2)) on (-1, -1/2), -exp(-1/(1 - (4t+1)^2)) on (-1/2, 0): the
-    densities of [S23], with amplitude e^d for c_d P^(-s).  There s = 1, with c_1 = 2.7, P = 1, ..., 4 and n = 500 in
-    one dimension, c_2 = 7.3 and n = 2000 in two: an amplitude of 0.99/P.  [B23] and [S22] set the amplitude itself.
-    :class:`PerturbedDependence` splits the coordinates into two variables.
-
-    Examples
-    --------
-    >>> X, Y = PerturbedUniform(dimension=2, perturbations=2).sample(0, n=50)
-    >>> Y.shape, bool(Y.min() >= 0.0), bool(Y.max() <= 1.0)
-    ((50, 2), True, True)
+    P = ``perturbations``, the signs s_v are drawn anew in every trial, and G(t) = exp(-1/(1 - (4t+3)^2)) on (-1, -1/2),
+    -exp(-1/(1 - (4t+1)^2)) on (-1/2, 0): the densities of [S23], with ``amplitude`` e^d for c_d P^(-s).  There s = 1,
+    c_1 = 2.7, P = 1, ..., 4 and n = 500 in one dimension, c_2 = 7.3 and n = 2000 in two: an amplitude of 0.99/P.  [B23]
+    and [S22] set the amplitude itself, from 0 to 1.
     """
 
     name: ClassVar[str] = "perturbed-uniform"
@@ -269,64 +163,67 @@ class PerturbedUniform(TwoSampleDesign):
     amplitude: float = parameter(0.7, up_to, high=1.0)
 
     def _check(self) -> None:
-        if self.perturbations**self.dimension > MOST_CELLS:
-            raise ValueError(
-                f"perturbations**dimension must be at most {MOST_CELLS}, "
-                f"got {self.perturbations}**{self.dimension}; lower one of the two"
-            )
+        check_cells(self.perturbations, self.dimension)
 
     def _pair(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
         x = rng.random((n, self.dimension))
         signs = rng.choice((-1.0, 1.0), size=(self.perturbations,) * self.dimension)
-        kept: list[Array] = []
-        while sum(map(len, kept)) < m:  # rejection: the density is at most 1 + amplitude
+        accepted: list[Array] = []
+        while sum(map(len, accepted)) < m:  # rejection: the density is at most 1 + amplitude
             proposed = rng.random((2 * m, self.dimension))
             accept = rng.random(2 * m) * (1.0 + self.amplitude) < self._density(proposed, signs)
-            kept.append(proposed[accept])
-        return x, np.concatenate(kept)[:m]
+            accepted.append(proposed[accept])
+        return x, np.concatenate(accepted)[:m]
 
     def _density(self, u: Array, signs: Array) -> Array:
         scaled = self.perturbations * u
         cell = np.floor(scaled).astype(np.intp)
-        bump = np.prod(_bump(scaled - cell), axis=1)
+        t = scaled - cell  # the bump e G(t - 1): height 1 on (0, 1/2), depth 1 on (1/2, 1)
+        inner = 1.0 - np.square(4.0 * t - np.where(t < 0.5, 1.0, 3.0))
+        height = np.exp(1.0 - 1.0 / np.maximum(inner, 1e-3))  # e^-999 is 0 in float64
+        bump = np.prod(np.where(t < 0.5, height, -height), axis=1)
         return 1.0 + self.amplitude * signs[tuple(cell.T)] * bump
 
 
-def _bump(t: Array) -> Array:
-    """The source's e G(t - 1) for t in [0, 1): a bump of height 1 on (0, 1/2), a dent of depth 1 on (1/2, 1)."""
-    first = t < 0.5
-    inner = 1.0 - np.square(4.0 * t - np.where(first, 1.0, 3.0))
-    height = np.exp(1.0 - 1.0 / np.maximum(inner, 1e-3))  # e^-999 is 0 in float64
-    return np.where(first, height, -height)
+def check_cells(perturbations: int, dimension: int) -> None:
+    """Raise ValueError for more perturbations than memory has room for."""
+    if perturbations**dimension > MOST_CELLS:
+        raise ValueError(
+            f"perturbations**dimension must be at most {MOST_CELLS}, got {perturbations}**{dimension}; lower either"
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class PerturbedDependence(IndependenceDesign):
+    """The two halves of the 2 ``dimension`` coordinates of :class:`PerturbedUniform`: each uniform, dependent together.
+
+    The densities of [S22], after [A22], published with one coordinate each, P = 2 and n = 1000.  A bump and its dent
+    have the same mass, so that the null twin has independent uniform variables.
+    """
+
+    name: ClassVar[str] = "perturbed-dependence"
+    summary: ClassVar[str] = "uniform variables whose joint density has bumps and dents"
+
+    dimension: int = parameter(1, count, minimum=1)
+    perturbations: int = parameter(2, count, minimum=1)
+    amplitude: float = parameter(1.0, up_to, high=1.0)
+
+    def _check(self) -> None:
+        check_cells(self.perturbations, 2 * self.dimension)
+
+    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
+        _, both = PerturbedUniform(2 * self.dimension, self.perturbations, self.amplitude).draw(rng, 0, n)
+        return both[:, : self.dimension], both[:, self.dimension :]
 
 
 @dataclass(frozen=True, repr=False)
 class Blobs(TwoSampleDesign):
-    """A square grid of round Gaussian blobs against one of stretched blobs: a local difference, hidden by the grid.
+    """A ``rows`` x ``rows`` grid of round Gaussian blobs in the plane against one of stretched blobs: [G12a].
 
-    Parameters
-    ----------
-    rows : int, default 2
-        The grid has ``rows`` x ``rows`` blobs of unit variance, in the plane.
-    correlation : float, default 0.9
-        Correlation of the two coordinates within a blob of the changed sample, from 0 to 1 (excluded).
-    spacing : float, default 5.0
-        Distance of neighbouring centres, in standard deviations.
-    ratio, swap
-        Size of Y over size of X; whether X is the changed sample.
-
-    Notes
-    -----
-    A benchmark of [G12a]; that of [L20], in which every blob is tilted in its own way, is :class:`TiltedBlobs`.  It is
-    designed so that the median bandwidth fails, which measures the grid and not the blobs: with the defaults its power
-    is no more than the level, while a bandwidth of 0.5 rejects in a third of samples of 40 + 40 and nine tenths of
-    samples of 100 + 100.
-
-    Examples
-    --------
-    >>> X, Y = Blobs(rows=3, spacing=10.0).sample(0, n=90)
-    >>> np.unique((X / 10).round(), axis=0).shape
-    (9, 2)
+    In the changed sample the coordinates have ``correlation`` (0 to 1, excluded) within each blob; neighbouring centres
+    are ``spacing`` standard deviations apart.  The median bandwidth measures the grid and fails: with the defaults its
+    power is no more than the level, while a bandwidth of 0.5 rejects in a third of samples of 40 + 40 and nine tenths
+    of samples of 100 + 100.
     """
 
     name: ClassVar[str] = "blobs"
