@@ -29,8 +29,15 @@ class Item:
         return {"item": self.where, "what it shows": self.shows, "comes out again?": said, "here": self.link}
 
 
-RISK, FIGURES, THEORY = "[risk study](risk_study.md)", "[figures](paper_figures.md)", "[theory](theory.md)"
-DENSITIES, TAILS = "[densities](density_nll.md)", "[heavy tails](t_density.md)"
+RISK, FIGURES, THEORY = (
+    "[risk study](reproduced_risk.md#risk)",
+    "[figures](reproduced_risk.md#the-papers-figures)",
+    "[theory](theory.md)",
+)
+DENSITIES, TAILS = (
+    "[densities](reproduced_densities.md#data-sets-of-the-papers)",
+    "[heavy tails](reproduced_densities.md#heavy-tails)",
+)
 
 ITEMS = (
     Item(
@@ -56,7 +63,7 @@ ITEMS = (
             (REPRODUCES, "for shrinkage of the mean: a gain, mostly small"),
             (REFUTED, "E14 for S-COSE: it leaves every eigenvector as it is"),
         ),
-        "[kernel PCA](kpca_reconstruction.md)",
+        "[kernel PCA](reproduced_machines.md#kernel-pca)",
     ),
     Item(
         "[M14], [M13] Table 1",
@@ -76,7 +83,7 @@ ITEMS = (
         "[M14], [M13] Table 2",
         "support measure machines; one-class machines on groups",
         ((NOT, "because the original data are not available; on other data the gains are not found again"),),
-        "[digits](smm_digits.md), [groups](group_anomaly.md)",
+        "[digits](reproduced_machines.md#digits), [groups](reproduced_machines.md#unusual-groups)",
         "M14_table2_distributions",
     ),
     Item("[S14] Fig. 1", "an illustration without data", ((NOTHING, "no numbers and no claim to check"),), THEORY),
@@ -114,37 +121,37 @@ ITEMS = (
             (REPRODUCES, "where the amount of shrinkage falls fast, or the kernel mean is as smooth as can be"),
             (NOT, "for a slow amount under the Gaussian kernel, because a thousand points are too few to see it"),
         ),
-        "[below](#rates), [rates](filter_rates.md)",
+        "[rates](reproduced_risk.md#rates-of-convergence)",
     ),
     Item(
         "[X20] Fig. 1",
-        "risk of marginalised means along the noise variance",
+        "risk of marginalized means along the noise variance",
         ((REPRODUCES, "that a little noise helps"),),
         FIGURES,
     ),
     Item(
         "[X20] Fig. 2",
-        "risk of marginalised means against the others",
+        "risk of marginalized means against the others",
         ((REPRODUCES, "in small samples; the lead over simple shrinkage is small"),),
-        f"{FIGURES}, [below](#risk)",
+        f"{FIGURES}",
     ),
     Item(
         "[X20] Fig. 3",
         "two-sample power on mixtures",
-        ((NOT, "because marginalised means are plain ones under a slightly wider kernel, not ahead of shrinkage"),),
-        "[below](#two-sample-power-on-mixtures), [mixtures](mixture_power.md)",
+        ((NOT, "because marginalized means are plain ones under a slightly wider kernel, not ahead of shrinkage"),),
+        "[mixtures](reproduced_tests.md#mixtures-of-gaussians)",
     ),
     Item(
         "[X20] Table 1",
         "log-likelihood for the t distribution against the dimension",
-        ((REPRODUCES, "the gains over the plain average, not the lead of marginalised means"),),
+        ((REPRODUCES, "the gains over the plain average, not the lead of marginalized means"),),
         f"[below](#densities), {TAILS}",
         "X20_table1_nll",
     ),
     Item(
         "[X20] Table 2",
         "log-likelihood for the t distribution against n",
-        ((REPRODUCES, "the gains over the plain average, not the lead of marginalised means"),),
+        ((REPRODUCES, "the gains over the plain average, not the lead of marginalized means"),),
         TAILS,
         "X20_table2_nll_t_distribution",
     ),
@@ -152,7 +159,7 @@ ITEMS = (
         "[X20] Table 3",
         "log-likelihood of densities, 15 data sets, 10 of them here",
         (
-            (REPRODUCES, "for marginalised means, and mostly for simple shrinkage: small gains"),
+            (REPRODUCES, "for marginalized means, and mostly for simple shrinkage: small gains"),
             (NOT, "for flexible shrinkage, because most of its differences are within chance"),
         ),
         f"[below](#densities), {DENSITIES}",
@@ -162,7 +169,7 @@ ITEMS = (
         "[X20] Table 4",
         "power of HSIC on Eckerle4",
         ((REPRODUCES, "in three columns"), (REFUTED, "E30 in two")),
-        "[below](#power-of-hsic-on-eckerle4), [Eckerle4](eckerle4_power.md)",
+        "[Eckerle4](reproduced_tests.md#eckerle4)",
         "X20_table4_hsic_power_eckerle",
     ),
 )

@@ -24,7 +24,7 @@ PAGES = (
         f"docs/{name}.md"
         for name in (
             *("start", "tables", "compare", "effects", "closer", "equivalence", "change", "given", "choosing"),
-            *("power", "large", "extending", "estimators", "glance"),
+            *("power", "large", "extending", "estimators"),
         )
     ),
     "README.md",

@@ -1,11 +1,10 @@
-"""What the study scripts share: their options, and where their tables and figures go.
+"""Options, data files, figures and pages of the study scripts.
 
-A study that has run leaves data files and a page, and the page is a function of the data files: every study has a
-``NAME``, a ``TITLE`` and ``page(tables)``, and ``python examples/_study.py`` writes all pages again without running
-anything.  A page starts with a picture and two sentences: ``opening(tables)`` are the sentences, and ``chart(tables)``
-draws the picture where the study itself does not.  What ``alt(tables)`` says, or else the docstring of the chart,
-stands for the picture where that cannot be seen.  Long tables are folded.  Numbers in sentences are computed from the
-tables, and a sentence without numbers that says what the data show is a ``claim``.
+A study leaves data files, and its section of a page is a function of these: every study has a ``NAME``, a ``TITLE`` and
+``page(tables)``; ``PAGES`` says which studies make up a page, and ``python examples/_study.py`` writes all pages again
+without running a study.  A section starts with two sentences (``opening(tables)``) and a figure (``chart(tables)``,
+with ``alt(tables)`` or the chart's docstring as alternative text).  Long tables are in the data files only.  Numbers in
+sentences are computed from the tables; a sentence without numbers that says what the data show is a ``claim``.
 """
 
 from __future__ import annotations
@@ -16,17 +15,108 @@ import inspect
 import os
 import re
 import sys
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
 ROOT = Path(__file__).resolve().parent.parent
 PUBLISHED = Path(__file__).resolve().parent / "published"
-#: Tables with more rows are folded.
+#: Tables with more rows are in the data files only.
 LONG = 12
 #: What stands before a sentence that the data contradict.
 CONTRADICTED = "Not in these data: "
+
+
+class Page(NamedTuple):
+    """A page of studies: its title, what it is about, and for each study the title of its section."""
+
+    title: str
+    opening: str
+    sections: dict[str, str]
+
+
+PAGES = {
+    "levels": Page(
+        "Level of the tests",
+        "A test at the 5% level should reject a true null hypothesis in 5% of data sets: its Type I error rate. Each "
+        "section counts false positives of one family of tests on thousands of simulated data sets.",
+        {
+            "kernel_levels": "Kernels and auto",
+            "new_tests_levels": "Several samples, variables and columns",
+            "restricted_levels": "Blocks, pairs, clusters and series",
+            "mixed_tables": "Mixed tables",
+            "closer_levels": "Which sample is closer",
+            "given_levels": "Conditional independence",
+            "equivalence_levels": "Equivalence",
+            "rare_levels": "Equivalence of rare values",
+            "change_levels": "Change points and autocorrelated rows",
+            "large_pairs": "Pairs on disk",
+        },
+    ),
+    "coverage": Page(
+        "Coverage of confidence intervals",
+        "A 95% interval should contain the true effect in 95% of data sets.",
+        {
+            "effect_intervals": "Effects of two samples",
+            "effect_coverage": "Differences and dependences",
+            "group_coverage": "Groups and blocks",
+        },
+    ),
+    "leaderboard": Page(
+        "Power compared with other tests",
+        "The share of data sets in which each test finds a difference that exists, on the same data for all tests.",
+        {"leaderboard": "Two samples and independence", "change_power": "Change points"},
+    ),
+    "which": Page(
+        "Which estimator, which kernel",
+        "Power of each kernel mean estimator and each kernel, and what combining them gains and costs.",
+        {
+            "which_estimator": "Estimators",
+            "which_kernel": "Kernels",
+            "aggregation": "Combining statistics",
+        },
+    ),
+    "shortcut_costs": Page(
+        "What early stopping and approximations cost",
+        "Stopping permutations early and testing rows on disk keep the level. These studies measure power and time.",
+        {
+            "sequential_tests": "Stopping early",
+            "large_power": "Bins and rank",
+            "large_demo": "Time and memory of rows on disk",
+        },
+    ),
+    "reproduced_tests": Page(
+        "Reproduction: tests",
+        "The published powers of tests with shrunken and marginalized kernel means.",
+        {"mixture_power": "Mixtures of Gaussians", "eckerle4_power": "Eckerle4"},
+    ),
+    "reproduced_risk": Page(
+        "Reproduction: risk of the estimators",
+        "How close each estimator comes to the true kernel mean, and how fast.",
+        {
+            "risk_study": "Risk",
+            "filter_rates": "Rates of convergence",
+            "paper_figures": "The papers' figures",
+        },
+    ),
+    "reproduced_densities": Page(
+        "Reproduction: density estimation",
+        "Densities fitted by kernel mean matching, scored on held-out rows.",
+        {"density_nll": "Data sets of the papers", "t_density": "Heavy tails"},
+    ),
+    "reproduced_machines": Page(
+        "Reproduction: kernel PCA and support measure machines",
+        "Learning with shrunken kernel means in place of averages.",
+        {
+            "kpca_reconstruction": "Kernel PCA",
+            "smm_digits": "Digits",
+            "group_anomaly": "Unusual groups",
+        },
+    ),
+}
 
 
 def options(
@@ -86,10 +176,10 @@ def parts(args: argparse.Namespace, name: str, jobs: list[partial]) -> pd.DataFr
 
 
 def write(args: argparse.Namespace, name: str, title: str, parts: list[str], tables, figure=None) -> None:
-    """Print the page; unless it is a quick run, write it with its data files and its figure.
+    """Print the section of a study; unless it is a quick run, write its data files, its figure and its page.
 
-    ``tables`` is what the page is made of: a data frame, which goes to ``data/name.csv``, or a dict of such, with the
-    key "" for that file and others for ``data/name_key.csv``.
+    ``tables`` is a data frame, which goes to ``data/name.csv``, or a dict of data frames, with the key "" for that
+    file and others for ``data/name_key.csv``.
     """
     trials = f" --trials {args.trials}" if "--trials" in sys.argv else ""
     data = " --data DIR" if getattr(args, "data", None) is not None else ""
@@ -98,8 +188,7 @@ def write(args: argparse.Namespace, name: str, title: str, parts: list[str], tab
     study = importlib.import_module(name)
     if hasattr(study, "chart"):
         figure = study.chart(tables)
-    page = text(name, title, parts, tables, command, study)
-    print(page)
+    print(section(name, title, parts, tables, command, study))
     if args.out is None:
         return
     for folder in ("data", "figures"):
@@ -108,28 +197,29 @@ def write(args: argparse.Namespace, name: str, title: str, parts: list[str], tab
         table.to_csv(args.out / file(name, key), index=False, lineterminator="\n")
     if figure is not None:
         figure.savefig(args.out / "figures" / f"{name}.png", dpi=130)
-    (args.out / f"{name}.md").write_text(page, encoding="utf-8")
+    page = page_of(name)
+    if all((args.out / file(other, "")).exists() for other in PAGES[page].sections):
+        (args.out / f"{page}.md").write_text(rebuilt(page, args.out, {name: command}), encoding="utf-8")
 
 
-def text(name: str, title: str, parts: list[str], tables, command: str, study) -> str:
-    """The page of a study: what came out, the picture, the parts, and where the numbers are."""
+def section(name: str, title: str, parts: list[str], tables, command: str, study) -> str:
+    """Return the section of a study: headline result, picture, parts, and where the numbers are."""
     files = [f"[`{file(name, key)}`]({file(name, key)})" for key in sorted(tables)]
     alt = study.alt(tables) if hasattr(study, "alt") else inspect.getdoc(study.chart).splitlines()[0].rstrip(".")
     picture = f"![{alt}](figures/{name}.png)"
     where = f"Written by `{command}`; the numbers are in {' and '.join(files)}.\n"
-    return folded("\n\n".join([f"# {title}", study.opening(tables), picture, *parts, where]))
+    lower = [re.sub(r"(?m)^#", "##", part) for part in parts]  # headings, below that of the study
+    return without_long_tables("\n\n".join([f"## {title}", study.opening(tables), picture, *lower, where]))
 
 
-def folded(page: str) -> str:
-    """The page with its long tables folded: a click, or a key, opens them."""
+def without_long_tables(text: str) -> str:
+    """Return the text with the number of rows in place of each table of more than ``LONG`` rows."""
 
-    def fold(found: re.Match) -> str:
-        rows = found[0].count("\n") - 2
-        if rows <= LONG:
-            return found[0]
-        return f"<details>\n<summary>The table: {rows} rows</summary>\n\n{found[0]}\n</details>\n"
+    def shorten(match: re.Match) -> str:
+        rows = match[0].count("\n") - 2
+        return match[0] if rows <= LONG else f"(A table of {rows} rows, in the data.)\n"
 
-    return re.sub(r"(?m)(?:^\|.*\n)+", fold, page)
+    return re.sub(r"(?m)(?:^\|.*\n)+", shorten, text)
 
 
 def claim(sentence: str, holds: bool) -> str:
@@ -166,19 +256,27 @@ def _typed(column: pd.Series) -> pd.Series:
     return column
 
 
-def rebuilt(name: str, folder: Path = ROOT / "docs") -> str:
-    """The page of a study, made again from its data files and its script."""
-    study = importlib.import_module(name)
-    tables = tables_of(name, folder)
-    old = (folder / f"{name}.md").read_text(encoding="utf-8")
-    command = re.search(rf"(?m)^Written by `(python examples/{name}\.py(?: --data DIR)?(?: --trials \d+)?)`;", old)[1]
-    return text(name, study.TITLE, study.page(tables), tables, command, study)
+def rebuilt(page: str, folder: Path = ROOT / "docs", commands: Mapping[str, str] | None = None) -> str:
+    """Return a page made again from its data files; ``commands`` has those of studies that were run just now."""
+    path = folder / f"{page}.md"
+    old = path.read_text(encoding="utf-8") if path.exists() else ""
+    texts = [f"# {PAGES[page].title}\n\n{PAGES[page].opening}\n"]
+    for name, title in PAGES[page].sections.items():
+        study, tables = importlib.import_module(name), tables_of(name, folder)
+        written = re.search(rf"(?m)^Written by `(python examples/{name}\.py(?: --data DIR)?(?: --trials \d+)?)`;", old)
+        command = (commands or {}).get(name) or (written[1] if written else f"python examples/{name}.py")
+        texts.append(section(name, title, study.page(tables), tables, command, study))
+    return "\n".join(texts)
 
 
-def studies(folder: Path = ROOT / "docs") -> list[str]:
-    """The names of the pages that are made of data files by a script of the same name."""
-    here = Path(__file__).resolve().parent
-    return sorted(path.stem for path in folder.glob("*.md") if (here / path.name).with_suffix(".py").exists())
+def page_of(study: str) -> str:
+    """Return the page that has the section of a study."""
+    return next(page for page, contents in PAGES.items() if study in contents.sections)
+
+
+def studies() -> list[str]:
+    """Return the names of all studies."""
+    return [name for contents in PAGES.values() for name in contents.sections]
 
 
 def markdown(frame) -> str:
@@ -195,8 +293,10 @@ def markdown(frame) -> str:
 
 
 if __name__ == "__main__":
-    for study in sys.argv[1:] or studies():
-        if chart := getattr(importlib.import_module(study), "chart", None):
-            chart(tables_of(study)).savefig(ROOT / "docs" / "figures" / f"{study}.png", dpi=130)
-        (ROOT / "docs" / f"{study}.md").write_text(rebuilt(study), encoding="utf-8")
-        print(f"docs/{study}.md")
+    for page in sys.argv[1:] or PAGES:
+        for study in PAGES[page].sections:
+            if chart := getattr(importlib.import_module(study), "chart", None):
+                chart(tables_of(study)).savefig(ROOT / "docs" / "figures" / f"{study}.png", dpi=130)
+        text = rebuilt(page)
+        (ROOT / "docs" / f"{page}.md").write_text(text, encoding="utf-8")
+        print(f"docs/{page}.md")

@@ -1,6 +1,7 @@
-"""Level of tests of one series: change points, two stretches of it, and lags, for rows with and without memory.
+"""Level of tests of one series: change points, its two halves, and lags, with and without autocorrelation.
 
-Null data: rows of one law, blocks that differ, and autoregressive series; and how often intervals cover the place.
+Null data: exchangeable rows, blocks that differ, and autoregressive series; also the coverage of the intervals for the
+location of a change.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import numpy as np
 import pandas as pd
 from _charts import levels
 from _study import claim, markdown, options, parts, write
-from scipy.stats import binom
 from statsmodels.stats.proportion import proportion_confint
 
 from shrinktest import independence_test, two_sample_test
@@ -24,12 +24,12 @@ from shrinktest.permutations.serial_correlation import OrderedRows, lost, stretc
 NAME = "change_levels"
 TITLE = "Level of change-point tests, of two stretches and of lags"
 ALPHA, RESAMPLES = 0.05, 199
-SHARE, PLACED = 2, 8  # approximate tests have one data set for every so many of the exact ones, and intervals
-BOOK = 0.15  # of the variance that stretches lose: from here on there is a note
+SHARE, PLACED = 2, 8  # exact tests have so many times the data sets of approximate tests, and of intervals
+BOOK = 0.15  # share of the variance lost to stretches from which results have a note
 
 
 def autoregressive(rng, n, memory):
-    """A stationary series with this correlation from one row to the next."""
+    """Draw a stationary series with this lag-1 correlation."""
     out = rng.normal(size=n) * math.sqrt(1.0 - memory**2)
     out[0] /= math.sqrt(1.0 - memory**2)
     for t in range(1, n):
@@ -37,7 +37,7 @@ def autoregressive(rng, n, memory):
     return out
 
 
-# --- exact: (name, rows, how they are drawn, what the test is told) ------------------------------------------------
+# --- exact: (name, rows, function that draws them, arguments of the test) --------------------------------------------
 
 
 def normal(rng, n):
@@ -57,7 +57,7 @@ def many_columns(rng, n):
 
 
 def weekdays(rng, n):
-    """Days of the week that differ, the last ones of the week missing at the start."""
+    """Draw days of the week that differ, without weekends at the start."""
     days = np.sort(rng.normal(size=7)) * 2.0
     return days[day_of(n)] + rng.normal(size=n)
 
@@ -85,8 +85,8 @@ MEMORY = (0.3, 0.5, 0.8, 0.95)
 SIZES = (100, 200, 400)
 INDEPENDENT = {"normal": normal, "t with 2 degrees of freedom, 3 columns": heavy, "counts": counts}
 INDEPENDENT["10 columns"] = many_columns
-LITTLE = (0.1, 0.2)  # correlations that hardly show, beside those of MEMORY
-SEEN = (30, 100, 400)  # rows of series whose memory is to be seen
+LITTLE = (0.1, 0.2)  # correlations that are hard to detect, in addition to MEMORY
+SEEN = (30, 100, 400)  # rows of series whose autocorrelation should be noted
 LAGS = range(-5, 6)
 PLACES = [
     ("a shift of 1, in the middle", 100, 0.5, 1.0, 1.0),
@@ -96,7 +96,7 @@ PLACES = [
     ("a shift of 1, in the middle", 400, 0.5, 1.0, 1.0),
     ("a shift of 0.3, in the middle", 100, 0.5, 0.3, 1.0),
 ]
-CHOSEN = [  # places by a statistic that the data choose
+CHOSEN = [  # locations by a statistic that the data choose
     ("a shift of 1.3, after a third, auto", 100, 0.33, 1.3, 1.0),
     ("half the spread, in the middle, auto", 100, 0.5, 0.0, 0.5),
     ("a shift of 1, in the middle, auto", 300, 0.5, 1.0, 1.0),
@@ -109,11 +109,11 @@ EPIDEMIC = [  # changes of the middle third of the rows
 ]
 
 
-def cell(what: str, test: str, data: str, n: int, told: str, rejected, **more) -> dict:
-    """A row of the table: a share with its interval."""
+def cell(what: str, test: str, data: str, n: int, design: str, rejected, **more) -> dict:
+    """Return a row of the table: a rate with its interval."""
     hits, trials = int(np.sum(rejected)), len(rejected)
     low, high = proportion_confint(hits, trials, method="beta")
-    row = {"what": what, "test": test, "data": data, "n": n, "told": told, "level": hits / trials}
+    row = {"what": what, "test": test, "data": data, "n": n, "told": design, "level": hits / trials}
     print(f"{what}: {test}, {data}, {n}: {hits / trials:.4f}", file=sys.stderr, flush=True)
     return {**row, "low": low, "high": high, "trials": trials, **more}
 
@@ -122,30 +122,30 @@ def generator(*key) -> np.random.Generator:
     return np.random.default_rng(crc32(repr(key).encode()))
 
 
-def exact(name, n, draw, told, trials) -> list[dict]:
-    """Rejections of rows that are exchangeable (within blocks), and without the blocks."""
+def exact(name, n, draw, design, trials) -> list[dict]:
+    """Return rejections of exchangeable rows (within blocks), and without the blocks."""
     rng = generator(name, n)
-    told = {key: value(n) if callable(value) else value for key, value in told.items()}
-    cases = [(", ".join(told) or "nothing", told)]
-    if "blocks" in told:
+    design = {key: value(n) if callable(value) else value for key, value in design.items()}
+    cases = [(", ".join(design) or "nothing", design)]
+    if "blocks" in design:
         cases.append(("nothing", {}))
-    found: list[list[bool]] = [[] for _ in cases]
+    rejected: list[list[bool]] = [[] for _ in cases]
     for trial in range(trials):
         x = draw(rng, n)
-        for (_, one), into in zip(cases, found, strict=True):
-            result = change_point_test(x, rng=trial, n_resamples=RESAMPLES, confidence=None, workers=1, **one)
-            into.append(result.pvalue <= ALPHA)
+        for (_, arguments), hits in zip(cases, rejected, strict=True):
+            result = change_point_test(x, rng=trial, n_resamples=RESAMPLES, confidence=None, workers=1, **arguments)
+            hits.append(result.pvalue <= ALPHA)
     kinds = ("exact", "free")
     return [
-        cell(kind, "change point", name, n, said, hits)
-        for kind, (said, _), hits in zip(kinds, cases, found, strict=False)
+        cell(kind, "change point", name, n, label, hits)
+        for kind, (label, _), hits in zip(kinds, cases, rejected, strict=False)
     ]
 
 
 def serial(memory, n, trials) -> list[dict]:
-    """Rejections of stationary series by tests of change points, and of their two halves."""
+    """Return rejections of stationary series by tests of change points, and of their two halves."""
     rng, hows = generator("series", memory, n), ("nothing", "stretches", "circular")
-    found: dict[tuple[str, str], list[bool]] = {}
+    rejected: dict[tuple[str, str], list[bool]] = {}
     lengths, noted = [], []
     for trial in range(trials):
         x = autoregressive(rng, n, memory)[:, None]
@@ -157,16 +157,16 @@ def serial(memory, n, trials) -> list[dict]:
             shift = None if how == "nothing" else how
             shared = {"rng": trial, "n_resamples": RESAMPLES, "workers": 1, "shift": shift, "alpha": 0.5}
             p = change_point_test(x, confidence=None, **shared).pvalue
-            found.setdefault(("change point", how), []).append(p <= ALPHA)
-            found.setdefault(("two stretches", how), []).append(two_sample_test(*halves, **shared).pvalue <= ALPHA)
+            rejected.setdefault(("change point", how), []).append(p <= ALPHA)
+            rejected.setdefault(("two stretches", how), []).append(two_sample_test(*halves, **shared).pvalue <= ALPHA)
     more = {"length": float(np.median(lengths)), "noted": float(np.mean(noted))}
     name = f"correlation {memory:g}"
-    return [cell("series", test, name, n, how, hits, **more) for (test, how), hits in found.items()]
+    return [cell("series", test, name, n, how, hits, **more) for (test, how), hits in rejected.items()]
 
 
-def seen(name, draw, n, trials) -> list[dict]:
-    """Rejections by tests that permute single rows, and how often their results say that rows go together."""
-    rng, found = generator("seen", name, n), {}
+def notice(name, draw, n, trials) -> list[dict]:
+    """Return rejections by tests that permute single rows, and how often their results note autocorrelation."""
+    rng, outcomes = generator("seen", name, n), {}
     for trial in range(trials):
         x, y = (draw(rng, n).reshape(n, -1) for _ in range(2))
         shared = {"rng": trial, "n_resamples": RESAMPLES, "workers": 1}
@@ -177,9 +177,9 @@ def seen(name, draw, n, trials) -> list[dict]:
         }
         for test, result in results.items():
             noted = any(note.startswith("Successive rows") for note in result.notes)
-            found.setdefault(test, []).append((result.pvalue <= ALPHA, noted))
+            outcomes.setdefault(test, []).append((result.pvalue <= ALPHA, noted))
     rows = []
-    for test, pairs in found.items():
+    for test, pairs in outcomes.items():
         rejected, noted = np.array(pairs).T
         more = {"noted": noted.mean(), "silent": (rejected & ~noted).mean()}
         rows.append(cell("seen", test, name, n, "nothing", rejected, **more))
@@ -187,8 +187,8 @@ def seen(name, draw, n, trials) -> list[dict]:
 
 
 def lags(memory, n, trials) -> list[dict]:
-    """Rejections of independent series at any of eleven lags; periodic ones for memory None."""
-    rng, found, alone = generator("lags", memory, n), [], []
+    """Return rejections of independent series at any of eleven lags; periodic series for memory None."""
+    rng, jointly, alone = generator("lags", memory, n), [], []
     distance = np.minimum(np.arange(n), n - np.arange(n))
     spectrum = np.fft.fft(np.exp(-0.5 * (distance / 2.0) ** 2))
     for trial in range(trials):
@@ -197,46 +197,46 @@ def lags(memory, n, trials) -> list[dict]:
         else:
             x, y = (autoregressive(rng, n, memory) for _ in range(2))
         result = independence_test(x, y, lags=LAGS, shift="circular", rng=trial, workers=1, n_resamples=n)
-        found.append(result.pvalue <= ALPHA)
+        jointly.append(result.pvalue <= ALPHA)
         alone.append(bool((result.pvalues <= ALPHA).any()))
     name = "periodic series" if memory is None else f"correlation {memory:g}"
     attainable = math.floor(n * ALPHA / len(LAGS)) * len(LAGS) / n
     return [
-        cell("lags", "eleven lags", name, n, "all lags together", found, attainable=attainable),
+        cell("lags", "eleven lags", name, n, "all lags together", jointly, attainable=attainable),
         cell("lags", "eleven lags", name, n, "each by itself", alone),
     ]
 
 
-def covered(name, n, share, shift, spread, trials, **told) -> list[dict]:
-    """How often the interval covers the place of a change."""
+def covered(name, n, share, shift, spread, trials, **arguments) -> list[dict]:
+    """Return how often the interval covers the location of a change."""
     rng, at = generator("place", name, n), round(share * n)
-    found = []
+    results = []
     for trial in range(trials):
         x = rng.normal(size=n)
         x[at:] = shift + spread * x[at:]
-        found.append(change_point_test(x, rng=trial, n_resamples=RESAMPLES, workers=1, **told))
-    return [_covered(name, n, found, [(one.interval, one.location) for one in found], at)]
+        results.append(change_point_test(x, rng=trial, n_resamples=RESAMPLES, workers=1, **arguments))
+    return [_covered(name, n, results, [(result.interval, result.location) for result in results], at)]
 
 
 def covered_ends(name, n, shift, trials) -> list[dict]:
-    """How often the intervals of both ends of an epidemic change cover them."""
+    """Return how often the intervals cover both ends of an epidemic change."""
     rng, (first, end) = generator("ends", name, n), (n // 3, 2 * n // 3)
-    found = []
+    results = []
     for trial in range(trials):
         x = rng.normal(size=n)
         x[first:end] += shift
-        found.append(change_point_test(x, change="epidemic", rng=trial, n_resamples=RESAMPLES, workers=1))
-    starts, ends = ([(getattr(one, w), getattr(one, at)) for one in found] for w, at in ENDS)
+        results.append(change_point_test(x, change="epidemic", rng=trial, n_resamples=RESAMPLES, workers=1))
+    starts, ends = ([(getattr(result, w), getattr(result, at)) for result in results] for w, at in ENDS)
     return [
-        _covered(f"{name}, its first row", n, found, starts, first),
-        _covered(f"{name}, the row behind it", n, found, ends, end),
+        _covered(f"{name}, its first row", n, results, starts, first),
+        _covered(f"{name}, the row behind it", n, results, ends, end),
     ]
 
 
 def _covered(name: str, n: int, tests: list, places: list, at: int) -> dict:
-    """How often the intervals of ``places``, each with the place itself, hold a change ``at`` a row."""
+    """Return how often the intervals of ``places`` (interval and estimate) cover a change ``at`` a row."""
     hits = np.array([low <= at <= high for (low, high), _ in places])
-    rejected = np.array([one.pvalue <= ALPHA for one in tests])
+    rejected = np.array([result.pvalue <= ALPHA for result in tests])
     more = {
         "median_length": float(np.median([high - low + 1 for (low, high), _ in places])),
         "power": float(rejected.mean()),
@@ -247,7 +247,7 @@ def _covered(name: str, n: int, tests: list, places: list, at: int) -> dict:
 
 
 def measured(args) -> pd.DataFrame:
-    """All cells."""
+    """Return the rows of all settings."""
     fewer = max(1, args.trials // SHARE)
     series = {f"correlation {memory:g}": partial(autoregressive, memory=memory) for memory in LITTLE + MEMORY}
     jobs = [partial(exact, *case, args.trials) for case in EXACT]
@@ -256,149 +256,104 @@ def measured(args) -> pd.DataFrame:
     jobs += [partial(covered, *case, max(1, args.trials // PLACED), estimator="auto") for case in CHOSEN]
     jobs += [partial(covered_ends, *case, max(1, args.trials // PLACED)) for case in EPIDEMIC]
     jobs += [partial(serial, memory, n, fewer) for memory in MEMORY for n in SIZES]
-    jobs += [partial(seen, name, draw, n, fewer) for name, draw in {**INDEPENDENT, **series}.items() for n in SEEN]
+    jobs += [partial(notice, name, draw, n, fewer) for name, draw in {**INDEPENDENT, **series}.items() for n in SEEN]
     return parts(args, NAME, jobs)
 
 
-def region(trials: int) -> str:
-    low, high = binom.ppf([0.0005, 0.9995], trials, ALPHA) / trials
-    return f"{low:.4f} to {high:.4f}"
-
-
-def _wide(some: pd.DataFrame) -> str:
-    """Levels of series: a row for every memory and number of rows."""
-    wide = some.pivot_table(index=["data", "n"], columns="told", values="level", sort=False)
-    more = some.groupby(["data", "n"], sort=False)[["length", "noted", "trials"]].first()
-    wide = wide[["nothing", "circular", "stretches"]].join(more).reset_index()
-    wide["length"] = wide["length"].map("{:.0f}".format)
-    return markdown(wide.rename(columns={"length": "rows in a stretch", "noted": "with a note", "trials": "data sets"}))
-
-
-def _seen(some: pd.DataFrame) -> str:
-    """Whether memory is noted: a row for every law and number of rows, columns for every test."""
-    wide = some.pivot_table(index=["data", "n"], columns="test", values=["noted", "silent", "level"], sort=False)
-    wide.columns = [f"{test}: {what}" for what, test in wide.columns]
-    ordered = [f"{test}: {what}" for test in some["test"].unique() for what in ("level", "noted", "silent")]
-    return markdown(wide[ordered].reset_index())
-
-
 def spread(some: pd.Series) -> str:
-    """From the smallest share to the largest, in per cent."""
-    return f"{100 * some.min():.1f} to {100 * some.max():.1f} %"
+    """Return the range of the rates, in percent."""
+    return f"{some.min():.1%} to {some.max():.1%}"
 
 
 def trusted(table: pd.DataFrame) -> pd.DataFrame:
-    """Tests with stretches of series, where fewer than one in twenty has the note that they are too short."""
+    """Return tests with stretches where fewer than one series in twenty has the note that they are too short."""
     return table[(table["what"] == "series") & (table["told"] == "stretches") & (table["noted"] < 0.05)]
 
 
 def opening(tables) -> str:
-    """What came out, in two sentences."""
+    """Summarize the results in two sentences."""
     table = tables[""]
     exactly = table[table["what"] == "exact"]["level"]
     single = table[(table["what"] == "series") & (table["told"] == "nothing")]["level"]
     return (
-        f"Where rows are exchangeable, change-point tests at level {ALPHA:g} rejected in {spread(exactly)} of data "
-        f"sets without a change. In series with memory, tests that permute single rows rejected in {spread(single)}, "
-        f'and tests with `shift="stretches"` in {spread(trusted(table)["level"])} where the result has no note that '
-        "stretches are too short."
+        f"For exchangeable rows, change-point tests at the {ALPHA:g} level had Type I error rates of "
+        f"{spread(exactly)}. For autocorrelated rows, permuting single rows gave {spread(single)}; permuting blocks "
+        "of successive rows "
+        f'(`shift="stretches"`) gave {spread(trusted(table)["level"])} where no note says that the series is too short.'
     )
 
 
 def alt(tables) -> str:
-    """What the picture shows."""
+    """Describe the figure."""
     table = tables[""]
     single = table[(table["what"] == "series") & (table["told"] == "nothing")]["level"]
     most = table[table["what"] == "exact"]["level"].max()
-    return "Shares of true null hypotheses rejected: " + claim(
-        "exchangeable rows are near .05, single rows of series with memory far above it", most < 0.1 < single.min()
+    return "Type I error rates: " + claim(
+        "near 0.05 for exchangeable rows, far above it where single rows of autocorrelated series are permuted",
+        most < 0.1 < single.min(),
     )
 
 
 def chart(tables):
-    """Levels of all tests, by what is permuted."""
+    """Draw the levels of all tests, by what is permuted."""
     table = tables[""]
     kinds, series = table["what"], table[table["what"] == "series"]
-    long, told = series["noted"] < 0.05, series["told"]
+    long, design = series["noted"] < 0.05, series["told"]
     groups = {
         "exchangeable rows": table[kinds == "exact"],
-        "weekdays, permuted freely": table[kinds == "free"],
-        "series: single rows": series[told == "nothing"],
-        "series: circular shifts": series[told == "circular"],
-        "series: stretches": series[(told == "stretches") & long],
-        "series: stretches, noted as short": series[(told == "stretches") & ~long],
-        "eleven lags together": table[(kinds == "lags") & (table["told"] == "all lags together")],
-        "eleven lags, each by itself": table[(kinds == "lags") & (table["told"] == "each by itself")],
+        "weekdays, no blocks": table[kinds == "free"],
+        "series: single rows": series[design == "nothing"],
+        "series: circular shifts": series[design == "circular"],
+        "series: stretches": series[(design == "stretches") & long],
+        "series: stretches, noted as short": series[(design == "stretches") & ~long],
+        "11 lags, adjusted": table[(kinds == "lags") & (table["told"] == "all lags together")],
+        "11 lags, unadjusted": table[(kinds == "lags") & (table["told"] == "each by itself")],
     }
-    wrong = [name for name in groups if "freely" in name or "single" in name or "itself" in name or "short" in name]
+    wrong = [name for name in groups if name.endswith(("no blocks", "single rows", "unadjusted", "short"))]
     return levels({name: some["level"] for name, some in groups.items()}, series["trials"].max(), wrong=wrong)
 
 
 def page(tables) -> list[str]:
-    """What the page says, from all cells."""
+    """Write the section from all settings."""
     table = tables[""]
-    cells = {what: some for what, some in table.groupby("what", sort=False)}
-    exactly, free, series = cells["exact"], cells["free"], cells["series"]
-    lagged, places, noticed = cells["lags"], cells["cover"], cells["seen"]
-    calm_rows = noticed[noticed["data"].isin(INDEPENDENT)]
+    groups = {what: some for what, some in table.groupby("what", sort=False)}
+    exactly, free, series = groups["exact"], groups["free"], groups["series"]
+    lagged, places, noticed = groups["lags"], groups["cover"], groups["seen"]
+    independent = noticed[noticed["data"].isin(INDEPENDENT)]
     marked = noticed[noticed["data"].isin([f"correlation {m:g}" for m in MEMORY if m >= 0.5])]
     short, longer = marked[marked["n"] < 100], marked[marked["n"] >= 100]
-    stretched = series[series["told"] == "stretches"]
-    long = trusted(table)
-    columns = ["data", "n", "told", "level", "low", "high"]
-    best = ["" if math.isnan(one) else f"{one:.3f}" for one in lagged["attainable"]]
-    shown = lagged.assign(attainable=best)
-    calm = lagged[lagged["told"] == "all lags together"]
+    rates = pd.concat([exactly, free])[["data", "n", "told", "level"]]
+    change = series[series["test"] == "change point"]
+    wide = change.pivot_table("level", ["data", "n"], "told", sort=False)[["nothing", "circular", "stretches"]]
+    wide = wide.join(change.groupby(["data", "n"])["noted"].first()).reset_index()
+    halves = trusted(series[series["test"] == "two stretches"])["level"]
+    shown = lagged.assign(told=lagged["told"].map({"all lags together": "yes", "each by itself": "no"}))
+    ends = places["data"].str.contains("row")
     return [
-        f"{exactly['trials'].max()} null data sets in every row of the first table, {series['trials'].max()} in the "
-        f"others ({places['trials'].max()} of the intervals), {RESAMPLES} permutations, level {ALPHA:g}; "
-        "intervals are of Clopper and Pearson (95 %). A test of "
-        f"level {ALPHA:g} rejects a share of {exactly['trials'].max()} data sets within "
-        f"{region(exactly['trials'].max())} "
-        f"with probability .999, and of {series['trials'].max()} within {region(series['trials'].max())}.",
+        f"Exact tests have {exactly['trials'].max()} null data sets per setting, series {series['trials'].max()}, "
+        f"intervals {places['trials'].max()}; all have {RESAMPLES} permutations.",
         "## Change points: exact",
-        markdown(pd.concat([exactly, free])[columns]),
-        f"The shares are from {exactly['level'].min():.4f} to {exactly['level'].max():.4f}. The last row is the "
-        "test of "
-        "the same weekdays without its blocks.",
+        markdown(rates.replace({"told": {"nothing": "none"}}).rename(columns={"told": "arguments"})),
+        "The last row tests the same weekdays without their blocks.",
         "## Change points in series with memory",
-        "Autoregressive series without a change; the correlation is that of one row with the next. `nothing`: rows are "
-        'permuted one by one; `circular`, `stretches`: what `shift=` says. "With a note" is the share of series for '
-        "which the result says that stretches are too short for the memory of the series.",
-        _wide(series[series["test"] == "change point"]),
-        "## Two stretches of one series",
-        "The two halves of the same series.",
-        _wide(series[series["test"] == "two stretches"]),
-        f"Where fewer than one series in twenty has the note, stretches reject in {spread(long['level'])} of the "
-        f"series; elsewhere in up to {100 * stretched['level'].max():.1f} %.",
+        "Autoregressive series, by lag-1 correlation and what is permuted: single rows, circular shifts or stretches "
+        "(blocks of rows). The last column is the share of series with the note that stretches are too short.",
+        markdown(wide.rename(columns={"nothing": "single rows", "noted": "share with note"})),
+        f"Comparing the two halves of the series with stretches gave {spread(halves)} where hardly any series has the "
+        "note.",
         "## Is memory seen?",
-        "Rows are permuted one by one. `noted` is the share of data sets for which the result has the note that "
-        "successive rows are correlated, and `silent` the share that is rejected without this note. The two variables "
-        "of a test of independence have the same law.",
-        _seen(noticed),
-        f"The note is there for {spread(calm_rows['noted'])} of the data sets of independent rows. Where the "
-        f"correlation is .5 or more it is there for {spread(longer['noted'])} of the series of at least 100 rows, of "
-        f"which {spread(longer['silent'])} are rejected without it. In 30 rows memory often is not seen: the note "
-        f"is there for {spread(short['noted'])}, and {spread(short['silent'])} are rejected without it.",
+        "Tests that permute single rows add a note where successive rows are correlated. It appears for "
+        f"{spread(independent['noted'])} of independent data sets. With a correlation of at least 0.5 and 100 rows it "
+        f"appears for {spread(longer['noted'])}, and {spread(longer['silent'])} are rejected without it; with 30 rows "
+        f"it appears for {spread(short['noted'])}, and {spread(short['silent'])} are rejected without it.",
         "## Eleven lags",
-        "Independent series, lags from -5 to 5, all n shifts. `attainable` is the largest level up to .05 that "
-        "n shifts "
-        "allow; `each by itself` is how often any of the p-values is .05 or less that are not adjusted.",
-        markdown(shown[["data", "n", "told", "attainable", "level", "low", "high"]]),
-        f"All lags together reject in {calm['level'].min():.3f} to {calm['level'].max():.3f} of the data sets.",
+        "Independent series, lags from -5 to 5, circular shifts. The level is the family-wise error rate.",
+        markdown(shown[["data", "n", "told", "level"]].rename(columns={"told": "adjusted"})),
         "## Intervals for the place",
-        "How often the interval of 95 % covers the place of the change, in all data sets and in those in which "
-        "the test "
-        "finds the change; `away` is the median distance of the estimate. The interval for each end of an epidemic "
-        "change takes the other end as fixed where it was found, and covers less often where the change is hard to "
-        "find.",
-        markdown(
-            places[
-                ["data", "n", "level", "low", "high", "covered_where_found", "power", "median_length", "away"]
-            ].rename(
-                columns={"level": "covered", "covered_where_found": "where found", "median_length": "length (median)"}
-            )
-        ),
+        "The 95% interval covers the location of a single change in "
+        f"{spread(places.loc[~ends, 'level'])} of data sets, and each end of an epidemic change in "
+        f"{spread(places.loc[ends, 'level'])}. Among data sets where the test detects the change, coverage is "
+        f"{spread(places.loc[~ends, 'covered_where_found'])} and {spread(places.loc[ends, 'covered_where_found'])}.",
     ]
 
 

@@ -1,7 +1,6 @@
-"""Power and place of change-point tests beside kernel change points of ruptures and E-divisive, and several changes.
+"""Power and accuracy of change-point tests compared with ruptures and E-divisive, and several changes.
 
-The penalty of ruptures is the .95 quantile of its gain on series of the same law without a change; ruptures is
-optional.
+The penalty of ruptures, which is optional, is the 0.95 quantile of its gain on series without a change.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ NAME = "change_power"
 TITLE = "Power and place of change-point tests"
 ALPHA, RESAMPLES, ROWS, TRIM = 0.05, 199, 100, 0.05
 NEAR = 5  # rows
-SHARE = 5  # searches for several changes take longer, and are run on one series for every so many of others
+SHARE = 5  # searches for several changes, which take longer, have 2/5 of the series
 
 DESIGNS = {
     "a shift of 0.8, in the middle": Changed(MeanShift(dimension=1, shift=0.8)),
@@ -52,14 +51,14 @@ SEVERAL = {
 }
 
 
-def ours(x, rng, told) -> tuple[bool, int]:
-    """Whether the test rejects, and the place."""
-    result = change_point_test(x, rng=rng, n_resamples=RESAMPLES, confidence=None, workers=1, trim=TRIM, **told)
+def ours(x, rng, arguments) -> tuple[bool, int]:
+    """Return whether the test rejects, and the location."""
+    result = change_point_test(x, rng=rng, n_resamples=RESAMPLES, confidence=None, workers=1, trim=TRIM, **arguments)
     return result.reject(), result.location
 
 
 def e_divisive(x, rng) -> tuple[bool, int]:
-    """The first split of Matteson and James (2014), between rows before a cut and those from it to any later row."""
+    """Return the first split of Matteson and James (2014): rows before a cut against rows from it to a later row."""
     square = (x * x).sum(axis=1)
     distances = np.sqrt(np.maximum(square[:, None] + square - 2.0 * x @ x.T, 0.0))
     n, fewest = len(x), round(TRIM * len(x))
@@ -85,36 +84,36 @@ def e_divisive(x, rng) -> tuple[bool, int]:
 
 
 def gain(x) -> tuple[float, int]:
-    """How much the best cut lowers the cost of ruptures' kernel method, and where it is."""
+    """Return how much the best cut lowers the cost of ruptures' kernel method, and the cut."""
     import ruptures
 
-    found = ruptures.KernelCPD(kernel="rbf", min_size=round(TRIM * len(x))).fit(x)
-    cut = found.predict(n_bkps=1)[0]
+    search = ruptures.KernelCPD(kernel="rbf", min_size=round(TRIM * len(x))).fit(x)
+    cut = search.predict(n_bkps=1)[0]
     cost = ruptures.costs.CostRbf().fit(x)
     return cost.error(0, len(x)) - cost.error(0, cut) - cost.error(cut, len(x)), cut
 
 
 def compared(name, design, trials) -> list[dict]:
-    """Rejections and places of all methods on the same series, and on twice as many without a change."""
+    """Return rejections and locations of all methods on the same series, and on twice as many without a change."""
     seed, rows = crc32(name.encode()), []
     first, _ = design.places(ROWS)
     with_rupture = find_spec("ruptures") is not None
-    if with_rupture:  # its penalty is from series of their own
+    if with_rupture:  # its penalty comes from separate series
         apart = np.random.default_rng([seed, 2])
         penalty = np.quantile([gain(design.null().sample(apart, ROWS)[0])[0] for _ in range(2 * trials)], 1 - ALPHA)
     for null in (True, False):
         twin = design.null() if null else design
         rng, count = np.random.default_rng([seed, null]), 2 * trials if null else trials
-        found: dict[str, list[tuple[bool, int]]] = {}
+        results: dict[str, list[tuple[bool, int]]] = {}
         for trial in range(count):
             (x,) = twin.sample(rng, ROWS)
-            for label, told in OURS.items():
-                found.setdefault(label, []).append(ours(x, trial, told))
-            found.setdefault("E-divisive", []).append(e_divisive(x, np.random.default_rng(trial)))
+            for label, arguments in OURS.items():
+                results.setdefault(label, []).append(ours(x, trial, arguments))
+            results.setdefault("E-divisive", []).append(e_divisive(x, np.random.default_rng(trial)))
             if with_rupture:
                 value, cut = gain(x)
-                found.setdefault("ruptures, rbf", []).append((value > penalty, cut))
-        for label, several in found.items():
+                results.setdefault("ruptures, rbf", []).append((value > penalty, cut))
+        for label, several in results.items():
             hits, places = np.array([hit for hit, _ in several]), np.array([place for _, place in several])
             low, high = proportion_confint(int(hits.sum()), count, method="beta")
             near = np.abs(places - first) <= NEAR
@@ -126,21 +125,21 @@ def compared(name, design, trials) -> list[dict]:
 
 
 def searched(name, design, trials) -> list[dict]:
-    """Series of :func:`compared` in which the test for one change, or the search for several, finds any change."""
+    """Return how often the test for one change, and the search for several, detect any change in the same series."""
     seed, rows = crc32(name.encode()), []
     first, _ = design.places(ROWS)
     shared = {"n_resamples": RESAMPLES, "confidence": None, "workers": 1, "trim": TRIM}
     for null in (True, False):
         twin = design.null() if null else design
         rng, count = np.random.default_rng([seed, null]), 2 * trials if null else trials
-        found: dict[str, list[tuple[bool, bool]]] = {"change_point_test": [], "change_points": []}
+        results: dict[str, list[tuple[bool, bool]]] = {"change_point_test": [], "change_points": []}
         for trial in range(count):
             (x,) = twin.sample(rng, ROWS)
             test = change_point_test(x, rng=trial, **shared)
-            found["change_point_test"].append((test.reject(), abs(test.location - first) <= NEAR))
+            results["change_point_test"].append((test.reject(), abs(test.location - first) <= NEAR))
             places = change_points(x, rng=trial, n_changes=1, **shared).locations
-            found["change_points"].append((places.size > 0, bool((np.abs(places - first) <= NEAR).any())))
-        for method, several in found.items():
+            results["change_points"].append((places.size > 0, bool((np.abs(places - first) <= NEAR).any())))
+        for method, several in results.items():
             hits, near = np.array(several).T
             low, high = proportion_confint(int(hits.sum()), count, method="beta")
             row = {"what": f"search: {'level' if null else 'power'}", "data": name, "method": method}
@@ -151,7 +150,7 @@ def searched(name, design, trials) -> list[dict]:
 
 
 def counted(name, n, changes, trials) -> list[dict]:
-    """How many changes are found, and how many of those that are there."""
+    """Return how many changes are detected, and how many of the true ones."""
     rng, edges = np.random.default_rng(crc32(name.encode())), [at for at, _ in changes]
     mean = np.zeros(n)
     for at, value in changes:
@@ -171,7 +170,7 @@ def counted(name, n, changes, trials) -> list[dict]:
 
 
 def measured(args) -> pd.DataFrame:
-    """All cells."""
+    """Return the rows of all settings."""
     fewer = max(2, args.trials * 2 // SHARE)
     jobs = [partial(counted, name, *case, fewer if case[1] else 2 * args.trials) for name, case in SEVERAL.items()]
     jobs += [partial(compared, name, design, args.trials) for name, design in DESIGNS.items()]
@@ -179,107 +178,80 @@ def measured(args) -> pd.DataFrame:
     return parts(args, NAME, jobs)
 
 
-def _wide(some: pd.DataFrame, values: str) -> str:
-    wide = some.pivot_table(index="data", columns="method", values=values, sort=False).reset_index()
-    return markdown(wide)
-
-
 def rivals_in(methods: list[str]) -> list[str]:
-    """The methods of others that were run."""
+    """Return the competitors that were run."""
     return [name for name in ("E-divisive", "ruptures, rbf") if name in methods]
 
 
 def opening(tables) -> str:
-    """What came out, in two sentences."""
+    """Summarize the results in two sentences."""
     power = tables[""][tables[""]["what"] == "power"]
-    found, near = (
-        power.groupby("method", sort=False)[column].mean().loc[["auto", *rivals_in(list(power["method"]))]]
-        for column in ("rejected", "found_near")
-    )
+    mean = power.groupby("method", sort=False)[["rejected", "found_near"]].mean()
+    mean = mean.loc[["auto", *rivals_in(list(power["method"]))]]
     names = {"auto": "`auto`", "ruptures, rbf": "ruptures"}
-    listed = ", ".join(f"{names.get(name, name)} in {100 * share:.0f} %" for name, share in found.items())
-    placed = ", ".join(f"{100 * share:.0f} %" for share in near)
+    listed = ", ".join(f"{names.get(row.Index, row.Index)} {row.rejected:.0%}" for row in mean.itertuples())
+    placed = ", ".join(f"{share:.0%}" for share in mean["found_near"])
     return (
-        f"Averaged over {power['data'].nunique()} kinds of change, the change was found by {listed} of the series. "
-        f"It was found, and placed to within {NEAR} rows, in {placed}."
+        f"Mean power over {power['data'].nunique()} kinds of change was: {listed}. The change was detected and located "
+        f"to within {NEAR} rows in {placed} of the series."
     )
 
 
 def alt(tables) -> str:
-    """What the picture shows."""
+    """Describe the figure."""
     power = tables[""][tables[""]["what"] == "power"]
     mean = power.groupby("method")["rejected"].mean()
-    return "How often each method finds each kind of change: " + claim(
+    return "Power of each method against each kind of change: " + claim(
         "auto is first on average", mean.idxmax() == "auto"
     )
 
 
 def chart(tables):
-    """Power of every method against every kind of change."""
+    """Draw the power of every method against every kind of change."""
     power = tables[""][tables[""]["what"] == "power"]
     wide = power.pivot_table(index="data", columns="method", values="rejected", sort=False)
     colours = {"auto": ("o", BLUE), "kme": ("o", GREY), "E-divisive": ("s", ORANGE), "ruptures, rbf": ("^", "#009E73")}
     looks = {name: look for name, look in colours.items() if name in wide}
-    made = dots(wide[list(looks)], "share of series in which the change is found", looks)
+    made = dots(wide[list(looks)].rename(index=lambda data: data.replace(" .6", " 0.6")), "power", looks)
     made.axes[0].set_xlim(0.0, 1.02)
     return made
 
 
 def page(tables) -> list[str]:
-    """What the page says, from all cells."""
+    """Write the section from all settings."""
     table = tables[""]
     power, level, several = (table[table["what"] == what] for what in ("power", "level", "several"))
-    trials = power["trials"].max()
     wide = power.pivot_table(index="data", columns="method", values="rejected", sort=False)
     rivals = rivals_in(list(wide))
     best, auto = wide[rivals].max(axis=1), wide["auto"]
-    behind = (best - auto).max()
-    ahead = int((auto >= best - 0.05).sum())
     near = power.pivot_table(index="data", columns="method", values="found_near", sort=False)
-    searched = table[table["what"].str.startswith("search: ")].copy()
-    searched["shown"] = searched["method"] + ": " + searched["what"].str.removeprefix("search: ")
-    wide_search = searched.pivot_table(index="data", columns="shown", values="rejected", sort=False)
-    lost = wide_search["change_point_test: power"] - wide_search["change_points: power"]
-    wide_search = wide_search[sorted(wide_search, key=lambda name: name.endswith("level"))].reset_index()
+    ahead = int((near[list(OURS)].max(axis=1) > near[rivals].max(axis=1)).sum())
+    search = table[table["what"] == "search: power"].pivot_table("rejected", "data", "method")
+    lost = search["change_point_test"] - search["change_points"]
+    falsely = table.loc[(table["what"] == "search: level") & (table["method"] == "change_points"), "rejected"]
+    names = {
+        "rejected": "too many",
+        "mean_found": "mean number detected",
+        "near": f"mean number within {NEAR} rows",
+        "exactly": "correct number",
+    }
     return [
-        f"{trials} series of {ROWS} rows in every row of the tables, and {level['trials'].max()} more without a "
-        f"change; all methods on the same series, level {ALPHA:g}, {RESAMPLES} permutations, no cut nearer to the ends "
-        f"than {TRIM:.0%}. `E-divisive` is the first split of Matteson and James (2014) by the energy distance, "
-        "written out in the script. `ruptures, rbf` is the kernel method of ruptures with one change. Its penalty is "
-        "the .95 quantile of its gain on series of the same law without a change. So it has the level by construction; "
-        "with data of one's own that law is not known.",
-        "## How often the change is found",
-        _wide(power, "rejected"),
-        f"`auto` is at most {max(behind, 0.0):.3f} behind the better of the others ({' and '.join(rivals)}). In "
-        f"{ahead} of {len(best)} rows it is ahead of it, or behind by .05 at most.",
-        f"## How often it is found, with the place right to {NEAR} rows",
-        _wide(power, "found_near"),
-        "The best of ours is ahead of the best of the others in "
-        f"{int((near[list(OURS)].max(axis=1) > near[rivals].max(axis=1)).sum())} "
-        f"of {len(near)} rows.",
-        "## Without a change",
-        _wide(level, "rejected"),
+        "## Power",
+        markdown(wide.rename(index=lambda data: data.replace(" .6", " 0.6")).reset_index()),
+        f"`auto` is at most {max((best - auto).max(), 0.0):.3f} behind the better competitor. Our best method detects "
+        f"and locates the change more often than both competitors in {ahead} of {len(near)} settings. Without a change "
+        f"all methods reject in {level['rejected'].min():.1%} to {level['rejected'].max():.1%} of series.",
+        f"Each setting has {power['trials'].max()} series of {ROWS} rows, the same for all methods, and "
+        f"{level['trials'].max()} without a change; tests have {RESAMPLES} permutations. E-divisive is the first split "
+        "of Matteson and James (2014). The penalty of ruptures is the 0.95 quantile of its gain on series without a "
+        "change, whose distribution is not known in practice.",
         "## Several changes",
-        "`change_points` on series of normal rows with these changes of the mean. `too many`: more changes than there "
-        f"are; `right`: changes found within {NEAR} rows, on average.",
-        markdown(
-            several[["data", "n", "changes", "rejected", "low", "high", "mean_found", "near", "exactly", "trials"]]
-            .rename(
-                columns={
-                    "rejected": "too many",
-                    "mean_found": "found",
-                    "near": "right",
-                    "exactly": "as many as there are",
-                    "trials": "data sets",
-                }
-            )
-            .astype({"n": int, "changes": int})
-        ),
-        "## One change, by the search for several",
-        "Intervals take a tenth of the level of `change_points`. On the same series, with the standard mean, the power "
-        f"of `change_points` was at most {max(lost.max(), 0.0):.3f} below the power of `change_point_test`. Power is "
-        f"from {searched['trials'].min()} series, the level from {searched['trials'].max()} series without a change.",
-        markdown(wide_search),
+        "`change_points` on normal series with changes of the mean, by the share of series with too many changes "
+        "detected or the correct number:",
+        markdown(several[["data", "n", "changes", *names]].rename(columns=names).astype({"n": int, "changes": int})),
+        f"For a single change, `change_points` has at most {max(lost.max(), 0.0):.3f} less power than "
+        f"`change_point_test` on the same series, and detects a change in {falsely.min():.1%} to {falsely.max():.1%} "
+        "of series without one.",
     ]
 
 

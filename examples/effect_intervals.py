@@ -1,7 +1,7 @@
-"""Coverage of the intervals of effects that ``compare`` gives: location, spread and shares of two tables.
+"""Coverage of the intervals of effects that ``compare`` gives: location, spread and proportions of two tables.
 
-4000 pairs of samples a cell: of normal, uniform, exponential, lognormal and t data, and of whole numbers, the second
-one moved by half a standard deviation and stretched by 1.5; and shares of .1 and .3.
+4000 pairs of samples per setting: normal, uniform, exponential, lognormal and t data, and whole numbers, the second
+sample shifted by half a standard deviation and scaled by 1.5; and proportions of 0.1 and 0.3.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ DRAWS = {
 
 
 def pair(draw: str, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Both samples, at these shares of their distributions."""
+    """Return both samples, at these quantiles of their distributions."""
     distribution = DRAWS[draw]
     x, y = distribution.ppf(first), STRETCH * distribution.ppf(second) + SHIFT * distribution.std()
     return (np.rint(x), np.rint(y)) if draw == WHOLE else (x, y)
 
 
 def covered(draw: str, sizes: tuple[int, int], trials: int) -> dict:
-    """How many intervals of location and of spread cover the truth."""
+    """Count the intervals of location and of spread that cover the truth."""
     rng = np.random.default_rng([crc32(draw.encode()), *sizes])
     units, hits = Units.rows(sizes), np.zeros(2, dtype=int)
     grid = (np.arange(100_000) + 0.5) / 100_000
@@ -62,7 +62,7 @@ def covered(draw: str, sizes: tuple[int, int], trials: int) -> dict:
 
 
 def covered_shares(sizes: tuple[int, int], trials: int) -> dict:
-    """How many intervals of a difference of shares cover it."""
+    """Count the intervals of a difference of proportions that cover it."""
     rng, units, hits = np.random.default_rng([7, *sizes]), Units.rows(sizes), 0
     for _ in range(trials):
         is_so = rng.random(sum(sizes)) < np.repeat(SHARES, sizes)
@@ -72,15 +72,15 @@ def covered_shares(sizes: tuple[int, int], trials: int) -> dict:
 
 
 def measured(args) -> pd.DataFrame:
-    """Coverage in every cell."""
+    """Return the coverage in every setting."""
     work = [(draw, sizes) for draw in (*DRAWS, "True and False") for sizes in SIZES]
     jobs = (
         delayed(covered)(draw, sizes, args.trials) if draw in DRAWS else delayed(covered_shares)(sizes, args.trials)
         for draw, sizes in work
     )
     rows = []
-    for (draw, sizes), found in zip(work, Parallel(n_jobs=args.workers or usable_cores())(jobs), strict=True):
-        for effect, hits in found.items():
+    for (draw, sizes), counts in zip(work, Parallel(n_jobs=args.workers or usable_cores())(jobs), strict=True):
+        for effect, hits in counts.items():
             share = hits / args.trials
             rows.append({"data": draw, "rows": f"{sizes[0]} + {sizes[1]}", "effect": effect, "coverage": share})
             rows[-1]["trials"] = args.trials
@@ -88,58 +88,49 @@ def measured(args) -> pd.DataFrame:
 
 
 def opening(tables) -> str:
-    """What came out, in two sentences."""
+    """Summarize the results in two sentences."""
     table = tables[""]
-    shares = 100.0 * table["coverage"]
-    low = table.loc[shares.idxmin()]
+    low = table.loc[table["coverage"].idxmin()]
     return (
-        f"95% intervals covered the truth in at least 93% of data sets in {int((shares >= 93.0).sum())} of "
-        f"{len(table)} settings. The lowest share was {shares.min():.1f}%, for the {low['effect']} of {low['data']} "
-        "data."
+        f"95% intervals covered the truth in at least 93% of data sets in {int((table['coverage'] >= 0.93).sum())} of "
+        f"{len(table)} settings. The lowest coverage was {low['coverage']:.1%}, for the {low['effect']} of "
+        f"{low['data']} data."
     )
 
 
 def alt(tables) -> str:
-    """What the picture shows."""
+    """Describe the figure."""
     lowest = tables[""]["coverage"].min()
-    return "Coverage of 95 % intervals, by kind of data: " + claim("never far below 95 %", lowest > 0.92)
+    return "Coverage of 95% intervals by kind of data: " + claim("never far below 95%", lowest > 0.92)
 
 
 def chart(tables):
-    """Coverage of 95 % intervals, by kind of data: never far below 95 %."""
+    """Draw the coverage of 95% intervals by kind of data."""
     table = tables[""]
     groups = {name: some["coverage"] for name, some in table.groupby("data", sort=False)}
-    return levels(groups, table["trials"].max(), 0.95, xlabel="share of data sets in which the interval has the truth")
+    return levels(groups, table["trials"].max(), 0.95, xlabel="coverage of 95% intervals")
 
 
 def page(tables) -> list[str]:
-    """What the page says, from the coverage in all cells."""
+    """Write the section from the coverage in all settings."""
     table = tables[""]
     trials = int(table["trials"].max())
-    said = []
-    for words, names in {"location": ["location"], "spread": ["spread"], "shares": ["share"]}.items():
-        some = 100 * table.loc[table["effect"].isin(names), "coverage"]
-        said.append(f"{some.min():.1f}% to {some.max():.1f}% for {words}")
-    error = 1.96 * np.sqrt(CONFIDENCE * (1.0 - CONFIDENCE) / trials)
     low, high = (int(binom.ppf(q, trials, CONFIDENCE)) / trials for q in (0.0005, 0.9995))
     parts = []
-    for effect, some in table.groupby("effect", sort=False):
+    for effect in ("location", "spread"):
+        some = table[table["effect"] == effect]
         wide = some.pivot(index="data", columns="rows", values="coverage")
         wide = wide.loc[list(dict.fromkeys(some["data"])), list(dict.fromkeys(some["rows"]))]
         parts += [f"## {effect.capitalize()}", markdown(wide.reset_index())]
+    share, spread = (table.loc[table["effect"] == effect, "coverage"] for effect in ("share", "spread"))
     return [
-        f"95% intervals cover the truth in {', '.join(said)}. "
-        + claim(
-            "Intervals of spread are conservative: with few rows they cover more often than stated.",
-            table.loc[table["effect"] == "spread", "coverage"].min() > 0.94,
-        ),
-        f"{trials} pairs of samples per cell, 95% margins of at most {100 * error:.1f} points; an interval that covers "
-        f"in 95% of samples is inside [{low:.4f}, {high:.4f}] with probability 99.9%. The second sample is stretched "
-        f"by {STRETCH:g} and moved by {SHIFT:g} standard deviations of the first. Location: the probability that a "
-        "value of the second sample is larger than one of the first (AUC), with a score interval. Spread: the ratio of "
-        "interquartile ranges of the mid-distribution functions, with variances from influence functions and Welch's "
-        f"degrees of freedom. Shares of {SHARES[0]:g} and {SHARES[1]:g}: Newcombe's intervals. Whole numbers are "
-        "normal ones with standard deviation 1.5, rounded.",
+        claim("Intervals of spread are conservative in small samples.", spread.min() > 0.94)
+        + f" Newcombe's intervals for a difference of proportions ({SHARES[0]:g} and {SHARES[1]:g}) covered in "
+        f"{share.min():.1%} to {share.max():.1%}.",
+        f"Each setting has {trials} pairs of samples; exact 95% intervals cover in [{low:.4f}, {high:.4f}] of them "
+        "with "
+        f"probability 99.9%. The second sample is scaled by {STRETCH:g} and shifted by {SHIFT:g} standard deviations. "
+        "Location is the AUC, with a score interval; spread is the ratio of interquartile ranges.",
         *parts,
     ]
 

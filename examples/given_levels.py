@@ -1,8 +1,8 @@
-"""Levels and powers of tests of independence given other variables, on the same data.
+"""Levels and powers of conditional independence tests on the same data.
 
-Two variables share a function of the given columns: a line, a smooth one, a rough one, a line with heavy tails, and a
-line that changes the spread as well; weakly, and sharply.  Tests of others are those of causal-learn and hyppo, where
-they are installed; ``--only others --store FOLDER`` keeps what they find for the run that writes the page.
+Two variables share a function of the conditioning columns: linear, smooth, rough, linear with heavy tails, or linear
+with a changing spread; weak or sharp.  Competitors come from causal-learn and hyppo, where installed;
+``--only others --store FOLDER`` keeps their results for the run that writes the page.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from shrinktest.power.designs import Confounded
 NAME = "given_levels"
 TITLE = "Levels and powers given Z"
 ALPHA, LIMIT = 0.05, 0.07
-CHANCE = 0.002  # that an interval does not hold a share, half of it below: there are hundreds of shares
+CHANCE = 0.002  # that an interval misses a rate, half of it below: there are hundreds of rates
 SIZES = (50, 200, 1000)
-OF_POWER = (50, 100, 200)  # rows
-MANY = 1000  # trials from which all sizes are looked at, and not the smaller ones only
-QUICK = 10  # trials up to which few cells are looked at
+POWER_SIZES = (50, 100, 200)  # rows
+MANY = 1000  # trials from which all sizes are run
+QUICK = 10  # trials up to which few settings are run
 COLUMNS = (1, 5, 20)
 SHAPES = ("linear", "smooth", "rough", "heavy-tailed", "spread")
 STRENGTHS = {"weak": 1.0, "sharp": 5.0}
@@ -43,31 +43,32 @@ HYPPO = ("PartialDcorr", "ConditionalDcorr")
 OTHERS = ("residual correlation", "GCM", "KCI", "RCIT", *HYPPO)
 MODELS = ("true model", "wrong model")
 REGRESSOR = "residuals by LinearRegression()"
-RIGHT = ("linear", "heavy-tailed", "spread")  # shapes that it finds, however sharp
-HOLDS = 0.25  # standard deviations by which what regressions leave may move a statistic, for 5 % to become 6 %
+RIGHT = ("linear", "heavy-tailed", "spread")  # shapes that linear regression fits
+HOLDS = 0.25  # residual shift, in standard deviations of the statistic, at which a 5% level becomes 6%
 PERMUTATIONS = 199
 MARGIN = 0.05  # of power
-ENOUGH = 100  # data sets, for powers to be compared
-#: Part of the trials that a method gets, of any rows or of some: exact ones two, what is slow fewer.
+ENOUGH = 100  # data sets for a comparison of powers
+#: Share of the trials that a method gets, for all sizes or some: exact methods two, slow ones fewer.
 PART: dict[str | tuple[str, int], float] = {MODELS[0]: 2.0, REGRESSOR: 0.5, ("KCI", 1000): 0.025}
 PART |= dict(zip(HYPPO, (0.1, 0.02), strict=True))
-MOST = {REGRESSOR: 200, "PartialDcorr": 200, "ConditionalDcorr": 50}  # rows up to which what is slow is run
+MOST = {REGRESSOR: 200, "PartialDcorr": 200, "ConditionalDcorr": 50}  # rows up to which slow methods are run
 KEYS = ["shape", "columns", "strength", "n"]
 POWERS = [("linear", 1), ("smooth", 1), ("heavy-tailed", 5)]
 EFFECTS = {"mean": 0.35, "turning": 0.6, "square": 0.5}
 
 
 def _residual_correlation(x, y, z, rng):
-    """Pearson's correlation of the residuals of linear regressions."""
+    """Test Pearson's correlation of the residuals of linear regressions."""
     design = np.column_stack([np.ones(len(z)), z])
-    left = [v - design @ np.linalg.lstsq(design, v, rcond=None)[0] for v in (x, y)]
+    residuals = [v - design @ np.linalg.lstsq(design, v, rcond=None)[0] for v in (x, y)]
     free = len(x) - design.shape[1] - 1
-    r = float(left[0][:, 0] @ left[1][:, 0] / np.sqrt((left[0] ** 2).sum() * (left[1] ** 2).sum()))
+    norm = np.sqrt((residuals[0] ** 2).sum() * (residuals[1] ** 2).sum())
+    r = float(residuals[0][:, 0] @ residuals[1][:, 0] / norm)
     return 2.0 * stats.t.sf(abs(r) * np.sqrt(free / (1.0 - r * r)), free)
 
 
 def _gcm(x, y, z, rng):
-    """The generalised covariance measure (Shah and Peters 2020), regressions by the same kernel ridge as ours."""
+    """Test the generalised covariance measure (Shah and Peters 2020), with the kernel ridge regressions of ours."""
     candidates = candidate_bases(z)
     products = np.prod([tuned_smoother(candidates, v).residuals(v)[:, 0] for v in (x, y)], axis=0)
     return 2.0 * stats.norm.sf(abs(products.mean()) / products.std() * np.sqrt(len(x)))
@@ -82,23 +83,23 @@ def _kci(x, y, z, rng):
 def _rcit(x, y, z, rng):
     from causallearn.utils.RCIT.RCIT import RCIT
 
-    np.random.seed(int(rng.integers(2**31)))  # noqa: NPY002  # the source that it draws from
+    np.random.seed(int(rng.integers(2**31)))  # noqa: NPY002  # its source of random numbers
     return float(np.asarray(RCIT().compute_pvalue(x, y, z)[0]).reshape(-1)[0])
 
 
 def _hyppo(name, x, y, z, rng):
     from hyppo import conditional
 
-    np.random.seed(int(rng.integers(2**31)))  # noqa: NPY002  # the source that it draws from
+    np.random.seed(int(rng.integers(2**31)))  # noqa: NPY002  # its source of random numbers
     return float(getattr(conditional, name)().test(x, y, z, reps=PERMUTATIONS, workers=1)[1])
 
 
-def _ours(x, y, z, rng, **told):
-    return independence_test(x, y, given=z, rng=rng, n_resamples=PERMUTATIONS, workers=1, **told)
+def _ours(x, y, z, rng, **options):
+    return independence_test(x, y, given=z, rng=rng, n_resamples=PERMUTATIONS, workers=1, **options)
 
 
 def _model(design: Confounded, wrong: bool):
-    """X given Z as it is, or as a line with noise that is too small."""
+    """Return the model of X given Z, right or as a line with noise that is too small."""
 
     def mean(z):
         return design.strength * (0.9 * z.sum(axis=1, keepdims=True) / z.shape[1] ** 0.5 if wrong else design.shared(z))
@@ -107,9 +108,9 @@ def _model(design: Confounded, wrong: bool):
     return lambda z, rng: mean(z) + spread * rng.normal(size=(len(z), 1))
 
 
-def methods_of(design: Confounded, n: int) -> dict:
-    """p-values by name, of those that are there for such data."""
-    found = {
+def methods_for(design: Confounded, n: int) -> dict:
+    """Return the methods that apply to such data, by name."""
+    methods = {
         "residuals": _ours,
         "local": partial(_ours, given_method="local"),
         "residual correlation": _residual_correlation,
@@ -117,26 +118,26 @@ def methods_of(design: Confounded, n: int) -> dict:
     }
     if design.shape == "smooth" and design.columns == 1 and design.effect == 0.0:
         for name in MODELS:
-            found[name] = partial(_ours, x_given_z=_model(design, wrong=name == "wrong model"))
+            methods[name] = partial(_ours, x_given_z=_model(design, wrong=name == "wrong model"))
     if design.shape in RIGHT and design.columns <= 5 and design.strength == STRENGTHS["weak"]:
-        found[REGRESSOR] = partial(_ours, regressor=LinearRegression())
+        methods[REGRESSOR] = partial(_ours, regressor=LinearRegression())
     if find_spec("causallearn"):
-        found |= {"RCIT": _rcit, "KCI": _kci}
+        methods |= {"RCIT": _rcit, "KCI": _kci}
     if find_spec("hyppo"):
-        found |= {name: partial(_hyppo, name) for name in HYPPO}
-    return {name: method for name, method in found.items() if n <= MOST.get(name, n)}
+        methods |= {name: partial(_hyppo, name) for name in HYPPO}
+    return {name: method for name, method in methods.items() if n <= MOST.get(name, n)}
 
 
-def _left(design: Confounded, x, y, z) -> float:
-    """By how many standard deviations what regressions leave of the shared function moves the mean of products."""
+def residual_shift(design: Confounded, x, y, z) -> float:
+    """Return the bias that remains of the shared function, in standard deviations of the statistic."""
     candidates, shared = candidate_bases(z), design.strength * design.shared(z)
-    one, other = (tuned_smoother(candidates, v).residuals(shared)[:, 0] for v in (x, y))
+    of_x, of_y = (tuned_smoother(candidates, v).residuals(shared)[:, 0] for v in (x, y))
     noise = np.prod([tuned_smoother(candidates, v).residuals(v - shared)[:, 0] for v in (x, y)], axis=0)
-    return float(abs((one * other).mean()) / noise.std() * np.sqrt(len(x)))
+    return float(abs((of_x * of_y).mean()) / noise.std() * np.sqrt(len(x)))
 
 
 def _rejections(design: Confounded, n: int, trials: int, key: str, name: str, method) -> dict:
-    """How often one method rejects, on the data sets of a cell."""
+    """Return the rejections of one method on the data sets of a setting."""
     count = max(1, round(PART.get((name, n), PART.get(name, 1.0)) * trials))
     rejected, seconds, noted = 0, 0.0, 0
     for trial in range(count):
@@ -144,34 +145,35 @@ def _rejections(design: Confounded, n: int, trials: int, key: str, name: str, me
         start = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = method(*data, np.random.default_rng([trial, 1]))
+            result = method(*data, np.random.default_rng([trial, 1]))
         seconds += time.perf_counter() - start
-        rejected += getattr(found, "pvalue", found) <= ALPHA
-        noted += name == "residuals" and any(note.startswith("The regressions") for note in found.notes)
+        rejected += getattr(result, "pvalue", result) <= ALPHA
+        noted += name == "residuals" and any(note.startswith("The regressions") for note in result.notes)
     low, high = proportion_confint(rejected, count, method="beta")
     row = {"method": name, "rejected": rejected / count, "low": low, "high": high, "trials": count}
     return {**row, "seconds": seconds / count, "noted": noted / count if name == "residuals" else np.nan}
 
 
 def cell(design: Confounded, n: int, trials: int, store=None, only=None) -> list[dict]:
-    """Rejections of every method on the same data sets, those that were kept before included."""
-    methods, rows, key = methods_of(design, n), [], f"{design!r} {n} {trials}"
+    """Return the rejections of every method on the same data sets, stored ones included."""
+    methods, rows, key = methods_for(design, n), [], f"{design!r} {n} {trials}"
     for name in dict.fromkeys([*methods, *OTHERS]):
-        kept = store and store / f"{crc32(key.encode()):08x} {name}.csv"
-        if kept and kept.exists():
-            rows += pd.read_csv(kept).to_dict("records")
+        stored = store and store / f"{crc32(key.encode()):08x} {name}.csv"
+        if stored and stored.exists():
+            rows += pd.read_csv(stored).to_dict("records")
         elif name in methods and (only is None or (only == "ours") == (name not in OTHERS)):
             row = _rejections(design, n, trials, key, name, methods[name])
             rows.append(row)
-            if kept:
+            if stored:
                 store.mkdir(parents=True, exist_ok=True)
-                pd.DataFrame([row]).to_csv(kept, index=False)
+                pd.DataFrame([row]).to_csv(stored, index=False)
     if only:
         return []
-    seen = (design.sample(np.random.default_rng([crc32(key.encode()), trial]), n) for trial in range(min(20, trials)))
+    seeds = ([crc32(key.encode()), trial] for trial in range(min(20, trials)))
+    samples = (design.sample(np.random.default_rng(seed), n) for seed in seeds)
     shared = {"shape": design.shape, "columns": design.columns, "strength": _strength(design), "n": n}
     shared |= {"effect": design.how if design.effect else "none"}
-    shared |= {"left": float(np.median([_left(design, *data) for data in seen]))}
+    shared |= {"left": float(np.median([residual_shift(design, *data) for data in samples]))}
     return [{**shared, **row} for row in rows]
 
 
@@ -180,7 +182,7 @@ def _strength(design: Confounded) -> str:
 
 
 def measured(args) -> pd.DataFrame:
-    """Rejections in every cell."""
+    """Return the rejections in every setting."""
     large = args.trials > QUICK
     sizes = SIZES if args.trials >= MANY else SIZES[: 2 if large else 1]
     jobs: list[tuple[Confounded, int, int]] = []
@@ -193,36 +195,36 @@ def measured(args) -> pd.DataFrame:
     for shape, columns in POWERS if large else POWERS[:1]:
         for how, effect in EFFECTS.items():
             design = Confounded(shape, columns=columns, strength=STRENGTHS["weak"], effect=effect, how=how)
-            jobs += [(design, n, max(2, args.trials // 2)) for n in (OF_POWER if large else OF_POWER[:1])]
+            jobs += [(design, n, max(2, args.trials // 2)) for n in (POWER_SIZES if large else POWER_SIZES[:1])]
     parallel = Parallel(n_jobs=args.workers or usable_cores())
-    found = parallel(delayed(cell)(*job, args.store, args.only) for job in jobs)
-    return pd.DataFrame([row for rows in found for row in rows])
+    cells = parallel(delayed(cell)(*job, args.store, args.only) for job in jobs)
+    return pd.DataFrame([row for rows in cells for row in rows])
 
 
 def _two_samples(x, y, z, rng):
-    """Rows with a small and with a large y as two samples of x, with z as covariates."""
+    """Compare x where y <= 0 and where y > 0, with z as covariates."""
     second = y[:, 0] > 0.0
-    told = {"covariates": (z[~second], z[second]), "n_resamples": PERMUTATIONS, "workers": 1}
-    return two_sample_test(x[~second], x[second], rng=rng, **told)
+    design = {"covariates": (z[~second], z[second]), "n_resamples": PERMUTATIONS, "workers": 1}
+    return two_sample_test(x[~second], x[second], rng=rng, **design)
 
 
 def sample_cell(design: Confounded, n: int, trials: int, store=None) -> dict:
-    """Rejections of the test of two samples with covariates, those that were kept before included."""
+    """Return the rejections of the two-sample test with covariates, stored ones included."""
     key = f"two samples {design!r} {n} {trials}"
-    kept = store and store / f"{crc32(key.encode()):08x} samples.csv"
-    if kept and kept.exists():
-        row = pd.read_csv(kept).to_dict("records")[0]
+    stored = store and store / f"{crc32(key.encode()):08x} samples.csv"
+    if stored and stored.exists():
+        row = pd.read_csv(stored).to_dict("records")[0]
     else:
         row = _rejections(design, n, trials, key, "residuals", _two_samples)
-        if kept:
+        if stored:
             store.mkdir(parents=True, exist_ok=True)
-            pd.DataFrame([row]).to_csv(kept, index=False)
+            pd.DataFrame([row]).to_csv(stored, index=False)
     effect = design.how if design.effect else "none"
     return {"effect": effect, "shape": design.shape, "columns": design.columns, "n": n, **row}
 
 
 def measured_samples(args) -> pd.DataFrame:
-    """Rejections of two samples with covariates, in every cell."""
+    """Return the rejections of two samples with covariates, in every setting."""
     sizes, columns = ((50, 200), (1, 5)) if args.trials > QUICK else ((50,), (1,))
     jobs = [
         (Confounded(shape, columns=d, effect=effect), n, trials)
@@ -231,120 +233,129 @@ def measured_samples(args) -> pd.DataFrame:
         for shape in shapes
         for d in columns
     ]
-    found = Parallel(n_jobs=args.workers or usable_cores())(delayed(sample_cell)(*job, args.store) for job in jobs)
-    return pd.DataFrame(found)
+    parallel = Parallel(n_jobs=args.workers or usable_cores())
+    return pd.DataFrame(parallel(delayed(sample_cell)(*job, args.store) for job in jobs))
 
 
 def _wide(some: pd.DataFrame, *names: str) -> str:
-    """Rejections by the method."""
+    """Return a table of rejection rates by method."""
     wide = some.pivot_table(index=list(names), columns="method", values="rejected", sort=False).reset_index()
-    return markdown(wide.astype(object).where(wide.notna(), "-"))
+    return markdown(wide)
 
 
 def null_cells(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Where X and Y are independent given Z: tests with a model, the others where regressions find Z, and elsewhere."""
+    """Split the null settings: tests with a model, others where the regressions fit, others where they do not."""
     null = table[table["effect"] == "none"]
     models, others = null[null["method"].isin(MODELS)], null[~null["method"].isin((*MODELS, REGRESSOR))]
     return models, others[others["left"] <= HOLDS], others[others["left"] > HOLDS]
 
 
+def _mean_powers(power: pd.DataFrame) -> str:
+    """Return a table of the mean powers of the default method and two competitors."""
+    names = [name for name in ("residuals", "GCM", "KCI") if (power["method"] == name).any()]
+    mean = power[power["method"].isin(names)].pivot_table("rejected", "effect", "method", sort=False)[names]
+    effects = {"mean": "linear", "turning": "linear, sign changing with Z", "square": "quadratic"}
+    return markdown(mean.map("{:.2f}".format).rename(index=effects).reset_index())
+
+
+def _range(some: pd.DataFrame) -> str:
+    return f"{some['rejected'].min():.1%} to {some['rejected'].max():.1%}"
+
+
+def _own_levels(holds: pd.DataFrame, fails: pd.DataFrame) -> str:
+    """Describe the levels of the methods of this package."""
+    ours = holds[(holds["method"] == "residuals") | ((holds["method"] == "local") & (holds["shape"] != "spread"))]
+    apart = _range(holds[(holds["method"] == "local") & (holds["shape"] == "spread")])
+    beyond = "; ".join(
+        f"{row.method} ({row.shape}, {counted(row.columns, 'column')}, {row.strength}, n = {row.n}): {row.rejected:.1%}"
+        for row in ours[beyond_chance(ours)].itertuples()
+    )
+    noted, falsely = (some[some["method"] == "residuals"]["noted"].mean() for some in (fails, holds))
+    return (
+        f"Where the regressions fit, `local` has rates of {_range(ours[ours['method'] == 'local'])} if the spread is "
+        f"constant and {apart} if it is not. Settings of our methods beyond {LIMIT:.0%} and simulation error: "
+        f"{beyond or 'none'}. Where the regressions do not fit, use a model, strata or another regressor: a note warns "
+        f"in {noted:.0%} of these data sets, and in {falsely:.1%} of the others."
+    )
+
+
+def _samples(table: pd.DataFrame) -> str:
+    """Describe levels and powers of two samples with covariates."""
+    null, power = table[table["effect"] == "none"], table[table["effect"] != "none"]
+    hard = (null["shape"] == "rough") | ((null["shape"] == "smooth") & (null["columns"] > 1))
+    text = (
+        f"With Z as `covariates=` of two samples (X where Y > 0, and elsewhere), the default method has Type I error "
+        f"rates of {_range(null[~hard])} where the regressions fit"
+    )
+    text += f", and {_range(null[hard])} where they do not." if hard.any() else "."
+    return text + (f" Its power against an effect of 0.5 is {_range(power)}." if len(power) else "")
+
+
+def _regressor(table: pd.DataFrame) -> str:
+    """Describe level and power with a regressor that fits."""
+    by = [*KEYS, "effect"]
+    given = table[table["method"] == REGRESSOR]
+    some = table[table["method"].isin(("residuals", REGRESSOR))].merge(given[by], on=by)
+    level, power = given[given["effect"] == "none"], some[some["effect"] != "none"]
+    mean = power.groupby("method")["rejected"].mean()
+    return (
+        f"Where X and Y are linear in Z, `regressor=LinearRegression()` has Type I error rates of {_range(level)}; its "
+        f"mean power is {mean[REGRESSOR]:.2f}, compared with {mean['residuals']:.2f} for the default."
+    )
+
+
 def opening(tables) -> str:
-    """What came out, in two sentences."""
+    """Summarize the results in two sentences."""
     _, holds, fails = null_cells(tables[""])
     default, every = fails[fails["method"] == "residuals"], fails.groupby(KEYS)["rejected"].min()
     return (
-        f"In the {_cells(holds)} settings where the regressions find what the given columns explain, the default "
-        f"method at level {ALPHA:g} rejected in {_span(holds[holds['method'] == 'residuals'])} of data sets in which X "
-        f"and Y are independent given Z. In the other {_cells(fails)} settings it rejected in {_span(default)}, and in "
-        f"{int((every > LIMIT).sum())} of them every method that was tried rejected in more than {100 * LIMIT:g} %."
+        f"In the {_cells(holds)} settings where the regressions fit, the default method at the {ALPHA:g} level had "
+        f"Type I error rates of {_range(holds[holds['method'] == 'residuals'])}. In the other {_cells(fails)} settings "
+        f"it had {_range(default)}, and in {int((every > LIMIT).sum())} of them every method exceeded {LIMIT:.0%}."
     )
 
 
 def alt(tables) -> str:
-    """What the picture shows."""
+    """Describe the figure."""
     _, holds, fails = null_cells(tables[""])
-    kept, lost = holds[holds["method"] == "residuals"]["rejected"].max(), fails["rejected"].max()
-    return "Levels of all methods: " + claim(
-        "near .05 for the default where the regressions find what is given, up to 1 where they do not",
-        kept < 0.1 and lost > 0.9,
+    fitted, misfit = holds[holds["method"] == "residuals"]["rejected"].max(), fails["rejected"].max()
+    return "Type I error rates of all methods: " + claim(
+        "near 0.05 or below for the default where the regressions fit, up to 1 where they do not",
+        fitted < 0.1 and misfit > 0.9,
     )
 
 
 def page(tables) -> list[str]:
-    """What the page says, from the rejections in all cells."""
+    """Write the section from the rejections in all settings."""
     table = tables[""]
     null, power = table[table["effect"] == "none"], table[table["effect"] != "none"]
     models, holds, fails = null_cells(table)
-    trials = ", ".join(
-        f"n = {n}: {some[some['method'] == 'residuals']['trials'].min()} ({some['trials'].min()} to "
-        f"{some['trials'].max()} of other methods)"
-        for n, some in null.groupby("n")
-    )
-    mean = table.groupby(["n", "method"], sort=False)["seconds"].mean().unstack("n")
-    mean = mean.sort_index(axis=1).round(3).reset_index()
-    mean.columns = ["method", *(f"n = {n}" for n in mean.columns[1:])]
-    parts = [
-        "No test of independence given numbers has its level for every distribution [SP20]: each assumes something "
-        "about how X and Y depend on Z, and rejects too often where that is wrong. Here X and Y share a function of "
-        "the given columns Z and nothing else. The methods of this package assume that their regressions find this "
-        "function. `left` is by how many standard deviations the statistic moves because they have not found all of "
-        f"it; up to {HOLDS} the assumption is taken to hold. 'local' also assumes that the spread of both "
-        "hardly changes among neighbours, which is not so in the shape 'spread'.",
-        " ".join([*_where_it_holds(holds), *_where_it_fails(fails, holds)]),
-        f"Shares of p <= {ALPHA}. Data sets a cell: {trials}; 95 % intervals by Clopper and Pearson are in the file. "
-        "All methods get the same data, those that get fewer the first of them. Methods of this package were chosen "
-        "with other strengths, effects and seeds, and in part other functions. KCI and RCIT are those of causal-learn "
-        "as they come, PartialDcorr and ConditionalDcorr those of hyppo with as many permutations as ours (its FCIT "
-        "takes ten seconds a test, and was not run); GCM has the regressions of this package.",
-        "## Where the regressions find what is given\n\n" + _wide(holds, *KEYS),
-        "## Where they do not\n\n" + (_wide(fails, *KEYS) if len(fails) else "No cell."),
-        "## With a model of X given Z\n\nThe wrong model is a line of 0.9 times the slope with noise of 0.9 times the "
-        "standard deviation.\n\n" + (_wide(models, *KEYS) if len(models) else "Not measured."),
-        "## Two samples with covariates\n\n" + _samples(tables["samples"]),
-        "## Power\n\nThe noise of X has an effect on Y: on its mean; on its mean with a sign that turns with the first "
-        "given column; by its square. Compare with methods that hold their level in the tables above. "
-        + _powers(power, null)
-        + "\n\n"
-        + _wide(power[~power["method"].isin((*MODELS, REGRESSOR))], "effect", "shape", "columns", "n"),
-        "## With a regressor\n\n" + _with_regressor(table),
-        "## Seconds a test\n\n" + markdown(mean.astype(object).where(mean.notna(), "-")),
+    trials = null[null["method"] == "residuals"]["trials"].min()
+    mean = table[table["n"].isin(SIZES[1:])].pivot_table("seconds", "method", "n", sort=False)
+    mean.columns = [f"n = {n}" for n in mean.columns]
+    return [
+        "No conditional independence test is valid for every distribution [SP20]. Ours assume that their regressions "
+        "capture how X and Y depend on Z; `local` also assumes a nearly constant spread. The regressions are said to "
+        "fit where the residual shift (the bias that remains of the function shared by X and Y, in standard deviations "
+        f"of the statistic) is at most {HOLDS}.",
+        _own_levels(holds, fails),
+        f"The default method has {trials} data sets per setting, the others {null['trials'].min()} to "
+        f"{null['trials'].max()} of the same. KCI and RCIT are from causal-learn, PartialDcorr and ConditionalDcorr "
+        "from hyppo; GCM uses our regressions.",
+        "## With a model of X given Z",
+        "The wrong model has 0.9 times the slope and 0.9 times the noise.",
+        _wide(models, *KEYS),
+        "## Two samples with covariates",
+        _samples(tables["samples"]),
+        "## Power",
+        "Mean power by the effect of X on Y:",
+        _mean_powers(power),
+        _behind(power, null),
+        "## With a regressor",
+        _regressor(table),
+        "## Seconds a test",
+        markdown(mean.reset_index().astype(object).where(mean.reset_index().notna(), "-")),
     ]
-    return parts
-
-
-def _samples(table: pd.DataFrame) -> str:
-    """Levels and powers of two samples that covariates tell apart."""
-    null, power = table[table["effect"] == "none"], table[table["effect"] != "none"]
-    hard = (null["shape"] == "rough") | ((null["shape"] == "smooth") & (null["columns"] > 1))
-    parts = {"": null[~hard], " where the tables above say that regressions do not find Z": null[hard]}
-    spans = [f"{_span(some)}{where}" for where, some in parts.items() if len(some)]
-    said = (
-        "Rows with Y > 0 are one sample of X and the others another, with Z as `covariates=` (weak strength). Without "
-        f"an effect the default method rejects in {', and in '.join(spans)}, of {null['trials'].min()} data sets."
-    )
-    if len(power):
-        count = power["trials"].min()
-        said += f" An effect of the noise of X on Y, of 0.5, is found in {_span(power)} of {count} data sets."
-    wide = table.pivot_table(index=["effect", "shape", "columns"], columns="n", values="rejected", sort=False)
-    wide.columns = [f"n = {n}" for n in wide.columns]
-    wide = wide.reset_index().astype(object)
-    return f"{said}\n\n{markdown(wide.where(wide.notna(), '-'))}"
-
-
-def _with_regressor(table: pd.DataFrame) -> str:
-    """Levels and powers with a regressor that is right, beside those of the default method and of lines in sample."""
-    by, others = [*KEYS, "effect"], ("residuals", "residual correlation")
-    given = table[table["method"] == REGRESSOR]
-    some = table[table["method"].isin((*others, REGRESSOR))].merge(given[by], on=by)
-    level, power = some[some["effect"] == "none"], some[some["effect"] != "none"]
-    mean = power.groupby("method")["rejected"].mean()
-    said = (
-        "`regressor=LinearRegression()` where X and Y are lines in the given columns, however sharp: "
-        f"it rejects in {_span(level[level['method'] == REGRESSOR])} of data sets without an effect. "
-        f"With an effect it does so in {mean[REGRESSOR]:.2f} on average, and the default method in "
-        f"{mean['residuals']:.2f}."
-    )
-    return "\n\n".join([said, _wide(level, "shape", "columns", "n"), _wide(power, "effect", "shape", "columns", "n")])
 
 
 def _powers(power: pd.DataFrame, null: pd.DataFrame) -> str:
@@ -356,22 +367,22 @@ def _powers(power: pd.DataFrame, null: pd.DataFrame) -> str:
 
 
 def _behind(power: pd.DataFrame, null: pd.DataFrame) -> str:
-    """In how many cells the default method is not behind the best of others that hold their level by a margin."""
+    """Say in how many settings the default method keeps up with the best valid competitor."""
     above = null[beyond_chance(null)]
     broken = set(above[["shape", "columns", "strength", "method"]].itertuples(index=False, name=None))
     near, cells = 0, 0
     for (_, shape, columns, strength, _), some in power[power["trials"] >= ENOUGH].groupby(["effect", *KEYS]):
-        found = some.set_index("method")["rejected"]
-        rivals = [found[name] for name in OTHERS if name in found and (shape, columns, strength, name) not in broken]
-        near, cells = near + (found["residuals"] >= max(rivals, default=0.0) - MARGIN), cells + 1
+        powers = some.set_index("method")["rejected"]
+        rivals = [powers[name] for name in OTHERS if name in powers and (shape, columns, strength, name) not in broken]
+        near, cells = near + (powers["residuals"] >= max(rivals, default=0.0) - MARGIN), cells + 1
     return (
-        f"In {near} of {cells} cells the default method is not behind the best of those others that hold their level "
-        f"without an effect, at all numbers of rows, by more than {MARGIN}, of methods with {ENOUGH} data sets or more."
+        f"In {near} of {cells} settings the default method is within {MARGIN} of the best competitor that keeps its "
+        "level, or ahead of it."
     )
 
 
 def beyond_chance(some: pd.DataFrame) -> pd.Series:
-    """Whether a share is above the limit, and so far above the level as one of a thousand such shares is by chance."""
+    """Tell whether a rate is above the limit, and above the level by more than chance."""
     count = (some["rejected"] * some["trials"]).round()
     low, _ = proportion_confint(count, some["trials"], alpha=CHANCE, method="beta")
     return (some["rejected"] > LIMIT) & (low > ALPHA)
@@ -381,57 +392,18 @@ def _cells(some: pd.DataFrame) -> int:
     return len(some.drop_duplicates(KEYS))
 
 
-def _where_it_holds(holds: pd.DataFrame) -> list[str]:
-    """Levels of the methods of this package where their assumption holds."""
-    ours = holds[(holds["method"] == "residuals") | ((holds["method"] == "local") & (holds["shape"] != "spread"))]
-    spans = {name: _span(ours[ours["method"] == name]) for name in OURS}
-    apart = _span(holds[(holds["method"] == "local") & (holds["shape"] == "spread")])
-    said = [
-        f"In the {_cells(holds)} cells where the regressions find what is given, the default method rejects in "
-        f"{spans['residuals']} of data sets, and 'local' in {spans['local']}, in 'spread' apart: there in {apart}."
-    ]
-    above = ours[beyond_chance(ours)]
-    beyond = [
-        f"{row.method} ({row.shape}, {counted(row.columns, 'column')}, {row.strength}, n = {row.n}): "
-        f"{100 * row.rejected:.1f} %"
-        for row in above.itertuples()
-    ]
-    if beyond:
-        return [*said, f"Above {LIMIT} by more than chance: {'; '.join(beyond)}."]
-    return [*said, f"No cell of the methods of this package is above {LIMIT} by more than chance."]
-
-
-def _where_it_fails(fails: pd.DataFrame, holds: pd.DataFrame) -> list[str]:
-    """Levels of all methods where the assumption does not hold."""
-    if not len(fails):
-        return []
-    every = fails.groupby(KEYS)["rejected"].min()
-    noted, falsely = (100 * some[some["method"] == "residuals"]["noted"].mean() for some in (fails, holds))
-    span = _span(fails[fails["method"] == "residuals"])
-    return [
-        f"In the other {_cells(fails)} the default method rejects in {span}; in {int((every > LIMIT).sum())} of them "
-        f"every method that was tried is above {LIMIT}: give a model, strata, or a regressor that fits.",
-        f"Notes of the result doubt the regressions in {noted:.0f} % of the data sets of these cells, and in "
-        f"{falsely:.1f} % of the others.",
-    ]
-
-
-def _span(some: pd.DataFrame) -> str:
-    return f"{100 * some['rejected'].min():.1f} to {100 * some['rejected'].max():.1f} %"
-
-
 def chart(tables):
-    """Levels of all methods, where the regressions find what is given and where they do not."""
+    """Draw the levels of all methods, where the regressions fit and where they do not."""
     import matplotlib.pyplot as plt
 
     null = tables[""].query("effect == 'none'")
     null = null[~null["method"].isin((*MODELS, REGRESSOR))]
     drawn, axes = plt.subplots(1, 2, figsize=(9.0, 3.6), sharey=True, layout="constrained")
-    drawn.supxlabel(f"share of p <= {ALPHA} where X and Y are independent given Z", fontsize="medium")
+    drawn.supxlabel(f"Type I error rate at level {ALPHA} (X and Y independent given Z)", fontsize="medium")
     names = list(dict.fromkeys(null["method"]))
     for ax, some, title in (
-        (axes[0], null[null["left"] <= HOLDS], "regressions find what is given"),
-        (axes[1], null[null["left"] > HOLDS], "they do not"),
+        (axes[0], null[null["left"] <= HOLDS], "regressions fit"),
+        (axes[1], null[null["left"] > HOLDS], "regressions do not fit"),
     ):
         for i, name in enumerate(names):
             levels = some[some["method"] == name]["rejected"]

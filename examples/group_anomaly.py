@@ -1,7 +1,7 @@
-"""Groups of points that are odd as groups, found by one-class support measure machines trained on usual ones.
+"""Groups of points that are unusual as groups, found by one-class support measure machines trained on usual ones.
 
-After [M14] Table 2, whose groups are not available; its averages are printed beside.  Here every point of an odd group
-could be one of a usual group: only how the points of a group go together is odd.
+After [M14] Table 2, whose groups are not available.  Here every point of an odd group could belong to a usual group;
+only the composition of the group is odd.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from _study import PUBLISHED, claim, markdown, options, write
-from _tables import cells, dots, paired, repeat, tally
+from _tables import dots, paired, repeat
 
 from shrinktest.applications import DistributionKernel
 
@@ -21,12 +21,12 @@ NU = 0.1
 ESTIMATORS = ("kme", "skmse", "fkmse", "landweber", "mkme")
 LEVEL2 = {"linear": "linear machine", "gaussian": "Gaussian machine"}
 SHARE, CORRELATION = 0.5, 0.5  # of usual groups: share of the first cluster, correlation of the first two variables
-#: What may be odd about a group.
+#: Label to the parameters of unusual groups.
 ODD = {"shares": {"share": 0.9}, "correlation": {"correlation": -0.7}}
 
 
 def group(rng: np.random.Generator, share: float = SHARE, correlation: float = CORRELATION) -> np.ndarray:
-    """Points (SIZE, DIMENSION) of two clusters, which differ in the third coordinate."""
+    """Draw points (SIZE, DIMENSION) of two clusters, which differ in the third coordinate."""
     points = rng.standard_normal((SIZE, DIMENSION))
     points[:, 1] = correlation * points[:, 0] + np.sqrt(1.0 - correlation**2) * points[:, 1]
     points[:, 2] += np.where(rng.random(SIZE) < share, 1.5, -1.5)
@@ -34,7 +34,7 @@ def group(rng: np.random.Generator, share: float = SHARE, correlation: float = C
 
 
 def trial(kind: str, usual: int, repetition: int) -> list[dict]:
-    """Areas under the curve of the decision function, with freshly drawn groups."""
+    """Return the AUC of the decision function on new groups."""
     from sklearn.metrics import roc_auc_score
     from sklearn.svm import OneClassSVM
 
@@ -56,65 +56,51 @@ KEYS = ["machine", "odd"]
 
 
 def opening(tables) -> str:
-    """What came out, in two sentences."""
-    table = tables[""]
-    mean = table.groupby(["machine", "odd", "estimator"])["auc"].mean().unstack()
+    """Summarize the results in two sentences."""
+    mean = tables[""].groupby(["machine", "odd", "estimator"])["auc"].mean().unstack()
     gain = mean.drop(columns="kme").sub(mean["kme"], axis=0).loc["Gaussian machine"]
     usual, changes = mean.loc["Gaussian machine", "kme"], gain.to_numpy()
     return (
-        "With a Gaussian machine on plain averages (`kme`) the area under the curve was "
-        f"{' and '.join(f'{area:.2f} ({name})' for name, area in usual.items())}. Shrunken means changed it by "
+        "With a Gaussian machine on plain averages (`kme`) the AUC is "
+        f"{' and '.join(f'{area:.2f} ({name})' for name, area in usual.items())}. Shrunken means change it by "
         f"{changes.min():+.3f} to {changes.max():+.3f}."
     )
 
 
 def alt(tables) -> str:
-    """What the picture shows."""
+    """Describe the figure."""
     changes = paired(tables[""], KEYS, "auc").set_index("machine").loc["Gaussian machine", "difference"]
-    return "A usual group, two odd ones, and the change of the area under the curve: " + claim(
+    return "A usual group, two odd ones, and the change of the AUC: " + claim(
         "with the Gaussian machine the estimator changes it little", changes.abs().max() < 0.02
     )
 
 
 def chart(tables):
-    """A usual group, two odd ones, and how much better or worse the estimators tell them apart."""
+    """Draw a usual group, two odd ones, and the change of the AUC by estimator."""
     return picture(tables[""], paired(tables[""], KEYS, "auc"))
 
 
 def page(tables, usual: int = USUAL) -> list[str]:
-    """What the page says, from the results with this many groups of each kind."""
+    """Write the section from the results with this many groups of each kind."""
     results, keys = tables[""], KEYS
-    trials = results["repetition"].nunique()
     means = results.pivot_table(index=keys, columns="estimator", values="auc", sort=False)[list(ESTIMATORS)]
     differences = paired(results, keys, "auc")
-    published = pd.read_csv(PUBLISHED / "M14_table2_distributions.csv")
-    one_class = published.set_index("estimator").filter(like="ocsmm")
-    there = one_class.drop("kme").sub(one_class.loc["kme"]).to_numpy()
-    here = [
-        f"{some['difference'].min():+.3f} to {some['difference'].max():+.3f} ({odd})"
-        for odd, some in differences[differences["machine"] == "Gaussian machine"].groupby("odd", sort=False)
-    ]
+    gaussian = differences[differences["machine"] == "Gaussian machine"]
+    one_class = pd.read_csv(PUBLISHED / "M14_table2_distributions.csv").set_index("estimator").filter(like="ocsmm")
+    printed = one_class.drop("kme").sub(one_class.loc["kme"]).to_numpy()
     return [
-        f"Area under the curve for telling {usual} odd groups from {usual} usual ones, after training on {usual} usual "
-        f"ones; {trials} independent repetitions. {SIZE} points of {DIMENSION} variables in a group; two clusters "
-        f"in equal shares and a correlation of {CORRELATION:g} are usual; odd are shares of .9 and .1, or a correlation"
-        f" of -.7. Gaussian kernel of points, median heuristics, nu = {NU:g}. Areas below .5 are possible: a linear "
-        "machine keeps to one side of a hyperplane, and groups more concentrated than usual have longer embeddings, "
-        "which lie farther on the usual side.",
+        "AUC for separating odd from usual groups:",
         markdown(means.reset_index()),
-        "## Difference from `kme`",
-        "Paired over the repetitions, with 95 % t intervals; a star where the sign test has p < .05 (no correction for "
-        f"the {len(differences)} comparisons). Positive is better.",
-        markdown(cells(differences, keys)),
-        "In how many of these cells the interval excludes 0:",
-        markdown(tally(differences, better=+1, places=3)),
-        "## As published ([M14] Table 2)",
-        "Areas under the curve of one-class machines (`ocsmm`) and accuracies of the others (`smm`), on other data. "
-        f"The gains of the one-class machines there are {there.min():.4f} to {there.max():.4f}. Here the gain of the "
-        f"Gaussian machine is {'; '.join(here)}. "
-        + claim("The linear machine is of no use here", means.loc["linear machine"].to_numpy().max() < 0.6)
-        + ".",
-        markdown(published),
+        f"With the Gaussian machine the paired 95% interval of the difference from `kme` is above 0 in "
+        f"{int((gaussian['low'] > 0).sum())} of {len(gaussian)} cases and below in "
+        f"{int((gaussian['high'] < 0).sum())}. "
+        f"[M14] Table 2 reports gains of {printed.min():.4f} to {printed.max():.4f} on other data. "
+        + claim("The linear machine hardly works here.", means.loc["linear machine"].to_numpy().max() < 0.6),
+        f"Training uses {usual} usual groups, testing {usual} usual and {usual} odd ones, in "
+        f"{results['repetition'].nunique()} repetitions. A group has {SIZE} points of {DIMENSION} variables; usual "
+        f"groups have two equal clusters and a correlation of {CORRELATION:g}, odd ones shares of "
+        f"{ODD['shares']['share']:g} and {1.0 - ODD['shares']['share']:.1g} or a correlation of "
+        f"{ODD['correlation']['correlation']:g}.",
     ]
 
 
@@ -127,7 +113,7 @@ def main() -> None:
 
 
 def picture(results: pd.DataFrame, differences: pd.DataFrame):
-    """A usual group and odd ones, and how much better or worse than the plain average tells them apart."""
+    """Draw a usual group and odd ones, and the change of the AUC compared with the plain average."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(12, 7), layout="constrained")
@@ -147,15 +133,15 @@ def picture(results: pd.DataFrame, differences: pd.DataFrame):
         ax.spines[["top", "right"]].set_visible(False)
     panels[0].set_ylabel("variable 2")
     top.legend(*panels[0].get_legend_handles_labels(), loc="outside right center", frameon=False)
-    bottom.suptitle("How well odd groups are told from usual ones: area under the curve, against the plain average's")
+    bottom.suptitle("Detection of unusual groups: AUC compared with the plain average")
     panels = bottom.subplots(1, 2, sharey=True)
     for ax, machine in zip(panels, LEVEL2.values(), strict=True):
-        of_kme = results[(results["machine"] == machine) & (results["estimator"] == "kme")]
-        levels = of_kme.groupby("odd", sort=False)["auc"].mean().map("{:.2f}".format)
+        plain = results[(results["machine"] == machine) & (results["estimator"] == "kme")]
+        levels = plain.groupby("odd", sort=False)["auc"].mean().map("{:.2f}".format)
         dots(ax, differences[differences["machine"] == machine], "odd", levels)
         ax.set_title(machine, fontsize="medium")
-        ax.set_xlabel("what is odd (below: area of kme, .5 is chance)")
-    panels[0].set_ylabel("difference of the area (95 % interval)\nabove 0: better than kme")
+        ax.set_xlabel("difference of the odd groups (below: AUC of kme; 0.5 is chance)")
+    panels[0].set_ylabel("difference in AUC (95% interval)\nabove 0: better than kme")
     bottom.legend(*panels[0].get_legend_handles_labels(), loc="outside right center", frameon=False)
     return figure
 

@@ -1,7 +1,7 @@
-"""Coverage of the intervals of effects where rows come in groups, such as patients that were seen several times.
+"""Coverage of the intervals of effects where rows come in groups, such as patients with several visits.
 
-Rows of a group are independent of each other, resemble each other, or are nearly the same.  Besides, distances of
-samples that are compared within blocks.  All columns are normal, so that true distances and dependences have formulas.
+Rows of a group are independent, correlated, or nearly identical.  Also distances of samples that are compared within
+blocks.  All columns are normal, so that true distances and dependences have formulas.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ BELOW = 0.93
 
 
 def true_distance(shift: float) -> float:
-    """The distance of normal distributions this far apart, for the Gaussian kernel of bandwidth 1."""
+    """Return the distance of normal distributions this far apart, for the Gaussian kernel of bandwidth 1."""
     return float(1.0 - np.exp(-(shift**2) / 6.0))
 
 
 def true_within_blocks(shift: float, centres: np.ndarray) -> float:
-    """The same of mixtures with these centres, of blocks of the same weight."""
+    """Return the distance of mixtures with these centres, one for each block."""
 
     def product(a: np.ndarray, b: np.ndarray) -> float:
         return float(np.exp(-np.square(a[:, None] - b) / 6.0).mean())
@@ -48,7 +48,7 @@ def true_within_blocks(shift: float, centres: np.ndarray) -> float:
 
 
 def true_dependence(correlation: float, kernel: str) -> float:
-    """The dependence of normal variables with this correlation, for kernels of bandwidth 1."""
+    """Return the dependence of normal variables with this correlation, for kernels of bandwidth 1."""
     if kernel == "linear":
         return correlation**2
 
@@ -59,7 +59,7 @@ def true_dependence(correlation: float, kernel: str) -> float:
 
 
 def grouped(rng: np.random.Generator, groups: int, sizes: str, alike: float, columns: int):
-    """Normal columns (n, columns), independent of each other, and the number of every row's group."""
+    """Draw independent normal columns (n, columns), and return them with the group of every row."""
     each = MEMBERS if sizes == "equal" else np.maximum(1, rng.poisson(MEMBERS, size=groups))
     codes = np.repeat(np.arange(groups), each)
     shared = rng.normal(size=(groups, columns))[codes]
@@ -67,57 +67,57 @@ def grouped(rng: np.random.Generator, groups: int, sizes: str, alike: float, col
 
 
 def interval(measure: str, kernel: str, strength: float, groups: int, sizes: str, alike: float, rng):
-    """The estimate and its interval, in one data set."""
+    """Return the estimate and its interval in one data set."""
     if measure == DISTANCE:
         (x, of_x), (y, of_y) = (grouped(rng, groups, sizes, alike, 1) for _ in range(2))
-        told = {"kernel": kernel, "bandwidth": 1.0, "groups": (of_x, groups + of_y)}
-        found = two_sample_test(x, y + strength, n_resamples=0, workers=1, **told).effect(folds=2)
-        return found.distance, *found.distance_interval
+        arguments = {"kernel": kernel, "bandwidth": 1.0, "groups": (of_x, groups + of_y)}
+        effect = two_sample_test(x, y + strength, n_resamples=0, workers=1, **arguments).effect(folds=2)
+        return effect.distance, *effect.distance_interval
     z, codes = grouped(rng, groups, sizes, alike, 2)
     x, y = z[:, 0], strength * z[:, 0] + np.sqrt(1.0 - strength**2) * z[:, 1]
-    told = {f"kernel_{v}": kernel for v in "xy"}
-    told |= {f"bandwidth_{v}": 1.0 for v in "xy"} if kernel == "gaussian" else {}
-    found = independence_test(x, y, groups=codes, n_resamples=0, workers=1, **told).effect()
-    return found.dependence, *found.dependence_interval
+    arguments = {f"kernel_{v}": kernel for v in "xy"}
+    arguments |= {f"bandwidth_{v}": 1.0 for v in "xy"} if kernel == "gaussian" else {}
+    effect = independence_test(x, y, groups=codes, n_resamples=0, workers=1, **arguments).effect()
+    return effect.dependence, *effect.dependence_interval
 
 
 def within_blocks(design: tuple[int, int, int], apart: float, shift: float, rng: np.random.Generator):
-    """The distance within blocks and its interval, in one data set."""
+    """Return the distance within blocks and its interval in one data set."""
     count, *rows = design
     centres = apart * np.linspace(-1.0, 1.0, count)
     codes = [np.repeat(np.arange(count), n) for n in rows]
     x, y = (centres[code] + rng.normal(size=code.size) for code in codes)
-    told = {"bandwidth": 1.0, "blocks": tuple(codes)}
-    found = two_sample_test(x, y + shift, n_resamples=0, workers=1, **told).effect(folds=2)
-    return found.distance, *found.distance_interval
+    arguments = {"bandwidth": 1.0, "blocks": tuple(codes)}
+    effect = two_sample_test(x, y + shift, n_resamples=0, workers=1, **arguments).effect(folds=2)
+    return effect.distance, *effect.distance_interval
 
 
 def block_cell(design: tuple[int, int, int], apart: float, effect: str, trials: int) -> list[dict]:
-    """How often the interval has the truth in one setting of blocks."""
+    """Return the coverage in one setting with blocks."""
     truth = true_within_blocks(SHIFTS[effect], apart * np.linspace(-1.0, 1.0, design[0]))
     key = crc32(f"{design} {apart} {effect}".encode())
-    told = design, apart, SHIFTS[effect]
-    found = [within_blocks(*told, np.random.default_rng([key, trial])) for trial in range(trials)]
+    setting = design, apart, SHIFTS[effect]
+    intervals = [within_blocks(*setting, np.random.default_rng([key, trial])) for trial in range(trials)]
     sizes = "{} times {} + {}".format(*design)
     about = {"measure": WITHIN, "kernel": "gaussian", "effect": effect, "groups": design[0], "sizes": sizes}
-    return [about | {"alike": apart} | summary(np.array(found), truth)]
+    return [about | {"alike": apart} | summary(np.array(intervals), truth)]
 
 
 def cell(measure: str, kernel: str, effect: str, groups: int, sizes: str, alike: float, trials: int) -> list[dict]:
-    """How often the interval has the truth in one setting."""
+    """Return the coverage in one setting with groups."""
     strength = EFFECTS[measure][effect]
     truth = true_distance(strength) if measure == DISTANCE else true_dependence(strength, kernel)
     key = crc32(f"{measure} {kernel} {effect} {sizes} {alike}".encode())
-    told = measure, kernel, strength, groups, sizes, alike
-    found = np.array([interval(*told, np.random.default_rng([key, groups, trial])) for trial in range(trials)])
+    setting = measure, kernel, strength, groups, sizes, alike
+    intervals = [interval(*setting, np.random.default_rng([key, groups, trial])) for trial in range(trials)]
     about = {"measure": measure, "kernel": kernel, "effect": effect, "groups": groups, "sizes": sizes, "alike": alike}
-    return [about | summary(found, truth)]
+    return [about | summary(np.array(intervals), truth)]
 
 
-def summary(found: np.ndarray, truth: float) -> dict:
-    """Of estimates and limits (trials, 3): their mean, how often they cover, and how long they are."""
-    value, low, high = found.T
-    inside, trials = int(((low <= truth) & (truth <= high)).sum()), len(found)
+def summary(intervals: np.ndarray, truth: float) -> dict:
+    """Summarize estimates and limits (trials, 3): their mean, coverage and length."""
+    value, low, high = intervals.T
+    inside, trials = int(((low <= truth) & (truth <= high)).sum()), len(intervals)
     ends = proportion_confint(inside, trials, method="beta")
     row = {"truth": truth, "mean": float(value.mean()), "error": float(value.std(ddof=1) / np.sqrt(trials))}
     row |= {"coverage": inside / trials, "low": ends[0], "high": ends[1], "above": float((low > truth).mean())}
@@ -125,7 +125,7 @@ def summary(found: np.ndarray, truth: float) -> dict:
 
 
 def measured(args) -> pd.DataFrame:
-    """Coverage in every setting."""
+    """Return the coverage in every setting."""
     jobs = [
         partial(cell, measure, kernel, effect, groups, sizes, alike, args.trials)
         for measure in EFFECTS
@@ -134,66 +134,56 @@ def measured(args) -> pd.DataFrame:
         )
     ]
     blocks = BLOCKS if args.trials >= 100 else BLOCKS[:1]
-    jobs += [partial(block_cell, *one, args.trials) for one in product(blocks, APART, SHIFTS)]
+    jobs += [partial(block_cell, *setting, args.trials) for setting in product(blocks, APART, SHIFTS)]
     return parts(args, NAME, jobs)
 
 
 def opening(tables) -> str:
-    """What came out, in two sentences."""
-    table = tables[""]
-    shares = 100.0 * table["coverage"]
+    """Summarize the results in two sentences."""
+    coverage = tables[""]["coverage"]
     return (
-        f"With `groups=` or `blocks=`, intervals that should cover the truth in 95 % of data sets did so in "
-        f"{shares.min():.1f} to {shares.max():.1f} %; the median of {len(table)} settings is {shares.median():.1f} %. "
-        f"In {int((table['coverage'] < BELOW).sum())} settings the share is below {100 * BELOW:.0f} %."
+        f"With `groups=` or `blocks=`, 95% intervals covered the truth in {coverage.min():.1%} to "
+        f"{coverage.max():.1%} of data sets; the median of {len(coverage)} settings is {coverage.median():.1%}. "
+        f"In {int((coverage < BELOW).sum())} settings coverage is below {BELOW:.0%}."
     )
 
 
 def alt(tables) -> str:
-    """What the picture shows."""
-    return "Coverage of 95 % intervals by how much rows of a group have in common: " + claim(
-        "most settings between 93 and 98 %", tables[""]["coverage"].between(0.93, 0.98).mean() > 0.5
+    """Describe the figure."""
+    return "Coverage of 95% intervals by correlation within groups: " + claim(
+        "most settings between 93% and 98%", tables[""]["coverage"].between(0.93, 0.98).mean() > 0.5
     )
 
 
 def chart(tables):
-    """Coverage of 95 % intervals by how much rows of a group have in common."""
+    """Draw the coverage of 95% intervals by correlation within groups."""
     table = tables[""]
     groups = {
-        f"{measure}, {'centres ±' if measure == WITHIN else 'correlation '}{alike:g}": some["coverage"]
+        f"{measure}, {'centers ±' if measure == WITHIN else 'correlation '}{alike:g}": some["coverage"]
         for (measure, alike), some in table.groupby(["measure", "alike"], sort=False)
     }
-    label = "share of data sets in which the interval has the truth"
-    return levels(groups, int(table["trials"].max()), CONFIDENCE, xlabel=label)
+    return levels(groups, int(table["trials"].max()), CONFIDENCE, xlabel="coverage of 95% intervals")
 
 
 def page(tables) -> list[str]:
-    """What the page says, from the coverage in all settings."""
-    table = tables[""]
-    trials = int(table["trials"].max())
-    table, blocks = table[table["measure"] != WITHIN], table[table["measure"] == WITHIN]
+    """Write the section from the coverage in all settings."""
+    table = tables[""][tables[""]["measure"] != WITHIN]
     bias = ((table["mean"] - table["truth"]) / table["error"]).abs()
-    none = table[table["effect"] == "none"]
-    lengths = none.groupby(["measure", "alike"])["length"].median().unstack()
-    said = "; ".join(f"{measure} {', '.join(f'{value:.2f}' for value in row)}" for measure, row in lengths.iterrows())
-    found = [
-        f"The data are normal, {trials} data sets in every setting: {min(GROUPS)} to {max(GROUPS)} groups of about "
-        f"{MEMBERS} rows in each sample, or as many of pairs. `alike` is the correlation of two rows of a group, "
-        f"`above` the share of data sets in which the whole interval is above the truth, `length` the median length, "
-        "`mean` the mean of the estimates. Bandwidths are 1.",
-        "Only rows of different groups are compared, so that estimates are not larger where rows of a group resemble "
-        f"each other: {int((bias < 3.0).sum())} of {len(table)} means are within three standard errors of the truth. "
-        "(A ratio of unbiased estimates has a little bias.)",
-        "Intervals are long where rows of a group resemble each other, for there is less in the data; without an "
-        f"effect their lengths are, for correlations of {', '.join(f'{one:g}' for one in lengths.columns)}: {said}.",
+    rows = []
+    correlation = tables[""]["alike"].map("{:g}".format).where(tables[""]["measure"] != WITHIN, "-")
+    for (measure, alike), some in tables[""].groupby(["measure", correlation], sort=False):
+        row = {"measure": measure, "correlation in a group": alike}
+        row["coverage"] = f"{some['coverage'].min():.1%} to {some['coverage'].max():.1%}"
+        row["median length without an effect"] = f"{some.loc[some['effect'] == 'none', 'length'].median():.2f}"
+        rows.append(row)
+    return [
+        markdown(pd.DataFrame(rows)),
+        "Only rows of different groups are compared, so correlation within groups does not bias the estimates: "
+        f"{int((bias < 3.0).sum())} of {len(table)} means are within three standard errors of the truth.",
+        f"Each setting has {tables['']['trials'].max()} data sets of normal columns, with {min(GROUPS)} to "
+        f"{max(GROUPS)} groups of about {MEMBERS} rows per sample, or 5 to 20 blocks; kernels are Gaussian or linear "
+        "with bandwidth 1.",
     ]
-    for (measure, kernel), some in table.groupby(["measure", "kernel"], sort=False):
-        shown = some[["effect", "groups", "sizes", "alike", "truth", "mean", "coverage", "above", "length"]]
-        found.append(f"## {measure.capitalize()}, {kernel} kernel\n\n" + markdown(shown.round(3)))
-    shown = blocks[["effect", "sizes", "alike", "truth", "mean", "coverage", "above", "length"]]
-    shown = shown.rename(columns={"sizes": "blocks", "alike": "centres"}).round(3)
-    said = "The centres of blocks lie between minus and plus `centres`, and both samples have all blocks."
-    return [*found, f"## Distance within blocks\n\n{said}\n\n" + markdown(shown)]
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """Level of the kernels of the pooled sample, of units, and of "auto": every test on data without a difference.
 
-4000 null data sets a cell, of half Gaussian and half Cauchy data (or counts, where there are to be ties), each tested
-with 99 permutations.  The level is how often p <= .05.
+4000 null data sets per setting, half Gaussian and half Cauchy (or counts, for ties), each tested with 99 permutations.
+The level is the share with p <= 0.05.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from _charts import levels
 from _study import claim, markdown, options, write
-from new_tests_levels import ALPHA, COMMON, RESAMPLES, kept, measured, numbers, of_blocks, region
+from new_tests_levels import COMMON, RESAMPLES, block_data, level_summary, measured, numbers, region
 
 from shrinktest import (
     Depth,
@@ -24,7 +24,7 @@ from shrinktest import (
 
 NAME = "kernel_levels"
 TITLE = "Level of whitened and other kernels, and of auto"
-#: Label to the kernel of every variable, and what else the tests are told.
+#: Label to the kernel of every variable and further arguments of the tests.
 KERNELS = {
     "whitened, lam .1": (Whitened(), {}),
     "whitened, lam .001": (Whitened(Gaussian("neighbours"), 0.001), {}),
@@ -38,12 +38,12 @@ KERNELS = {
 
 
 def counts(rng, heavy, *shape):
-    """Small counts, or zeros and ones: data with many ties."""
+    """Draw small counts, or zeros and ones: data with many ties."""
     return rng.binomial(1, 0.4, shape).astype(float) if heavy else rng.poisson(1.5, shape).astype(float)
 
 
-def told(label: str, names: tuple[str, ...]) -> dict:
-    """The arguments of a test whose kernels have these names."""
+def test_arguments(label: str, names: tuple[str, ...]) -> dict:
+    """Return the arguments of a test whose kernel arguments have these names."""
     if KERNELS[label] is None:
         return {"estimator": "auto", **COMMON}
     kernel, more = KERNELS[label]
@@ -51,32 +51,34 @@ def told(label: str, names: tuple[str, ...]) -> dict:
 
 
 def samples(rng, heavy, sizes, drawn, label):
-    return two_sample_test(*(drawn(rng, heavy, n, 2) for n in sizes), rng=rng, **told(label, ("kernel",))).pvalue
+    return two_sample_test(
+        *(drawn(rng, heavy, n, 2) for n in sizes), rng=rng, **test_arguments(label, ("kernel",))
+    ).pvalue
 
 
 def in_blocks(rng, heavy, label):
     labels = [np.repeat(np.arange(4), shares) for shares in ((4, 3, 2, 3), (2, 3, 4, 3))]
-    x, y = np.split(of_blocks(rng, heavy, np.concatenate(labels), 2), 2)
-    return two_sample_test(x, y, blocks=labels, rng=rng, **told(label, ("kernel",))).pvalue
+    x, y = np.split(block_data(rng, heavy, np.concatenate(labels), 2), 2)
+    return two_sample_test(x, y, blocks=labels, rng=rng, **test_arguments(label, ("kernel",))).pvalue
 
 
 def in_pairs(rng, heavy, label):
     shared = 3.0 * numbers(rng, heavy, 14, 2)
     x, y = (shared + numbers(rng, heavy, 14, 2) for _ in range(2))
-    return two_sample_test(x, y, paired=True, rng=rng, **told(label, ("kernel",))).pvalue
+    return two_sample_test(x, y, paired=True, rng=rng, **test_arguments(label, ("kernel",))).pvalue
 
 
 def pairs(rng, heavy, drawn, label):
     x, y = (drawn(rng, heavy, 18, 2) for _ in range(2))
-    return independence_test(x, y, rng=rng, **told(label, ("kernel_x", "kernel_y"))).pvalue
+    return independence_test(x, y, rng=rng, **test_arguments(label, ("kernel_x", "kernel_y"))).pvalue
 
 
 def joint(rng, heavy, label):
-    return joint_independence_test(*numbers(rng, heavy, 3, 14), rng=rng, **told(label, ("kernels",))).pvalue
+    return joint_independence_test(*numbers(rng, heavy, 3, 14), rng=rng, **test_arguments(label, ("kernels",))).pvalue
 
 
-#: Cases of "auto" alone, which is made of the others.
-OF_AUTO = (
+#: Settings for "auto" only, which combines the others.
+AUTO_ONLY = (
     ("two samples, 12 + 12", samples, {"sizes": (12, 12), "drawn": numbers}),
     ("independence, n = 18, ties", pairs, {"drawn": counts}),
     ("joint, 3 variables, n = 14", joint, {}),
@@ -84,7 +86,7 @@ OF_AUTO = (
 
 
 def cases():
-    """Name, label of the kernel, function and arguments of every case."""
+    """Yield name, label of the kernel, function and arguments of every setting."""
     for label in KERNELS:
         for name, function, arguments in (
             ("two samples, 8 + 16", samples, {"sizes": (8, 16), "drawn": numbers}),
@@ -92,52 +94,46 @@ def cases():
             ("two samples in 4 blocks", in_blocks, {}),
             ("14 pairs", in_pairs, {}),
             ("independence, n = 18", pairs, {"drawn": numbers}),
-            *OF_AUTO * (label == "auto"),
+            *AUTO_ONLY * (label == "auto"),
         ):
             yield name, label, function, {**arguments, "label": label}
 
 
 def opening(tables) -> str:
-    """What came out, in two sentences."""
-    return kept(tables[""])
+    """Summarize the results in two sentences."""
+    return level_summary(tables[""])
 
 
 def alt(tables) -> str:
-    """What the picture shows."""
-    return "Shares of true null hypotheses rejected, by kernel: " + claim(
-        "all settings are near .05 or below", tables[""]["level"].max() < 0.07
+    """Describe the figure."""
+    return "Type I error rate by kernel: " + claim(
+        "near 0.05 or below in every setting", tables[""]["level"].max() < 0.07
     )
 
 
 def chart(tables):
-    """Shares of true null hypotheses rejected, by kernel: all settings are near .05."""
+    """Draw the Type I error rates by kernel."""
     table = tables[""]
     return levels({name: some["level"] for name, some in table.groupby("kernel", sort=False)}, table["trials"].max())
 
 
 def page(tables) -> list[str]:
-    """What the page says, from the levels of all cases."""
+    """Write the section from the levels of all settings."""
     table = tables[""]
     trials = int(table["trials"].max())
     low, high = region(trials)
-    wide = table.assign(cell=[f"{r.level:.4f}{'' if r.inside else ' (outside)'}" for r in table.itertuples()])
+    wide = table.assign(cell=[f"{r.level:.3f}{'' if r.inside else ' (outside)'}" for r in table.itertuples()])
     wide = (
         wide.pivot(index="test", columns="kernel", values="cell")
         .loc[list(dict.fromkeys(table["test"])), [*KERNELS]]
         .fillna("")
     )
-    outside = table[~table["inside"]]
-    above = int((outside["level"] > ALPHA).sum())
-    ties = int(outside["test"].str.endswith("ties").sum())
     return [
-        f"The tests reject true hypotheses as often as they may: {int(table['inside'].sum())} of {len(table)} cells "
-        f"are inside [{low:.4f}, {high:.4f}], in which an exact test is with probability 99.9 %, and {above} above it."
-        + (f" {len(outside) - above} are below, {ties} of them with ties." if len(outside) > above else ""),
         markdown(wide.reset_index()),
-        f"{trials} null data sets a cell, {RESAMPLES} permutations, level {ALPHA:g}; two columns a sample or variable, "
-        "half of the data sets Gaussian and half Cauchy. With ties: half small counts, half zeros and ones; "
-        "permutations that give the same statistic all count, so that the level may then be lower. Observations of a "
-        "block, and of a pair, share what it adds to them, and are permuted within it.",
+        f"Each setting has {trials} null data sets with two columns, half Gaussian and half Cauchy, tested with "
+        f"{RESAMPLES} permutations; an exact test falls within [{low:.4f}, {high:.4f}] with probability 99.9%. Data "
+        "with ties are small counts or zeros and ones. Rows in a block or pair share a random effect and are permuted "
+        "within it.",
     ]
 
 

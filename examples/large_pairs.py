@@ -1,8 +1,8 @@
-"""Level and power of tests of independence in batches, and how often intervals of their effects cover the truth.
+"""Level and power of independence tests in batches, and coverage of the intervals of their effects.
 
-There y is shifted within blocks of eight successive pairs.  Power is compared with that of the test in memory with as
-many random Fourier features, whose permutations are free, on the same data: numbers with a small correlation, and
-points near a circle.  The truth of an effect is what a million pairs show, with the same features.
+In batches y is shifted within blocks of eight successive pairs.  Power is compared with the test in memory, whose
+permutations are unrestricted, with as many random Fourier features on the same data: numbers with a small correlation,
+and points near a circle.  The true effect is the one of a million pairs with the same features.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from shrinktest.plots.axes import BLUE, GREY
 NAME = "large_pairs"
 TITLE = "Level and power of tests of independence in batches"
 ALPHA, ROWS, RANK = 0.05, 1600, 40
-NULLS = 4  # null data sets for each of those of power
+NULLS = 4  # null data sets per data set for power
 SIZES = 53, 203
-OF_AUTO = 203  # pairs where the level of `auto` is measured, which takes long
-OF_EFFECT = {"gram": "rff", "rank": RANK, "kernel_x": Gaussian(1.0), "kernel_y": Gaussian(1.0), "n_resamples": 0}
+AUTO_SIZE = 203  # pairs for the level of `auto`, which takes long
+EFFECT_OPTIONS = {"gram": "rff", "rank": RANK, "kernel_x": Gaussian(1.0), "kernel_y": Gaussian(1.0), "n_resamples": 0}
 NUMBERS = 1600, 6400
 FEATURES = 1, 2  # seeds: each draws other features
-TRUE = 2**20  # pairs that show the truth
+TRUE = 2**20  # pairs that give the true dependence
 GAPS = 0.2  # share of missing numbers in tables
-OF_LEVEL = {"n_resamples": 99, "rank": 20, "workers": 1}
-OF_POWER = {"n_resamples": 199, "rank": RANK, "gram": "rff", "workers": 1}
+LEVEL_OPTIONS = {"n_resamples": 99, "rank": 20, "workers": 1}
+POWER_OPTIONS = {"n_resamples": 199, "rank": RANK, "gram": "rff", "workers": 1}
 HOW = ("pairs freely, in memory", "within eight pairs, in batches")
 
 
 def linear(slope, rng, n):
-    """Numbers, one of which depends on the other and on noise of the same spread."""
+    """Draw x, and y that depends on x and on noise of the same spread."""
     x = rng.standard_normal((n, 1))
     return x, slope * x + rng.standard_normal((n, 1))
 
 
 def circle(rng, n):
-    """Points near a circle, far from it in relation to its radius."""
+    """Draw points around a circle, with much noise."""
     angle = rng.uniform(0.0, 2.0 * np.pi, size=(n, 1))
     x, y = (wave(angle) + 0.75 * rng.standard_normal((n, 1)) for wave in (np.cos, np.sin))
     return x, y
@@ -54,19 +54,19 @@ EFFECTS = {"no dependence": partial(linear, 0.0), **DESIGNS, "correlation of .45
 
 
 def compared(design: str, trial: int) -> list[dict]:
-    """Which tests reject one data set."""
+    """Return which tests reject one data set."""
     x, y = DESIGNS[design](np.random.default_rng([11, trial]), ROWS)
-    results = (independence_test(*given, rng=trial, **OF_POWER) for given in ((x, y), (Batches(x), Batches(y))))
+    results = (independence_test(*given, rng=trial, **POWER_OPTIONS) for given in ((x, y), (Batches(x), Batches(y))))
     return [
-        {"data": design, "permuted": how, "trial": trial, "reject": one.pvalue <= ALPHA}
-        for how, one in zip(HOW, results, strict=True)
+        {"data": design, "permuted": how, "trial": trial, "reject": result.pvalue <= ALPHA}
+        for how, result in zip(HOW, results, strict=True)
     ]
 
 
-def table_of(found: pd.DataFrame) -> pd.DataFrame:
-    """Power of both, and their difference with its 95 % interval: it is paired."""
+def power_table(rejections: pd.DataFrame) -> pd.DataFrame:
+    """Return the power of both tests and their paired difference with its 95% margin."""
     rows = []
-    for design, some in found.groupby("data", sort=False):
+    for design, some in rejections.groupby("data", sort=False):
         wide = some.pivot(index="trial", columns="permuted", values="reject").astype(float)
         lost = wide[HOW[0]] - wide[HOW[1]]
         error = 1.96 * float(lost.std(ddof=0)) / len(lost) ** 0.5
@@ -76,47 +76,47 @@ def table_of(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def null(rng, heavy, n, **given):
-    """The p-value of a test of independent variables."""
+    """Return the p-value of a test of independent variables."""
     x, y = (Batches(numbers(rng, heavy, n, 2)) for _ in range(2))
-    return independence_test(x, y, rng=rng, **OF_LEVEL, **given).pvalue
+    return independence_test(x, y, rng=rng, **LEVEL_OPTIONS, **given).pvalue
 
 
 def tables(rng, heavy, n):
-    """The p-value of a test of independent tables of numbers with gaps and categories."""
+    """Return the p-value of a test of independent tables of categories and numbers with missing values."""
     made = (pd.DataFrame({"a": numbers(rng, heavy, n), "b": rng.choice(list("uvw"), n)}) for _ in range(2))
     x, y = (Batches([table.mask(rng.random(table.shape) < [GAPS, 0.0])]) for table in made)
-    return independence_test(x, y, rng=rng, gram="rff", nan_policy="indicator", **OF_LEVEL).pvalue
+    return independence_test(x, y, rng=rng, gram="rff", nan_policy="indicator", **LEVEL_OPTIONS).pvalue
 
 
 def cases() -> list[tuple]:
-    """Where the level is measured."""
+    """Return the settings in which the level is measured."""
     tests = {
         "kme, rff": {"gram": "rff"},
         "skmse, nystrom": {"gram": "nystrom", "estimator": "skmse"},
         "whitened, rff": {"gram": "rff", "kernel_x": "whitened", "kernel_y": "whitened"},
     }
-    found = [(f"{n} pairs", name, null, {"n": n, **given}) for name, given in tests.items() for n in SIZES]
-    found += [(f"{n} pairs", "tables with gaps", tables, {"n": n}) for n in SIZES]
-    auto = {"gram": "nystrom", "estimator": "auto", "n": OF_AUTO}
-    return [*found, (f"{OF_AUTO} pairs", "auto, nystrom", null, auto)]
+    settings = [(f"{n} pairs", name, null, {"n": n, **given}) for name, given in tests.items() for n in SIZES]
+    settings += [(f"{n} pairs", "tables with gaps", tables, {"n": n}) for n in SIZES]
+    auto = {"gram": "nystrom", "estimator": "auto", "n": AUTO_SIZE}
+    return [*settings, (f"{AUTO_SIZE} pairs", "auto, nystrom", null, auto)]
 
 
 def effect_of(design: str, n: int, features: int, seed: tuple[int, ...]) -> DependenceEffect:
-    """The dependence of one data set, as these features show it."""
+    """Return the dependence of one data set with these random features."""
     x, y = EFFECTS[design](np.random.default_rng([12, *seed]), n)
-    effect = independence_test(Batches(x), Batches(y), rng=features, workers=1, **OF_EFFECT).effect()
+    effect = independence_test(Batches(x), Batches(y), rng=features, workers=1, **EFFECT_OPTIONS).effect()
     assert isinstance(effect, DependenceEffect)
     return effect
 
 
 def truth(design: str, features: int, small: bool) -> list[dict]:
-    """The dependence of very many pairs."""
-    found = effect_of(design, ROWS if small else TRUE, features, (0,)).dependence
-    return [{"data": design, "features": features, "truth": found}]
+    """Return the dependence of very many pairs."""
+    dependence = effect_of(design, ROWS if small else TRUE, features, (0,)).dependence
+    return [{"data": design, "features": features, "truth": dependence}]
 
 
 def covered(design: str, n: int, features: int, true: float, trials: range) -> list[dict]:
-    """Whether intervals cover the truth, and how long they are."""
+    """Return whether intervals cover the truth, and their lengths."""
     rows = []
     for trial in trials:
         low, high = effect_of(design, n, features, (1, n, trial)).dependence_interval
@@ -126,7 +126,7 @@ def covered(design: str, n: int, features: int, true: float, trials: range) -> l
 
 
 def coverage(args) -> pd.DataFrame:
-    """How often intervals cover, in every cell."""
+    """Return the coverage of intervals in every setting."""
     small = args.trials < 100
     cells = [(design, features) for design in EFFECTS for features in FEATURES]
     truths = parts(args, f"{NAME}_truths", [partial(truth, *cell, small) for cell in cells])["truth"]
@@ -138,91 +138,78 @@ def coverage(args) -> pd.DataFrame:
         for chunk in chunks
     ]
     keys = ["data", "features", "pairs", "truth"]
-    cells_of = parts(args, f"{NAME}_effects", jobs).groupby(keys, sort=False)
-    return cells_of.agg(coverage=("covered", "mean"), length=("length", "mean"), trials=("trial", "size")).reset_index()
+    trials = parts(args, f"{NAME}_effects", jobs).groupby(keys, sort=False)
+    return trials.agg(coverage=("covered", "mean"), length=("length", "mean"), trials=("trial", "size")).reset_index()
+
+
+def label(data: str) -> str:
+    """Return the name of a kind of data on the page."""
+    return data.replace(" .", " 0.").replace("with noise", "plus noise")
 
 
 def opening(tables) -> str:
-    """What came out, in two sentences."""
+    """Summarize the results in two sentences."""
     power, level, covering = tables[""], tables["levels"]["level"], tables["effects"]["coverage"]
-    lost = " and ".join(f"{r.lost:+.3f} ± {r.error:.3f} ({r.data})" for r in power.itertuples())
+    lost = " and ".join(f"{r.lost:.3f} ± {r.error:.3f} of power ({label(r.data)})" for r in power.itertuples())
     return (
-        f"Permuting y within blocks of eight successive pairs, and not among all pairs, costs this much power: {lost}. "
-        f"At level {ALPHA:g} the tests rejected true null hypotheses in {100 * level.min():.1f} to "
-        f"{100 * level.max():.1f} % of data sets, and 95 % intervals of effects covered the truth in "
-        f"{100 * covering.min():.1f} to {100 * covering.max():.1f} %."
+        f"Permuting within blocks of eight successive pairs, as tests in batches do, costs {lost}. "
+        f"Type I error rates at the {ALPHA:g} level were {level.min():.1%} to {level.max():.1%}, and 95% intervals of "
+        f"effects covered the truth in {covering.min():.1%} to {covering.max():.1%} of data sets."
     )
 
 
 def alt(tables) -> str:
-    """What the picture shows."""
+    """Describe the figure."""
     lost, inside = tables[""]["lost"].abs().max(), tables["levels"]["inside"].all()
     return "Power of both tests and levels: " + claim(
-        "the powers are nearly equal, and all levels are those of an exact test", lost < 0.1 and inside
+        "powers are nearly equal, and all levels agree with an exact test", lost < 0.1 and inside
     )
 
 
 def chart(tables):
-    """Power with both ways to permute, and levels of the test in batches."""
+    """Draw the power of both ways to permute, and levels of the test in batches."""
     power, table = tables[""], tables["levels"]
     made, (left, right) = figure(2.6, 2)
     for how, marker, colour in zip(HOW, "os", (GREY, BLUE), strict=True):
         left.plot(power[how], range(len(power)), marker, color=colour, label=how)
-    rows(left, [name.replace(" of ", "\nof ").replace(" with ", "\nwith ") for name in power["data"]])
+    rows(left, [label(name).replace(" of ", "\nof ").replace(" plus ", "\nplus ") for name in power["data"]])
     left.set(xlabel=f"power at level {ALPHA:g}", xlim=(0.0, 1.0))
     right.axvspan(*region(int(table["trials"].max())), color="#DDDDDD", label="an exact test")
     names = list(dict.fromkeys(table["estimator"]))
     right.plot(table["level"], [names.index(name) for name in table["estimator"]], "s", color=BLUE)
     rows(right, names)
-    right.set(xlabel="level, in batches", xlim=(0.0, 3.0 * ALPHA))
+    right.set(xlabel="Type I error rate, in batches", xlim=(0.0, 3.0 * ALPHA))
     handles, labels = left.get_legend_handles_labels()
     more, also = right.get_legend_handles_labels()
     made.legend(handles + more, labels + also, loc="outside upper center", ncols=3, frameon=False, fontsize="small")
     return made
 
 
-def _fewer(levels: pd.DataFrame) -> str:
-    """Which cells have fewer data sets than most."""
-    few = levels[levels["trials"] < levels["trials"].max()]
-    told = ", ".join(f"{row['estimator']}: {row['trials']}" for row in few.to_dict("records"))
-    return f" ({told})" if told else ""
-
-
 def page(tables) -> list[str]:
-    """What the page says, from power and level."""
-    power, levels = tables[""], tables["levels"]
+    """Write the section from powers, levels and coverage."""
+    power, levels, effects = tables[""], tables["levels"], tables["effects"]
     low, high = region(int(levels["trials"].max()))
-    shown = power.assign(lost=[f"{r.lost:+.3f} ± {r.error:.3f}" for r in power.itertuples()])
     wide = levels.pivot(index="test", columns="estimator", values="level").loc[list(dict.fromkeys(levels["test"]))]
-    named = {"test": "data"}
-    effects = tables["effects"]
-    least, most = region(int(effects["trials"].max()))
     return [
-        f"{ROWS} pairs, {RANK} random Fourier features of each variable, 199 permutations, level {ALPHA:g}. What is "
-        "lost is the power of the test in memory less that of the test in batches on the same data, with its 95 % "
-        "interval; bandwidths are the same, random features are not.",
-        markdown(shown.drop(columns="error")),
+        f"Power is for {ROWS} pairs, {RANK} random Fourier features per variable, 199 permutations and "
+        f"{power['trials'].max()} data sets, the same for both tests.",
         "## Level",
-        f"{int(levels['trials'].max())} null data sets a cell{_fewer(levels)}, half Gaussian and half Cauchy, 99 "
-        f"permutations, rank 20; tables have a column of categories and one of numbers of which {100 * GAPS:.0f} % are "
-        f"missing, which is said by indicators. An exact test is inside [{low:.4f}, {high:.4f}] with probability "
-        f"99.9 %; {int(levels['inside'].sum())} of {len(levels)} cells are.",
-        markdown(
-            wide.map(lambda level: "-" if np.isnan(level) else f"{level:.3f}").reset_index().rename(columns=named)
-        ),
+        markdown(wide.map(lambda level: "-" if np.isnan(level) else f"{level:.3f}").reset_index()),
+        f"Each setting has {levels['trials'].max()} null data sets ({levels['trials'].min()} for auto), half Gaussian "
+        f"and half Cauchy, and 99 permutations; {int(levels['inside'].sum())} of {len(levels)} settings are within "
+        f"[{low:.4f}, {high:.4f}], where an exact test falls with probability 99.9%. Tables have a categorical and a "
+        f"numeric column, {GAPS:.0%} of it missing.",
         "## Intervals of effects",
-        f"95 % intervals of the dependence, {int(effects['trials'].max())} data sets a cell, Gaussian kernels of "
-        f"bandwidth 1, {RANK} random Fourier features of each variable. The truth is the dependence of {TRUE} pairs "
-        "with the same features, for other features show another: two draws of them are here. Intervals that cover in "
-        f"95 % of data sets are inside [{1.0 - most:.4f}, {1.0 - least:.4f}] with probability 99.9 %.",
-        markdown(effects.drop(columns="trials")),
+        f"Coverage is for {' and '.join(map(str, NUMBERS))} pairs, {len(EFFECTS)} kinds of data and "
+        f"{len(FEATURES)} draws of the random features, with {effects['trials'].max()} data sets each. The truth is "
+        f"the dependence of {TRUE:,} pairs with the same features.",
     ]
 
 
 def main() -> None:
     args = options(__doc__.splitlines()[0], trials=1000, quick=1)
     jobs = [partial(compared, design, trial) for trial in range(args.trials) for design in DESIGNS]
-    table = table_of(parts(args, NAME, jobs))
+    table = power_table(parts(args, NAME, jobs))
     nulls = Namespace(trials=NULLS * args.trials, workers=args.workers, store=args.store)
     levels = measured(nulls, cases(), "estimator", NAME)
     tables = {"": table, "levels": levels, "effects": coverage(args)}

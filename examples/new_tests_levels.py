@@ -1,8 +1,7 @@
-"""Level of the tests for more than two samples or variables, for many columns, and of the witness band.
+"""Level of the tests for several samples, several variables and many columns, and of the witness band.
 
-Every case is a null hypothesis: 4000 data sets, half of them Gaussian and half with tails so heavy that there is no
-mean, each tested with 99 relabellings.  The level is how often p <= .05, and for many tests how often any true null
-hypothesis is rejected after the adjustment.
+Every setting is a null hypothesis: 4000 data sets, half of them Gaussian and half Cauchy, each tested with 99
+permutations.  The level is the share with p <= 0.05; for many tests, the family-wise error rate after adjustment.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 from _charts import levels
-from _study import claim, markdown, options, parts, write
+from _study import claim, options, parts, write
 from scipy.stats import binom
 
 from shrinktest import (
@@ -45,15 +44,15 @@ def joint(rng, heavy, n, variables, **given):
 
 
 def correlated(rng, heavy, n, columns):
-    """Columns that share half of what they are."""
+    """Draw columns that share half of their values."""
     return numbers(rng, heavy, n, columns) + numbers(rng, heavy, n, 1)
 
 
 def columns(rng, heavy, sizes, count, differ=0, **given):
     x, y = (correlated(rng, heavy, n, count) for n in sizes)
     x[:, :differ] += 1e4  # beyond doubt, and true null hypotheses are the other columns
-    found = two_sample_test_columns(x, y, rng=rng, **given, **COMMON)
-    return found.adjusted[differ:].min()
+    result = two_sample_test_columns(x, y, rng=rng, **given, **COMMON)
+    return result.adjusted[differ:].min()
 
 
 def matrix(rng, heavy, n, p, q, **given):
@@ -73,14 +72,14 @@ def band(rng, heavy, sizes, studentize, **given):
     return result.witness_band(grid, confidence=1.0 - ALPHA, studentize=studentize).pvalue
 
 
-def of_blocks(rng, heavy, labels, columns):
-    """Observations that share what their block adds to them."""
+def block_data(rng, heavy, labels, columns):
+    """Draw observations with block effects."""
     return numbers(rng, heavy, len(labels), columns) + 3.0 * numbers(rng, heavy, 1 + labels.max(), columns)[labels]
 
 
 def k_sample_in_blocks(rng, heavy, shares, restricted, **given):
     labels = [np.repeat(np.arange(len(counts)), counts) for counts in shares]
-    pooled = of_blocks(rng, heavy, np.concatenate(labels), 2)
+    pooled = block_data(rng, heavy, np.concatenate(labels), 2)
     cuts = np.cumsum([len(part) for part in labels])[:-1]
     design = {"blocks": labels} if restricted else {}
     return k_sample_test(*np.split(pooled, cuts), rng=rng, **design, **given, **COMMON).pvalue
@@ -88,20 +87,20 @@ def k_sample_in_blocks(rng, heavy, shares, restricted, **given):
 
 def columns_of_clusters(rng, heavy, clusters, size, restricted, **given):
     labels = np.repeat(np.arange(2 * clusters), size)
-    x, y = np.split(of_blocks(rng, heavy, labels, 3), 2)
+    x, y = np.split(block_data(rng, heavy, labels, 3), 2)
     design = {"groups": np.split(labels, 2)} if restricted else {}
     return two_sample_test_columns(x, y, rng=rng, **design, **given, **COMMON).pvalue
 
 
 def matrix_in_blocks(rng, heavy, blocks, size, restricted, **given):
     labels = np.repeat(np.arange(blocks), size)
-    x, y = (of_blocks(rng, heavy, labels, 2) for _ in range(2))
+    x, y = (block_data(rng, heavy, labels, 2) for _ in range(2))
     design = {"blocks": labels} if restricted else {}
     return independence_matrix(x, y, rng=rng, **design, **given, **COMMON).pvalue
 
 
 def cases():
-    """Name, estimator, function and arguments of every case."""
+    """Yield name, estimator, function and arguments of every setting."""
     for estimator in ESTIMATORS:
         for sizes in ((7, 7, 7), (5, 8, 11)):
             name = "k-sample, " + " + ".join(map(str, sizes))
@@ -132,89 +131,78 @@ def cases():
 
 
 def rejections(name, estimator, function, arguments, trials):
-    """How many of these data sets are rejected; each depends on its number only."""
+    """Count the rejected data sets; each data set depends on its number only."""
     key = crc32(f"{name}, {estimator}".encode())
-    found = [function(np.random.default_rng([key, trial]), trial % 2 == 1, **arguments) for trial in trials]
-    return sum(pvalue <= ALPHA for pvalue in found)
+    pvalues = [function(np.random.default_rng([key, trial]), trial % 2 == 1, **arguments) for trial in trials]
+    return sum(pvalue <= ALPHA for pvalue in pvalues)
 
 
 def region(trials: int) -> tuple[float, float]:
-    """Where the share of rejections of an exact test lies with probability CONFIDENCE."""
+    """Return the range in which the rejection rate of an exact test lies with probability CONFIDENCE."""
     tail = (1.0 - CONFIDENCE) / 2.0
     low, high = (float(binom.ppf(q, trials, ALPHA)) / trials for q in (tail, 1.0 - tail))
     return low, high
 
 
-def kept(table: pd.DataFrame) -> str:
-    """In how many settings the level holds, in two sentences."""
+def level_summary(table: pd.DataFrame) -> str:
+    """Say in how many settings the level holds, in two sentences."""
     low, high = region(int(table["trials"].max()))
-    above, below = (int(found.sum()) for found in (table["level"] > high, table["level"] < low))
-    also = f"; they rejected more often in {above}, and less often in {below}" if above or below else ""
+    above, below = (int(outside.sum()) for outside in (table["level"] > high, table["level"] < low))
+    also = f" ({above} above, {below} below)" if above or below else ""
     return (
-        f"A test at level {ALPHA:g} may reject true null hypotheses in {100 * ALPHA:g} % of data sets. In "
-        f"{len(table) - above - below} of {len(table)} settings these tests did, within the error of the count{also}."
+        f"In {len(table) - above - below} of {len(table)} settings the Type I error rate at the {ALPHA:g} level was "
+        f"within simulation error of 5%{also}. Rates ranged from {table['level'].min():.1%} to "
+        f"{table['level'].max():.1%}."
     )
 
 
 def opening(tables) -> str:
-    """What came out, in two sentences."""
+    """Summarize the results in two sentences."""
     table = tables[""]
-    table = table[~table["test"].str.endswith(FREE)]
-    return kept(table)
+    return level_summary(table[~table["test"].str.endswith(FREE)])
 
 
 def alt(tables) -> str:
-    """What the picture shows."""
+    """Describe the figure."""
     table = tables[""]
     free = table["test"].str.endswith(FREE)
-    return "Shares of true null hypotheses rejected, by test: " + claim(
-        "near .05, except for permutations that the data do not allow",
+    return "Type I error rate by test: " + claim(
+        "near 0.05, except where permutations ignore blocks or clusters",
         table.loc[~free, "level"].max() < 0.07 and table.loc[free, "level"].max() > 0.2,
     )
 
 
 def chart(tables):
-    """Shares of true null hypotheses rejected, by test: near .05 but for permutations that the data do not allow."""
+    """Draw the Type I error rates by test, with those of permutations that ignore the blocks."""
     table = tables[""]
     free = table["test"].str.endswith(FREE)
     kinds = table["test"].str.split(",").str[0]
     groups = {name: table.loc[~free & (kinds == name), "level"] for name in dict.fromkeys(kinds[~free])}
-    wrong = "permuted freely, though in blocks"
+    wrong = "blocks ignored"
     groups[wrong] = table.loc[free, "level"]
     return levels(groups, table["trials"].max(), wrong=[wrong])
 
 
 def page(tables) -> list[str]:
-    """What the page says, from the levels of all cases."""
+    """Write the section from the levels of all settings."""
     table = tables[""]
     trials = int(table["trials"].max())
     low, high = region(trials)
-    held = table[~table["test"].str.endswith(FREE)]
-    wide = table.assign(cell=[f"{r.level:.4f}{'' if r.inside else ' (outside)'}" for r in table.itertuples()])
-    wide = wide.pivot(index="test", columns="estimator", values="cell").loc[list(dict.fromkeys(table["test"]))]
-    shown = wide[[e for e in ESTIMATORS if e in wide]].fillna("").reset_index()
-    shown["test"] = shown["test"].str.replace("relabelled", "permuted")
+    free = table.loc[table["test"].str.endswith(FREE), "level"]
     return [
-        f"{trials} null data sets a cell, half Gaussian and half Cauchy, {RESAMPLES} permutations, level "
-        f"{ALPHA:g}.  An exact test is inside [{low:.4f}, {high:.4f}] with probability {CONFIDENCE:.1%}; "
-        f"{int(held['inside'].sum())} of {len(held)} cells are, those aside that are permuted freely where the data "
-        "are in blocks or clusters.",
-        markdown(shown),
-        "For columns and pairs of columns the level is the chance that any true null hypothesis is rejected after "
-        "Westfall and Young's step-down adjustment; the columns are correlated, except within one table, where the "
-        'null hypothesis is that all of them are independent.  In "one more differs" a fifth column is far apart '
-        "in the two samples, and does not count.  For the witness band it is the chance that the function leaves "
-        "the band at any of 15 points.  "
-        + claim(
-            "Observations in a block or a cluster share what it adds to them; permuted within blocks, or cluster by "
-            "cluster, the tests keep their level, and permuted freely they do not.",
-            table.loc[table["test"].str.endswith(FREE), "level"].min() > high,
-        ),
+        claim("Permuting within blocks, or whole clusters, keeps the level. ", free.min() > high)
+        + f"Ignoring the blocks or clusters of the same data gave {free.min():.1%} to {free.max():.1%} false "
+        "positives.",
+        f"Each setting has {trials} null data sets, half Gaussian and half Cauchy, tested with {RESAMPLES} "
+        f"permutations; an exact test falls within [{low:.4f}, {high:.4f}] with probability {CONFIDENCE:.1%}. For "
+        "columns and pairs of columns the rate is the family-wise error rate after Westfall-Young step-down "
+        "adjustment, also with one more column that does differ. For the witness band it is the chance that the "
+        "function leaves the band at any of 15 points.",
     ]
 
 
 def measured(args, work: list, column: str, name: str = NAME) -> pd.DataFrame:
-    """The level of every case; ``column`` is what its second entry is called.  What is stored is under ``name``."""
+    """Return the level in every setting; ``column`` names its second entry, ``name`` the stored trials."""
     chunks = [range(start, min(start + 100, args.trials)) for start in range(0, args.trials, 100)]
     jobs = [partial(counted, i, case, chunk) for i, case in enumerate(work) for chunk in chunks]
     counts = parts(args, f"{name}_levels", jobs).groupby("case")["rejections"].sum()
@@ -228,7 +216,7 @@ def measured(args, work: list, column: str, name: str = NAME) -> pd.DataFrame:
 
 
 def counted(number: int, case: tuple, trials: range) -> list[dict]:
-    """The rejections of a case in these data sets."""
+    """Return the number of rejections of a setting in these data sets."""
     return [{"case": number, "rejections": rejections(*case, trials)}]
 
 

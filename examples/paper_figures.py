@@ -1,4 +1,4 @@
-"""Figures of the papers as our own pictures: filters, risk along the amounts, run time, improvement with d and n.
+"""Figures of the papers: filters, risk along the amounts of shrinkage, run time, improvement with d and n.
 
 [M14] Figs. 1 and 2, [S14] Figs. 2 and 3, [X20] Figs. 1 and 2.  They print curves and no numbers; these are ours, on the
 papers' mixtures of four Gaussians, whose kernel means are known exactly.
@@ -14,26 +14,26 @@ from shrinktest import FKMSE, MMKME, TSVD, IteratedTikhonov, Landweber, NuMethod
 from shrinktest.risk import loss_path, risk_study
 
 NAME, TITLE = "paper_figures", "The papers' figures"
-N, D = 20, 30  # where nothing else is said
+N, D = 20, 30  # by default
 KERNELS = ("linear", "poly2", "poly3", "gaussian")
 ESTIMATORS = ("skmse", "fkmse", "landweber", "nu", "iterated_tikhonov", "tsvd", "mkme", "mmkme")
 SIZES, DIMENSIONS, TIMED = (10, 20, 40, 80, 160), (5, 10, 20, 40, 80), (50, 100, 200, 400, 800)
-#: What a panel shows: heading, horizontal axis, its scale, vertical axis, and the figures it is after.
+#: Panel to heading, horizontal axis, its scale, vertical axis, and the published figures.
 PANELS = {
     "filter": ("Filters", "eigenvalue of K/n", "log", "factor on the mean", "[S14] Fig. 2"),
     "iterations": ("Iterations", "iterations t", "log", "risk saved, %", "[S14] Fig. 3(a)"),
-    "time": ("Run time", "sample size n", "log", "seconds an estimate", "[S14] Fig. 3(b)"),
+    "time": ("Run time", "sample size n", "log", "seconds per estimate", "[S14] Fig. 3(b)"),
     "dimension": (f"Dimension, n = {N}", "dimension d", "log", "risk saved, %", "[S14] Fig. 3(c), [M14] Fig. 2"),
     "size": (f"Sample size, d = {D}", "sample size n", "log", "risk saved, %", "[M14] Fig. 2, [X20] Fig. 2"),
     "alpha": ("Simple shrinkage", "amount alpha", "linear", "risk saved, %", "[M14] Fig. 1"),
     "lam": ("Flexible shrinkage", "amount lam_cov", "log", "risk saved, %", "[M14] Fig. 1"),
-    "noise": ("Marginalised means", "noise variance", "log", "risk saved, %", "[X20] Fig. 1"),
+    "noise": ("Marginalized means", "noise variance", "log", "risk saved, %", "[X20] Fig. 1"),
 }
-LAM = 0.05  # of the filters that are shown, on the scale of K/n
+LAM = 0.05  # amount of the filters in the figure, on the scale of K/n
 
 
 def filters() -> list[dict]:
-    """The factor of every filter at every eigenvalue: n times the weights that it gives to a diagonal Gram matrix."""
+    """Return the factor of every filter at every eigenvalue: n times its weights for a diagonal Gram matrix."""
     spectrum = np.logspace(-3, 0, 61)
     n = len(spectrum)
     shown = {
@@ -46,13 +46,13 @@ def filters() -> list[dict]:
     weights = {label: estimator.weights(np.diag(n * spectrum)) for label, estimator in shown.items()}
     return [
         {"panel": "filter", "curve": label, "x": x, "value": q}
-        for label, found in weights.items()
-        for x, q in zip(spectrum, n * found, strict=True)
+        for label, factors in weights.items()
+        for x, q in zip(spectrum, n * factors, strict=True)
     ]
 
 
-def rows_of(panel: str, table: pd.DataFrame, curve: str | None, x: str) -> list[dict]:
-    """Improvement over the plain average with its interval; the curve is the estimator where none is named."""
+def panel_rows(panel: str, table: pd.DataFrame, curve: str | None, x: str) -> list[dict]:
+    """Return the improvements over the plain average with intervals; the default curve is the estimator."""
     return [
         {"panel": panel, "curve": curve or r.estimator, "x": float(getattr(r, x)), "value": r.improvement}
         | {"low": r.improvement_low, "high": r.improvement_high, "trials": r.trials}
@@ -61,7 +61,7 @@ def rows_of(panel: str, table: pd.DataFrame, curve: str | None, x: str) -> list[
 
 
 def simulated(args, quick: bool) -> list[dict]:
-    """All panels that need data sets."""
+    """Return all panels that need data sets."""
     run = {"n_trials": args.trials, "workers": args.workers}
     rows = []
     steps = [1, 2, 4, 8, 16] if quick else [1, 2, 3, 5, 8, 12, 20, 35, 60, 100, 200]
@@ -75,16 +75,16 @@ def simulated(args, quick: bool) -> list[dict]:
         ("noise", "mmkme, half the columns", MMKME(variances=(1.0, 0.0) * (D // 2)), noise, "multiple", "gaussian")
     ]
     for panel, curve, estimator, amounts, parameter, kernel in paths:
-        kept = store(args, f"figures-{panel}-{curve.split(',')[0]}")
+        stored = store(args, f"figures-{panel}-{curve.split(',')[0]}")
         kernel = {"poly2": Polynomial(2), "poly3": Polynomial(3)}.get(kernel, kernel)
-        path = loss_path(estimator, amounts, parameter, kernel=kernel, n=N, d=D, store=kept, **run)
-        rows += rows_of(panel, path.table, curve, "amount")
+        path = loss_path(estimator, amounts, parameter, kernel=kernel, n=N, d=D, store=stored, **run)
+        rows += panel_rows(panel, path.table, curve, "amount")
     sizes, dimensions = (SIZES[:2], DIMENSIONS[:2]) if quick else (SIZES, DIMENSIONS)
     alike = {"oracle": False, **run}
-    found = risk_study("mixture", ESTIMATORS, n=[N], d=dimensions, store=store(args, "figures-d"), **alike).table
-    rows += rows_of("dimension", found[found["estimator"] != "kme"], None, "d")
-    found = risk_study("mixture", ESTIMATORS, n=sizes, d=[D], store=store(args, "figures-n"), **alike).table
-    rows += rows_of("size", found[found["estimator"] != "kme"], None, "n")
+    table = risk_study("mixture", ESTIMATORS, n=[N], d=dimensions, store=store(args, "figures-d"), **alike).table
+    rows += panel_rows("dimension", table[table["estimator"] != "kme"], None, "d")
+    table = risk_study("mixture", ESTIMATORS, n=sizes, d=[D], store=store(args, "figures-n"), **alike).table
+    rows += panel_rows("size", table[table["estimator"] != "kme"], None, "n")
     few = {"n_trials": 3, "workers": 1, "oracle": False, "store": store(args, "figures-time")}  # one at a time
     timed = risk_study("mixture", ESTIMATORS, n=TIMED[:2] if quick else TIMED, d=[D], **few).losses
     least = timed.groupby(["estimator", "n"], sort=False)["seconds"].min().reset_index()
@@ -92,93 +92,74 @@ def simulated(args, quick: bool) -> list[dict]:
     return rows
 
 
-def best(table: pd.DataFrame, panel: str) -> str:
-    """Where each curve of a panel is highest, in words."""
-    part = table[table["panel"] == panel]
-    tops = part.loc[part.groupby("curve", sort=False)["value"].idxmax()]
-    return "; ".join(
-        f"{r.curve} {r.value:+.1f} % [{r.low:+.1f}, {r.high:+.1f}] at {r.x:.3g}" for r in tops.itertuples()
-    )
-
-
-def ends(table: pd.DataFrame, panel: str, name: str) -> str:
-    """The improvements of a panel at every point of its axis."""
-    part = table[table["panel"] == panel]
-    text = [f"{r.value:+.1f} [{r.low:+.1f}, {r.high:+.1f}]" for r in part.itertuples()]
-    wide = part.assign(cell=text).pivot(index="curve", columns="x", values="cell").loc[part["curve"].unique()]
-    wide.columns = [f"{name} = {x:g}" for x in wide.columns]
-    return markdown(wide.reset_index().rename(columns={"curve": "estimator"}))
-
-
 def saved(table: pd.DataFrame) -> pd.DataFrame:
-    """Risk saved by tuned estimators, a column for every number of dimensions."""
+    """Return the risk saved by tuned estimators, with a column for every number of dimensions."""
     part = table[table["panel"] == "dimension"]
     return part.pivot(index="curve", columns="x", values="value").loc[part["curve"].unique()]
 
 
+def wide(table: pd.DataFrame, panel: str, name: str, form: str, points: tuple[int, ...]) -> str:
+    """Return a table of the values of a panel at these points of its axis."""
+    part = table[(table["panel"] == panel) & table["x"].isin(points)]
+    values = part.pivot(index="curve", columns="x", values="value").loc[part["curve"].unique()]
+    values.columns = [f"{name} = {x:g}" for x in values.columns]
+    return markdown(values.map(form.format).reset_index().rename(columns={"curve": "estimator"}))
+
+
 def opening(tables) -> str:
-    """What came out, in two sentences."""
-    found = saved(tables[""])
-    few, many = found.columns.min(), found.columns.max()
-    worst = found[few].idxmin()
+    """Summarize the results in two sentences."""
+    risk = saved(tables[""])
+    few, many = risk.columns.min(), risk.columns.max()
+    worst = risk[few].idxmin()
     return (
-        f"With n = {N} points in d = {few:g} dimensions, and amounts tuned on the data, simple shrinkage (`skmse`) "
-        f"saved {found.loc['skmse', few]:.1f} % of the risk of the plain average and marginalised means (`mkme`) "
-        f"{found.loc['mkme', few]:.1f} %; `{worst}` changed it by {-found.loc[worst, few]:+.1f} %. With d = {many:g} "
-        f"`skmse` and `mkme` saved {found.loc['skmse', many]:.1f} and {found.loc['mkme', many]:.1f} %."
+        f"With n = {N} points in d = {few:g} dimensions, tuned simple shrinkage (`skmse`) saves "
+        f"{risk.loc['skmse', few]:.1f}% of the risk of the plain average and marginalized means (`mkme`) "
+        f"{risk.loc['mkme', few]:.1f}%, while `{worst}` changes it by {-risk.loc[worst, few]:+.1f}%. With d = {many:g} "
+        f"`skmse` and `mkme` save {risk.loc['skmse', many]:.1f}% and {risk.loc['mkme', many]:.1f}%."
     )
 
 
 def alt(tables) -> str:
-    """What the picture shows."""
-    table, found = tables[""], saved(tables[""])
+    """Describe the figure."""
+    table, risk = tables[""], saved(tables[""])
     size = table[(table["panel"] == "size") & (table["curve"] == "skmse")].sort_values("x")["value"]
     return "Eight panels after the figures of the papers: " + claim(
-        "what simple shrinkage saves falls with the sample size and with the dimension",
-        size.is_monotonic_decreasing and found.loc["skmse"].iloc[0] > found.loc["skmse"].iloc[-1],
+        "the gain of simple shrinkage falls with the sample size and with the dimension",
+        size.is_monotonic_decreasing and risk.loc["skmse"].iloc[0] > risk.loc["skmse"].iloc[-1],
     )
 
 
 def chart(tables):
-    """A panel for every figure of the papers."""
+    """Draw a panel for every figure of the papers."""
     return picture(tables[""])
 
 
 def page(tables) -> list[str]:
-    """What the page says, from the curves."""
+    """Write the section from the curves."""
     table = tables[""]
-    trials = int(table["trials"].max())
-    timed = table[table["panel"] == "time"]
-    seconds = timed.pivot(index="curve", columns="x", values="value").loc[timed["curve"].unique()]
-    times = seconds.map(lambda s: f"{1000.0 * s:.2g}" if s < 0.1 else f"{1000.0 * s:.0f}")
-    times.columns = [f"n = {x:g}" for x in times.columns]
+    milliseconds = table.assign(value=1000.0 * table["value"])
+    part = table[table["panel"] == "alpha"]
+    best = part.loc[part.groupby("curve", sort=False)["value"].idxmax()]
+    kernels = ", ".join(f"{r.curve} {r.value:.1f}% at {r.x:.3g}" for r in best.itertuples())
     sources = "; ".join(f"{heading}: {source}" for heading, _, _, _, source in PANELS.values())
     return [
-        f"Mixtures of four Gaussians drawn anew for each of {trials} data sets, exact losses, n = {N} and d = {D} "
-        "where nothing else is said, median bandwidth, 95 % intervals. Risk saved is relative to the plain average "
-        f"`kme`. The panels, and the figures that they are after: {sources}.",
-        "## Filters",
-        f"All at the same amount, $\\lambda = {LAM}$ on the scale of $K/n$ ({round(1 / LAM)} iterations of Landweber, "
-        f"{round(LAM**-0.5)} of the $\\nu$-method, three steps of iterated Tikhonov). "
-        + claim("The $\\nu$-method goes above 1. ", table[table["curve"] == "nu"]["value"].max() > 1.0)
-        + "The formulas are those of the [theory](theory.md), not of the printed table (E18 to E21).",
-        "## Along the amount",
-        f"The best iteration: {best(table, 'iterations')}. The best simple shrinkage: {best(table, 'alpha')}. The best "
-        f"flexible shrinkage: {best(table, 'lam')}. The best noise: {best(table, 'noise')}. These amounts are the best "
-        "on average and known in hindsight; the next two tables are of amounts tuned on the data.",
-        "## Against the dimension",
-        ends(table, "dimension", "d"),
-        "## Against the sample size",
-        ends(table, "size", "n"),
+        f"The panels follow these figures: {sources}. Mixtures of four Gaussians are drawn anew for each of "
+        f"{int(table['trials'].max())} data sets, with n = {N} and d = {D} unless stated otherwise; losses are exact. "
+        "The filters follow the formulas of the [theory](theory.md), not the printed table (E18 to E21).",
+        f"The best amount of simple shrinkage, known only in hindsight, depends on the kernel: {kernels}.",
+        "## Dimension",
+        "Risk saved in percent, with amounts tuned on the data:",
+        wide(table, "dimension", "d", "{:+.1f}", DIMENSIONS[::2]),
+        "## Sample size",
+        wide(table, "size", "n", "{:+.1f}", SIZES[::2]),
         "## Run time",
-        "Milliseconds for one estimate, tuned, on one core of a busy machine; the least of three. `kme` need not look "
-        "at the data. Landweber and the $\\nu$-method compare up to 2n iterations.",
-        markdown(times.reset_index().rename(columns={"curve": "estimator"})),
+        "Milliseconds for one tuned estimate on one core, the minimum of three:",
+        wide(milliseconds, "time", "n", "{:,.2f}", TIMED[1::2] + TIMED[-1:]),
     ]
 
 
 def picture(table: pd.DataFrame):
-    """A panel for every figure."""
+    """Draw a panel for every figure."""
     from matplotlib.figure import Figure
 
     from shrinktest.power.plots import COLOURS, MARKERS

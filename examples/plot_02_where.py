@@ -44,4 +44,4 @@ plt.show()
 # read the ends of the curve as places with wines: it is as smooth as the kernel is wide.
 #
 # **Next:** :doc:`the same units twice <plot_03_pairs>`, :doc:`how to read a result </start>`, :doc:`which kernel sees
-# what </which_kernel>`.
+# what </which>`.

@@ -44,4 +44,4 @@ plt.show()
 # each other: neighbours with one history say less than their number.
 #
 # **Next:** :doc:`three samples <plot_04_three_groups>`, :doc:`which rows may be shuffled </choosing>`, :doc:`blocks,
-# groups and shifts </restricted_levels>`.
+# groups and shifts </levels>`.

@@ -40,4 +40,4 @@ plt.show()
 # nothing to do with each other.
 #
 # **Next:** :doc:`when a third variable explains it <plot_08_given>`, :doc:`which estimator finds the peak with fewer
-# points </eckerle4_power>`, :doc:`which bandwidth </choosing>`.
+# points </reproduced_tests>`, :doc:`which bandwidth </choosing>`.

@@ -69,4 +69,4 @@ plt.show()
 # conclude that the rule is better: against a shift it loses.
 #
 # **Next:** :doc:`your own kernel <plot_14_own_kernel>`, :doc:`rules with parameters, compiled rules </extending>`,
-# :doc:`where each estimator helps and hurts </which_estimator>`.
+# :doc:`where each estimator helps and hurts </which>`.

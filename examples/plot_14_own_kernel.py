@@ -54,5 +54,5 @@ plt.show()
 # other course, and it would be wrong to say that there is none. A kernel has to be chosen before the p-values are seen,
 # or all that were tried go in as a list.
 #
-# **Next:** :doc:`kernels with parameters </extending>`, :doc:`which kernel when </which_kernel>`, :doc:`how much
+# **Next:** :doc:`kernels with parameters </extending>`, :doc:`which kernel when </which>`, :doc:`how much
 # shrinkage helps <plot_15_risk>`.

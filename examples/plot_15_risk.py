@@ -32,6 +32,6 @@ plt.show()
 # %%
 # **How to read it.** Above the dotted line the estimate is better than the plain average. It would be wrong to conclude
 # that a test gains as much: how well a mean is estimated, and how well a difference is seen, are two questions. How
-# well the amount is found from data alone is in the :doc:`risk study </risk_study>`.
+# well the amount is found from data alone is in the :doc:`risk study </reproduced_risk>`.
 #
 # **Next:** :doc:`a density from a kernel mean <plot_16_density>`, :doc:`the estimators </estimators>`.

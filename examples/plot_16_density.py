@@ -42,4 +42,4 @@ plt.show()
 # **How to read it.** Light is where the mixture expects flowers; the dots were not used to fit it. It would be wrong to
 # conclude that there are three kinds: more components could score higher still.
 #
-# **Next:** :doc:`densities on more data sets </density_nll>`, :doc:`all that is built on kernel means </api>`.
+# **Next:** :doc:`densities on more data sets </reproduced_densities>`, :doc:`all that is built on kernel means </api>`.

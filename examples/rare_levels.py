@@ -1,8 +1,8 @@
 """Level of ``equivalence_test`` for rare values: columns of True and False, with few of one of them.
 
-The margin is the true effect, where a test at the level .05 may reject in 5 % of data sets.  Results have a note where
-too few rows differ from the most common one; rejections with and without it are counted apart.  Data sets of rows and
-of pairs that are independent are not drawn: all counts of True are tested, each with its chance.
+The margin is the true effect, so that an exact test at the 0.05 level rejects in 5% of data sets.  Results have a note
+where too few rows differ from the most common one; rejections with and without it are counted separately.  Data sets
+of independent rows and pairs are enumerated: every count of True is tested and weighted by its probability.
 """
 
 from __future__ import annotations
@@ -38,33 +38,30 @@ NUMBERS, MEMBERS = (25, 50, 100), 4  # of groups and of blocks, and of the rows 
 RATES = (3.0, 0.5)  # share of True in a fifth of the blocks, and in the others, times that of all
 ALIKE = 1.0  # a and b of the beta distribution of a group's share of True add up to it: groups are nearly all one value
 KERNEL = float(np.exp(-0.5))  # between True and False, with the bandwidth 1
-LEAST = 1e-4  # of all data sets are left out, the least likely, and taken as rejected
-OFTEN = 0.05  # of the data sets: in designs where fewer have no note, there is no share of these
+LEAST = 1e-4  # share of data sets, the least likely, that is not tested and counted as rejected
+OFTEN = 0.05  # share of data sets without a note from which their rejection rate is given
 NOTED = ("differ from the most common", "differs from the most common")
 
 
 def distance(p: float, q: float) -> float:
-    """The distance of samples with these shares of True."""
-    within, across = (1.0 - (1.0 - KERNEL) * one for one in (p * (1.0 - p) + q * (1.0 - q), p + q - 2.0 * p * q))
+    """Return the distance of samples with these shares of True."""
+    within, across = (1.0 - (1.0 - KERNEL) * share for share in (p * (1.0 - p) + q * (1.0 - q), p + q - 2.0 * p * q))
     return 1.0 - across / within
 
 
 def dependence(p: float, q: float, both: float) -> float:
-    """The dependence of variables with these shares of True: the square of their correlation."""
+    """Return the squared correlation of variables with these shares of True."""
     return (both - p * q) ** 2 / (p * (1.0 - p) * q * (1.0 - q))
 
 
 def counts_of(n: int, *chances: float) -> Iterator[tuple[tuple[int, ...], float]]:
-    """Counts of categories among n draws with their chances, the least likely left out; the last category is the rest.
-
-    Its own count is not among them.
-    """
+    """Yield counts of categories among n draws with their chances, without the least likely and the last category."""
     spread = [np.sqrt(n * p * (1.0 - p)) for p in chances]
     ranges = [
         range(max(0, int(n * p - 6 * s - 2)), min(n, int(n * p + 7 * s + 4)) + 1)
         for p, s in zip(chances, spread, strict=True)
     ]
-    grid = np.array([one for one in product(*ranges) if sum(one) <= n])
+    grid = np.array([counts for counts in product(*ranges) if sum(counts) <= n])
     every = np.column_stack([grid, n - grid.sum(axis=1)])
     chance = np.exp(multinomial(n, [*chances, 1.0 - sum(chances)]).logpmf(every))
     order = np.argsort(-chance, kind="stable")
@@ -76,94 +73,97 @@ def column(true: int, n: int) -> np.ndarray:
     return np.repeat([1.0, 0.0], [true, n - true])
 
 
-def answer(x: np.ndarray, y: np.ndarray, margin: float, **told) -> tuple[bool, bool]:
-    """Whether the test rejects, and whether it has the note."""
-    varies = np.ptp(x) * np.ptp(y) if told["measure"] == "dependence" else np.ptp(np.concatenate([x, y]))
-    if varies == 0.0 or (told["measure"] == "distance" and np.array_equal(x, y)):
+def answer(x: np.ndarray, y: np.ndarray, margin: float, **design) -> tuple[bool, bool]:
+    """Return whether the test rejects, and whether it has the note."""
+    varies = np.ptp(x) * np.ptp(y) if design["measure"] == "dependence" else np.ptp(np.concatenate([x, y]))
+    if varies == 0.0 or (design["measure"] == "distance" and np.array_equal(x, y)):
         return False, True  # an error: there is nothing to compare
-    found = equivalence_test(x, y, margin=margin, bandwidth=1.0, workers=1, **told)
-    return bool(found.reject(ALPHA)), any(word in note for note in found.notes for word in NOTED)
+    result = equivalence_test(x, y, margin=margin, bandwidth=1.0, workers=1, **design)
+    return bool(result.reject(ALPHA)), any(word in note for note in result.notes for word in NOTED)
 
 
-def of_rows(p: float, q: float, sizes: tuple[int, int]) -> Counter:
-    """Chances of (rejected, noted) for two independent samples."""
-    seen, margin = Counter(), distance(p, q)
+def tally_rows(p: float, q: float, sizes: tuple[int, int]) -> Counter:
+    """Return the chances of (rejected, noted) for two independent samples."""
+    tally, margin = Counter(), distance(p, q)
     ones = [list(counts_of(n, share)) if share else [((0,), 1.0)] for n, share in zip(sizes, (p, q), strict=True)]
     for ((k,), first), ((j,), second) in product(*ones):
         if first * second > LEAST / (len(ones[0]) * len(ones[1])):
-            seen[answer(column(k, sizes[0]), column(j, sizes[1])[::-1], margin, measure="distance")] += first * second
-    return seen
+            tally[answer(column(k, sizes[0]), column(j, sizes[1])[::-1], margin, measure="distance")] += first * second
+    return tally
 
 
-def of_pairs(p: float, q: float, both: float, n: int) -> Counter:
-    """Chances of (rejected, noted) for pairs of which so many have True twice."""
-    seen, margin = Counter(), distance(p, q)
-    for (one, other, two), chance in counts_of(n, p - both, q - both, both):
-        x, y = column(one + two, n), np.roll(column(other + two, n), one)
-        seen[answer(x, y, margin, measure="distance", paired=True)] += chance
-    return seen
+def tally_pairs(p: float, q: float, both: float, n: int) -> Counter:
+    """Return the chances of (rejected, noted) for pairs of which so many have True twice."""
+    tally, margin = Counter(), distance(p, q)
+    for (x_only, y_only, both_true), chance in counts_of(n, p - both, q - both, both):
+        x, y = column(x_only + both_true, n), np.roll(column(y_only + both_true, n), x_only)
+        tally[answer(x, y, margin, measure="distance", paired=True)] += chance
+    return tally
 
 
-def of_variables(p: float, q: float, both: float, n: int) -> Counter:
-    """Chances of (rejected, noted) for two variables that are True together so often."""
-    seen, margin = Counter(), dependence(p, q, both)
-    for (one, other, two), chance in counts_of(n, p - both, q - both, both):
-        x, y = column(one + two, n), np.roll(column(other + two, n), one)
-        seen[answer(x, y, margin, measure="dependence")] += chance
-    return seen
+def tally_variables(p: float, q: float, both: float, n: int) -> Counter:
+    """Return the chances of (rejected, noted) for two variables that are True together so often."""
+    tally, margin = Counter(), dependence(p, q, both)
+    for (x_only, y_only, both_true), chance in counts_of(n, p - both, q - both, both):
+        x, y = column(x_only + both_true, n), np.roll(column(y_only + both_true, n), x_only)
+        tally[answer(x, y, margin, measure="dependence")] += chance
+    return tally
 
 
-def of_groups(p: float, q: float, n: int, trials: int) -> Counter:
-    """Chances of (rejected, noted) for samples of n groups, whose shares of True differ."""
-    rng, seen = np.random.default_rng([crc32(f"groups {p} {q}".encode()), n]), Counter()
+def tally_groups(p: float, q: float, n: int, trials: int) -> Counter:
+    """Return the chances of (rejected, noted) for samples of n groups, whose shares of True differ."""
+    rng, tally = np.random.default_rng([crc32(f"groups {p} {q}".encode()), n]), Counter()
     groups = (np.repeat(np.arange(n), MEMBERS), n + np.repeat(np.arange(n), MEMBERS))
     for _ in range(trials):
         rates = [rng.beta(ALIKE * r, ALIKE * (1.0 - r), size=n) if r else np.zeros(n) for r in (p, q)]
         x, y = ((rng.random(n * MEMBERS) < np.repeat(rate, MEMBERS)).astype(float) for rate in rates)
-        seen[answer(x, y, distance(p, q), measure="distance", groups=groups)] += 1.0 / trials
-    return seen
+        tally[answer(x, y, distance(p, q), measure="distance", groups=groups)] += 1.0 / trials
+    return tally
 
 
-def of_blocks(p: float, q: float, n: int, trials: int) -> Counter:
-    """Chances of (rejected, noted) for samples in n blocks; a fifth of these has more Trues than the others."""
-    rng, seen = np.random.default_rng([crc32(f"blocks {p} {q}".encode()), n]), Counter()
+def tally_blocks(p: float, q: float, n: int, trials: int) -> Counter:
+    """Return the chances of (rejected, noted) for samples in n blocks; a fifth of them has more Trues."""
+    rng, tally = np.random.default_rng([crc32(f"blocks {p} {q}".encode()), n]), Counter()
     blocks = np.repeat(np.arange(n), MEMBERS)
     rates = np.where(np.arange(n) % 5 == 0, *RATES)
     for _ in range(trials):
         x, y = ((rng.random(n * MEMBERS) < r * rates[blocks]).astype(float) for r in (p, q))
-        seen[answer(x, y, distance(p, q), measure="distance", blocks=(blocks, blocks))] += 1.0 / trials
-    return seen
+        tally[answer(x, y, distance(p, q), measure="distance", blocks=(blocks, blocks))] += 1.0 / trials
+    return tally
 
 
 def jobs_of(trials: int) -> Iterator[tuple[dict, Callable[..., Counter], tuple]]:
-    """What is measured: how the row of the table begins, the function, and its arguments."""
+    """Yield the first columns of each row of the table, the function, and its arguments."""
     quick = trials < 100
     for (m, n), p, times in product(SIZES[: 2 if quick else None], SHARES, OTHERS):
-        yield {"data": ROWS, "first": p, "second": times * p, "rows": f"{m} and {n}"}, of_rows, (p, times * p, (m, n))
+        row = {"data": ROWS, "first": p, "second": times * p, "rows": f"{m} and {n}"}
+        yield row, tally_rows, (p, times * p, (m, n))
     for n, p, times, part in product(FEW[: 1 if quick else None], SHARES, OTHERS, BOTH):
         both = part * times * p
         if times or part == BOTH[0]:
             row = {"data": PAIRS, "first": p, "second": times * p, "both": both, "rows": str(n)}
-            yield row, of_pairs, (p, times * p, both, n)
+            yield row, tally_pairs, (p, times * p, both, n)
     for n, (p, q), part in product(FEW[: 1 if quick else None], VARIABLES, TOGETHER):
         both = part * min(p, q)
-        yield {"data": DEPENDENCE, "first": p, "second": q, "both": both, "rows": str(n)}, of_variables, (p, q, both, n)
-    for data, function in ((GROUPS, of_groups), (BLOCKS, of_blocks)):
+        row = {"data": DEPENDENCE, "first": p, "second": q, "both": both, "rows": str(n)}
+        yield row, tally_variables, (p, q, both, n)
+    for data, function in ((GROUPS, tally_groups), (BLOCKS, tally_blocks)):
         for n, p, times in product(NUMBERS[: 1 if quick else None], SHARES, OTHERS):
             row = {"data": data, "first": p, "second": times * p, "rows": f"{n} times {MEMBERS}", "trials": trials}
             yield row, function, (p, times * p, n, trials)
 
 
 def measured(args) -> pd.DataFrame:
-    """Rejections and notes in every design."""
+    """Return rejections and notes in every design."""
     jobs = list(jobs_of(args.trials))[:: 1 if args.trials >= 100 else 3]
     parallel = Parallel(n_jobs=args.workers or usable_cores())
-    found = parallel(delayed(function)(*told) for _, function, told in jobs)
+    counted = parallel(delayed(function)(*arguments) for _, function, arguments in jobs)
     rows = []
-    for (row, _, _), seen in zip(jobs, found, strict=True):
-        left = max(0.0, 1.0 - sum(seen.values()))  # what was not tested
-        unnoted, alone = seen[True, False] + seen[False, False], seen[True, False]
-        row = {"both": np.nan, "trials": 0} | row | {"rejected": seen[True, True] + alone + left, "unnoted": unnoted}
+    for (row, _, _), tally in zip(jobs, counted, strict=True):
+        omitted = max(0.0, 1.0 - sum(tally.values()))  # the chance of data sets that were not tested
+        unnoted, alone = tally[True, False] + tally[False, False], tally[True, False]
+        rejected = tally[True, True] + alone + omitted
+        row = {"both": np.nan, "trials": 0} | row | {"rejected": rejected, "unnoted": unnoted}
         row |= {"rejected_unnoted": alone / unnoted if unnoted >= OFTEN else np.nan, "low": np.nan, "high": np.nan}
         if row["trials"] and unnoted >= OFTEN:
             drawn = round(unnoted * row["trials"])
@@ -173,27 +173,27 @@ def measured(args) -> pd.DataFrame:
 
 
 def opening(tables) -> str:
-    """What came out, in two sentences."""
+    """Summarize the results in two sentences."""
     table = tables[""]
-    every, unnoted = table["rejected"].max(), table["rejected_unnoted"].max()
     return (
-        f"Where nearly all values of a column are the same, an equivalence test at the level {ALPHA:g} rejects in up "
-        f"to {100 * every:.0f} % of the data sets in which the effect is exactly the margin. Its results have a note "
-        f"then; of the data sets without the note it rejects in at most {100 * unnoted:.1f} %."
+        f"Where nearly all values of a column are equal, an equivalence test at the {ALPHA:g} level can have a Type I "
+        f"error rate of up to {table['rejected'].max():.0%}. Results have a note where too few rows differ from the "
+        "rest; "
+        f"without it the rate is at most {table['rejected_unnoted'].max():.1%}."
     )
 
 
 def alt(tables) -> str:
-    """What the picture shows."""
+    """Describe the figure."""
     table = tables[""]
-    return "Shares rejected where the effect is exactly the margin and values are rare: " + claim(
-        "far above .05 in some designs, and hardly anywhere among the data sets without a note",
+    return "Type I error rates of equivalence tests for rare values: " + claim(
+        "far above 0.05 in some designs, but below 0.08 without a note",
         table["rejected"].max() > 0.2 and table["rejected_unnoted"].max() < 0.08,
     )
 
 
 def chart(tables):
-    """Shares rejected where the effect is exactly the margin, of all data sets and of those without the note."""
+    """Draw the Type I error rates of all data sets and of those without the note."""
     table, groups = tables[""], {}
     for data, some in table.groupby("data", sort=False):
         groups[f"{data}, all"] = some["rejected"]
@@ -203,39 +203,23 @@ def chart(tables):
 
 
 def page(tables) -> list[str]:
-    """What the page says, from the rejections in all designs."""
+    """Write the section from the rejections in all designs."""
     table = tables[""]
     trials = int(table["trials"].max())
-    parts = [
-        "A column is True or False, and the kernel is Gaussian with the bandwidth 1, so that the distance of two such "
-        "columns, or the dependence (the square of their correlation), is known. It is the margin, where a test may "
-        "reject in 5 % of data sets. The variance is estimated from the few rows that differ from all others; a data "
-        "set that happens to have fewer of them has a smaller effect and a smaller variance, both at once.",
-        f"Rows, pairs and variables that are independent are not drawn: every count of True is tested, and has its "
-        f"chance; {100 * LEAST:g} % of the data sets, the least likely, are taken as rejected. Of groups of {MEMBERS} "
-        f"rows, nearly all of one value, and of blocks, of which a fifth has six times the share of the others, "
-        f"{trials} data sets are drawn. 95 % intervals by Clopper and Pearson are in the file.",
-        "`rejected` is of all data sets; `unnoted` is the share that has no note, and `rejected_unnoted` is of these, "
-        f"where they are {100 * OFTEN:g} % or more.",
-        _worst(table),
+    titles = {ROWS: "two samples", PAIRS: "pairs", DEPENDENCE: "two variables", GROUPS: "groups", BLOCKS: "blocks"}
+    worst = table.groupby("data", sort=False).agg(
+        designs=("rejected", "size"), every=("rejected", "max"), unnoted=("rejected_unnoted", "max")
+    )
+    worst[["every", "unnoted"]] = worst[["every", "unnoted"]].map("{:.1%}".format)
+    names = {"every": "highest rate", "unnoted": "highest rate without note"}
+    return [
+        markdown(worst.rename(index=titles).reset_index().rename(columns=names)),
+        "The reason is that effect and variance are estimated from the same few rows that differ from the rest: a "
+        "sample with fewer of them shows a smaller effect and a smaller variance.",
+        "Columns are True or False, so the true effect is known, and it is the margin. For rows, pairs and two "
+        "variables the rates are computed by enumeration rather than simulation; for groups and blocks of "
+        f"{MEMBERS} rows they come from {trials} data sets per design.",
     ]
-    titles = {ROWS: "Two samples", PAIRS: "Pairs", DEPENDENCE: "Two variables", GROUPS: "Groups", BLOCKS: "Blocks"}
-    for data, some in table.groupby("data", sort=False):
-        shown = some.drop(columns=["data", "trials", "low", "high", *(["both"] if some["both"].isna().all() else [])])
-        values = ["rejected", "unnoted", "rejected_unnoted"]
-        shown = shown.assign(**{name: shown[name].round(3) for name in values}).astype(object)
-        parts.append(f"## {titles[data]}\n\n" + markdown(shown.where(shown.notna(), "-")))
-    return parts
-
-
-def _worst(table: pd.DataFrame) -> str:
-    """The largest shares for all kinds of data."""
-    said = []
-    for data, some in table.groupby("data", sort=False):
-        unnoted = some["rejected_unnoted"].max()
-        without = "every data set has the note" if np.isnan(unnoted) else f"without the note {100 * unnoted:.1f} %"
-        said.append(f"{data} {100 * some['rejected'].max():.1f} % ({len(some)} designs; {without})")
-    return f"At most: {'; '.join(said)}."
 
 
 def main() -> None:

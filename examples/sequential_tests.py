@@ -1,6 +1,6 @@
-"""Sequential stopping: how many relabellings it saves, and what it does to p-values, decisions and power.
+"""Sequential stopping: how many permutations it saves, and its effect on p-values, decisions and power.
 
-Every rule sees the same relabellings of the same data sets as the test that draws them all.
+Every rule sees the same permutations of the same data sets as the test that draws them all.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ RULES = {
     "besag-clifford, h = 50": BesagClifford(h=50),
 }
 RESAMPLES, LEVELS = 999, (0.05, 0.01)
-# the data, their size, and how many data sets there are for every one of --trials
+# test, data, design, size, and number of data sets per trial of --trials
 CASES = [
     ("two-sample", "null", MeanShift(dimension=2).null(), 25, 5),
     ("independence", "null", Linear().null(), 25, 5),
@@ -35,7 +35,7 @@ CASES = [
 
 
 def run(test: str, design, n: int, seeds: range) -> list[dict]:
-    """p-value and draws by every rule of every data set: rules are applied to the relabellings in their order."""
+    """Return p-value and draws by every rule; all rules see the same permutations in the same order."""
     rows = []
     for seed in seeds:
         data, relabellings = np.random.SeedSequence(seed).spawn(2)
@@ -52,7 +52,7 @@ def run(test: str, design, n: int, seeds: range) -> list[dict]:
 
 
 def uniformity(pvalues: np.ndarray, h: int) -> float:
-    """Chi-square test that P(p <= x) = x at the attainable x, in groups of values that some eight runs fall into."""
+    """Return the chi-square p-value of P(p <= x) = x at the attainable x, in groups with about eight runs."""
     attainable = [(g + 1) / (RESAMPLES + 1) for g in range(h)] + [h / draw for draw in range(RESAMPLES, h - 1, -1)]
     edges, last = [], 0.0
     for x in attainable:
@@ -80,7 +80,7 @@ def summarise(test: str, data: str, frame: pd.DataFrame) -> list[dict]:
 
 
 def loss(table: pd.DataFrame, rule: str) -> float:
-    """Largest difference of power at .05 between all draws and a rule."""
+    """Return the largest loss of power at the 0.05 level of a rule, compared with all draws."""
     powers = table[table["data"] != "null"].pivot(index=["test", "data"], columns="rule", values="rejections at 0.05")
     return float((powers["all draws"] - powers[rule]).max())
 
@@ -101,61 +101,55 @@ def main() -> None:
 
 
 def opening(tables) -> str:
-    """What came out, in two sentences."""
+    """Summarize the results in two sentences."""
     table = tables[""]
     null = table[(table["data"] == "null") & (table["rule"] != "all draws")]["draws"]
     level = table.loc[table["data"] == "null", "rejections at 0.05"]
     most = max(loss(table, rule) for rule in set(table["rule"]) - {"all draws"})
     return (
-        f"Where there is nothing to find, tests that stop early take {null.min():.0f} to {null.max():.0f} permutations "
-        f"on average in place of {RESAMPLES}. At level .05 they lose at most {most:.3f} of the power. "
+        f"Under the null hypothesis, tests that stop early need {null.min():.0f} to {null.max():.0f} permutations on "
+        f"average instead of {RESAMPLES}. They lose at most {most:.3f} of power at the 0.05 level. "
         + claim(
-            "They raise false alarms as often as they may, within the error of the count.",
+            "Their Type I error rates are within simulation error of 5%.",
             level.between(*band(0.05, int(table["trials"].min()))).all(),
         )
     )
 
 
 def alt(tables) -> str:
-    """What the picture shows."""
+    """Describe the figure."""
     some = tables[""][tables[""]["rule"] != "all draws"]
     mean = some.groupby("data")["draws"].mean()
     return "Mean number of permutations by rule and data: " + claim(
-        "few where there is nothing to find", mean["null"] < 0.3 * tables[""]["draws"].max()
+        "few under the null hypothesis", mean["null"] < 0.3 * tables[""]["draws"].max()
     )
 
 
 def chart(tables):
-    """Mean number of permutations by rule and data: fewest where there is nothing to find."""
+    """Draw the mean number of permutations by rule and data."""
     table = tables[""]
     wide = table.assign(case=table["test"] + ", " + table["data"]).pivot(index="case", columns="rule", values="draws")
     colours = (GREY, BLUE, ORANGE, "#009E73", "#CC79A7")
     looks = {rule: (marker, colour) for rule, marker, colour in zip(wide, "osD^v", colours, strict=False)}
-    return dots(wide.sort_values("curtailed"), "permutations drawn, on average", looks)
+    return dots(wide.sort_values("curtailed"), "mean number of permutations", looks)
 
 
 def page(tables) -> list[str]:
-    """What the page says, from the table of all rules."""
+    """Write the section from the table of all rules."""
     table = tables[""]
-    within = 1.96 * table["standard error"]
-    shown = table.assign(draws=[f"{mean:.0f} ± {half:.0f}" for mean, half in zip(table["draws"], within, strict=True)])
-    shown = shown.drop(columns="standard error")
-    shown["uniform"] = [f"{p:.3f}" if p == p else "" for p in table["uniform"]]
+    wide = table[table["rule"] != "all draws"].pivot_table("draws", ["test", "data"], "rule", sort=False)
     return [
-        f"25 + 25 observations in 2 dimensions, or 25 pairs; `kme`, median bandwidths, at most {RESAMPLES} "
-        "permutations. `draws`: how many there were on average, with a 95 % interval. `unlike`: data sets in which a "
-        "level is rejected by the rule and not by all draws, or the other way round. `uniform`: p-value of a "
-        "chi-square test that under the null hypothesis P(p <= x) = x at the values that p can take.",
-        markdown(shown),
+        "Mean number of permutations:",
+        markdown(wide.map("{:.0f}".format).reset_index()),
         claim(
-            "`curtailed` is asked for the level .05 and decides there as all draws do, in every data set; its "
-            "p-value is valid at .01 as well. ",
+            "`curtailed` always makes the same decision at the 0.05 level as all permutations. ",
             table.loc[table["rule"] == "curtailed", "unlike at 0.05"].max() == 0,
         )
-        + "The p-values of Besag and Clifford are exact for any h. With h = 20, the default, "
-        "the test at .05 is that of its first 399 draws, and the test at .01 is that of all 999. At .05 this costs "
-        f"{loss(table, 'besag-clifford, h = 20'):.3f} of power at most in these cases, and h = 10 "
-        f"{loss(table, 'besag-clifford, h = 10'):.3f}.",
+        + "Besag-Clifford p-values are exact for any h; at the 0.05 level they cost "
+        f"{loss(table, 'besag-clifford, h = 20'):.3f} of power at most with h = 20 (the default) and "
+        f"{loss(table, 'besag-clifford, h = 10'):.3f} with h = 10.",
+        f"Samples have 25 + 25 points in two dimensions, or 25 pairs, with {table['trials'].min()} to "
+        f"{table['trials'].max()} data sets per row.",
     ]
 
 

@@ -263,7 +263,7 @@ def blocks(table: pd.DataFrame) -> dict[str, str]:
         ]
         found[f"levels: {kind}"] = markdown(pd.DataFrame(rows))
     trials = sorted(set(table["trials"]))
-    found["levels: trials"] = f"{' to '.join(map(str, trials))} null data sets a line; 95 % Clopper-Pearson intervals."
+    found["levels: trials"] = f"{' to '.join(map(str, trials))} null data sets per row; 95% Clopper-Pearson intervals."
     return found
 
 

@@ -119,7 +119,7 @@ def documented(function: Function) -> Function:
 
     summary, *parts = re.split(r"\n\n(?=[A-Z][A-Za-z ]+\n-+\n)", cleandoc(function.__doc__))
     sections = dict(re.split(r"\n-+\n", part, maxsplit=1) for part in parts)
-    shared, own = _entries(_PARAMETERS), _entries(sections["Parameters"])
+    shared, own = entries_in(_PARAMETERS), entries_in(sections["Parameters"])
     names = signature(function).parameters
     entries = []
     for name in names:
@@ -135,8 +135,24 @@ def documented(function: Function) -> Function:
     return function
 
 
-def _entries(text: str) -> dict[str, str]:
+def entries_in(text: str) -> dict[str, str]:
     """Entries of a numpydoc section by each of the names that they describe."""
     entries = re.split(r"\n(?=\S)", text.strip("\n"))
     heads = [entry.partition("\n")[0].partition(" : ")[0] for entry in entries]
     return {name.lstrip("*"): entry for head, entry in zip(heads, entries, strict=True) for name in head.split(", ")}
+
+
+def parameters_of(function: Callable[..., Any]) -> dict[str, tuple[str, str]]:
+    """Return the type and the description of every parameter in a numpydoc docstring.
+
+    Examples
+    --------
+    >>> parameters_of(entries_in)
+    {}
+    """
+    from inspect import getdoc
+
+    _, _, rest = (getdoc(function) or "").partition("\nParameters\n----------\n")
+    section = re.split(r"\n\n(?=[A-Z][A-Za-z ]+\n-+\n)", rest)[0]
+    parts = {name: entry.partition("\n") for name, entry in entries_in(section).items()} if section.strip() else {}
+    return {name: (head.partition(" : ")[2], " ".join(text.split())) for name, (head, _, text) in parts.items()}

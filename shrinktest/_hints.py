@@ -10,7 +10,8 @@ from shrinktest._warn import tiny_is_zero
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_ELSEWHERE = {
+#: Arguments of other packages, and what they are called here.
+ELSEWHERE = {
     **dict.fromkeys(("seed", "random_state", "random_seed"), "rng"),
     **dict.fromkeys(("n_permutations", "n_perms", "num_permutations", "permutation_count", "reps", "B"), "n_resamples"),
     **dict.fromkeys(("n_jobs", "n_workers", "num_workers", "threads"), "workers"),
@@ -29,7 +30,7 @@ def hinted(function: Function) -> Function:
     @wraps(function)
     def called(*values: Any, **options: Any) -> Any:
         for name in options.keys() - known:
-            word = _ELSEWHERE.get(name, name)
+            word = ELSEWHERE.get(name, name)
             meant = next((other for other in (word, f"{word}s", word.removesuffix("s")) if other in known), None)
             if meant:
                 raise TypeError(f"{function.__name__} has no argument {name}=; it is {meant}= here")

@@ -126,7 +126,7 @@ def closer_test(
     The statistic is the difference of two unbiased estimates over its standard error ([B16]; for HSIC [B15]), by the
     jackknife over rows, pairs or groups.  The p-value is that of Student's t with Welch's degrees of freedom.  It is
     asymptotic: no permutation leaves the data as they are when X is as far from Y as from Z.  The two-sided test was
-    found to hold its level from 20 rows on, see the page "Which model is nearer?".
+    found to hold its level from 20 rows on, see the page "Which model is closer?".
 
     A small p-value says that one candidate is nearer, not that it is near.  There is no ``estimator=``: shrinkage
     shortens distances by amounts that depend on sizes and spreads, and would favor the candidate with fewer rows.

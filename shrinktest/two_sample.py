@@ -102,7 +102,7 @@ def two_sample_test(
     estimator, and [X20] (30) for marginalized means; the unbiased form of equal weights is that of [G12]
     (:doc:`/theory`).
 
-    Several statistics share their permutations and give one exact p-value; :doc:`/aggregation` lists those of "auto".
+    Several statistics share their permutations and give one exact p-value; :doc:`/which` lists those of "auto".
     With ``paired=True`` half of the weight of "auto" is on the differences within pairs.
     Data in batches are read whole if they fit in memory, and otherwise need ``gram="rff"`` or "nystrom"
     (:doc:`/large`).

@@ -37,7 +37,7 @@ LAYERS = [
         "_jit",
         "plots",
     ),
-    ("units", "tables"),
+    ("units", "tables", "data"),
     ("kernels",),
     ("embedding", "estimators"),
     ("permutations",),

@@ -23,7 +23,7 @@ class Commands(SphinxDirective):
         program = parser()
         (commands,) = [action for action in program._actions if isinstance(action, argparse._SubParsersAction)]
         helps = {choice.dest: choice.help for choice in commands._choices_actions}
-        sections = [command(name, found, helps[name]) for name, found in commands.choices.items()]
+        sections = [command(name, found, helps[name]) for name, found in commands.choices.items() if name != "help"]
         sections += [printed(line) for line in LISTS]
         for section in sections:
             self.state.document.note_explicit_target(section)
@@ -31,25 +31,11 @@ class Commands(SphinxDirective):
 
 
 def command(name, found, short):
-    """What a command does, how it is called, and its options."""
+    """Write what a command does and its help."""
     section = titled(f"shrinktest {name}")
     section += prose(found.description or short)
-    options = [action for action in found._actions if action.option_strings and action.help != argparse.SUPPRESS]
-    options = [action for action in options if action.dest != "help"]
-    places = [action for action in found._actions if not action.option_strings]
-    wanted = [f"[{action.metavar}]" if action.nargs == "?" else action.metavar for action in places]
-    section += block(" ".join([found.prog, *wanted, *(["[options]"] if options else [])]))
-    listed = nodes.definition_list()
-    for action in [*places, *options]:
-        value = "" if action.nargs == 0 or action in places else action.metavar or f"{{{','.join(action.choices)}}}"
-        term = nodes.term(
-            "", "", nodes.literal("", " ".join([*action.option_strings, value]).strip() or action.metavar)
-        )
-        listed += nodes.definition_list_item("", term, nodes.definition("", prose(action.help)))
-    if len(listed):
-        section += listed
-    if found.epilog:
-        section += prose(f"{found.epilog[0].upper()}{found.epilog[1:]}".rstrip(".") + ".")
+    if found.examples:
+        section += block(found.format_help())
     return section
 
 

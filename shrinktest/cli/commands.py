@@ -1,78 +1,197 @@
-"""The commands of ``shrinktest``, and the parser that knows them."""
+"""The commands: for each the functions that it calls, and how files become their data."""
 
 from __future__ import annotations
 
-import argparse
 import re
-from collections.abc import Collection
-from importlib import import_module
-from typing import Any, NoReturn
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from inspect import Parameter, signature
+from typing import Any
 
-from shrinktest._check import choice
-from shrinktest._version import __version__
-from shrinktest.cli.exits import EXIT_CODES, WRONG
+import shrinktest
+from shrinktest.cli import values
+from shrinktest.cli.options import SPELLED, Parser, Typed, add_option, add_parameters
 
-#: Every command and what its help says in one line.  The module of the same name (``two_sample`` for ``two-sample``)
-#: has its description and options, ``add_options(command)``, and what it does, ``run(args)``.
+EXIT_CODES = (
+    "exit codes: 0 the test ran, 1 with --exit-code if it rejects (equivalence: if it does not) or --fail-if holds, "
+    "2 bad usage or input, 70 an error of shrinktest itself, 130 interrupted"
+)
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command: what it is for, the functions whose parameters are its options, its files and further options."""
+
+    summary: str
+    verbs: str = ""  # names of functions
+    files: str = ""  # positional arguments; one that ends in ... takes any number
+    options: str = ""  # that are of no function
+    examples: str = ""  # of what follows the name of the command, between bars
+    data: str = "samples"  # the function of ``data`` that reads them; "variables" also if --measure is a dependence
+    runner: str = "report:run_test"
+    leave_out: str = ""
+
+    @property
+    def functions(self) -> tuple[Callable[..., Any], ...]:
+        """The functions of the library."""
+        return tuple(getattr(shrinktest, name) for name in self.verbs.split())
+
+    @property
+    def closing(self) -> str:
+        """The end of the description."""
+        if "DESIGN" in self.files:
+            return "Interrupted with --store FILE, the same command goes on where it was."
+        return "A file is CSV, Parquet or npy, a pattern such as 'a/*.parquet', or - (standard input)."
+
+
+_READING = "header sep decimal thousands date_format encoding na comment skip_rows json plot exit_code"
+
 COMMANDS = {
-    "compare": "what changed between two tables, and how?",
-    "two-sample": "do two samples come from the same distribution?",
-    "change": "does a series change, and with which row?",
-    "independence": "are two variables independent?",
-    "k-sample": "do several samples come from the same distribution?",
-    "joint": "are several variables jointly independent?",
-    "symmetry": "is a distribution symmetric about a point?",
-    "closer": "which of two models, or of several, is nearer to what was observed?",
-    "equivalence": "are two samples practically the same?",
-    "columns": "in which columns do two samples differ?",
-    "matrix": "which columns depend on which?",
-    "calibrate": "does a test keep its level on data like these?",
-    "power": "how often do the tests reject?",
-    "sample-size": "how many observations does a test need?",
-    "estimators": "list the estimators, one line each",
-}
+    "compare": Command(
+        "what changed between two tables, and how?", "compare", "A B", f"columns {_READING} fail_if html",
+        "march.csv april.csv --html report.html|march.csv april.csv --types 'zip=category,amount=number' --decimal ,|"
+        "march.parquet april.parquet --exit-code --fail-if 'auc > 0.6'"),
+    "two-sample": Command(
+        "do two samples come from the same distribution?", "two_sample_test", "A B",
+        f"columns {_READING} fail_if effect witness coordinates set bins",
+        "before.csv after.csv --estimator auto --seed 0|before.csv after.csv --paired --effect --plot null.png|"
+        "'before/*.parquet' 'after/*.parquet' --gram rff --rank 200"),
+    "change": Command(
+        "does a series change, and with which row?", "change_point_test change_points", "DATA",
+        f"columns {_READING} fail_if sort several set",
+        "series.csv --time date --plot change.png|series.csv --time date --sort --columns flow --shift stretches|"
+        "series.csv --several --n-changes 3", "rows"),
+    "independence": Command(
+        "are two variables independent?", "independence_test", "DATA", f"x y {_READING} fail_if effect set bins",
+        "table.csv --x dose --y response1,response2 --plot null.png|table.csv --x dose --y response --given age,site|"
+        "series.csv --x rain --y flow --shift circular --lags -5:5", "variables"),
+    "k-sample": Command(
+        "do several samples come from the same distribution?", "k_sample_test", "A...",
+        f"columns {_READING} fail_if effect set bins",
+        "a.csv b.csv c.csv --seed 0|site*.csv --comparison pooled --effect|"
+        "a.csv b.csv c.csv --blocks day --fail-if 'pvalue < 0.01'"),
+    "joint": Command(
+        "are several variables jointly independent?", "joint_independence_test", "DATA",
+        f"variable {_READING} fail_if set",
+        "table.csv|table.csv --variable a,b --variable c --variable d:f|table.csv --estimator auto --seed 0",
+        "variables"),
+    "symmetry": Command(
+        "is a distribution symmetric about a point?", "symmetry_test", "DATA", f"columns {_READING} fail_if set",
+        "errors.csv|errors.csv --columns a,b --about 0.5,2|errors.csv --estimator auto --exit-code", "rows"),
+    "closer": Command(
+        "which of two models, or of several, is nearer to what was observed?", "closer_test", "FILE...",
+        f"columns x y z {_READING} fail_if",
+        "observed.csv model_a.csv model_b.csv|observed.csv model_*.csv --method fdr_bh|"
+        "table.csv --measure dependence --x income --y age --z school"),
+    "equivalence": Command(
+        "are two samples practically the same?", "equivalence_test", "FILE...", f"columns x y {_READING} fail_if set",
+        "before.csv after.csv --margin 0.05 --measure distance|before.csv after.csv --margin 0.6 --measure auc|"
+        "table.csv --x dose --y response --margin 0.1 --measure dependence"),
+    "columns": Command(
+        "in which columns do two samples differ?", "two_sample_test_columns", "A B",
+        f"columns {_READING} fail_if set bins",
+        "before.csv after.csv|before.csv after.csv --method fdr_bh|"
+        "'before/*.parquet' 'after/*.parquet' --gram nystrom --rank 20"),
+    "matrix": Command(
+        "which columns depend on which?", "independence_matrix", "DATA", f"x y {_READING} fail_if set",
+        "table.csv --plot heat.png|table.csv --x a,b --y c:f --method fdr_bh|table.csv --given others", "variables"),
+    "calibrate": Command(
+        "does a test keep its level on data like these?", "calibrate two_sample_test independence_test", "FILE...",
+        f"columns x y {_READING} test set",
+        "a.csv b.csv --estimator fkmse --trials 500|table.csv --x dose --y response --blocks site|"
+        "a.csv b.csv --test mine:pipeline", runner="studies:run_calibrate",
+        leave_out="alpha covariates covariate_method lags store given_method"),
+    "power": Command(
+        "how often do the tests reject?", "power_study two_sample_test", "[DESIGN]",
+        "list tests set csv json plot quiet",
+        "--list|mean-shift --estimators kme,fkmse --n 20,40,80 --plot power.png|"
+        "scale-change --set dimension=20 --store study.sqlite --csv power.csv",
+        runner="studies:run_power", leave_out="progress test_options"),
+    "sample-size": Command(
+        "how many observations does a test need?", "solve_sample_size two_sample_test", "DESIGN",
+        "set json plot quiet",
+        "mean-shift --power 0.9|mean-shift --set shift=0.7 --ratio 2|"
+        "mean-shift --estimator ttest_ind --store plan.sqlite", runner="studies:run_sample_size",
+        leave_out="progress test_options"),
+    "estimators": Command("list the estimators, one line each", runner="studies:run_estimators"),
+    "completion": Command("print a script by which bash, zsh or fish completes commands", files="SHELL",
+                          runner="studies:run_completion"),
+}  # fmt: skip
+
+#: Parameters of tests that studies pass on.
+TEST_OPTIONS = ("kernel", "bandwidth", "scale", "paired", "shift")
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser whose complaints are one line, in the words of the others."""
-
-    def error(self, message: str) -> NoReturn:
-        """Say what is wrong in one line and exit."""
-        named = re.sub(r"^argument (?:(\S+)/)?(\S+): ", r"\2: ", message)
-        named = re.sub(r"^(\S+): (must|invalid)", r"\1 \2", named)
-        if found := re.fullmatch(r"(\S+) invalid choice: (\S+) \(.*?choose from (.*)\)", named):
-            known = [name.strip("' ") for name in found[3].split(",")]
-            try:
-                choice(found[2].strip("'"), known, found[1])
-            except ValueError as error:
-                named = str(error)
-        self.exit(WRONG, f"shrinktest: error: {' '.join(named.split())}; see {self.prog} --help\n")
-
-    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
-        """The value of an option; that of ``--na=--`` is two dashes, which argparse takes off in some versions."""
-        if action.option_strings and arg_strings == ["--"]:
-            return self._get_value(action, "--")
-        return super()._get_values(action, arg_strings)
-
-
-def parser(words: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
-    """The parser of ``shrinktest``; ``args.run(args)`` runs the command.
-
-    Of the commands only those among ``words``, which are what was typed, have their options, so that the modules of the
-    others, and what they import, are not loaded; by default all have.
-    """
-    program = _Parser(
-        prog="shrinktest",
-        description="Kernel two-sample and independence tests with pluggable mean estimators.",
-        epilog=EXIT_CODES,
-        allow_abbrev=False,
-    )
-    program.add_argument("--version", action="version", version=f"shrinktest {__version__}")
-    commands = program.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, what in COMMANDS.items():
-        command = commands.add_parser(name, help=what, allow_abbrev=False)
+def parser(words: Collection[str] = tuple(COMMANDS)) -> Parser:
+    """Return the parser of ``shrinktest``; only the commands among ``words`` get their options."""
+    program = Parser(
+        prog="shrinktest", description="Kernel two-sample and independence tests with pluggable mean estimators.",
+        epilog=EXIT_CODES, allow_abbrev=False,
+    )  # fmt: skip
+    program.add_argument("-V", "--version", action="version", version=f"shrinktest {shrinktest.__version__}")
+    commands = program.add_subparsers(dest="command", metavar="COMMAND")
+    for name, command in COMMANDS.items():
+        subparser = commands.add_parser(name, help=command.summary, allow_abbrev=False)
         if name in words:
-            module = import_module(f"shrinktest.cli.{name.replace('-', '_')}")
-            module.add_options(command)
-            command.set_defaults(run=module.run)
+            _complete(subparser, name)
+    commands.add_parser("help", help="show the help of a command").add_argument("topic", nargs="?")
     return program
+
+
+def parsers_in(program: Parser) -> dict[str, Parser]:
+    """Return the parsers of the commands by name."""
+    return next(dict(action.choices) for action in program._actions if action.dest == "command")  # type: ignore
+
+
+def _complete(subparser: Parser, name: str) -> None:
+    """Add the files and options of a command to its parser."""
+    command = COMMANDS[name]
+    for word in command.files.split():
+        many: dict[str, Any] = {"nargs": "+"} if word.endswith("...") else {"nargs": "?"} if word[0] == "[" else {}
+        subparser.add_argument(f"file {word.strip('.[]')}", metavar=word.strip(".[]"), **many)
+    if not command.verbs:
+        return
+    subparser.examples = tuple(f"shrinktest {name} {example}" for example in command.examples.split("|"))
+    subparser.files = command.files
+    subparser.description = f"{command.summary[0].upper()}{command.summary[1:]}\n{command.closing}"
+    # argparse takes a word such as -5:5 for an option, unless it looks like a negative number
+    subparser._negative_number_matcher = re.compile(r"^-\d+(?:[:,]-?\d+)*$|^-\d*\.\d+$")
+    for option in command.options.split():
+        add_option(subparser, option)
+    study = "DESIGN" in command.files
+    add_parameters(subparser, command.functions[: 1 if study else None], command.leave_out.split())
+    if study:
+        own = signature(command.functions[1]).parameters
+        add_parameters(subparser, command.functions[1:], [option for option in own if option not in TEST_OPTIONS])
+
+
+def arguments(args: Typed, parameters: Mapping[str, Parameter], others: Collection[str] = ()) -> dict[str, Any]:
+    """Return arguments of a function with these parameters, from what was typed.
+
+    Raises ValueError for options of the command that are for none of them, unless they are ``others``.
+    """
+    typed = {name: value for name, value in vars(args).items() if value is not None or name == "scale"}
+    known = {*others, *COMMANDS[args.command].options.split(), "command", "files", "types", "progress"}
+    options: dict[str, Any] = {}
+    for name in parameters:
+        option = SPELLED.get(name, name)
+        both = re.sub("_[xy]$", "", option)
+        known |= {option, both}
+        source = option if option in typed else both
+        if source in typed and source not in ("test", "types"):
+            convert = _CONVERTED.get(name) or _CONVERTED.get(re.sub("(_[xy]|s)$", "", name))
+            options[name] = typed[source] if convert is None else convert(typed[source])
+    if "estimator" in options:
+        options["estimator"] = values.estimator(options["estimator"], dict(args.set or ()))
+    elif args.set and not others:
+        raise ValueError("--set is for the estimator of --estimator; name one, such as --estimator fkmse")
+    for name in typed:
+        if name not in known and not name.startswith("file "):
+            raise ValueError(f"--{name.replace('_', '-')} is not for this test; leave it out")
+    return options
+
+
+_CONVERTED: dict[str, Callable[[Any], Any]] = {
+    "kernel": values.kernels, "bandwidth": values.bandwidths, "stopping": values.stopping,
+    "estimators": values.compared, "alphas": values.several, "scale": values.several,
+}  # fmt: skip

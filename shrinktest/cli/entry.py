@@ -1,30 +1,29 @@
-"""The command line: reads tables, runs a test of the library, prints what it found."""
+"""The command line: parses words, runs a command, and says in one line what is wrong."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import redirect_stdout, suppress
 from difflib import get_close_matches
+from importlib import import_module
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from shrinktest.cli.arguments import OfParameter, as_typed
-from shrinktest.cli.commands import parser
-from shrinktest.cli.exits import FAILED, INTERRUPTED, UNREAD, WRONG
-from shrinktest.cli.files import refuse_same
-from shrinktest.cli.settings import settle_kernels
-from shrinktest.cli.streams import standard_streams, unread
+from shrinktest._hints import ELSEWHERE
+from shrinktest.cli.commands import COMMANDS, parser, parsers_in
+from shrinktest.cli.options import SPELLED, Typed
+from shrinktest.data.files import Problems
 
-#: Options that a command may be thought to have, and where they are.
-_OF_OTHERS = {
-    "--effect": "two-sample, k-sample and independence have it, and compare says how large a change is anyway",
-}
+WRONG, FAILED, INTERRUPTED, UNREAD = 2, 70, 130, 141
 
-#: What commands have instead of an option, the first of these.
-_INSTEAD = {"--columns": ("--x", "--variable"), "--delimiter": ("--separator",), "--missing": ("--na",)}
+#: Options that a command may be thought to have, and what it has.
+_INSTEAD = {"columns": "x", "missing": "na", "tuning": "set", "delimiter": "sep"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -49,96 +48,94 @@ def main(argv: Sequence[str] | None = None) -> int:
     shrinktest ...
     0
     """
-    words, args = sys.argv[1:] if argv is None else argv, argparse.Namespace()
-    with standard_streams(of_process=argv is None):
-        try:
-            return _parsed(args, words)
-        except KeyboardInterrupt:
-            return _complain(f"interrupted{_kept(args)}", INTERRUPTED)
-        except OSError as error:  # of what argparse prints, or nobody reads; others are lines already
-            return UNREAD if unread(error) else _complain(f"error: {_said(error)}", WRONG)
-        except Exception as error:
-            traceback.print_exc()
-            return _complain(f"error: {type(error).__name__}, which is an error of shrinktest itself", FAILED)
+    args, printed = Typed(), StringIO()
+    try:
+        with redirect_stdout(printed):
+            code = _run(args, list(sys.argv[1:] if argv is None else argv))
+    except KeyboardInterrupt:
+        resumes = f"; the same command goes on from {args.store}" if args.store and Path(args.store).exists() else ""
+        return _complain(f"interrupted{resumes}", INTERRUPTED)
+    except Problems as error:
+        return max(_complain(f"error: {problem}", WRONG) for problem in error.problems)
+    except OSError as error:
+        name = "" if error.filename is None else f"{error.filename}: "
+        return _complain(f"error: {name}{error.strerror or error}", WRONG)
+    except (TypeError, ValueError, ImportError, MemoryError, argparse.ArgumentTypeError) as error:
+        memory = "not enough memory" if isinstance(error, MemoryError) else type(error).__name__
+        return _complain(f"error: {str(error) or memory}", WRONG)
+    except Exception as error:
+        _write(traceback.format_exc(), sys.stderr)
+        return _complain(f"error: {type(error).__name__}, which is an error of shrinktest itself", FAILED)
+    failure = _write(printed.getvalue(), sys.stdout)
+    if failure is None or isinstance(failure, BrokenPipeError):
+        return code if failure is None else UNREAD
+    return _complain(f"error: output: {failure.strerror}", WRONG)
 
 
-def _kept(args: argparse.Namespace) -> str:
-    """What is said of the trials or sums that an interrupted command has kept, if it has."""
-    store = getattr(args, "store", None)
-    if store is None or not Path(store).exists():
-        return ""
-    return f"; what was found so far is in {store}, and the same command goes on from there"
-
-
-def _parsed(args: argparse.Namespace, words: Sequence[str]) -> int:
-    """Run the command that these words say, whose arguments are put into ``args``; the exit code."""
+def _run(args: Typed, words: list[str]) -> int:
+    """Run the command that these words say, whose options are put into ``args``; return the exit code."""
+    if not words or words[0] == "help":
+        words = [*[word for word in words[1:2] if word in COMMANDS], "--help"]
     try:
         _, unknown = parser(words).parse_known_args(words, args)
     except SystemExit as stop:  # argparse has printed the help, or what is wrong
-        sys.stdout.flush()
         return int(stop.code or 0)
+    if args.command is None:
+        return _complain(f"error: name a command before {unknown[0]}; see shrinktest --help", WRONG)
     if unknown:
-        return _unknown(args, unknown[0], files="--" in words)
-    return _run(args, words[list(words).index(args.command) + 1 :])
+        return _complain(f"error: {_unknown(args.command, unknown[0])}", WRONG)
+    command = COMMANDS[args.command]
+    named = [value for name, value in vars(args).items() if name.startswith("file ") and value is not None]
+    args.files = [path for value in named for path in (value if isinstance(value, list) else [value])]
+    args.types = {name: kind for types in args.types or () for name, kind in types.items()}
+    bar = args.progress or args.quiet is False
+    args.progress = True if bar and getattr(sys.stderr, "isatty", bool)() else None  # a bar is for terminals
+    module, _, name = command.runner.partition(":")
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        warnings.simplefilter("ignore", DeprecationWarning)
+        warnings.showwarning = lambda message, *_, **__: _say(f"warning: {message}")
+        code: int = getattr(import_module(f"shrinktest.cli.{module}"), name)(args, command)
+    return code
 
 
-def _unknown(args: argparse.Namespace, word: str, *, files: bool) -> int:
-    """Say that a command has no such option, and which one may be meant; the exit code.
-
-    ``files``: whether the words behind a -- are those of files.
-    """
-    options = [f"--{name.replace('_', '-')}" for name in vars(args) if name not in ("command", "run")]
+def _unknown(command: str, word: str) -> str:
+    """Return what is wrong with an option that a command does not have, and which one may be meant."""
+    if word == "-" or not word.startswith("-"):
+        return f"{command} has no use for {word!r}; see shrinktest {command} --help"
+    known = [text for text in parsers_in(parser([command]))[command]._option_string_actions if text[:2] == "--"]
     option = word.partition("=")[0]
-    if option in options and files:  # which argparse takes for a file
-        return _complain(f"error: {option} stands after --, behind which there are files only; put it before", WRONG)
-    if meant := next((known for known in _INSTEAD.get(option, ()) if known in options), None):
-        return _complain(f"error: {args.command} has no option {option}; it has {meant}", WRONG)
-    if option in _OF_OTHERS:
-        return _complain(f"error: {args.command} has no option {option}; {_OF_OTHERS[option]}", WRONG)
-    near = [known for known in options if known.startswith(option)]
-    near = near or [f"--{one}" for one in get_close_matches(option[2:], [known[2:] for known in options], n=1)]
-    meant = f" Did you mean {near[0]}?" if near and word.startswith("--") else ""
-    what = "no option" if word.startswith("-") else "no use for"
-    return _complain(f"error: {args.command} has {what} {option}.{meant} See shrinktest {args.command} --help", WRONG)
-
-
-def _run(args: argparse.Namespace, words: Sequence[str]) -> int:
-    """Run a command; its warnings and errors are lines in the words of the command line, as typed behind it."""
-    options = {f"--{name.replace('_', '-')}" for name in vars(args)}
-    args.words = list(words)
-    args.typed = {word.partition("=")[0] for word in words if word.startswith("--")}
-
-    def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        _complain(f"warning: {as_typed(str(message), options, words)}", 0)
-
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("default")
-            warnings.simplefilter("ignore", DeprecationWarning)
-            warnings.showwarning = show
-            refuse_same(args)
-            settle_kernels(args)
-            run: Callable[[argparse.Namespace], int] = args.run
-            code = run(args)
-            sys.stdout.flush()
-        return code
-    except OSError as error:
-        if unread(error):
-            raise
-        return _complain(f"error: {_said(error) if error.strerror else as_typed(str(error), options, words)}", WRONG)
-    except OfParameter as error:  # of which only the tuning has an option of its own
-        return _complain(f"error: {as_typed(str(error), options & {'--tuning'}, words)}", WRONG)
-    except (TypeError, ValueError, ImportError, MemoryError, argparse.ArgumentTypeError) as error:
-        said = str(error) or ("not enough memory" if isinstance(error, MemoryError) else type(error).__name__)
-        return _complain(f"error: {as_typed(said, options, words)}", WRONG)
-
-
-def _said(error: OSError) -> str:
-    """What the system says, and of which file."""
-    said = error.strerror or str(error)
-    return said if error.filename is None else f"{error.filename}: {said}"
+    name = option.lstrip("-").replace("-", "_")
+    meant = ELSEWHERE.get(name) or _INSTEAD.get(name, name)
+    here = f"--{SPELLED.get(meant, meant).replace('_', '-')}"
+    near = [here] if here in known else [text for text in known if text.startswith(option)]
+    near = near or get_close_matches(option, known, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"see shrinktest {command} --help"
+    return f"{command} has no option {option}; {hint}"
 
 
 def _complain(message: str, code: int) -> int:
-    print("shrinktest:", " ".join(message.split()), file=sys.stderr)
+    _say(message)
     return code
+
+
+def _say(message: str) -> None:
+    _write(f"shrinktest: {' '.join(message.split())}\n", sys.stderr)
+
+
+def _write(text: str, stream: Any) -> OSError | None:
+    """Write a text, if the stream is open; return the error of a stream that is broken."""
+    if not text or stream is None or getattr(stream, "closed", False):
+        return None
+    try:
+        try:
+            stream.write(text)
+        except UnicodeEncodeError:  # a sign that a terminal does not know must not cost the result
+            stream.write(text.encode(stream.encoding, "replace").decode(stream.encoding))
+        stream.flush()
+    except OSError as error:
+        # what the stream keeps must not fail again when the process ends
+        with suppress(OSError, AttributeError, ValueError), open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), stream.fileno())
+        return error
+    return None

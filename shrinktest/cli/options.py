@@ -1,235 +1,201 @@
-"""Options that the commands for tests share, and the arguments of the library that they give."""
+"""Options generated from the signatures of tests, with help from the parameter sections of their docstrings."""
 
 from __future__ import annotations
 
 import argparse
+import re
+from collections.abc import Callable, Iterable
+from inspect import Parameter, signature
+from textwrap import shorten
 from typing import Any
 
-from shrinktest.cli.exits import EXIT_CODES
-from shrinktest.cli.settings import estimator, stopping
-from shrinktest.cli.table import DECIMALS, HEADERS
-from shrinktest.cli.values import (
-    bandwidth,
-    names,
-    number,
-    one_of,
-    resamples,
-    scale,
-    separator,
-    setting,
-    shift,
-    types,
-    whole,
-    width,
-)
-from shrinktest.results.info import CHANGE, KINDS
+from shrinktest._docs import parameters_of
+from shrinktest.cli import values
 
-#: Values of those options that a command may refuse, where nobody gave them.
-DEFAULTS: dict[str, Any] = {
-    **{"estimator": "kme", "set": [], "tuning": None, "form": "auto", "resamples": 999, "stopping": None},
-    **{"gram": "auto", "rank": None, "max_memory": None, "kernel": "gaussian", "bandwidth": None, "scale": "auto"},
-    **{"progress": False},
+WIDTH = 110  # of the help, in letters
+
+#: Parameters that only Python has, or that a command gives by itself.
+_PYTHON_ONLY = {"names", "permutations", "propensity", "transform", "regressor", "x_given_z", "test_options", "kind",
+                "test", "with_null", "interval", "Y"}  # fmt: skip
+#: Options of parameters that have another name on the command line; several parameters may share an option.
+SPELLED = {
+    **{"rng": "seed", "n_resamples": "resamples", "n_trials": "trials", "sample_sizes": "n", "column_types": "types"},
+    **{"times": "time", "kernels": "kernel", "bandwidths": "bandwidth"},
+}
+#: How to read values that are no text, numbers or flags, by option.
+_READERS: dict[str, Callable[[str], Any]] = {
+    **dict.fromkeys(
+        ["bandwidth", "bandwidth_x", "bandwidth_y", "scale", "margin", "shift", "about", "alphas", "n"], values.value
+    ),
+    **dict.fromkeys(("seed", "workers", "folds", "skip_rows", "bins"), values.count),
+    **{"types": values.column_types, "lags": values.lags, "sep": values.separator, "resamples": values.resamples},
+    **{"max_memory": values.number, "set": values.setting},
+}
+_REPEATED = ("bandwidth", "bandwidth_x", "bandwidth_y", "types", "variable", "na", "comment", "set")
+_CHOICES = {"header": ("auto", "yes", "no"), "decimal": (".", ",")}
+_ALSO = {"sep": ("--separator", "--delimiter")}
+#: What stands for the value, "-" for none, and the help, of options without a parameter or with a text of their own.
+HELP = {
+    "columns": "NAMES such as a,b or, by position, 2:5 (all)",
+    "x": "NAMES columns of the variable x, such as a,b or 2:5",
+    "y": "NAMES columns of the variable y",
+    "z": "NAMES columns of the variable z",
+    "variable": "NAMES columns of one variable; repeatable (each column)",
+    "header": "WHETHER auto, yes or no: does the first row name the columns? (auto)",
+    "sep": "MARK character between cells, tab or space (the one in the first line)",
+    "decimal": "MARK mark before decimals (.)",
+    "thousands": "MARK mark between thousands",
+    "date_format": "FORMAT how dates are written, such as %%d/%%m/%%Y (2024-03-31)",
+    "encoding": "NAME such as latin-1 or utf-16 (utf-8)",
+    "na": "CELL missing cells besides empty ones, NA and NaN; repeatable",
+    "comment": "MARK skip lines that begin so; repeatable",
+    "skip_rows": "N skip lines at the beginning",
+    "sort": "- put the rows into the order of --time first",
+    "several": "- look for several changes, one after the other",
+    "set": "KEY=VALUE a parameter of the estimator (of studies: of the design), such as lam_cov=0.3; repeatable",
+    "bins": "N bins of rows that are permuted, of data in batches (2000)",
+    "effect": "- how large the difference or dependence is, with intervals",
+    "json": "- print JSON, whose keys are the result's attributes in Python",
+    "plot": "FILE save a picture, such as null.png",
+    "html": "FILE save the report as a page with pictures",
+    "csv": "FILE save the table",
+    "witness": "FILE save a picture of where the samples differ",
+    "coordinates": "NAMES one or two columns to show in it",
+    "exit_code": "- exit with 1 if the test rejects (equivalence: if it does not)",
+    "fail_if": "'auc>0.6' exit with 1 if this holds of the result or its effect",
+    "test": "MODULE:FUNCTION a function (X, Y) -> p-value, or such as ks_2samp (ours)",
+    "list": "- list the designs",
+    "tests": "- list the tests of other packages for --estimators",
+    "quiet": "- no progress bar, which only a terminal shows",
+    "estimator": "VALUE kme, fkmse:lam_cov=0.3, auto (recommended) or several; see `shrinktest estimators`",
+    "estimators": "VALUE kme,auto,ks_2samp,fkmse:loo=paper; kme+fkmse combines two; see `power --tests`",
+    "kernel": "VALUE gaussian, laplacian, linear, polynomial, whitened:lam=0.01, second-order, depth, energy",
+    "bandwidth": "VALUE median, neighbours, 0.5*median, 2, one per column (3,0.5 or income=3,age=0.5), grid",
+    "scale": "VALUE sd, mad, rank, deviation, none, or one per column (1,1000 or income=1000,age=mad)",
+    "types": "TYPES zip=category,amount=number,id=drop,day=date,size=S<M<L; repeatable",
+    "blocks": "NAME column of labels: permute rows only within blocks",
+    "groups": "NAME column of labels: permute whole groups (clusters)",
+    "given": "NAMES columns that are given: are the others dependent besides?",
+    "covariates": "NAMES columns of both files to adjust for",
+    "time": "NAME column with the increasing times of the rows",
+    "stopping": "VALUE draw fewer permutations: besag-clifford, besag-clifford:h=10 or curtailed",
+    "lags": "VALUE tests at lags such as -5:5; at lag k, row t of x meets row t + k of y",
+    "about": "VALUE the point: a number, or one per column such as 0.5,2",
+    "seed": "N makes the p-value reproducible",
+    "n": "VALUE numbers of observations, such as 20,40,80",
+    "alphas": "VALUE levels, such as 0.05,0.1",
+    "workers": "N threads; the result does not depend on it",
+    "progress": "- show a progress bar, in a terminal",
+    "store": "FILE where a run is kept, so that the same command goes on with it",
 }
 
-KERNELS = (
-    "gaussian (default), laplacian, linear, polynomial, whitened (such as whitened:lam=0.01), second-order, depth or "
-    "energy"
-)
-STOPPING = "draw fewer permutations: besag-clifford (or besag-clifford:h=10), or curtailed, once the answer is certain"
-_WIDTHS = "median (default), neighbours (to the nearest tenth), a multiple such as 0.5*median"
-MISSING = "raise (default), omit their rows, indicator (that they are missing is information), or propagate"
-COMPLETE = "raise (default), omit their rows, or indicator (that they are missing is information)"
-COLUMNS = "such as a,b, or by position 1:13 (default: all)"
-
-PATTERNS = "also 'before/*.parquet' or x.npy, with --gram rff or nystrom of any size"
-
-_RESTRICTIONS: dict[str, dict[str, Any]] = {
-    "blocks": {"metavar": "NAME", "help": "column of labels: permute within blocks only"},
-    "groups": {"metavar": "NAME", "help": "column of labels: permute whole groups (clusters)"},
-    "paired": {"action": "store_true", "help": "row i of both files is a pair: permute within pairs"},
-    "shift": {
-        "metavar": "HOW",
-        "help": "circular: y is a time series; shift it instead of permuting it (with --blocks each of several series)",
-    },
+#: Groups of the help, in its order, and what is in them; other options are in the second.
+_GROUPS = {
+    "rows and columns": "columns x y z variable given given_method covariates covariate_method types scale nan_policy "
+    "header sep decimal thousands date_format encoding na comment skip_rows time sort",
+    "what is compared": "",
+    "design": "blocks groups paired shift lags resamples alpha alphas stopping seed trials n n_trials power ratio "
+    "confidence trim",
+    "output": "effect json plot html csv witness coordinates exit_code fail_if progress quiet store list tests",
+    "expert": "gram rank max_memory workers bins largest folds tuning",
 }
 
 
-#: Restrictions that are typed in another way for a kind of test.
-ALONE = {CHANGE.name: ("shift",)}
+class Typed(argparse.Namespace):
+    """Options of a command; None if not typed, or not an option of this command."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return None
 
 
-def add_test_options(
-    command: argparse.ArgumentParser,
-    *,
-    refused: tuple[str, ...] = (),
-    plot: str = "save a picture of the null distribution",
-    exits: str = "exit with 1 when the test rejects",
-    estimator: str = DEFAULTS["estimator"],
-    missing: str = MISSING,
-    several: bool = True,
-) -> None:
-    """Add the options of all tests; those that a command refuses, with a reason, are not in its help.
+class Parser(argparse.ArgumentParser):
+    """A parser whose help has one line for each option, in groups, and whose complaints are one line."""
 
-    A command says which ``estimator`` it takes where nobody names one and whether it combines ``several``, and what
-    becomes of ``missing`` cells.
-    """
-    command.epilog = EXIT_CODES
+    examples: tuple[str, ...] = ()
+    files = ""
 
-    def add(option: str, **said: Any) -> None:
-        name = option.removeprefix("--").replace("-", "_")
-        known = {"default": DEFAULTS[name]} if name in DEFAULTS else {}
-        hidden = {"help": argparse.SUPPRESS} if name in refused else {}
-        command.add_argument(option, **known | said | hidden)
+    def error(self, message: str) -> Any:
+        """Say what is wrong in one line, and exit."""
+        message = re.sub(r"^argument ([^\s/]+)\S*:", r"\1", message)
+        self.exit(2, f"shrinktest: error: {' '.join(message.split())}; see {self.prog} --help\n")
 
-    what = f"see `shrinktest estimators` (default: {estimator}), such as fkmse:lam_cov=0.3"
-    what += "; several with commas between are combined, auto is the combination that is recommended" if several else ""
-    add("--estimator", metavar="NAME", default=estimator, help=what)
-    what = "a parameter of the one estimator, or else of the one kernel, such as lam=0.1; may be repeated"
-    add("--set", metavar="KEY=VALUE", type=setting, action="append", help=what)
-    add("--tuning", metavar="WHEN", help="auto (default), sample, joint or pooled")
-    what = (
-        "units of the columns: sd (default), none (as they are), mad, rank, deviation, one number per column in their "
-        "order such as 1,1000, or by name such as income=1000,age=mad"
-    )
-    add("--scale", metavar="UNITS", type=scale, help=what)
-    add("--form", metavar="FORM", help="auto (default), biased or unbiased")
-    add("--resamples", metavar="N", type=resamples, help="number of permutations (default: 999); inf: all there are")
-    add("--stopping", metavar="RULE", help=STOPPING)
-    add("--alpha", metavar="LEVEL", type=number, default=0.05, help="reject when p <= LEVEL (default: 0.05)")
-    add("--seed", metavar="N", type=whole, help="makes the p-value reproducible")
-    what = "does the first row name the columns? auto (default), yes or no"
-    add("--header", metavar="WHETHER", type=one_of(HEADERS), default="auto", help=what)
-    what = (
-        "how columns are read where their cells do not say it: number, category, boolean, date, drop, or levels in "
-        "their order, such as 'zip=category,id=drop,size=S<M<L'"
-    )
-    add("--types", metavar="NAME=TYPE", type=types, help=what)
-    what = "the mark before decimals: a point (default), or a comma as in 1,5 (with semicolons between the cells)"
-    add("--decimal", metavar="MARK", type=one_of(DECIMALS), default=".", help=what)
-    add("--comment", metavar="MARK", help="skip lines that begin with this, such as '#'")
-    what = "what is between cells: a character, or the word tab (default: a comma, ;, | or tab, whichever there is)"
-    add("--separator", metavar="MARK", type=separator, help=what)
-    what = "what the files are in, such as latin-1 or utf-16 (default: utf-8); those compressed by gzip are read, too"
-    add("--encoding", metavar="NAME", default="utf-8", help=what)
-    what = "cells that are missing, beside empty ones, NA and nan, such as n/a or NULL; may be repeated"
-    add("--na", metavar="CELL", action="append", help=what)
-    what = f"with missing cells (empty, NA, nan): {missing}"
-    add("--nan-policy", metavar="POLICY", default=missing.split()[0].rstrip(","), help=what)
-    what = "how the kernel is evaluated: auto (default), dense, factor, nystrom or rff; the last two approximate it"
-    add("--gram", metavar="ROUTE", help=what)
-    add("--rank", metavar="N", type=whole, help="coordinates of an approximated kernel")
-    what = "bytes that the kernel's values may take (default: a quarter of what is free)"
-    add("--max-memory", metavar="BYTES", type=number, help=what)
-    add("--workers", metavar="N", type=whole, help="threads (default: all cores); never changes the result")
-    add("--progress", action="store_true", help="show a progress bar")
-    add("--json", action="store_true", help="print JSON; its keys are the result's attributes in Python")
-    add("--plot", metavar="FILE.png", help=plot)
-    add("--exit-code", action="store_true", help=exits)
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        """Return the value of an option; that of ``--na=--`` is two dashes, which argparse may take off."""
+        if action.option_strings and arg_strings == ["--"]:
+            return self._get_value(action, "--")
+        return super()._get_values(action, arg_strings)
+
+    def format_help(self) -> str:
+        """Return the help; options with the same text are one line."""
+        if not self.examples:
+            return super().format_help()
+        group_of = {name: group for group, names in _GROUPS.items() for name in names.split()}
+        groups: dict[str, dict[str, str]] = {group: {} for group in _GROUPS}
+        for action in self._actions:
+            if action.option_strings and action.dest != "help":
+                texts = groups[group_of.get(action.dest, "what is compared")]
+                text, value = str(action.help).replace("%%", "%"), f" {action.metavar}" if action.nargs != 0 else ""
+                before = f"{texts[text].partition(' ')[0]}, " if text in texts else ""
+                texts[text] = f"{before}{action.option_strings[0]}{value}"
+        lines = [f"usage: {self.prog} {self.files} [options]", "", str(self.description)]
+        for group, texts in groups.items():
+            lines += [f"{group}:"] * bool(texts)
+            lines += [f"  {typed:27} {clipped(text, WIDTH - 30)}" for text, typed in texts.items()]
+        return "\n".join([*lines, "examples:", *(f"  {example}" for example in self.examples)]) + "\n"
 
 
-def add_columns(command: argparse.ArgumentParser, more: str = "") -> None:
-    """Add which columns of several samples are tested; ``more`` says where it is heeded."""
-    command.add_argument("--columns", metavar="NAMES", help=f"{COLUMNS[:-1]}, matched by name){more}")
+def clipped(text: str, width: int) -> str:
+    """Return as many clauses of a text as fit in a line."""
+    while len(text) > width and (end := max(map(text[:-1].rfind, ("; ", ", ", ": ", " (")))) > 25:
+        text = text[:end]
+    return shorten(text, width, placeholder=" ...")
 
 
-def add_effect(command: argparse.ArgumentParser) -> None:
-    """Add that the effect is wanted."""
-    what = "also say how large the difference or dependence is, with intervals"
-    command.add_argument("--effect", action="store_true", help=what)
+def add_option(command: Parser, option: str, parameter: str = "", kind: str = "", text: str = "", standard: Any = None,
+               **how: Any) -> None:  # fmt: skip
+    """Add an option to a command, for a parameter of this type, description and default in Python, if any."""
+    metavar, _, help_text = HELP.get(option, "").partition(" ")
+    numeric = {"int": values.count, "float": values.number}.get(re.split(r"\W", kind)[0], str)
+    how |= {"dest": option, "help": help_text or _help(option, kind, text, standard)}
+    if standard is False or metavar == "-":
+        how["action"] = "store_true"
+    else:
+        how |= {"type": _READERS.get(option, numeric), "choices": _CHOICES.get(option)}
+        how["metavar"] = metavar or ("VALUE" if numeric is str and how["type"] is not values.count else "N")
+        how["action"] = "append" if option in _REPEATED else "store"
+    words = dict.fromkeys(f"--{word.replace('_', '-')}" for word in (option, parameter or option))
+    command.add_argument(*words, *_ALSO.get(option, ()), **how)
 
 
-def add_tests_options(command: argparse.ArgumentParser) -> None:
-    """Add the options of all tests to a command that runs one for every column or pair of columns."""
-    heat, any_rejects = "save a heat map of the adjusted p-values", "exit with 1 when any test rejects"
-    add_test_options(command, refused=("stopping",), plot=heat, exits=any_rejects, missing=COMPLETE)
-
-
-def add_method(command: argparse.ArgumentParser) -> None:
-    """Add how p-values are adjusted for the number of tests."""
-    what = "westfall-young (default), holm, fdr_bh, or another of statsmodels' multipletests"
-    command.add_argument("--method", metavar="NAME", default="westfall-young", help=what)
-
-
-def add_given(command: argparse.ArgumentParser, more: str = "") -> None:
-    """Add which columns are given, and what is done about them; ``more`` is what else may be named."""
-    what = (
-        f"columns that are given: are the others dependent besides?  Such as age,site{more}; where they miss values, "
-        "with --nan-policy omit"
-    )
-    command.add_argument("--given", metavar="NAMES", help=what)
-    what = "auto (default: strata for categories, residuals for numbers), strata, residuals or local"
-    command.add_argument("--given-method", metavar="NAME", default="auto", help=what)
-
-
-def add_restrictions(command: argparse.ArgumentParser, *kinds: str) -> None:
-    """Add the options that restrict the permutations of these kinds of test."""
-    for name, said in _RESTRICTIONS.items():
-        if any(name in KINDS[kind].restrictions and name not in ALONE.get(kind, ()) for kind in kinds):
-            command.add_argument(f"--{name}", **said)
-
-
-def add_shift(command: argparse.ArgumentParser) -> None:
-    """Add how rows of a series that depend on each other are permuted."""
-    what = (
-        "for rows in order of time that depend on each other: a number of successive rows that change places together, "
-        "stretches (of a length that their correlation says), or circular"
-    )
-    command.add_argument("--shift", metavar="HOW", type=shift, help=what)
-
-
-def add_kernel(command: argparse.ArgumentParser, each: str = "column") -> None:
-    """Add the options of one kernel and its bandwidth; ``each`` is what numbers that are typed in order are for."""
-    what = f"{_WIDTHS}, a number, one per {each} such as 0.5,2, or by the names of columns as in income=3,rate=0.5"
-    command.add_argument("--kernel", metavar="NAME", default="gaussian", help=KERNELS)
-    command.add_argument("--bandwidth", metavar="WIDTH", type=width, action="append", help=what)
-
-
-def add_kernels(command: argparse.ArgumentParser, suffix: str = "") -> None:
-    """Add the options of kernels and bandwidths that are combined where several are given."""
-    what = f"{KERNELS}; several such as gaussian,laplacian are combined"
-    command.add_argument(f"--kernel{suffix}", metavar="NAME", type=names, default="gaussian", help=what)
-    what = (
-        f"{_WIDTHS}, a number, or one per column such as 0.5,2 or income=3,rate=0.5; may be repeated: several are "
-        "combined, grid is five"
-    )
-    command.add_argument(f"--bandwidth{suffix}", metavar="WIDTH", type=width, action="append", help=what)
-
-
-def arguments(args: argparse.Namespace, *leave_out: str) -> dict[str, Any]:
-    """What the options of all tests give to a test, without the arguments that it does not take."""
-    given = {
-        "estimator": named_estimator(args),
-        "n_resamples": args.resamples,
-        "stopping": stopping(args.stopping),
-        "form": args.form,
-        "alpha": args.alpha,
-        "nan_policy": args.nan_policy,
-        "rng": args.seed,
-        "workers": args.workers,
-        "progress": args.progress,
-        "gram": args.gram,
-        "rank": args.rank,
-        "scale": args.scale,
-        "max_memory": args.max_memory,
+def add_parameters(command: Parser, verbs: Iterable[Callable[..., Any]], leave_out: Iterable[str] = ()) -> None:
+    """Add an option for every parameter of functions that can be typed; those not typed are not passed on."""
+    parameters: dict[str, Parameter] = {}
+    described: dict[str, tuple[str, str]] = {}
+    for verb in verbs:  # the first that has one counts
+        parameters, described = {**signature(verb).parameters, **parameters}, {**parameters_of(verb), **described}
+    typed = {
+        name: parameter.default
+        for name, parameter in parameters.items()
+        if name not in {*_PYTHON_ONLY, *leave_out}
+        and (parameter.kind is Parameter.KEYWORD_ONLY or parameter.default is not Parameter.empty)
     }
-    return {name: value for name, value in given.items() if name not in leave_out}
+    for name in ("kernel", "bandwidth"):  # of all variables
+        if f"{name}_x" in typed:
+            typed.setdefault(name, None)
+    for name, default in typed.items():
+        kind, text = described.get(name, ("", ""))
+        add_option(command, SPELLED.get(name, name), name, kind, text, default, default=argparse.SUPPRESS)
 
 
-def named_estimator(args: argparse.Namespace) -> Any:
-    """The estimator with the parameters that were set, a list of several, or "auto"."""
-    return estimator(args.estimator, dict(args.set, **({} if args.tuning is None else {"tuning": args.tuning})))
-
-
-def one_bandwidth(args: argparse.Namespace) -> Any:
-    """The bandwidth of a test that combines nothing."""
-    if args.bandwidth is not None and len(args.bandwidth) > 1:
-        raise ValueError(f"--bandwidth may be repeated where several are combined, which {args.command} does not do")
-    return bandwidth(args.bandwidth)
-
-
-def refuse(args: argparse.Namespace, names: tuple[str, ...], what: str) -> None:
-    """Raise for options of other tests, which this one would not heed, also where they ask for what is the default."""
-    for name in names:
-        option = f"--{name.replace('_', '-')}"
-        if option in getattr(args, "typed", ()) or getattr(args, name) != DEFAULTS[name]:
-            raise ValueError(f"{option} is not for {what}; leave it out")
+def _help(option: str, kind: str, text: str, default: Any) -> str:
+    """Return the help on a parameter: its choices, or its first sentence; and its default."""
+    if option[-2:] in ("_x", "_y"):
+        return f"as --{option[:-2]}, of one variable"
+    shown = "" if default in (None, False, Parameter.empty) else f" ({default})"
+    if choices := re.match(r"\{([^}]*)\}", kind):
+        return f"{choices[1].replace(chr(34), '').lower()}{shown}"
+    text = re.sub(r" \(:doc:`[^`]*`\)|  See :doc:`[^`]*`\.?", "", text)
+    text = re.sub(r":\w+:`(?:~[\w.]*\.)?([^`]*)`", r"\1", text).replace("``", "")
+    return re.split(r"(?<=[a-z\"')])[.:]\s", text)[0].rstrip(".") + shown

@@ -1,61 +1,115 @@
-"""What a command prints of a result, the picture it saves, and its exit code."""
+"""Run a test, print its result, save its pictures, and find the exit code."""
 
 from __future__ import annotations
 
-import argparse
 import math
-from collections.abc import Callable
-from dataclasses import replace
+import operator
+import re
+from glob import glob
+from inspect import Parameter, signature
+from pathlib import Path
 from typing import Any
 
-from shrinktest.cli.arguments import as_typed
-from shrinktest.cli.exits import DIFFERENT, RAN
-from shrinktest.cli.streams import named
-from shrinktest.plots.axes import save
+import numpy as np
+
+from shrinktest.cli import data
+from shrinktest.cli.commands import Command, arguments
+from shrinktest.cli.options import Typed
+from shrinktest.data.files import is_pattern
+from shrinktest.plots.axes import check_path, save, write
 from shrinktest.results.conclude import enough
 
+RAN, DIFFERENT = 0, 1
 
-def report(args: argparse.Namespace, result: Any, different: bool) -> int:
-    """Print a result, save its picture, and return the exit code."""
-    code = exit_code(args, result, different)
-    effect = {"effect": as_said(result.effect(), args)} if getattr(args, "effect", False) else {}
-    said = as_said(result, args)
-    print(said.to_json(**effect) if args.json else said.summary(**effect))
-    save_picture(result.plot, args.plot)
+#: Results that are good or bad news otherwise than by a rejection.
+_DIFFERENT = {
+    "EquivalenceResult": lambda result: not result.equivalent,
+    "CalibrationResult": lambda result: result.anti_conservative,
+    "ComparisonResult": lambda result: result.reject() or any(result.only),
+}
+_SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+
+
+def run_test(args: Typed, command: Command) -> int:
+    """Run a test; return the exit code."""
+    verb = command.functions[1 if args.several else 0]
+    takes = signature(verb).parameters
+    options = arguments(args, takes)
+    for name, parameter in takes.items():
+        if parameter.kind is Parameter.KEYWORD_ONLY and parameter.default is Parameter.empty and name not in options:
+            raise ValueError(f"--{name} is needed; see shrinktest {args.command} --help")
+    check_outputs(args)
+    dependence = options.get("measure") in ("dependence", "hsic")
+    if args.x is not None and command.data == "samples" and not dependence:
+        raise ValueError("--x is for --measure dependence; give --columns, or leave it out")
+    read = data.variables if dependence else getattr(data, command.data)
+    samples, about = read(args, options, takes)
+    return report(args, verb(*samples, **about, **options))
+
+
+def report(args: Typed, result: Any) -> int:
+    """Print a result, save its pictures, and return the exit code."""
+    different = _DIFFERENT.get(type(result).__name__, lambda result: bool(np.any(result.reject())))
+    code = DIFFERENT if args.exit_code and different(result) else RAN
+    if args.exit_code and code == RAN and math.isnan(getattr(result, "pvalue", 1.0)):
+        remedy = enough(args.alpha or 0.05).removeprefix("use ") if args.resamples == 0 else "--nan-policy omit"
+        raise ValueError(f"--exit-code needs a p-value, and this test has none; use {remedy}")
+    if args.fail_if is not None and holds(args.fail_if, result):
+        code = DIFFERENT
+    effect = {"effect": result.effect()} if args.effect else {}
+    print(result.to_json(**effect) if args.json else result.summary(**effect))
+    if args.plot and "figure" in signature(result.plot).parameters:
+        from matplotlib.figure import Figure
+
+        figure = Figure(layout="constrained")
+        result.plot(figure=figure)
+        write(figure, args.plot)
+    elif args.plot:
+        save(result.plot, args.plot)
+    if args.html:
+        result.to_html(args.html)
+    if args.csv:
+        result.to_csv(args.csv)
+    if args.witness:
+        shown = args.coordinates and [name.strip() for name in args.coordinates.split(",")]
+        save(lambda ax: result.plot_witness(ax, coordinates=shown), args.witness)
     return code
 
 
-def exit_code(args: argparse.Namespace, result: Any, different: bool) -> int:
-    """Return 1 if --exit-code is given and the result is ``different``; raise ValueError if no p-value says so."""
-    if not args.exit_code:
-        return RAN
-    if not different and math.isnan(getattr(result, "pvalue", 1.0)):  # a calibration has many
-        remedy = enough(args.alpha) if args.resamples == 0 else "use nan_policy='omit'"
-        raise ValueError(f"--exit-code needs a p-value, and this test has none; {remedy}")
-    return DIFFERENT if different else RAN
+def holds(condition: str, result: Any) -> bool:
+    """Return whether a condition such as "auc > 0.6" holds of a result or its effect; of several numbers, of any."""
+    match = re.fullmatch(r"\s*(\w+)\s*([<>]=?)\s*([-+.\deE]+)\s*", condition)
+    if match is None:
+        raise ValueError(f"--fail-if must look like 'auc > 0.6'; got {condition!r}")
+    name, sign, limit = match.groups()
+    value = getattr(result, name, None)
+    if not _is_number(value):
+        effect = getattr(result, "effect", None)
+        value = getattr(effect() if callable(effect) else effect, name, None)
+    if not _is_number(value):
+        raise ValueError(f"--fail-if: neither the result nor its effect has a number {name!r}; see --json")
+    return bool(np.any(_SIGNS[sign](np.asarray(value, dtype=float), float(limit))))
 
 
-def save_picture(plot: Callable[[Any], object], path: str | None) -> None:
-    """Save a picture where one is asked for; an error of the system has its name."""
-    if path is not None:
-        with named(path):
-            save(plot, path)
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.ndarray) and np.asarray(value).dtype.kind in "fiub"
 
 
-def as_said(result: Any, args: argparse.Namespace) -> Any:
-    """A result with its notes, those of its members and of its effect in the words of the command line."""
-    changed: dict[str, Any] = {}
-    if notes := getattr(result, "notes", None):
-        changed["notes"] = tuple(typed(note, args) for note in notes)
-    if members := vars(result).get("members"):  # of a combined test
-        changed["members"] = tuple(as_said(member, args) for member in members)
-    for name in ("overall", "effect"):
-        if getattr(one := vars(result).get(name), "notes", None):
-            changed[name] = as_said(one, args)
-    return replace(result, **changed) if changed else result
-
-
-def typed(note: str, args: argparse.Namespace) -> str:
-    """A note of the library in the words of the command line."""
-    options = {f"--{name.replace('_', '-')}" for name in vars(args)}
-    return as_typed(note, options, getattr(args, "words", ()))
+def check_outputs(args: Typed) -> None:
+    """Raise, before the work and not after it, if a file cannot be saved."""
+    if args.coordinates and args.witness is None:
+        raise ValueError("--coordinates are those of a picture; give --witness FILE")
+    taken = {Path(name).resolve() for path in args.files for name in (glob(path) if is_pattern(path) else [path])}
+    for option in ("plot", "witness", "html", "csv", "store"):
+        if (name := getattr(args, option)) is None:
+            continue
+        path = Path(name)
+        if path.is_dir() or not path.absolute().parent.is_dir():
+            raise ValueError(f"--{option} {name} cannot be saved: there is no such folder, or it is one itself")
+        if path.resolve() in taken:
+            raise ValueError(f"--{option} {name} would overwrite another file of this command; choose another name")
+        taken.add(path.resolve())
+        if option in ("plot", "witness"):
+            check_path(name)
+        elif option != "store" and path.suffix.lower() != f".{option}":
+            raise ValueError(f"--{option} {name} must end in .{option}")

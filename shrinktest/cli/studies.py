@@ -1,91 +1,160 @@
-"""What the commands for studies of power share: their options, and the design that they name."""
+"""Studies: the level of a test on data like these, power, sample size; and lists of what there is."""
 
 from __future__ import annotations
 
-import argparse
+import os
+import pkgutil
 import sys
+import traceback
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from inspect import signature
 from typing import Any
 
-from shrinktest.cli.options import KERNELS, STOPPING
-from shrinktest.cli.settings import configured, stopping
-from shrinktest.cli.values import bandwidth, names, setting, shift, whole, width
-from shrinktest.multiple.ensembles import refuse_candidates
-from shrinktest.power.arguments import named_tests, permutes
-from shrinktest.power.designs import Design, as_design
-from shrinktest.results.info import KINDS
+from shrinktest import calibrate, independence_test, power_study, solve_sample_size, two_sample_test
+from shrinktest._check import choice
+from shrinktest.cli import data, values
+from shrinktest.cli.commands import TEST_OPTIONS, Command, arguments, parser, parsers_in
+from shrinktest.cli.options import Typed
+from shrinktest.cli.report import RAN, check_outputs, report
+from shrinktest.estimators import ESTIMATORS
+from shrinktest.power import KNOWN_TESTS
+from shrinktest.power.designs import DESIGNS, as_design
+from shrinktest.results.info import INDEPENDENCE, KINDS, TWO_SAMPLE
+
+_BASH = """_shrinktest() {
+  local words='%s'
+  [ "$COMP_CWORD" != 1 ] && case "${COMP_WORDS[1]}" in
+%s
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _shrinktest shrinktest"""
 
 
-def add_study_options(command: argparse.ArgumentParser) -> None:
-    """Add the options of all studies."""
-    add = command.add_argument
-    what = "a parameter of the design, such as dimension=20; may be repeated"
-    add("--set", metavar="KEY=VALUE", type=setting, action="append", default=[], help=what)
-    add("--kernel", metavar="NAME", type=names, help=f"{KERNELS}, for all variables; several are combined")
-    what = (
-        "of all variables, such as 0.5*median; may be repeated: several are combined, grid is five; for eckerle4 "
-        "median takes that of each subsample"
-    )
-    add("--bandwidth", metavar="WIDTH", type=width, action="append", help=what)
-    what = "units of the columns of every variable: sd, mad, rank or deviation"
-    add("--scale", metavar="UNITS", help=what)
-    add("--stopping", metavar="RULE", help=STOPPING)
-    add("--paired", action="store_true", help="permute within pairs, observation i of one sample and of the other")
-    what = "circular: shift y (or labels) instead of permuting; samples and series: also stretches, or a number of rows"
-    add("--shift", metavar="HOW", type=shift, help=what)
-    add("--seed", metavar="N", type=whole, default=0, help="of the study (default: 0)")
-    add("--store", metavar="FILE.sqlite", help="keep every p-value here; an interrupted study goes on from it")
-    add("--plot", metavar="FILE.png", help="save a picture")
-    add("--workers", metavar="N", type=whole, help="processes (default: all cores); never changes the result")
-    add("--quiet", action="store_true", help="no progress bar, which only a terminal shows")
+def run_estimators(args: Typed, command: Command) -> int:
+    """Print the estimators, one line each."""
+    combined = "several of these with kernels of their own, combined into one exact test: recommended"
+    return _print_rows([*((name, kind.summary) for name, kind in ESTIMATORS.items()), ("auto", combined)])
 
 
-def study_arguments(args: argparse.Namespace) -> dict[str, Any]:
-    """What the options of all studies give to one, its design included."""
-    design, told = _design(args)
-    return {
-        "design": design,
-        "test_options": told,
-        "n_trials": args.trials,
-        "n_resamples": args.resamples,
-        "stopping": stopping(args.stopping),
-        "rng": args.seed,
-        "store": args.store,
-        "workers": args.workers,
-        "progress": not args.quiet and sys.stderr.isatty(),  # bars are for a terminal, not for a file
-    }
+def run_completion(args: Typed, command: Command) -> int:
+    """Print a script that completes commands and their options."""
+    shell = choice(args.files[0], ("bash", "zsh", "fish"), "a shell")
+    options = {name: sorted(word for word in found._option_string_actions if word[:2] == "--")
+               for name, found in parsers_in(parser()).items()}  # fmt: skip
+    if shell == "fish":
+        print(f"complete -c shrinktest -n __fish_use_subcommand -a '{' '.join(options)}'")
+        for name, words in options.items():
+            names = " ".join(f"-l {word[2:]}" for word in words)
+            print(f"complete -c shrinktest -n '__fish_seen_subcommand_from {name}' {names}")
+        return RAN
+    cases = "\n".join(f"    {name}) words='{' '.join(words)}' ;;" for name, words in options.items())
+    print("autoload -U +X bashcompinit && bashcompinit\n" * (shell == "zsh") + _BASH % (" ".join(options), cases))
+    return RAN
 
 
-def refuse_resamples(args: argparse.Namespace, compared: dict[str, Any], design: Design) -> None:
-    """Raise ValueError for a number of permutations where none of the tests permutes."""
-    if "--resamples" in args.typed and not any(map(permutes, named_tests(compared, design.test).values())):
-        raise ValueError(
-            f"--resamples is for tests that permute, and there is none among {', '.join(compared)}; leave it out"
-        )
+def run_calibrate(args: Typed, command: Command) -> int:
+    """Find the level of a test on data like these."""
+    check_outputs(args)
+    if len(args.files) > 2:
+        raise ValueError("give two files, or one with --x and --y")
+    kind, test, read = (
+        (TWO_SAMPLE, two_sample_test, data.samples) if len(args.files) == 2
+        else (INDEPENDENCE, independence_test, data.variables)
+    )  # fmt: skip
+    if kind is TWO_SAMPLE and (args.x, args.y) != (None, None):
+        raise ValueError("--x and --y are for two variables in one file; two files are two samples")
+    takes = dict(signature(calibrate).parameters)
+    options = arguments(args, {**signature(test).parameters, **takes})
+    of_test = {name: options.pop(name) for name in [*options] if name not in takes}
+    for name in ("blocks", "groups", "paired", "shift", "given"):
+        if name in options and name not in (*kind.restrictions, *(("given",) if kind is INDEPENDENCE else ())):
+            raise ValueError(f"--{name} is not for a test of the kind {kind.name}; leave it out")
+    xy, about = read(args, options, takes)
+    types = about.pop("column_types", {})
+    options |= about
+    if args.test is not None or "given" in options:
+        xy = list(map(data.as_numbers, xy))
+        types = {name: wanted for name, wanted in types.items() if name in options.get("given", ())}
+    policy = options.get("nan_policy", "raise")
+    pipeline: Any = args.test
+    if args.test is None:
+        if policy == "propagate":
+            raise ValueError("--nan-policy propagate leaves no p-values to count; give omit or indicator")
+        of_test |= {name: options[name] for name in ("blocks", "groups", "paired", "shift", "given") if name in options}
+        of_test |= {"nan_policy": "indicator" if policy == "indicator" else "raise", "workers": 1, "rng": 0}
+        pipeline = partial(test, **of_test, **({"column_types": types} if types else {}))
+    elif of_test:
+        raise ValueError(f"--{next(iter(of_test))} is for the tests of this package; leave it out with --test")
+    elif args.test not in KNOWN_TESTS:
+        pipeline = _users(args.test)
+    options["nan_policy"] = "propagate" if policy == "indicator" else policy
+    try:
+        result = calibrate(pipeline, *xy, kind=kind.name, **options)
+    except TypeError as error:  # what the user's function returned
+        raise ValueError(str(error)) from None
+    return report(args, result)
 
 
-def _design(args: argparse.Namespace) -> tuple[Design, dict[str, Any]]:
-    """The design with its settings, and what the tests are told about their kernels and relabellings."""
-    settings, told = dict(args.set), {}
-    design = as_design(args.design)
-    kind, given = KINDS[design.test], bandwidth(args.bandwidth)
-    if not kind.candidates:
-        refuse_candidates(f"a {design.test} test", args.kernel, given)
-    if args.bandwidth == ["median"] and args.design == "eckerle4":  # whose points the bandwidths are taken from
-        if "bandwidth" in settings:
-            raise ValueError(
-                "--bandwidth median is that of each subsample of eckerle4, and --set has another: give one"
-            )
-        settings["bandwidth"] = "median"
-    elif args.bandwidth is not None:
-        told = dict.fromkeys(kind.bandwidths, given)
-    if args.kernel is not None:
-        told |= dict.fromkeys(kind.kernels, args.kernel)
-    if args.scale is not None:
-        told["scale"] = args.scale
-    for name in ("paired", "shift"):
-        if (value := getattr(args, name)) is not None and value is not False:
-            if name not in (*kind.restrictions, *kind.settings):
-                article = "an" if design.test.startswith("i") else "a"
-                raise ValueError(f"--{name} is not for {article} {design.test} test, which is that of {args.design}")
-            told[name] = value
-    return configured(design, settings, args.design), told
+def _users(name: str) -> Any:
+    """Return a function that calls MODULE:FUNCTION, whose failures are those of bad input."""
+    if ":" not in name:
+        raise ValueError(f"--test must look like module:function; got {name!r}")
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())  # modules of the folder one is in, as with python -m
+
+    def call(*xy: Any) -> Any:
+        try:
+            return pkgutil.resolve_name(name)(*xy)
+        except Exception as error:
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            where = f"{frame.filename}, line {frame.lineno}"
+            raise ValueError(f"--test {name}: {type(error).__name__}: {error} ({where})") from error
+
+    return call
+
+
+def run_power(args: Typed, command: Command) -> int:
+    """Run, or go on with, a power study."""
+    if args.list or args.tests:
+        named: Mapping[str, Any] = DESIGNS if args.list else KNOWN_TESTS
+        width = max(map(len, KINDS))
+        return _print_rows([(name, f"{entry.test:{width}}  {entry.summary}") for name, entry in named.items()])
+    if not args.files:
+        raise ValueError("name a design; `shrinktest power --list` shows them")
+    return report(args, power_study(**_study(args, power_study)))
+
+
+def run_sample_size(args: Typed, command: Command) -> int:
+    """Find the sample size for a power."""
+    label = args.estimator or "kme"
+    compared = values.compared(label)
+    if len(compared) > 1:
+        raise ValueError(f"estimator must be one; got {label}")
+    args.estimator = None
+    result = solve_sample_size(estimator=next(iter(compared.values())), **_study(args, solve_sample_size))
+    return report(args, replace(result, estimator=label))
+
+
+def _print_rows(rows: list[tuple[str, str]]) -> int:
+    width = max(len(name) for name, _ in rows)
+    print("\n".join(f"{name:{width}}  {text}" for name, text in rows))
+    return RAN
+
+
+def _study(args: Typed, function: Any) -> dict[str, Any]:
+    """Return the arguments of a study; those of its tests are ``test_options``."""
+    check_outputs(args)
+    design = values.configured(as_design(args.files[0]), dict(args.set or ()), args.files[0])
+    kind = KINDS[design.test]
+    typed = arguments(args, dict(signature(two_sample_test).parameters), vars(args))
+    told: dict[str, Any] = {}
+    for name in TEST_OPTIONS:
+        names = {"kernel": kind.kernels, "bandwidth": kind.bandwidths}.get(name, (name,))
+        if name in typed and not set(names) <= set(kind.options):
+            raise ValueError(f"--{name} is not for {kind.described}, which is that of {args.files[0]}")
+        told |= dict.fromkeys(names, typed[name]) if name in typed else {}
+    options = arguments(args, dict(signature(function).parameters), TEST_OPTIONS)
+    return {**options, "design": design, "test_options": told, "progress": bool(args.progress)}

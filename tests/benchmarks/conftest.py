@@ -1,7 +1,7 @@
 """Races: the package against a competitor, contenders taking turns, and the table of their ratios at the end.
 
-`pytest tests/benchmarks --write docs` measures everything and writes docs/benchmarks.md; `--smoke` runs every row
-once on tiny data, judges no time and writes nothing.
+`pytest tests/benchmarks --write docs` measures everything and writes docs/data/benchmarks.csv and docs/comparison.md;
+`--smoke` runs every row once on tiny data.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from time import perf_counter
 
 import numpy as np
 import pytest
-from rows import Row, cells, environment, merged, read, write
+from rows import Row, environment, merged, plain, read, write
 
 ROWS = pytest.StashKey[list]()
 
@@ -27,7 +27,7 @@ def pytest_configure(config):
 
 def pytest_addoption(parser):
     parser.addoption("--smoke", action="store_true", help="tiny data, one round, no time is judged, nothing is written")
-    parser.addoption("--write", metavar="FOLDER", help="update FOLDER/benchmarks.md and FOLDER/data/benchmarks.csv")
+    parser.addoption("--write", metavar="FOLDER", help="update FOLDER/data/benchmarks.csv and FOLDER/comparison.md")
     parser.addoption("--rounds", type=int, default=5, help="rounds of every race (default 5)")
 
 
@@ -142,6 +142,9 @@ def pytest_terminal_summary(terminalreporter, config):
         return
     terminalreporter.section("benchmarks")
     for row in merged([], rows):
-        terminalreporter.line(f"{row.group:8} " + " | ".join(text for text in cells(row) if text))
+        measured = f"{plain(row.value)} {row.measure}"
+        terminalreporter.line(
+            " | ".join([f"{row.group:8} {row.name}", measured, *([row.target] if row.target else [])])
+        )
     missed = sum(not row.met for row in rows)
     terminalreporter.line(f"{len(rows)} rows, {missed} targets missed; {environment()}")

@@ -12,7 +12,6 @@ import _links
 import _pages
 import _study
 import pytest
-import rows as benchmark_rows
 
 import shrinktest
 
@@ -42,18 +41,21 @@ def text_of(path):
 # ---------------------------------------------------------------------------------------------- numbers
 
 
-@pytest.mark.parametrize("study", _study.studies())
-def test_pages_of_studies_are_made_of_their_data(study):
-    assert _study.rebuilt(study) == (DOCS / f"{study}.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", _study.PAGES)
+def test_pages_of_studies_are_made_of_their_data(page):
+    assert _study.rebuilt(page) == text_of(DOCS / f"{page}.md")
 
 
-@pytest.mark.parametrize("study", _study.studies())
-def test_pages_of_studies_start_with_two_sentences_and_a_picture(study):
-    _, said, picture, *_ = text_of(DOCS / f"{study}.md").split("\n\n")
-    sentences = re.split(r"(?<=[.;]) (?=[A-Z`])", said)
-    assert 2 <= len(sentences) <= 3 and re.search(r"\d", said)
-    alt = re.fullmatch(rf"!\[(.+)\]\(figures/{study}\.png\)", picture)
-    assert alt and (DOCS / "figures" / f"{study}.png").exists()
+@pytest.mark.parametrize("page", _study.PAGES)
+def test_sections_of_studies_start_with_two_sentences_and_a_picture(page):
+    blocks = text_of(DOCS / f"{page}.md").split("\n\n")
+    for study, title in _study.PAGES[page].sections.items():
+        first = blocks.index(f"## {title}") + 1
+        opening, picture = blocks[first : first + 2]
+        sentences = re.split(r"(?<=[.;]) (?=[A-Z`])", opening)
+        assert 2 <= len(sentences) <= 3 and re.search(r"\d", opening)
+        alt = re.fullmatch(rf"!\[(.+)\]\(figures/{study}\.png\)", picture)
+        assert alt and (DOCS / "figures" / f"{study}.png").exists()
 
 
 def test_no_sentence_contradicts_its_table():
@@ -74,33 +76,34 @@ def test_what_came_out_follows_the_data(study):
     assert module.opening(halved) != module.opening(tables)
 
 
-def test_long_tables_are_folded():
+def test_long_tables_are_in_the_data_only():
     short = "| a |\n| --- |\n" + "| 1 |\n" * _study.LONG
     page = f"before\n\n{short}\nbetween\n\n{short}| 2 |\n\nafter\n"
-    folded = _study.folded(page)
-    assert folded.count("<details>") == folded.count("</details>") == 1
-    assert f"<summary>The table: {_study.LONG + 1} rows</summary>\n\n| a |" in folded
-    assert folded.startswith(f"before\n\n{short}\nbetween\n\n<details>") and folded.endswith("</details>\n\nafter\n")
+    rows = f"(A table of {_study.LONG + 1} rows, in the data.)"
+    assert _study.without_long_tables(page) == f"before\n\n{short}\nbetween\n\n{rows}\n\nafter\n"
 
 
-def test_every_page_that_names_a_study_is_checked():
-    named = {
-        path.stem for path in DOCS.glob("*.md") if f"\nWritten by `python examples/{path.stem}.py" in text_of(path)
-    }
-    assert {"which_estimator", "risk_study"} <= named
-    assert named == set(_study.studies())
+def test_every_study_is_in_one_page():
+    named = [
+        name
+        for path in DOCS.glob("*.md")
+        for name in re.findall(r"(?m)^Written by `python examples/(\w+)\.py", text_of(path))
+    ]
+    assert {"which_estimator", "risk_study"} <= set(named)
+    assert sorted(named) == sorted([*_study.studies(), "shortcuts"])
 
 
 def test_a_number_that_is_not_in_the_data_is_found(tmp_path):
     (tmp_path / "data").mkdir()
-    (tmp_path / "figures").mkdir()
-    for path in [DOCS / "mixture_power.md", *DOCS.glob("data/mixture_power*"), *DOCS.glob("figures/mixture_power*")]:
-        (tmp_path / path.relative_to(DOCS)).write_bytes(path.read_bytes())
-    page = tmp_path / "mixture_power.md"
-    assert _study.rebuilt("mixture_power", tmp_path) == page.read_text(encoding="utf-8")
+    for study in _study.PAGES["reproduced_tests"].sections:
+        for path in DOCS.glob(f"data/{study}*"):
+            (tmp_path / path.relative_to(DOCS)).write_bytes(path.read_bytes())
+    page = tmp_path / "reproduced_tests.md"
+    page.write_bytes((DOCS / page.name).read_bytes())
+    assert _study.rebuilt(page.stem, tmp_path) == text_of(page)
     data = tmp_path / "data" / "mixture_power.csv"
     data.write_text(re.sub(r",10,0\.05,False,0\.1", ",10,0.05,False,0.2", data.read_text("utf-8"), count=1), "utf-8")
-    assert _study.rebuilt("mixture_power", tmp_path) != page.read_text(encoding="utf-8")
+    assert _study.rebuilt(page.stem, tmp_path) != text_of(page)
 
 
 def test_tables_are_read_to_the_last_bit(tmp_path):
@@ -116,11 +119,6 @@ def test_tables_are_read_to_the_last_bit(tmp_path):
     ]
 
 
-def test_the_page_of_benchmarks_is_made_of_its_data():
-    rows = benchmark_rows.read(DOCS / "data" / "benchmarks.csv")
-    assert benchmark_rows.page(rows) == (DOCS / "benchmarks.md").read_text(encoding="utf-8")
-
-
 def test_every_data_file_and_figure_belongs_to_a_page():
     text = "".join(text_of(path) for path in PAGES)
     found = [path.relative_to(DOCS).as_posix() for folder in ("data", "figures") for path in (DOCS / folder).iterdir()]
@@ -131,16 +129,9 @@ def test_every_data_file_and_figure_belongs_to_a_page():
 # ---------------------------------------------------------------------------------------- code of the pages
 
 
-@pytest.mark.parametrize(
-    "page, blocks",
-    [
-        *((page, None) for page in _pages.PAGES if page != "docs/glance.md"),
-        ("docs/glance.md", 4),  # the tests; the study after them takes a minute
-        pytest.param("docs/glance.md", None, marks=pytest.mark.slow),
-    ],
-)
-def test_pages_show_what_their_code_prints(page, blocks, capsys):
-    assert _pages.written(page, blocks) == (ROOT / page).read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", _pages.PAGES)
+def test_pages_show_what_their_code_prints(page):
+    assert _pages.written(page) == text_of(ROOT / page)
 
 
 def test_wrong_outputs_of_pages_are_found(tmp_path, monkeypatch):

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import _blocks
 import _overview
-import fill_comparison
 import fill_reproduction
 import front_pictures
 import numpy as np
 import pandas as pd
 import pytest
+import rows
 import shortcuts
 from scipy.stats import binom
 
@@ -21,7 +21,7 @@ SHORTCUTS = pd.read_csv(ROOT / "docs" / "data" / "shortcuts.csv")
 FILLED = {
     "validity": shortcuts.blocks(SHORTCUTS),
     "reproduction": fill_reproduction.blocks(),
-    "comparison": fill_comparison.blocks(),
+    "comparison": rows.blocks(rows.read(ROOT / "docs" / "data" / "benchmarks.csv")),
     **{page: said() for page, said in front_pictures.PAGES.items()},
 }
 

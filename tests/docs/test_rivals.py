@@ -143,7 +143,7 @@ def test_the_picture_of_a_study_comes_first():
             """What is drawn."""
 
     told = "a", "A", ["one", "two"], {"": 0}, "python a.py", Study
-    page = _study.text(*told).split("\n\n")
-    assert page[:5] == ["# A", "what came out", "![What is drawn](figures/a.png)", "one", "two"]
+    page = _study.section(*told).split("\n\n")
+    assert page[:5] == ["## A", "what came out", "![What is drawn](figures/a.png)", "one", "two"]
     Study.alt = staticmethod(lambda tables: f"{tables['']} seen")
-    assert _study.text(*told).split("\n\n")[2] == "![0 seen](figures/a.png)"
+    assert _study.section(*told).split("\n\n")[2] == "![0 seen](figures/a.png)"

@@ -29,7 +29,7 @@ def tables(name: str) -> dict[str, pd.DataFrame]:
 
 def per_cent(values: pd.Series, places: int = 0) -> str:
     low, high = (f"{100.0 * value:.{places}f}" for value in (values.min() + 1e-12, values.max() + 1e-12))
-    return f"{float(low):g} to {float(high):g} %"
+    return f"{float(low):g}% to {float(high):g}%"
 
 
 def short(value: float) -> str:
@@ -38,7 +38,7 @@ def short(value: float) -> str:
 
 def choosing() -> Iterator[tuple[str, bool]]:
     level = SHORTCUTS.loc["smallest p-value of five bandwidths", "level"].item()
-    yield f"The smallest of five p-values is below .05 nevertheless, as in [{100.0 * level:.0f} % of such data", True
+    yield f"the smallest of five p-values is below 0.05 in [{100.0 * level:.0f}% of such data sets]", True
 
 
 def closer() -> Iterator[tuple[str, bool]]:
@@ -47,11 +47,11 @@ def closer() -> Iterator[tuple[str, bool]]:
     _, high = region(int(table["trials"].max()))
     both, one = (null[(null["alternative"] == "two-sided") == which]["rejected"] for which in (True, False))
     yield (
-        f"The two-sided test, which is the default, holds its level from {null['n'].min()} rows on.",
+        f"The two-sided test (the default) holds its level from {null['n'].min()} rows on.",
         both.max() <= high,
     )
-    yield f"it rejected true null hypotheses in at most {100.0 * both.max():.1f} % of data sets.", True
-    yield "One-sided tests exceed it a little where Y and Z are small", high < one.max() < 0.1
+    yield f"it rejected true null hypotheses in at most {100.0 * both.max():.1f}% of data sets.", True
+    yield "One-sided tests exceed it a little if Y and Z are small", high < one.max() < 0.1
 
 
 def equivalence() -> Iterator[tuple[str, bool]]:
@@ -59,15 +59,15 @@ def equivalence() -> Iterator[tuple[str, bool]]:
     margin = table[table["what"] == "at the margin"]
     best = margin[margin["reading"] == "of the best witness function"]
     shift, turned = (best.loc[best["data"] == data, "rejected"] for data in ("uniform, moved", "normal, turned"))
-    told = f"in {per_cent(shift)} after a shift, and in up to {100.0 * turned.max():.0f} % where the difference"
-    yield f"[it rejects](equivalence_levels.md) {told}", True
+    told = f"in {per_cent(shift)} after a shift, and in up to {100.0 * turned.max():.0f}% where the difference"
+    yield f"[it rejects](levels.md#equivalence) {told}", True
     own = margin.loc[margin["reading"] == "of the fitted ones", "rejected"]
     of = [per_cent(margin.loc[margin["scale"] == scale, "rejected"], 1) for scale in ("distance", "dependence")]
     told = f"{of[0]} of data sets (distances) and {of[1]} (dependences), and in {per_cent(own, 1)} for separability"
-    yield f"at .05 it rejected in {told}", True
+    yield f"at 0.05 it rejected in {told}", True
     rare = tables("rare_levels")[""]
     said = [
-        f"in 0 to {100 * of['rejected']:.0f} % {every} in at most {100 * of['rejected_unnoted']:.1f} %"
+        f"in 0% to {100 * of['rejected']:.0f}% {every} in at most {100 * of['rejected_unnoted']:.1f}%"
         for every, of in (
             ("of all data sets, and", _most(rare, "rows")),
             ("and", _most(rare, "pairs")),
@@ -75,9 +75,9 @@ def equivalence() -> Iterator[tuple[str, bool]]:
         )
     ]
     told = f"{said[0]} of those without the note; of pairs {said[1]}; of two variables {said[2]}."
-    yield f"[the test rejected](rare_levels.md) {told}", rare["rejected"].min() < 0.005
+    yield f"[the test rejected](levels.md#equivalence-of-rare-values) {told}", rare["rejected"].min() < 0.005
     fifty = rare.query("data == 'rows' and first == .1 and second == 0 and rows == '50 and 50'")["rejected"].item()
-    yield f"equivalence is shown in {100 * fifty:.0f} % of data sets where the distance is the margin", True
+    yield f"equivalence is shown in {100 * fifty:.0f}% of data sets where the distance is the margin", True
 
 
 def _most(rare: pd.DataFrame, data: str) -> pd.Series:
@@ -88,11 +88,11 @@ def change() -> Iterator[tuple[str, bool]]:
     table = tables("change_levels")[""]
     points = table[(table["what"] == "series") & (table["test"] == "change point") & (table["told"] == "stretches")]
     long, noted = (points[(points["noted"] < 0.05) == which]["level"] for which in (True, False))
-    said = "In series that are long compared with their memory the test rejects about as often as its level says."
+    said = "In series that are long relative to their autocorrelation the test nearly keeps its level."
     yield said, long.min() > 0.03 and long.max() < 0.07
     yield "In short series it rejects far too often, and the result has a note.", noted.max() > 0.2
     chosen = 100 * table[(table["what"] == "cover") & table["data"].str.endswith("auto")]["level"]
-    yield f"in {chosen.min():.1f} to {chosen.max():.1f} % of series", True
+    yield f"in {chosen.min():.1f}% to {chosen.max():.1f}% of series", True
 
 
 def given() -> Iterator[tuple[str, bool]]:
@@ -109,17 +109,18 @@ def given() -> Iterator[tuple[str, bool]]:
 def large() -> Iterator[tuple[str, bool]]:
     pairs = tables("large_pairs")[""]
     lost = " and ".join(f"{short(row.lost)} ± {short(row.error)}" for row in pairs.itertuples())
-    yield f"On [two designs](large_pairs.md) of 1600 pairs such blocks cost {lost} of power", len(pairs) == 2
+    yield f"On [two designs](levels.md#pairs-on-disk) of 1600 pairs such blocks cost {lost} of power", len(pairs) == 2
     table = tables("large_power")[""]
     bins = table[table["permuted"] == "bins"]
     rank = bins[bins["bins"] == bins["bins"].max()].groupby("rank")["lost"].mean()
     coarse = bins[bins["bins"] == bins["bins"].min()]["lost_to_bins"].mean()
     yield (
-        "[How much power rank and bins cost](large_power.md) was measured: rank costs more than bins do.",
+        "[How much power rank and bins cost](shortcut_costs.md#bins-and-rank) was measured: rank costs more than bins "
+        "do.",
         (rank.max() > 2.0 * coarse),
     )
     cores = set(tables("large_demo")[""]["workers"])
-    yield "[two runs](large_demo.md) on one machine with two cores", cores == {2}
+    yield "[two runs](shortcut_costs.md#time-and-memory-of-rows-on-disk) on one machine with two cores", cores == {2}
 
 
 def estimators() -> Iterator[tuple[str, bool]]:
@@ -167,7 +168,7 @@ def validity() -> Iterator[tuple[str, bool]]:
     median = SHORTCUTS.xs("median bandwidth", level="where")["level"].max()
     yield "at the median bandwidth it is hardly visible here", median < 0.06
     counted = SHORTCUTS.loc["counting > instead of >=", "level"].item()
-    yield "counting `>` instead gives far too many false alarms", counted > 0.3
+    yield "counting `>` instead gives far too many false positives", counted > 0.3
 
 
 def picture_of_levels() -> str:
@@ -187,53 +188,29 @@ def readme() -> Iterator[tuple[str, bool]]:
     yield "for shrinktest and four other packages", len(others) == 4
 
 
-def studies() -> Iterator[tuple[str, bool]]:
+def background() -> Iterator[tuple[str, bool]]:
     from mixed_tables import region as region_of_tables
-
-    yield "Three columns do. The two of marginalised means do not.", readings()
-    for name, said in (("new_tests_levels", "keep it?](new_tests_levels.md)"), ("kernel_levels", "keep it?](kernel")):
-        table = tables(name)[""]
-        kept = table[~table["test"].str.endswith(", relabelled freely")]["inside"]
-        yield said, bool(kept.all())
-    yield (
-        "The level is kept in every cell, and the power is about that of free permutations.",
-        (bool(tables("large_pairs")["levels"]["inside"].all()) and tables("large_pairs")[""]["lost"].abs().max() < 0.1),
-    )
-    demo = tables("large_demo")[""].set_index("part")
-    said = "Ten million rows of 50 columns from files, and two hundred million rows that are made as they are needed, "
-    yield (
-        f"{said}each in less than one gigabyte of memory.",
-        (demo["peak GB"].max() < 1.0 and list(demo["rows"]) == [10_000_000, 200_000_000]),
-    )
-    power = tables("change_power")[""].query("what == 'power'")
-    wide = power.pivot(index="data", columns="method", values="rejected")
-    ours, theirs = wide["auto"], wide[["E-divisive", "ruptures, rbf"]].max(axis=1)
-    shifts = wide.index.str.contains("shift")
-    yield (
-        "About as many shifts as ruptures and E-divisive, and more changes of spread and of correlation.",
-        ((ours - theirs)[shifts].abs().mean() < 0.1 and (ours - theirs)[~shifts].min() > 0.0),
-    )
-    few, many = (tables("large_power")[""].query(f"rank == {rank} and bins == 2000")["lost"] for rank in (25, 400))
-    yield "Few random features in many columns cost much, 400 of them little.", few.max() > 0.2 > 0.1 > many.mean()
-    low, high = region_of_tables(int(tables("mixed_tables")["level"]["trials"].max()))
-    inside = tables("mixed_tables")["level"]["level"].between(low, high)
-    yield "They keep the level, with every way to treat missing values", bool(inside.all())
-    coverage = tables("effect_intervals")[""]
-    said = "At least about as often as stated, also for skewed data; intervals of spread are conservative."
-    yield said, coverage["coverage"].min() > 0.92 and coverage.query("effect == 'spread'")["coverage"].min() > 0.94
-    every = tables("effect_coverage")[""]
-    said = "In most settings nearly as often as they should, from 20 rows to 1000 and from no effect to large ones."
-    yield said, every["coverage"].between(0.93, 0.97).mean() > 0.5 and every["n"].str.contains("1000").any()
-    said = "Nearly as often as they should, however much rows of a group have in common, and in small blocks, too."
-    yield said, tables("group_coverage")[""]["coverage"].min() > 0.92
-    null = tables("closer_levels")[""].query("alternative == 'two-sided'")
-    null = null[~null["cell"].str.startswith("power: ")]
-    _, high = region(int(null["trials"].max()))
-    yield "Two-sided from 20 rows on;", null["n"].min() == 20 and null["rejected"].max() <= high
-    lost = tables("sequential_tests")[""]
     from sequential_tests import loss
 
-    yield "Hardly any power; the level stays exact.", max(loss(lost, rule) for rule in set(lost["rule"])) < 0.02
+    exact = [tables(name)[""] for name in ("new_tests_levels", "kernel_levels")]
+    kept = [bool(table[~table["test"].str.endswith(", relabelled freely")]["inside"].all()) for table in exact]
+    low, high = region_of_tables(int(tables("mixed_tables")["level"]["trials"].max()))
+    kept.append(bool(tables("mixed_tables")["level"]["level"].between(low, high).all()))
+    kept.append(bool(tables("large_pairs")["levels"]["inside"].all()))
+    yield "Permutation tests do, in every setting", all(kept)
+    every = tables("effect_coverage")[""]
+    covered = [tables(name)[""]["coverage"].min() for name in ("effect_intervals", "group_coverage")]
+    yield (
+        "In most settings nearly as often as they should, from 20 rows to 1000 and from no effect to large ones.",
+        every["coverage"].between(0.93, 0.97).mean() > 0.5
+        and every["n"].str.contains("1000").any()
+        and min(covered) > 0.92,
+    )
+    lost = tables("sequential_tests")[""]
+    yield "Stopping early costs hardly any power.", max(loss(lost, rule) for rule in set(lost["rule"])) < 0.02
+    few, many = (tables("large_power")[""].query(f"rank == {rank} and bins == 2000")["lost"] for rank in (25, 400))
+    yield "Few random features in many columns cost much, 400 of them little.", few.max() > 0.2 > 0.1 > many.mean()
+    yield "Shrinkage yes, marginalized means no", readings()
 
 
 def readings() -> bool:
@@ -254,7 +231,7 @@ SAID = {
     "theory": theory,
     "validity": validity,
     "../README": readme,
-    "studies": studies,
+    "background": background,
 }
 TOLD = [(page, *said) for page, sentences in SAID.items() for said in sentences()]
 
@@ -271,7 +248,7 @@ def test_sentences_say_what_the_data_files_hold(page, sentence, holds):
 
 #: Numbers that are no measurements: levels, shares of intervals, sizes in designs that the page sets itself.
 CONSTANT = re.compile(
-    r"\b95 ?%|\.05\b|\b5 %|\$[^$]*\$|`[^`]*`|\]\([^)]*\)|\[[A-Z]\w*\d\d\w*\]|Eckerle4|E\d+\b|\bd = 1\b"
+    r"\b95 ?%|0?\.05\b|\b5 ?%|\$[^$]*\$|`[^`]*`|\]\([^)]*\)|\[[A-Z]\w*\d\d\w*\]|Eckerle4|E\d+\b|\bd = 1\b"
 )
 
 
@@ -279,14 +256,14 @@ def measured(page: str) -> Iterator[str]:
     """Sentences with a number and a link to a study: outside of code, filled marks and tables of calls."""
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
     text = re.sub(r"(?ms)^```.*?^```$|^<!-- (?!/)(.+?) -->$.*?^<!-- /\1 -->$|^<!--.*?-->", "", text)
-    linked = re.compile(rf"\]\((?:{'|'.join(_study.studies())})\.md")
+    linked = re.compile(rf"\]\((?:{'|'.join(_study.PAGES)})\.md")
     for block in re.split(r"\n\s*\n|\n(?=[|*#-])", text):
         for sentence in re.split(r"(?<=[.:;]) (?=[A-Z`*\[])", plain(block)):
             if linked.search(sentence) and re.search(r"\d", CONSTANT.sub("", sentence)):
                 yield sentence
 
 
-BY_HAND = sorted({path.stem for path in DOCS.glob("*.md")} - {*_study.studies(), "benchmarks", "changelog"})
+BY_HAND = sorted({path.stem for path in DOCS.glob("*.md")} - {*_study.PAGES, "changelog"})
 
 
 @pytest.mark.parametrize("page", BY_HAND)
@@ -298,7 +275,7 @@ def test_no_measured_number_stands_unguarded_beside_its_study(page):
 
 def test_a_measured_number_beside_its_study_is_found(tmp_path, monkeypatch):
     """Outside of code and filled marks; levels, shares of intervals and names in code do not count."""
-    link = "[a study](which_kernel.md)"
+    link = "[a study](which.md#kernels)"
     page = [f"Power was .71 in {link}.", f"See {link} for level .05 and `n=20`.", "Without a link it is .71."]
     page += [f"<!-- a -->\n\nPower was .4 in {link}.\n\n<!-- /a -->", f"```text\nPower was .5 in {link}.\n```"]
     (tmp_path / "page.md").write_text("\n\n".join(page), encoding="utf-8")

@@ -48,7 +48,7 @@ def test_without_permutations_there_is_no_answer(run, command):
 
 
 def test_the_error_says_what_is_missing(run):
-    said = "shrinktest: error: --exit-code needs a p-value, and this test has none; use --resamples 19 or more\n"
+    said = "shrinktest: error: --exit-code needs a p-value, and this test has none; use n_resamples >= 19\n"
     for command in ("two-sample a.csv b.csv", "compare a.csv b.csv --json", "columns a.csv b.csv --json"):
         assert run(f"{command} --resamples 0 --exit-code") == (2, "", said)
         code, out, err = run(f"{command} --resamples 0")

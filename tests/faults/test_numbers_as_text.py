@@ -136,4 +136,4 @@ def test_the_command_line_refuses_what_python_refuses(name, tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     table_of(NUMBERS[name][0]).to_csv("a.csv", index=False)
     assert main(["compare", "a.csv", "a.csv"]) == 2
-    assert f"column 'amount': {NUMBERS[name][0][0]!r} is not a number" in capsys.readouterr().err
+    assert f"column 'amount': {NUMBERS[name][0][0]!r} is not a number; give --" in capsys.readouterr().err

@@ -61,12 +61,12 @@ def test_what_is_not_the_same_is_taken():
 @pytest.mark.parametrize(
     ("words", "column"),
     [
-        ("two-sample a.csv b.csv --columns a,b --covariates b", "'b' of --covariates"),
-        ("two-sample a.csv b.csv --columns 1:3 --covariates 2,site", "'b' of --covariates"),
-        ("independence a.csv --x a --y b --given b,c", "'b' of --given"),
-        ("matrix a.csv --x a,b --y c --given c", "'c' of --given"),
-        ("matrix a.csv --x a,b --given b", "'b' of --given"),
-        ("calibrate a.csv --x a --y b --given a --trials 2", "'a' of --given"),
+        ("two-sample a.csv b.csv --columns a,b --covariates b", "'b' of covariates="),
+        ("two-sample a.csv b.csv --columns 1:3 --covariates 2,site", "'b' of covariates="),
+        ("independence a.csv --x a --y b --given b,c", "'b' of given="),
+        ("matrix a.csv --x a,b --y c --given c", "'c' of given="),
+        ("matrix a.csv --x a,b --given b", "'b' of given="),
+        ("calibrate a.csv --x a --y b --given a --trials 2", "'a' of given="),
     ],
 )
 def test_the_command_says_the_same(tmp_path, monkeypatch, capsys, words, column):

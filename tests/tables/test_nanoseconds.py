@@ -133,6 +133,6 @@ def test_text_of_durations_is_told_how_to_be_read(tmp_path, capsys):
         "0",
         "--json",
     ]
-    assert main(words) == 2 and "--types wait=duration" in capsys.readouterr().err
+    assert main(words) == 2 and "column 'wait'" in capsys.readouterr().err
     assert main([*words, "--types", "wait=duration"]) == 0
     assert json.loads(capsys.readouterr().out)["pvalue"] == expected.pvalue

@@ -1,7 +1,0 @@
-"""``python -m shrinktest.cli``."""
-
-import sys
-
-from shrinktest.cli import main
-
-sys.exit(main())

@@ -1,0 +1,262 @@
+"""Delimited text: its encoding, what is between cells, comments, and whether the first row names the columns."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import re
+import sys
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shrinktest._check import EXACT, counted
+from shrinktest.data.cells import MISSING, kinds_of, numbers_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_LOOKED_AT = 1000  # rows that say whether the first one names the columns
+_OTHER_SIZE = 10.0  # times as large or as small as all numbers below it: not one of them
+_CONSECUTIVE = 3  # numbers in a row from which these are rather names than values
+_YEARS = (1800, 2200)
+
+
+@dataclass(frozen=True)
+class TextOptions:
+    """Dialect and conventions of delimited text; None means detected from the text."""
+
+    sep: str | None = None  # between cells
+    decimal: str | None = None  # before decimals; None is a point, and points between thousands are errors
+    thousands: str | None = None
+    date_format: str | None = None
+    comment: Sequence[str] = ()  # what lines begin with that are skipped
+    skip_rows: int = 0
+    header: str = "auto"  # yes or no
+    encoding: str = "utf-8"
+    na: Sequence[str] = ()  # missing cells besides empty ones, NA and NaN
+
+
+@dataclass(frozen=True, eq=False)
+class Text:
+    """Delimited text: its columns of plain numbers, and the cells of others when they are asked for."""
+
+    names: list[str]
+    content: str  # without comments
+    mark: str  # between cells
+    named: bool  # by the first row
+    numbers: pd.DataFrame  # columns that hold nothing else, by their places
+
+    def cells(self, places: Sequence[int]) -> pd.DataFrame:
+        """Return the cells of columns as they are written, by their places."""
+        return _read(self.content, self.mark, self.named, usecols=sorted(places), dtype=object, na_filter=False)
+
+    def line(self, row: int) -> int:
+        """Return the line on which a row ends."""
+        return next(islice(_rows(self.content, self.mark), row + self.named, None))[0]
+
+
+def text_in(path: str, encoding: str) -> str:
+    """Return the text of a file, or of standard input (-), which gzip may have compressed."""
+    if path == "-" and (sys.stdin is None or sys.stdin.closed):
+        raise ValueError("standard input (-) is closed; give a file, or let something write to it")
+    if path == "-" and not hasattr(sys.stdin, "buffer"):
+        return sys.stdin.read()
+    raw = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    source = "standard input" if path == "-" else path
+    if raw.startswith((b"PK\x03\x04", b"PAR1\x15", b"\x93NUMPY", b"ARROW1", b"BZh")):
+        raise ValueError(
+            f"{source} is no text; save the table as CSV, or give it the ending .parquet or .npy if it is one"
+        )
+    try:
+        raw = gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw
+        text = raw.decode(encoding)
+    except LookupError:
+        raise ValueError(f"--encoding {encoding} is unknown; give one such as utf-8, utf-16 or latin-1") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"{source} cannot be decompressed: {error}") from None
+    except UnicodeError as error:
+        likely = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "latin-1"
+        raise ValueError(
+            f"{source} is not text in {encoding.upper()} ({error}); give --encoding, such as {likely}"
+        ) from None
+    if "\0" in text:
+        raise ValueError(f"{source} is not text in {encoding.upper()}; save the table as CSV, or try --encoding utf-16")
+    return text.removeprefix("\ufeff")  # Excel's byte order mark
+
+
+def parsed(text: str, source: str, options: TextOptions) -> Text:
+    """Return the columns of a text; raise ValueError, with the line, for rows of other lengths and open quotes."""
+    import pandas as pd
+
+    text = _without_comments(text.replace("\r\n", "\n"), options.comment, options.skip_rows)
+    mark = options.sep or _delimiter_in(text.lstrip(" \n").partition("\n")[0])
+    try:
+        head = _read(text, mark, False, nrows=_LOOKED_AT, dtype=object, na_filter=False)
+        first = [name.strip() for name in head.iloc[0]]
+        named = options.header == "yes"
+        if options.header == "auto":
+            named = _is_header(head, f"{source}, line {next(_rows(text, mark))[0]}", options.decimal or ".")
+        table = _read(text, mark, named, keep_default_na=False, na_values=MISSING, low_memory=False)
+    except pd.errors.EmptyDataError:
+        raise ValueError(f"{source} is empty") from None
+    except pd.errors.ParserError as error:
+        if "EOF inside string" in str(error):
+            *_, before, _ = [0, *(line for line, _ in _rows(text, mark))]
+            raise ValueError(f"{source}: line {before + 1} has a quotation mark that is not closed") from None
+        _refuse_uneven(text, mark, source)
+        raise ValueError(f"{source}: {str(error).rpartition('error: ')[2].strip()}") from None
+    marks = re.sub(r'"[^"]*"', "", text).count(mark) if '"' in text else text.count(mark)
+    if marks != (len(table) + named) * (len(first) - 1):  # read_csv fills up short rows
+        _refuse_uneven(text, mark, source)
+    if not named:
+        return Text([str(j + 1) for j in range(len(first))], text, mark, named, _plain(table, text, mark, options))
+    names = [name or f"Unnamed: {j}" for j, name in enumerate(first)]
+    if repeated := next((name for name in names if names.count(name) > 1), None):
+        raise ValueError(f"{source} has more than one column named {repeated!r}; rename them")
+    if table.empty:
+        raise ValueError(f"{source} has a header and no rows")
+    return Text(names, text, mark, named, _plain(table, text, mark, options))
+
+
+def _read(text: str, mark: str, named: bool, **how: Any) -> pd.DataFrame:
+    """Return rows of a text, whose columns are called by their places."""
+    import pandas as pd
+
+    table = pd.read_csv(
+        io.StringIO(text), sep=mark, header=0 if named else None, index_col=False, skipinitialspace=True, **how
+    )
+    return table.set_axis(how.get("usecols", range(table.shape[1])), axis=1)
+
+
+def _plain(table: pd.DataFrame, text: str, mark: str, options: TextOptions) -> pd.DataFrame:
+    """Return the columns whose cells are all numbers, or missing, without a doubt."""
+    if options.decimal == "," or options.thousands or options.na or (mark == ";" and options.decimal is None):
+        return table.iloc[:, :0]
+    numbers = table.select_dtypes(["int64", "float64"])
+    codes = _has_codes(text, mark)
+    return numbers.loc[:, [not (np.isinf(values).any() or (_is_whole(values) and (codes or _many_digits(values))))
+                           for _, values in numbers.items()]]  # fmt: skip
+
+
+def _is_whole(values: pd.Series) -> bool:
+    return values.dtype.kind == "i" or bool((np.rint(values) == values).where(values.notna(), True).all())
+
+
+def _many_digits(values: pd.Series) -> bool:
+    """Return whether gaps have made floats of whole numbers that these do not tell apart."""
+    return values.dtype.kind == "f" and bool((values.abs() >= EXACT).any())
+
+
+def _has_codes(text: str, mark: str) -> bool:
+    """Return whether a cell begins with a zero before another digit, as postal codes do."""
+    letters = np.frombuffer(f"\n{text}\n".encode(), np.uint8)
+    zeros = np.flatnonzero(letters[1:-1] == ord("0")) + 1
+    begins = np.isin(letters[zeros - 1], [*f'\n "{mark}'.encode()])
+    return bool((begins & (letters[zeros + 1] - ord("0") < 10)).any())  # letters are not negative
+
+
+def _delimiter_in(line: str) -> str:
+    """Return what is between the cells of the first line of a file, which may be in quotation marks."""
+    # Semicolons and tabs hardly ever occur in files separated by commas; commas (decimals) do in the others.
+    bare = re.sub(r'"[^"]*"', "", line)
+    return next((mark for mark in "\t;,|" if mark in bare), ",")
+
+
+def _rows(text: str, mark: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield rows that are not blank, and the line on which each ends."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, skipinitialspace=True)
+    yield from ((reader.line_num, cells) for cells in reader if len(cells) > 1 or "".join(cells).strip())
+
+
+def _refuse_uneven(text: str, mark: str, source: str) -> None:
+    rows = _rows(text, mark)
+    first, cells = next(rows)
+    for line, others in rows:
+        if len(others) != len(cells):
+            raise ValueError(
+                f"{source}: line {line} has {counted(len(others), 'cell')}, line {first} has {len(cells)}; give "
+                "--sep, --skip-rows or --comment"
+            )
+
+
+def _without_comments(text: str, marks: Sequence[str], skipped: int) -> str:
+    """Return the text with blank lines for the first ones and for comments, which are none within quotation marks."""
+    if not marks and not skipped:
+        return text
+    lines, quoted = [], False
+    for i, line in enumerate(text.splitlines(keepends=True)):
+        blank = i < skipped or (not quoted and line.lstrip().startswith(tuple(marks)))
+        quoted ^= not blank and line.count('"') % 2 == 1
+        lines.append("\n" if blank else line)
+    return "".join(lines)
+
+
+# --- whether the first row names the columns ----------------------------------------------------------------
+
+
+def _is_header(cells: pd.DataFrame, where: str, decimal: str) -> bool:
+    """Return whether the first row names the columns: all of it is text, or some is, unlike what is below.
+
+    Raises ValueError for numbers that may be names.
+    """
+    columns = [cells[j].iloc[:_LOOKED_AT].str.strip() for j in cells]
+    first, below = [column.iloc[0] for column in columns], [column.iloc[1:] for column in columns]
+    kinds = kinds_of(cells.iloc[0].str.strip(), decimal)
+    if (kinds == "category").all():
+        return True
+    named = any(_is_name(kind, column, decimal) for kind, column in zip(kinds, below, strict=True))
+    places = np.flatnonzero(kinds == "number")
+    if not places.size or len(cells) == 1:
+        return named
+    likely = _may_be_names([first[j] for j in places], [below[j] for j in places], decimal, rising=named)
+    if likely and not named:  # text that never occurs again is evidence of its own
+        text = np.flatnonzero(kinds == "category")
+        named = bool(text.size) and not any((below[j] == first[j]).any() for j in text)
+    if named != likely:
+        some = ", ".join(first[:4]) + (", ..." if len(first) > 4 else "")
+        raise ValueError(f"{where}: {some} may be names of columns or an observation; give --header yes or --header no")
+    return named
+
+
+def _is_name(kind: str, below: pd.Series, decimal: str) -> bool:
+    """Return whether a cell of this kind names a column: it is no number, and others are below it."""
+    if kind in ("", "number"):
+        return False
+    kinds = kinds_of(below, decimal)
+    return bool(2 * (kinds == kind).sum() <= (kinds != "").sum())
+
+
+def _may_be_names(first: Sequence[str], below: Sequence[pd.Series], decimal: str, *, rising: bool) -> bool:
+    """Return whether numbers in the first row look like names: whole, each once, and unlike what is below them.
+
+    If other cells of the row are names, it is enough that they are ``rising``.
+    """
+    if not all(cell.isdecimal() for cell in first) or len(set(first)) < len(first):
+        return False
+    values = [int(cell) for cell in first]
+    ascending = len(values) > 1 and values == sorted(values)
+    if values == list(range(values[0], values[0] + len(values))):
+        years = len(values) >= _CONSECUTIVE and _YEARS[0] <= values[0] < _YEARS[1]
+        if years or (len(values) > _CONSECUTIVE and values[0] in (0, 1)):
+            return True
+    if rising and ascending:
+        return True
+    decimals = [2 * column.str.contains(decimal, regex=False).sum() > len(column) for column in below]
+    other = [_other_size(value, column, decimal) for value, column in zip(values, below, strict=True)]
+    if len(values) == 1:
+        return other[0] and bool(decimals[0] or rising)
+    return all(decimals) or (ascending and all(a or b for a, b in zip(decimals, other, strict=True)))
+
+
+def _other_size(value: int, below: pd.Series, decimal: str) -> bool:
+    """Return whether a number is much larger, or much smaller, than all that are below it, except zeros."""
+    sizes = np.abs(numbers_of(below, decimal))
+    sizes = sizes[sizes > 0]
+    return bool(sizes.size and (value > _OTHER_SIZE * sizes.max() or _OTHER_SIZE * value < sizes.min()))

@@ -1,0 +1,242 @@
+"""Files as tables: CSV, Parquet, npy, standard input and packaged data; all problems of all files in one error."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from glob import glob, has_magic
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shrinktest._check import choice, counted
+from shrinktest.data.cells import OddCell, labels_of, read_column, remedy_for
+from shrinktest.data.delimited import Text, TextOptions, parsed, text_in
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Data sets that stand for themselves in place of a file.
+PACKAGED = ("eckerle4",)
+
+
+class Problems(ValueError):
+    """All that keeps files from being read, each problem with its file and what to do about it."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        self.problems = tuple(dict.fromkeys(problems))
+        super().__init__("; ".join(self.problems))
+
+
+@dataclass(frozen=True, eq=False)
+class File:
+    """A file whose columns get their types when they are asked for."""
+
+    source: str
+    names: list[str]
+    table: pd.DataFrame | None = None  # of Parquet and npy
+    text: Text | None = None
+    options: TextOptions = field(default_factory=TextOptions)
+    array: bool = False  # an .npy file, whose columns have numbers from 0
+
+    def select(self, wanted: str) -> list[str]:
+        """Return names of columns from a list such as ``a,b`` or ``2:5``; a number that is no name is a position."""
+        chosen: list[str] = []
+        for item in next(csv.reader([wanted], skipinitialspace=True), []):
+            first, colon, last = item.strip().partition(":")
+            if item.strip() in self.names or not colon:
+                first = last = item.strip()
+            chosen += self.names[self._place(first) : self._place(last) + 1]
+        if not chosen or len(set(chosen)) < len(chosen):
+            raise ValueError(f"{wanted!r} must name one or more columns of {self.source}, each once")
+        return chosen
+
+    def one(self, wanted: str, option: str) -> str:
+        """Return the name of the one column of an option."""
+        names = [wanted] if wanted in self.names else self.select(wanted)
+        if len(names) > 1:
+            raise ValueError(f"{option} is one column; {wanted!r} names {', '.join(names)}")
+        return names[0]
+
+    def labels(self, name: str) -> list[Any]:
+        """Return the cells of a column as labels, so that 1.0 is 1; None if missing."""
+        if self.text is not None:
+            return labels_of(self._cells([name])[name], self.options)
+        assert self.table is not None
+        column = self.table[name]
+        return list(column.astype(object).where(column.notna(), None))
+
+    def columns(self, names: Sequence[str], types: Mapping[str, Any]) -> tuple[pd.DataFrame, list[str]]:
+        """Return columns as a data frame, without those that have problems, and these."""
+        import pandas as pd
+
+        if self.text is None:
+            assert self.table is not None
+            return self.table[list(names)], []
+        plain = {self.names[place]: place for place in self.text.numbers}
+        cells = self._cells([name for name in names if name not in plain or types.get(name) is not None])
+        series: dict[str, Any] = {}
+        problems = []
+        for name in names:
+            try:
+                series[name] = (
+                    read_column(cells[name], types.get(name), self.text.mark, self.options)
+                    if name in cells else self.text.numbers[plain[name]]
+                )  # fmt: skip
+            except OddCell as odd:
+                place = f"{self.source}: line {self.text.line(odd.row)}, column {name!r}"
+                problems.append(f"{place}: {odd.cell!r} {odd.fault}; {remedy_for(odd, name)}")
+        return pd.DataFrame(series), problems
+
+    def _place(self, item: str) -> int:
+        first = 0 if self.array else 1
+        if item not in self.names and item.isdecimal():
+            if first <= int(item) < len(self.names) + first:
+                return int(item) - first
+            columns = counted(len(self.names), "column")
+            raise ValueError(f"{self.source} has {columns}; there is none at position {item}, counted from {first}")
+        return self.names.index(choice(item, self.names, f"a column of {self.source}"))
+
+    def _cells(self, names: Sequence[str]) -> pd.DataFrame:
+        assert self.text is not None
+        cells = self.text.cells([self.names.index(name) for name in names])
+        return cells.set_axis([self.names[place] for place in cells], axis=1)
+
+
+def is_pattern(path: str) -> bool:
+    """Return whether a path stands for several files."""
+    return has_magic(path) and not Path(path).exists()
+
+
+def read_file(path: str, options: TextOptions, types: Mapping[str, Any] | None = None) -> File:
+    """Return the file, or all files of a pattern, as one table; ``-`` is standard input.
+
+    ``types`` of columns are those that the files of a pattern need for their cells.
+    """
+    import pandas as pd
+
+    if path in PACKAGED:
+        content = resources.files("shrinktest.datasets").joinpath(f"{path}.csv").read_text(encoding="utf-8")
+        text = parsed(content, path, options)
+        return File(path, text.names, text=text, options=options)
+    if is_pattern(path):
+        if not (paths := sorted(glob(path))):
+            raise ValueError(f"{path} matches no file")
+        files = read_files(paths, options)
+        for file in files[1:]:
+            if file.names != files[0].names:
+                raise ValueError(f"{file.source} has other columns than {paths[0]}: {', '.join(file.names)}")
+        frames = frames_of(files, [file.names for file in files], types or {})
+        _refuse_other_types(paths, frames)
+        return File(path, files[0].names, table=pd.concat(frames, ignore_index=True), array=files[0].array)
+    if path.lower().endswith(".parquet"):
+        try:
+            frame = pd.read_parquet(path)
+        except (OSError, ValueError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            raise ValueError(f"{path} is no Parquet file: {error}") from None
+        names = [str(name) for name in frame]
+        return File(path, names, table=frame.set_axis(names, axis=1))
+    if path.lower().endswith(".npy"):
+        try:
+            array = np.load(path, allow_pickle=False)
+        except (ValueError, EOFError) as error:
+            raise ValueError(f"{path} is no array of numbers: {error}") from None
+        frame = pd.DataFrame(array.reshape(len(array), -1)).rename(columns=str)
+        return File(path, list(frame), table=frame, array=True)
+    text = parsed(text_in(path, options.encoding), "standard input" if path == "-" else path, options)
+    return File("standard input" if path == "-" else path, text.names, text=text, options=options)
+
+
+def read_files(paths: Sequence[str], options: TextOptions, types: Mapping[str, Any] | None = None) -> list[File]:
+    """Return several files; raise Problems with those of all that cannot be read."""
+    if list(paths).count("-") > 1:
+        raise ValueError("standard input (-) can be only one of the files")
+    files: list[File] = []
+    problems: list[str] = []
+    for path in paths:
+        try:
+            files.append(read_file(path, options, types))
+        except Problems as error:
+            problems += error.problems
+        except OSError as error:
+            problems.append(f"{path}: {error.strerror or error}")
+        except ValueError as error:
+            problems.append(str(error))
+    if not problems:
+        return files
+    names = [[name for name in file.names if (types or {}).get(name) != "drop"] for file in files]
+    try:
+        frames_of(files, names, types or {})  # the cells of the others as well
+    except Problems as error:
+        problems += error.problems
+    raise Problems(problems)
+
+
+def frames_of(
+    files: Sequence[File], names: Sequence[Sequence[str]], types: Mapping[str, Any], remedies: Sequence[str] = ()
+) -> list[pd.DataFrame]:
+    """Return columns of several files; raise Problems with those of all of them.
+
+    Among other problems are gaps and text that is no category, if ``remedies`` have what to do about these: the library
+    finds them by itself, but only in files that can be read.
+    """
+    read = [file.columns(own, types) for file, own in zip(files, names, strict=True)]
+    frames = [frame for frame, _ in read]
+    if not (problems := [problem for _, own in read for problem in own]):
+        return frames
+    for remedy, find in zip(remedies, (_gaps, _free_text), strict=False):
+        problems += [f"{place}; {remedy}" for place in find(files, frames, types) if remedy]
+    raise Problems(problems)
+
+
+def _gaps(files: Sequence[File], frames: Sequence[pd.DataFrame], types: Mapping[str, Any]) -> list[str]:
+    gaps = [(file.source, list(frame.columns[frame.isna().any()])) for file, frame in zip(files, frames, strict=True)]
+    return [f"{source}: values are missing in {', '.join(names)}" for source, names in gaps if names]
+
+
+def _free_text(files: Sequence[File], frames: Sequence[pd.DataFrame], types: Mapping[str, Any]) -> list[str]:
+    """Return columns of text that has too many values for categories, and is no identifier, either."""
+    import pandas as pd
+
+    problems = []
+    for name in dict.fromkeys(name for frame in frames for name in frame if name not in types):
+        columns = [frame[name].dropna().astype(object) for frame in frames if name in frame]
+        text = pd.concat(columns)
+        levels, rows = text.nunique(), len(text)
+        if not all(isinstance(value, str) for value in text) or (levels <= 100 and 5 * levels <= 4 * rows) or rows < 11:
+            continue
+        if text.str.contains(" ").any() or not all(column.is_unique for column in columns):
+            problems.append(f"column {name!r} holds text with {levels} different values in {rows} rows")
+    return problems
+
+
+def names_of(paths: Sequence[str]) -> list[str]:
+    """Return short names of files: without folder and ending, or whole or numbered if these do not tell them apart."""
+    whole = [re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", path) if path != "-" else "standard input"
+             for path in paths]  # fmt: skip
+    for names in ([path if is_pattern(path) else Path(path).stem for path in whole], whole):
+        if len(set(names)) == len(names):
+            return names
+    return [f"{name} ({i + 1})" for i, name in enumerate(whole)]
+
+
+def _refuse_other_types(paths: Sequence[str], frames: Sequence[pd.DataFrame]) -> None:
+    """Raise ValueError for a column that holds numbers in one file of a pattern and something else in another."""
+    import pandas as pd
+
+    numeric = pd.api.types.is_numeric_dtype
+    for name in frames[0]:
+        kinds = [numeric(frame[name]) for frame in frames if frame[name].notna().any()]
+        if len(set(kinds)) > 1:
+            other = next(path for path, frame in zip(paths, frames, strict=True)
+                         if frame[name].notna().any() and numeric(frame[name]) != kinds[0])  # fmt: skip
+            raise ValueError(
+                f"{other}: column {name!r} holds {'text or dates' if kinds[0] else 'numbers'}, unlike that of "
+                f"{paths[0]}; give --types {name}=category, or correct it"
+            )

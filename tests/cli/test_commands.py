@@ -1,0 +1,242 @@
+"""Every command is the library on the columns that were named: same p-values, exit codes, files."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import shrinktest as st
+from shrinktest.cli import main
+from shrinktest.estimators import ESTIMATORS
+
+FAST = {"rng": 0, "n_resamples": 99}
+WORDS = ["--seed", "0", "--resamples", "99"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("tables")
+    rng = np.random.default_rng(0)
+    for name, shift in {"a": 0.0, "b": 1.5, "c": 0.2}.items():
+        table = pd.DataFrame(rng.normal(shift, size=(16, 2)).round(4), columns=["u", "v"])
+        table["site"] = list("xyzx" * 4)
+        table["day"] = pd.date_range("2024-01-01", periods=16)
+        table[["v", "u", "site", "day"] if name == "b" else list(table)].to_csv(path / f"{name}.csv", index=False)
+        table[["u", "v"]].to_parquet(path / f"{name}.parquet")
+        np.save(path / f"{name}.npy", table[["u", "v"]].to_numpy())
+    return path
+
+
+@pytest.fixture
+def run(folder, monkeypatch, capsys):
+    """Run the command line: (exit code, standard output, standard error)."""
+    monkeypatch.chdir(folder)
+
+    def run(line, *more):
+        code = main([*line.split(), *more])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def tables(folder, *names):
+    return [pd.read_csv(folder / f"{name}.csv", parse_dates=["day"])[["u", "v", "site", "day"]] for name in names]
+
+
+def expected(command, folder):
+    """The result of the library for a line."""
+    a, b, c = tables(folder, "a", "b", "c")
+    uv, both = ["u", "v"], (a[["u", "v"]], b[["u", "v"]])
+    return {
+        "two-sample a.csv b.csv --columns u,v --estimator fkmse:loo=paper --blocks site": lambda: st.two_sample_test(
+            *both, estimator=st.FKMSE(loo="paper"), blocks=(a.site, b.site), **FAST
+        ),
+        "two-sample a.csv b.csv --columns 1:2 --kernel laplacian --bandwidth 0.5 --bandwidth 2": lambda: (
+            st.two_sample_test(*both, kernel=[st.Laplacian(0.5), st.Laplacian(2.0)], **FAST)
+        ),
+        "two-sample a.csv b.csv --columns u,v --covariates site": lambda: st.two_sample_test(
+            *both, covariates=(a[["site"]], b[["site"]]), **FAST
+        ),
+        "k-sample a.csv b.csv c.csv --columns u,v --comparison pooled": lambda: st.k_sample_test(
+            *both, c[uv], comparison="pooled", **FAST
+        ),
+        "columns a.csv b.csv --columns u,v --method holm": lambda: st.two_sample_test_columns(
+            *both, method="holm", **FAST
+        ),
+        "independence a.csv --x u --y v,day --kernel-y whitened:lam=0.1 --scale sd": lambda: st.independence_test(
+            a[["u"]], a[["v", "day"]], kernel_y=st.Whitened(lam=0.1), scale="sd", **FAST
+        ),
+        "independence a.csv --x u --y v --given site": lambda: st.independence_test(
+            a[["u"]], a[["v"]], given=a[["site"]], **FAST
+        ),
+        "independence a.csv --x u --y v --shift circular --lags -1:0 --alpha 0.5": lambda: st.independence_test(
+            a[["u"]], a[["v"]], shift="circular", lags=[-1, 0], alpha=0.5, **FAST
+        ),
+        "matrix a.csv --x u --y v,site": lambda: st.independence_matrix(a[["u"]], a[["v", "site"]], **FAST),
+        "matrix a.csv --given others --types day=drop": lambda: st.independence_matrix(
+            a[["u", "v", "site"]], given="others", **FAST
+        ),
+        "joint a.csv --variable u --variable v,site --bandwidth 1.5": lambda: st.joint_independence_test(
+            a[["u"]], a[["v", "site"]], bandwidths=1.5, **FAST
+        ),
+        "change a.csv --time day --columns u,v": lambda: st.change_point_test(a[uv], times=a["day"], **FAST),
+        "change a.csv --several --n-changes 2 --columns u": lambda: st.change_points(a[["u"]], n_changes=2, **FAST),
+        "symmetry a.csv --columns u,v --about 0.5,0": lambda: st.symmetry_test(a[uv], about=[0.5, 0.0], **FAST),
+        "compare a.csv b.csv --columns u,v --estimator kme": lambda: st.compare(*both, estimator="kme", **FAST),
+        "compare a.npy b.npy --estimator kme": lambda: st.compare(
+            *(table.set_axis(["0", "1"], axis=1) for table in both), estimator="kme", **FAST
+        ),
+    }[command]()
+
+
+LINES = [
+    "two-sample a.csv b.csv --columns u,v --estimator fkmse:loo=paper --blocks site",
+    "two-sample a.csv b.csv --columns 1:2 --kernel laplacian --bandwidth 0.5 --bandwidth 2",
+    "two-sample a.csv b.csv --columns u,v --covariates site",
+    "k-sample a.csv b.csv c.csv --columns u,v --comparison pooled",
+    "columns a.csv b.csv --columns u,v --method holm",
+    "independence a.csv --x u --y v,day --kernel-y whitened:lam=0.1 --scale sd",
+    "independence a.csv --x u --y v --given site",
+    "independence a.csv --x u --y v --shift circular --lags -1:0 --alpha 0.5",
+    "matrix a.csv --x u --y v,site",
+    "matrix a.csv --given others --types day=drop",
+    "joint a.csv --variable u --variable v,site --bandwidth 1.5",
+    "change a.csv --time day --columns u,v",
+    "change a.csv --several --n-changes 2 --columns u",
+    "symmetry a.csv --columns u,v --about 0.5,0",
+    "compare a.csv b.csv --columns u,v --estimator kme",
+    "compare a.npy b.npy --estimator kme",
+]
+
+
+def numbers(value):
+    """Statistics and p-values in a result printed as JSON, wherever they are."""
+    if isinstance(value, dict):
+        own = [(name, one) for name, one in value.items() if name in ("pvalue", "statistic", "pvalues", "statistics")]
+        return own + [pair for one in value.values() for pair in numbers(one)]
+    return [pair for one in value for pair in numbers(one)] if isinstance(value, list) else []
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_command_is_the_library(run, folder, line):
+    code, out, err = run(line, *WORDS, "--json")
+    assert (code, err) == (0, "")
+    found = numbers(json.loads(out))
+    assert found and found == numbers(json.loads(expected(line, folder).to_json()))
+
+
+def test_commands_without_permutations_are_the_library(run, folder):
+    a, b, c = (table[["u", "v"]] for table in tables(folder, "a", "b", "c"))
+    _, out, _ = run("closer a.csv b.csv c.csv --columns u,v --json")
+    assert json.loads(out)["pvalue"] == st.closer_test(a, b, c).pvalue
+    _, out, _ = run("closer a.csv --measure dependence --x u --y v --z site --json")
+    _, site, _ = tables(folder, "a", "a", "a")
+    assert json.loads(out)["pvalue"] == st.closer_test(a[["u"]], a[["v"]], site[["site"]], measure="dependence").pvalue
+    _, out, _ = run("equivalence a.csv b.csv --columns u,v --margin 0.3 --measure distance --json")
+    assert json.loads(out)["pvalue"] == st.equivalence_test(a, b, margin=0.3, measure="distance").pvalue
+    _, out, _ = run("equivalence a.csv --x u --y v --margin 0.3 --measure dependence --json")
+    assert json.loads(out)["pvalue"] == st.equivalence_test(a[["u"]], a[["v"]], margin=0.3, measure="dependence").pvalue
+
+
+@pytest.mark.parametrize("ending", ["parquet", "npy"])
+def test_all_commands_read_parquet_and_npy(run, ending):
+    one, two = f"a.{ending}", f"a.{ending} b.{ending}"
+    sides = "--x 0 --y 1" if ending == "npy" else "--x u --y v"
+    for line in (
+        f"compare {two} --estimator kme",
+        f"two-sample {two}",
+        f"k-sample {two}",
+        f"columns {two}",
+        f"independence {one} {sides}",
+        f"matrix {one}",
+        f"joint {one}",
+        f"symmetry {one}",
+        f"change {one}",
+        f"calibrate {two} --trials 3",
+    ):
+        assert run(line, *WORDS, "--json")[::2] == (0, ""), line
+    assert run(f"equivalence {two} --margin 0.3 --measure distance")[0] == 0
+    assert run(f"closer {two} c.{ending}")[0] == 0
+
+
+def test_files_in_batches_are_the_library(run, folder):
+    _, out, _ = run("two-sample [ac].parquet b.parquet --gram rff --rank 20 --json", *WORDS)
+    found = st.two_sample_test(str(folder / "[ac].parquet"), str(folder / "b.parquet"), gram="rff", rank=20, **FAST)
+    assert json.loads(out)["pvalue"] == found.pvalue
+    assert (
+        run("two-sample a.parquet b.parquet --columns u --bins 20 --gram rff --rank 9 --store sums.npz", *WORDS)[0] == 0
+    )
+    code, _, err = run("two-sample a.parquet b.parquet --paired --store sums.npz", *WORDS)
+    assert code == 2 and "--store" in err
+
+
+def test_calibration(run):
+    code, out, err = run("calibrate a.csv b.csv --columns u,v --trials 5 --estimator fkmse --json", *WORDS)
+    assert (code, err) == (0, "") and len(json.loads(out)["pvalues"]) == 5
+    assert run("calibrate a.csv --x u --y v --trials 5 --blocks site", *WORDS)[0] == 0
+    assert run("calibrate a.csv b.csv --columns u --trials 5 --test ks_2samp")[0] == 0
+    assert "--paired is not for" in run("calibrate a.csv --x u --y v --paired")[2]
+
+
+def test_the_users_function_is_calibrated(run, folder):
+    (folder / "mine.py").write_text("def good(X, Y):\n    return .5\ndef bad(X, Y):\n    return X + {}\n")
+    assert run("calibrate a.csv b.csv --columns u --trials 3 --workers 1 --test mine:good")[0] == 0
+    code, _, err = run("calibrate a.csv b.csv --columns u --trials 3 --workers 1 --test mine:bad")
+    assert code == 2 and "mine.py, line 4" in err and err.count("\n") == 1
+    assert run("calibrate a.csv b.csv --columns u --test mine:good --form biased")[0] == 2
+
+
+def test_estimators_are_listed_with_auto(run):
+    _, out, _ = run("estimators")
+    assert [line.split()[0] for line in out.splitlines()] == [*ESTIMATORS, "auto"]
+
+
+def test_outputs(run, folder):
+    line = "two-sample a.csv b.csv --columns u,v --plot null.png --witness where.png --effect"
+    code, out, err = run(line, *WORDS)
+    assert (code, err) == (0, "") and "distance" in out
+    assert run("compare a.csv b.csv --html report.html --plot columns.svg --estimator kme", *WORDS)[0] == 0
+    assert all((folder / name).stat().st_size for name in ("null.png", "where.png", "report.html", "columns.svg"))
+    for wrong in ("--plot null.xyz", "--plot nowhere/null.png", "--html report.txt"):
+        assert run(f"compare a.csv b.csv {wrong}")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("two-sample a.csv b.csv --columns u,v --exit-code", 1),
+        ("two-sample a.csv b.csv --columns u,v", 0),
+        ("two-sample a.csv b.csv --columns u,v --fail-if auc>0.6", 1),
+        ("two-sample a.csv c.csv --columns u,v --fail-if auc>0.95", 0),
+        ("columns a.csv b.csv --columns u,v --fail-if pvalues<0.05", 1),
+        ("compare a.csv b.csv --columns u,v --estimator kme --fail-if distance>0.9", 0),
+        ("two-sample a.csv b.csv --fail-if auk>0.6", 2),
+        ("two-sample a.csv b.csv --fail-if auc", 2),
+        ("two-sample a.csv b.csv --columns u --blocks u", 2),
+        ("independence a.csv --x u --y u", 2),
+        ("independence a.csv --x u", 2),
+        ("joint a.csv --variable u", 2),
+        ("two-sample a.csv nope.csv", 2),
+        ("two-sample a.csv b.csv --columns nope", 2),
+        ("two-sample a.csv b.csv --estimator fkmes", 2),
+        ("two-sample a.csv b.csv --set lam=1", 2),
+        ("change a.csv --several --form biased", 2),
+        ("equivalence a.csv b.csv", 2),
+        ("closer a.csv b.csv c.csv --x u", 2),
+    ],
+)
+def test_exit_codes(run, line, code):
+    found, _, err = run(line, *(WORDS if line.split()[0] not in ("equivalence", "closer") else ()))
+    assert found == code
+    assert err == "" if code < 2 else (err.startswith("shrinktest: error: ") and err.count("\n") == 1)
+
+
+def test_sorted_times(run, folder):
+    (table,) = tables(folder, "a")
+    table.iloc[::-1].to_csv("reversed.csv", index=False)
+    _, plain, _ = run("change a.csv --time day --columns u,v --json", *WORDS)
+    assert run("change reversed.csv --time day --columns u,v --json", *WORDS)[0] == 2
+    assert run("change reversed.csv --time day --columns u,v --json --sort", *WORDS)[1] == plain

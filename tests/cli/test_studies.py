@@ -1,0 +1,179 @@
+"""The commands `power` and `sample-size`."""
+
+from __future__ import annotations
+
+import csv
+import math
+from functools import wraps
+
+import pandas as pd
+import pytest
+
+from shrinktest.cli import main
+from shrinktest.power import KNOWN_TESTS, power_study, solve_sample_size
+from shrinktest.power.designs import DESIGNS
+
+QUICK = ["--trials", "6", "--resamples", "39", "--workers", "1", "--quiet"]
+
+
+@pytest.fixture
+def run(capsys):
+    def call(*arguments):
+        code = main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call
+
+
+def test_list(run):
+    code, out, _ = run("power", "--list")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()] == [*DESIGNS]
+
+
+def test_list_of_tests(run):
+    code, out, _ = run("power", "--tests")
+    assert code == 0
+    rows = [line.split(maxsplit=2) for line in out.splitlines()]
+    assert [(name, kind) for name, kind, _ in rows] == [(name, one.test) for name, one in KNOWN_TESTS.items()]
+    assert all(summary for *_, summary in rows)
+
+
+def test_power_prints_power_and_level(run):
+    code, out, err = run("power", "mean-shift", "--estimators", "kme,fkmse:lam_cov=0.3", "--n", "8,16", *QUICK)
+    assert (code, err) == (0, "")
+    rows = [line.split() for line in out.splitlines() if line.startswith(("kme", "fkmse"))]
+    assert [row[:3] for row in rows] == [
+        [label, n, "0.05"] for label in ("kme", "fkmse:lam_cov=0.3") for n in ("8", "16")
+    ]
+    assert "level" in out and "95% interval" in out
+
+
+def test_csv_has_the_columns_that_scripts_read(run, tmp_path):
+    path = tmp_path / "power.csv"
+    run("power", "eckerle4", "--n", "7,11", "--alphas", "0.05,0.1", "--csv", path, *QUICK)
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["design", "estimator", "n", "alpha", "null", "power", "low", "high", "trials"]
+    assert {row["n"] for row in rows} == {"7", "11"} and {row["null"] for row in rows} == {"True", "False"}
+    assert {row["alpha"] for row in rows} == {"0.05", "0.1"} and {row["trials"] for row in rows} == {"6"}
+
+
+def test_a_store_goes_on(run, tmp_path):
+    command = ["power", "mean-shift", "--n", "8", "--store", tmp_path / "s.sqlite", *QUICK]
+    first = run(*command)
+    assert run(*command) == first
+    code, _, err = run(*command, "--seed", "1")
+    assert code == 2 and "seed: stored 0, asked 1" in err
+
+
+def test_plots(run, tmp_path):
+    assert run("power", "mean-shift", "--n", "8", "--plot", tmp_path / "power.png", *QUICK)[0] == 0
+    assert (tmp_path / "power.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_sample_size(run, tmp_path):
+    options = ["--trials", "120", "--resamples", "39", "--workers", "1", "--quiet", "--set", "dimension=2"]
+    code, out, err = run("sample-size", "mean-shift", *options, "--plot", tmp_path / "n.png")
+    assert (code, err) == (0, "")
+    assert "the kme test finds the difference, at level 0.05, in about" in " ".join(out.split())
+    assert (tmp_path / "n.png").exists()
+
+
+def test_sample_size_calls_an_estimator_as_it_was_typed(run):
+    options = ["--trials", "100", "--resamples", "19", "--workers", "1", "--quiet", "--set", "dimension=1"]
+    code, out, err = run("sample-size", "mean-shift", "--estimator", "kme+skmse", *options)
+    assert (code, err) == (0, "") and "the kme+skmse test finds the difference" in " ".join(out.split())
+
+
+def test_sample_size_with_all_permutations(run, monkeypatch):
+    asked = {}
+
+    @wraps(solve_sample_size)
+    def solve(**given):
+        asked.update(given)
+        raise ValueError("asked")
+
+    monkeypatch.setattr("shrinktest.cli.studies.solve_sample_size", solve)
+    assert run("sample-size", "mean-shift", "--resamples", "inf")[2] == "shrinktest: error: asked\n"
+    assert asked["n_resamples"] == math.inf
+    assert "must be a whole number or inf" in run("sample-size", "mean-shift", "--resamples", "all")[2]
+
+
+def test_tests_of_other_packages_by_name(run):
+    code, out, err = run("power", "mean-shift", "--estimators", "kme,ks_2samp", "--n", "8", *QUICK)
+    assert (code, err) == (0, "") and out.startswith("Power of two-sample tests")
+    assert [line.split()[0] for line in out.splitlines() if line.startswith(("kme", "ks"))] == ["kme", "ks_2samp"]
+    options = ["--trials", "100", "--workers", "1", "--quiet", "--set", "dimension=1"]
+    code, out, err = run("sample-size", "mean-shift", "--estimator", "ttest-ind", *options)
+    assert (code, err) == (0, "") and "the ttest-ind test finds the difference" in " ".join(out.split())
+
+
+@pytest.mark.parametrize(
+    ("design", "typed", "kernels"),
+    [
+        (
+            "mean-shift",
+            "--kernel gaussian,laplacian --bandwidth 1 --bandwidth 0.5*median",
+            {"kernel": ["gaussian", "laplacian"], "bandwidth": [1.0, "0.5 * median"]},
+        ),
+        ("linear", "--bandwidth grid", {"bandwidth_x": "grid", "bandwidth_y": "grid"}),
+        ("eckerle4", "--bandwidth grid", {"bandwidth_x": "grid", "bandwidth_y": "grid"}),
+        ("eckerle4", "--kernel laplacian", {"kernel_x": "laplacian", "kernel_y": "laplacian"}),
+        ("parity", "--kernel laplacian --bandwidth 2", {"kernels": "laplacian", "bandwidths": 2.0}),
+        ("one-apart", "--kernel linear", {"kernel": "linear"}),
+    ],
+)
+def test_kernels_and_bandwidths_reach_the_tests(run, tmp_path, design, typed, kernels):
+    code, _, _ = run("power", design, "--n", "9", *typed.split(), "--csv", tmp_path / "t.csv", *QUICK)
+    trials, resamples = (int(QUICK[QUICK.index(option) + 1]) for option in ("--trials", "--resamples"))
+    study = {"n_trials": trials, "n_resamples": resamples, "workers": 1, "progress": False}
+    expected = power_study(design, "kme", 9, test_options=kernels, **study)
+    shown = pd.read_csv(tmp_path / "t.csv")
+    assert code == 0 and shown["power"].tolist() == expected.frame()["power"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("power", "name a design"),
+        ("power mean-shiftt", "Did you mean 'mean-shift'?"),
+        ("power mean-shift --estimators fkmsee", "Did you mean 'fkmse'?"),
+        ("power mean-shift --estimators kme:lam=1", "kme has no parameters"),
+        ("power mean-shift --set shfit=1", "Did you mean 'shift'?"),
+        ("power mean-shift --alphas 2", "alphas must lie strictly between 0 and 1"),
+        ("power mean-shift --resamples 9", "use n_resamples >= 19"),
+        ("power mean-shift --n 1", "needs n >= 2"),
+        ("power eckerle4 --n 40", "Eckerle4 has 35 points"),
+        ("power mean-shift --plot nowhere/p.png", "--plot nowhere/p.png cannot be saved"),
+        ("power mean-shift --csv nowhere/p.csv", "--csv nowhere/p.csv cannot be saved"),
+        ("sample-size mean-shift --estimator kme,skmse", "estimator must be one"),
+        ("sample-size linear --ratio 2", "one sample of pairs"),
+        ("power linear --estimators ks_2samp", "'ks_2samp' is a two-sample test"),
+        ("power mean-shift --estimators ks2samp", "Did you mean 'ks_2samp'?"),
+        ("sample-size mean-shift --estimator fkmsee", "Did you mean 'fkmse'?"),
+        ("sample-size parity --ratio 2", "one sample of rows"),
+        ("power one-apart --estimators auto --bandwidth 2", "test_options has 'bandwidth'"),
+        ("power mean-shift --shift 0 --n 9", "shift=0 must be a number of rows from 1"),
+        ("power parity --estimators kme+skmse+kme", "holds KME() twice"),
+        ("power parity --bandwidth 1 --bandwidth 2", "bandwidths has 2 entries"),
+        ("power parity --kernel gaussian,laplacian", "kernels has 2 entries"),
+        ("power mean-shift --estimators auto --bandwidth 2", "test_options has 'bandwidth'"),
+    ],
+)
+def test_mistakes_are_one_line(run, command, said):
+    code, out, err = run(*command.split(), *([] if command == "power" else ["--quiet", "--workers", "1"]))
+    assert (code, out) == (2, "")
+    assert err.splitlines()[-1].startswith("shrinktest: error: ") and said in err
+
+
+def test_bars_are_for_terminals(monkeypatch, capsys):
+    line = ["power", "mean-shift", "--n", "8", "--trials", "3", "--resamples", "19", "--workers", "1"]
+    assert main(line) == 0
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    assert main(line) == 0
+    assert "trials" in capsys.readouterr().err
+    assert main([*line, "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
