@@ -41,6 +41,8 @@ class FromData(Design):
         rows of two variables.  Whole groups are resampled, tests permute groups, and ``n`` counts groups.
     nan_policy : {"raise", "omit", "indicator"}, default "raise"
         What tests do with missing values, which pilot data may have unless it is "raise".
+    column_types : mapping, optional
+        How columns of tables are read, as in the test.
 
     Notes
     -----
@@ -67,18 +69,23 @@ class FromData(Design):
     paired: bool = parameter(False, flag, kw_only=True)
     groups: Any = field(default=None, kw_only=True)
     nan_policy: str = parameter("raise", choice, kw_only=True, known=("raise", "omit", "indicator"))
+    column_types: Any = field(default=None, kw_only=True)
 
     def _check(self) -> None:
         samples = self.test == TWO_SAMPLE.name
         _check_ratio(self)
         if self.paired and not (samples and self.ratio == 1.0):
             raise ValueError("paired=True is for two samples, with ratio=1.0")
+        if self.paired and self.groups is not None:
+            raise ValueError("paired=True cannot be combined with groups=; make each pair a group")
         read: Callable[..., Any] = read_samples if samples else read_variables
         labels: dict[str, Any] = (
             {"groups": self.groups} if self.groups is not None else {"paired": True} if self.paired else {}
         )
-        read((self.X, self.Y), XY, self.nan_policy, scale="auto", **labels)  # raises what the test would
-        x, y = read((self.X, self.Y), XY, "propagate", scale="auto").values
+        reading = {"scale": "auto", "column_types": self.column_types}
+        read((self.X, self.Y), XY, self.nan_policy, **reading, **labels)  # raises what the test would
+        x, y = read((self.X, self.Y), XY, "propagate", **reading).values
+        object.__setattr__(self, "column_types", None)  # X and Y are numbers from here on
         complete = [~np.isnan(values).any(axis=1) for values in (x, y)]
         if samples:
             margins = [("X and Y together", np.vstack([x[complete[0]], y[complete[1]]]))]
