@@ -177,7 +177,7 @@ def _design(args: Typed) -> Design:
     options = {"groups": args.groups} if args.groups else {}
     pilot, about = read(args, options, signature(FromData).parameters)
     about |= {"nan_policy": args.nan_policy} if args.nan_policy else {}
-    return FromData(*pilot, kind.name, paired=bool(args.paired), **about)
+    return FromData(pilot[0], pilot[1], kind.name, paired=bool(args.paired), **about)
 
 
 def _is_file(name: str) -> bool:

@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
+import inspect
+import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
 from typing import Any
 
-from shrinktest._check import MAX_SIZE, as_rng, choice, count, did_you_mean, listed
+import numpy as np
+
+from shrinktest._check import MAX_SIZE, Array, as_rng, choice, count, did_you_mean, listed
 from shrinktest._parallel import free_memory
+from shrinktest.effects.jackknife import FEWEST
+from shrinktest.equivalence import DEPENDENCE, EquivalenceResult, check_margin, equivalence_test
 from shrinktest.estimators import ALIASES, ESTIMATORS, MeanEstimator, as_estimator
 from shrinktest.multiple.ensembles import AUTO, Ensemble, estimators_of, is_auto, recommended
+from shrinktest.power.designs import Design
+from shrinktest.power.designs.base import sizes_of
 from shrinktest.power.other_tests import KNOWN_TESTS, AnyTest, is_test, known_test, known_tests
-from shrinktest.results.info import KINDS
+from shrinktest.results.info import INDEPENDENCE, KINDS, TWO_SAMPLE
 
 #: What a power study compares: an estimator, several combined, keyword arguments of the test, or another test.
 Compared = MeanEstimator | Ensemble | tuple[MeanEstimator, ...] | dict[str, Any] | AnyTest
 
 _BYTES = 700  # of one trial of one setting, in the lists of a study
+
+#: The name that solve_sample_size knows the test by.
+EQUIVALENCE = "equivalence"
+
+_SEARCHED = 100  # times the fewest rows, up to which the fewest groups are looked for
+_OURS = ("X", "Y", "alpha", "names", "rng", "workers")  # set by a study
 
 
 def named_tests(estimators: Any, test: str) -> dict[str, Compared]:
@@ -138,3 +154,74 @@ def seed_of(rng: Any, stored: int | None) -> int:
     if rng is None and stored is not None:
         return stored
     return int(rng) if isinstance(rng, Integral) else int.from_bytes(as_rng(rng).bytes(16), "little")
+
+
+# --- equivalence tests, which show that there is no effect --------------------------------------------------
+
+
+@dataclass(frozen=True, repr=False)
+class Alike(Design):
+    """A design and its null twin with exchanged roles, so that the power is that of showing equivalence.
+
+    The difference of ``design`` should be the margin or more, so that rejections in the null twin show the level.
+
+    Examples
+    --------
+    >>> from shrinktest.power.designs import MeanShift
+    >>> Alike(MeanShift(dimension=2, shift=0.5)).null()
+    MeanShift(dimension=2, shift=0.5)
+    """
+
+    design: Design
+
+    @property
+    def test(self) -> str:
+        return self.design.test
+
+    @property
+    def ratio(self) -> float:
+        return self.design.ratio
+
+    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
+        return self.design.null().draw(rng, n, m)
+
+    def null(self) -> Design:
+        return self.design
+
+    def smallest(self) -> int:
+        least = max(self.design.smallest(), FEWEST)
+        return next((n for n in range(least, _SEARCHED * least) if self._groups(n) >= FEWEST), least)
+
+    def _groups(self, n: int) -> float:
+        """Smallest number of groups of a sample, if the design has groups."""
+        groups = self.design.trial(0, n)[1].get("groups")
+        parts = () if groups is None else groups if isinstance(groups, tuple) else (groups,)
+        return min((len(set(np.asarray(labels).tolist())) for labels in parts), default=math.inf)
+
+
+def as_equivalence(options: Mapping[str, Any], design: Design, alpha: float) -> AnyTest:
+    """Return the equivalence test with these arguments, for data of a design."""
+    known = [name for name in inspect.signature(equivalence_test).parameters if name not in _OURS]
+    for name in options:
+        choice(name, known, "a key of test_options, for test='equivalence',")
+    measure = options.get("measure")
+    check_margin(options.get("margin"), measure, alpha)
+    kind = INDEPENDENCE if measure == DEPENDENCE else TWO_SAMPLE
+    if design.test != kind.name or design.unit:
+        raise ValueError(f"measure={measure!r} needs a design of rows for {kind.described}; got {design!r}")
+    restricted = design.options_for(*sizes_of(design.sample(0, max(design.smallest(), FEWEST))))
+    test = partial(_restricted, design=design) if restricted else equivalence_test
+    return AnyTest(partial(test, workers=1, **options), EQUIVALENCE)
+
+
+def _restricted(X: Any, Y: Any, rng: np.random.Generator, *, design: Design, **options: Any) -> EquivalenceResult:
+    """Test data of a design with its pairs or groups."""
+    return equivalence_test(X, Y, rng=rng, **{**design.options_for(len(X), len(Y)), **options})
+
+
+def claim(test: AnyTest) -> str:
+    """The claim that an equivalence test supports, in words."""
+    options = test.function.keywords  # type: ignore[attr-defined]  # it is a partial
+    measure, margin = options["measure"], options["margin"]
+    effect = "dependence" if measure == DEPENDENCE else "difference"
+    return f"that the {effect} ({measure}) is below the margin {margin!r}"

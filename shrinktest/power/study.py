@@ -129,18 +129,15 @@ def power_study(
 
     Notes
     -----
-    Studies are paired: in every trial all estimators get the same data and the same permutations, and any other test
-    the same data.  Every trial has random streams of its own (``SeedSequence(seed, spawn_key=(n, null, trial,
-    stream))``; 0 for data, 1 for permutations, 2 for other tests), so that the result depends neither on the order of
-    trials nor on what else is compared.  Every test runs in a single thread.  A store identifies functions (a design,
-    an estimator, a kernel or a test of yours) by name only.
+    Studies are paired: in every trial all estimators get the same data and permutations, and other tests the same data.
+    The random streams of a trial are ``SeedSequence(seed, spawn_key=(n, null, trial, stream))``, with stream 0 for
+    data, 1 for permutations and 2 for other tests, so that the result depends neither on the order of trials nor on
+    what else is compared.  A store identifies functions (a design, estimator, kernel or test of yours) by name only.
 
     Tests of other packages that are known by the name of their function: for two samples "ks_2samp",
     "cramervonmises_2samp", "mannwhitneyu", "ttest_ind" (scipy), "energy_test" (dcor), "random_forest" (scikit-learn);
     for pairs "pearsonr", "spearmanr" (scipy), "distance_covariance_test" (dcor); for several samples "kruskal" (scipy).
-    Those of scipy run with scipy's defaults on every column, or every pair of columns, and the smallest p-value is
-    multiplied by their number (Bonferroni).  The forest is fitted to a random half of each sample; the p-value is the
-    one-sided Mann-Whitney test of its scores of the other halves.
+    Those of scipy run on every column, or pair of columns, with Bonferroni's correction (:doc:`/power`).
 
     Examples
     --------

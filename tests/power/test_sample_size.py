@@ -16,9 +16,9 @@ from statsmodels.stats.proportion import proportion_confint
 
 from shrinktest import equivalence_test, solve_sample_size
 from shrinktest.power import designs as d
-from shrinktest.power.curve import PowerCurve
+from shrinktest.power.arguments import Alike, as_equivalence
 from shrinktest.power.designs import FromData, FromFunction, MeanShift
-from shrinktest.power.equivalence import Alike, as_equivalence
+from shrinktest.power.sample_size_result import PowerCurve
 
 QUICK = {"n_trials": 120, "n_resamples": 39, "workers": 1, "rng": 1, "progress": False}
 SHIFT = MeanShift(dimension=1, shift=1.0)

@@ -45,15 +45,19 @@ from shrinktest.power.designs.literature import (
     TiltedBlobs,
     TwoModes,
 )  # fmt: skip
-from shrinktest.power.designs.several import Changed, Confounded, OneApart, Parity, SkewNormal
-from shrinktest.power.designs.two_sample import (
+from shrinktest.power.designs.standard import (
     Blobs,
+    Changed,
+    Confounded,
     Contamination,
     CorrelationChange,
     MeanShift,
+    OneApart,
+    Parity,
     PerturbedDependence,
     PerturbedUniform,
     ScaleChange,
+    SkewNormal,
     Tails,
 )  # fmt: skip
 from shrinktest.results.info import KINDS, TWO_SAMPLE

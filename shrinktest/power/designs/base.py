@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
@@ -73,8 +74,9 @@ class Design(ABC):
     ([20, 20], Skewed(stretch=0.0))
     """
 
-    #: The name on the command line, such as "mean-shift", and one line for lists and tables.
+    #: Name on the command line, such as "mean-shift", by default from the class.
     name: ClassVar[str] = ""
+    #: One line for lists and tables: the first of the docstring.
     summary: ClassVar[str] = ""
     #: The parameters at which there is no effect; empty if the null twin is made in another way.
     neutral: ClassVar[dict[str, Any]] = {}
@@ -88,6 +90,10 @@ class Design(ABC):
     def ratio(self) -> float:
         """Size of Y, or of the last of several samples, over size of X."""
         return 1.0
+
+    def __init_subclass__(cls) -> None:
+        cls.name = vars(cls).get("name") or re.sub(r"(?<!^)(?=[A-Z])", "-", cls.__name__).lower()
+        cls.summary = (cls.__doc__ or "").partition("\n")[0].rstrip(".")
 
     def __post_init__(self) -> None:
         for f in fields(self):  # type: ignore[arg-type]  # every subclass that has parameters is a dataclass
@@ -280,9 +286,6 @@ class _Twin(Design):
 class Independent(_Twin, IndependenceDesign):
     """The null twin of an independence design: x of one data set, y of another."""
 
-    name: ClassVar[str] = "independent"
-    summary: ClassVar[str] = "the margins of another design, independent of each other"
-
     def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
         x, _ = self.design.sample(rng, n)
         _, y = self.design.sample(rng, m)
@@ -295,9 +298,6 @@ class Relabelled(_Twin):
 
     If the design restricts permutations, observations are permuted only as far as that allows.
     """
-
-    name: ClassVar[str] = "relabelled"
-    summary: ClassVar[str] = "the data of another design, permuted at random"
 
     def _check(self) -> None:
         if self.design.test == CONDITIONAL.name:

@@ -6,7 +6,7 @@ import hashlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -59,9 +59,7 @@ class FromData(Design):
     ((5, 1), (10, 1), True)
     """
 
-    name: ClassVar[str] = "pilot data"
-    summary: ClassVar[str] = "resampled pilot data"
-
+    name = "pilot data"
     X: Array
     Y: Array
     test: str = parameter(TWO_SAMPLE.name, choice, known=TESTS)
@@ -219,9 +217,7 @@ class FromFunction(Design):
     ([20, 20], {'paired': True})
     """
 
-    name: ClassVar[str] = "function"
-    summary: ClassVar[str] = "data from a function (rng, n) -> (X, Y)"
-
+    name = "function"
     function: Callable[..., Any]
     test: str = parameter(TWO_SAMPLE.name, choice, known=TESTS)
     ratio: float = parameter(1.0, positive, kw_only=True)
@@ -307,10 +303,10 @@ def _usable(x: Array, y: Array, together: bool) -> bool:
 
 @dataclass(frozen=True, repr=False)
 class EckerleSubsample(IndependenceDesign):
-    """Wavelength and transmittance of points of Eckerle4, drawn without replacement: the study of [X20] Table 4.
+    """Subsamples of the 35 points of Eckerle4.
 
-    ``bandwidth``: the median bandwidths of "all" 35 points, as published, or the "median" of each subsample.  A test
-    sees the dependence in the data set itself; the null twin takes the variables from two independent subsamples.
+    Drawn without replacement, with the median bandwidths of "all" points, as in the study of [X20] Table 4, or the
+    "median" of each subsample.  The null twin takes the variables from two independent subsamples.
 
     Examples
     --------
@@ -321,9 +317,7 @@ class EckerleSubsample(IndependenceDesign):
     {'bandwidth_x': 24.0, 'bandwidth_y': 0.0543}
     """
 
-    name: ClassVar[str] = "eckerle4"
-    summary: ClassVar[str] = "subsamples of the 35 points of Eckerle4"
-
+    name = "eckerle4"
     bandwidth: str = parameter("all", choice, known=("all", "median"))
 
     @staticmethod
@@ -355,13 +349,11 @@ class EckerleSubsample(IndependenceDesign):
 
 @dataclass(frozen=True, repr=False)
 class EckerleSimulation(IndependenceDesign):
-    """Data like Eckerle4 at any sample size: uniform wavelengths, NIST's certified curve, Gaussian ``noise``.
+    """Simulations from the model of Eckerle4, at any sample size.
 
-    The default noise is the residual standard deviation that NIST certifies; see :func:`simulate_eckerle`.
+    Uniform wavelengths, NIST's certified curve, and Gaussian ``noise``, by default with the certified residual standard
+    deviation; see :func:`simulate_eckerle`.
     """
-
-    name: ClassVar[str] = "eckerle-simulation"
-    summary: ClassVar[str] = "simulations from the model of Eckerle4"
 
     noise: float = parameter(RESIDUAL_SD, positive, allow_zero=True)
 

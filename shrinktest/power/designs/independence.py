@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -35,17 +34,10 @@ class Regression(IndependenceDesign):
 
 @dataclass(frozen=True, repr=False)
 class Linear(Regression):
-    """y = x + noise e, with x and e standard Gaussian; the correlation is 1/sqrt(1 + noise^2).
+    """A line with Gaussian noise.
 
-    Examples
-    --------
-    >>> x, y = Linear(noise=0.75).sample(0, n=10_000)
-    >>> float(np.corrcoef(x[:, 0], y[:, 0])[0, 1].round(2))
-    0.8
+    y = x + noise e, with x and e standard Gaussian; the correlation is 1/sqrt(1 + noise^2).
     """
-
-    name: ClassVar[str] = "linear"
-    summary: ClassVar[str] = "a line with Gaussian noise"
 
     noise: float = parameter(2.25, positive, allow_zero=True)
 
@@ -55,10 +47,10 @@ class Linear(Regression):
 
 @dataclass(frozen=True, repr=False)
 class LinearT(Linear):
-    """y = x + noise t, with x standard Gaussian and t of ``df`` degrees of freedom."""
+    """A line with noise from Student's t.
 
-    name: ClassVar[str] = "linear-t"
-    summary: ClassVar[str] = "a line with noise from Student's t"
+    y = x + noise t, with x standard Gaussian and t of ``df`` degrees of freedom.
+    """
 
     noise: float = parameter(2.0, positive, allow_zero=True)
     df: float = parameter(3.0, positive)
@@ -69,13 +61,10 @@ class LinearT(Linear):
 
 @dataclass(frozen=True, repr=False)
 class Step(Regression):
-    """y = 1[x > 0] + noise e, with x uniform on [-1, 1].
+    """A step with noise.
 
-    From N. Simon and R. Tibshirani, Comment on "Detecting novel associations in large data sets", arXiv:1401.7645.
+    y = 1[x > 0] + noise e; N. Simon and R. Tibshirani, arXiv:1401.7645 (2014).
     """
-
-    name: ClassVar[str] = "step"
-    summary: ClassVar[str] = "a step with noise"
 
     noise: float = parameter(1.25, positive, allow_zero=True)
 
@@ -85,10 +74,10 @@ class Step(Regression):
 
 @dataclass(frozen=True, repr=False)
 class Quadratic(Regression):
-    """y = x^2 + noise e, with x uniform on [-1, 1]; from Simon and Tibshirani, arXiv:1401.7645 (2014)."""
+    """A parabola with noise.
 
-    name: ClassVar[str] = "quadratic"
-    summary: ClassVar[str] = "a parabola with noise"
+    y = x^2 + noise e; Simon and Tibshirani, arXiv:1401.7645 (2014).
+    """
 
     noise: float = parameter(0.45, positive, allow_zero=True)
 
@@ -98,13 +87,10 @@ class Quadratic(Regression):
 
 @dataclass(frozen=True, repr=False)
 class Sinusoid(Regression):
-    """y = sin(pi frequency x) + noise e, with x uniform on [-1, 1]: ``frequency`` full waves.
+    """A sine wave with noise.
 
-    From Simon and Tibshirani, arXiv:1401.7645 (2014).  More waves need a test with a finer scale.
+    y = sin(pi frequency x) + noise e: ``frequency`` full waves; Simon and Tibshirani, arXiv:1401.7645 (2014).
     """
-
-    name: ClassVar[str] = "sinusoid"
-    summary: ClassVar[str] = "a sine wave with noise"
 
     frequency: float = parameter(2.0, positive)
     noise: float = parameter(0.3, positive, allow_zero=True)
@@ -115,14 +101,10 @@ class Sinusoid(Regression):
 
 @dataclass(frozen=True, repr=False)
 class WShape(Regression):
-    """y = 4 (x^2 - 1/2)^2 + noise e, with x uniform on [-1, 1].
+    """A curve like the letter W with noise.
 
-    M. A. Newton, Introducing the discussion paper by Szekely and Rizzo, Ann. Appl. Stat. 3 (2009); the formula without
-    noise is that of J. T. Vogelstein et al., Discovering and deciphering relationships, eLife 8 (2019).
+    y = 4 (x^2 - 1/2)^2 + noise e; M. A. Newton, Ann. Appl. Stat. 3 (2009), with the formula of [V19].
     """
-
-    name: ClassVar[str] = "w-shape"
-    summary: ClassVar[str] = "a curve like the letter W with noise"
 
     noise: float = parameter(0.3, positive, allow_zero=True)
 
@@ -132,10 +114,10 @@ class WShape(Regression):
 
 @dataclass(frozen=True, repr=False)
 class Peak(Regression):
-    """y = exp(-x^2 / (2 width^2)) + noise e, with x uniform on [-1, 1]; the width of Eckerle4 is 0.08 on this scale."""
+    """A narrow peak with noise.
 
-    name: ClassVar[str] = "peak"
-    summary: ClassVar[str] = "a narrow peak with noise"
+    y = exp(-x^2 / (2 width^2)) + noise e; the width of Eckerle4 is 0.08 on this scale.
+    """
 
     width: float = parameter(0.1, positive)
     noise: float = parameter(0.1, positive, allow_zero=True)
@@ -146,10 +128,10 @@ class Peak(Regression):
 
 @dataclass(frozen=True, repr=False)
 class Cross(Regression):
-    """y = x + noise e or y = -x + noise e, at random, with x uniform on [-1, 1]: uncorrelated."""
+    """Two crossing lines with noise.
 
-    name: ClassVar[str] = "cross"
-    summary: ClassVar[str] = "two crossing lines with noise"
+    y = x + noise e or y = -x + noise e, at random: uncorrelated.
+    """
 
     noise: float = parameter(0.25, positive, allow_zero=True)
 
@@ -160,10 +142,10 @@ class Cross(Regression):
 
 @dataclass(frozen=True, repr=False)
 class Heteroscedastic(IndependenceDesign):
-    """y = exp(strength x) e, with x uniform on [-1, 1] and e standard Gaussian: only the spread depends on x."""
+    """The spread of y depends on x.
 
-    name: ClassVar[str] = "heteroscedastic"
-    summary: ClassVar[str] = "the spread of y depends on x"
+    y = exp(strength x) e, with x uniform on [-1, 1] and e standard Gaussian.
+    """
 
     strength: float = parameter(0.65, positive, allow_zero=True)
 
@@ -174,14 +156,10 @@ class Heteroscedastic(IndependenceDesign):
 
 @dataclass(frozen=True, repr=False)
 class Circle(IndependenceDesign):
-    """Points of the unit circle plus ``noise`` in both coordinates.
+    """A circle with noise.
 
-    M. A. Newton, Introducing the discussion paper by Szekely and Rizzo, Ann. Appl. Stat. 3 (2009).  The median
-    bandwidth is wide for it: without noise, 40 points give HSIC a power of .33.
+    Points of the unit circle plus ``noise`` in both coordinates; M. A. Newton, Ann. Appl. Stat. 3 (2009).
     """
-
-    name: ClassVar[str] = "circle"
-    summary: ClassVar[str] = "a circle with noise"
 
     noise: float = parameter(0.1, positive, allow_zero=True)
 
@@ -193,14 +171,11 @@ class Circle(IndependenceDesign):
 
 @dataclass(frozen=True, repr=False)
 class MultiplicativeNoise(IndependenceDesign):
-    """y = x u + noise e, coordinate by coordinate, with x, u and e standard Gaussian: uncorrelated.
+    """y is x times noise.
 
-    J. T. Vogelstein et al., Discovering and deciphering relationships across disparate data modalities, eLife 8 (2019),
-    without the added noise.
+    y = x u + noise e, coordinate by coordinate, with x, u and e standard Gaussian: uncorrelated.  After [V19], which
+    has no added noise.
     """
-
-    name: ClassVar[str] = "multiplicative-noise"
-    summary: ClassVar[str] = "y is x times noise"
 
     dimension: int = parameter(1, count, minimum=1)
     noise: float = parameter(0.4, positive, allow_zero=True)
@@ -212,15 +187,11 @@ class MultiplicativeNoise(IndependenceDesign):
 
 @dataclass(frozen=True, repr=False)
 class Rotated(IndependenceDesign):
-    """Two independent uniform sources mixed by a rotation, each then hidden in Gaussian dimensions: uncorrelated.
+    """Rotated independent sources, in any dimension.
 
-    A benchmark of [G07], with sources of unit variance and an ``angle`` from 0 (independent) to pi/4.  Each mixture and
-    dimension - 1 Gaussian coordinates are turned by a random orthogonal matrix, drawn anew in every trial.  It is hard:
-    80 points give HSIC a power of .7 at the default angle.
+    A benchmark of [G07]: two uniform sources of unit variance, rotated by ``angle``, from 0 (independent) to pi/4.
+    Each mixture and dimension - 1 Gaussian coordinates are turned by a random orthogonal matrix in every trial.
     """
-
-    name: ClassVar[str] = "rotated"
-    summary: ClassVar[str] = "rotated independent sources, in any dimension"
 
     angle: float = parameter(math.pi / 4, up_to, high=math.pi / 4)
     dimension: int = parameter(1, count, minimum=1)
@@ -367,29 +338,15 @@ SIMULATIONS: dict[str, Simulation] = {
 
 @dataclass(frozen=True, repr=False)
 class HyppoSimulation(IndependenceDesign):
-    """One of hyppo's twenty simulations of dependence, with the noise it was published with: [V19].
+    """One of hyppo's twenty simulations of dependence.
 
-    ``noise`` multiplies e and e', standard Gaussian, and U, uniform on [0, 1]; B and B' are 0 or 1 with equal chances,
-    and x is uniform on [-1, 1] unless stated otherwise: "linear", x + e; "exponential", exp(x) + 10 e, x on [0, 3];
-    "cubic", 128 t^3 + 48 t^2 - 12 t + 80 e, t = x - 1/3; "joint-normal", correlation 1/2, plus 0.5 e; "step", 1[x > 0]
-    + e; "quadratic", x^2 + 0.5 e; "w-shaped", 4 ((x^2 - 1/2)^2 + U/500) + 0.5 e; "spiral", x = z cos(pi z), y = z
-    sin(pi z) + 0.4 e, z on [0, 5]; "uncorrelated-bernoulli", x = B + 0.5 e, y = (2B' - 1) x + 0.5 e'; "logarithmic",
-    log(x^2) + 3 e, x Gaussian; "fourth-root", abs(x)^(1/4) + 0.25 e; "sine-4pi" and "sine-16pi", sin(4 pi x) + e and
-    sin(16 pi x) + 0.5 e after 0.02 e' is added to x; "square" and "diamond", a square turned by -pi/8 and -pi/4, plus
-    0.05 e in x; "two-parabolas", (x^2 + 2U) (B - 1/2); "circle" and "ellipse", x = r (cos(z) + 0.4 e), y = sin(z), r =
-    1 and 5; "multiplicative-noise", x e, x Gaussian; "multimodal-independence", x = 2B - 1 + e/3 and y alike,
-    independent.
-
-    For p = ``dimension`` > 1, curves are those of w'x with w = (1, 1/2, 1/3, ...); "spiral", "circle" and "ellipse" are
-    on a sphere; y has p coordinates in "joint-normal" (every x correlated 1/(2p) with every y), "logarithmic", the
-    sines, "square", "diamond" and the last two.  The noise of "spiral", of the squares and of x in the sines is
-    multiplied by p.  Published with n = 100 and p = 1, also in [P19].  In "cubic" the last term is linear, as in the
-    formula of [V19]; the code of hyppo cubes it.  [V19] has Var y = 1.5 in "joint-normal" and 2 log_2 abs(x) in
-    "logarithmic"; both are here as in hyppo.
+    The settings of [V19], also in [P19], with ``noise`` as published (n = 100, p = 1).  For p = ``dimension`` > 1,
+    curves are those of w'x with w = (1, 1/2, 1/3, ...); "spiral", "circle" and "ellipse" are on a sphere; y has p
+    coordinates in "joint-normal" (every x correlated 1/(2p) with every y), "logarithmic", the sines, the squares,
+    "multiplicative-noise" and "multimodal-independence".  In "cubic" the last term is linear, as in the formula of
+    [V19]; the code of hyppo cubes it.  [V19] has Var y = 1.5 in "joint-normal" and 2 log_2 abs(x) in "logarithmic";
+    here both are as in hyppo.
     """
-
-    name: ClassVar[str] = "hyppo-simulation"
-    summary: ClassVar[str] = "one of hyppo's twenty simulations; a line with noise"
 
     relationship: str = parameter("linear", choice, known=SIMULATIONS)
     noise: float = parameter(1.0, positive, allow_zero=True)

@@ -66,11 +66,11 @@ class GaussianMixture(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Mixture(TwoSampleDesign):
-    """The synthetic data of [M14] and [X20], a random mixture of four Gaussians, against a changed mixture.
+    """A random mixture of four Gaussians against a changed one.
 
-    Weights (.05, .3, .4, .25), means U(-10, 10)^d, covariances Wishart(c I, 7) + 0.2 I with c = ``wishart_scale``: 2 in
-    [M14] and [X20], 3 in [S14].  (For d > 7 the Wishart matrix is singular, G G' with G of d x 7.)  ``mixture_seed``
-    fixes the mixtures, which are drawn anew in every trial otherwise.  ``change`` and its ``amount`` a:
+    The data of [M14] and [X20]: weights (.05, .3, .4, .25), means U(-10, 10)^d, covariances Wishart(c I, 7) + 0.2 I
+    with c = ``wishart_scale``: 2 there, 3 in [S14].  ``mixture_seed`` fixes the mixtures, which are drawn anew in every
+    trial otherwise.  ``change`` and its ``amount`` a, by default for a power near one half at 40 + 40 points:
 
     - "mixture": each point comes, with probability a, from another mixture drawn in the same way;
     - "means": every mean moves by a Gaussian step with standard deviation a in every coordinate;
@@ -78,14 +78,9 @@ class Mixture(TwoSampleDesign):
     - "spread": the means move apart, to 1 + a times their distance from their common centre;
     - "weights": 1 - a times the weights plus a times the weights in reverse order;
     - "component": the mean of the heaviest component moves by a in a random direction.
-
-    By default a gives the standard test at 40 + 40 points in ten dimensions a power near one half.
     """
 
-    name: ClassVar[str] = "mixture"
-    summary: ClassVar[str] = "the papers' mixtures of four Gaussians"
     neutral: ClassVar[dict[str, Any]] = {"amount": 0.0}
-
     dimension: int = parameter(10, count, minimum=1)
     change: str = parameter("mixture", choice, known=CHANGES)
     amount: float | None = parameter(None, optional, read=positive, allow_zero=True)
@@ -133,16 +128,13 @@ class Mixture(TwoSampleDesign):
 
 @dataclass(frozen=True, repr=False)
 class Corners(TwoSampleDesign):
-    """Gaussians at (+-distance, +-distance) against the same with the one at two minus signs wider by ``scale``.
+    """Four distant Gaussians, one of them wider.
 
-    The mixture of [B23], published with n = 500; further variables have mean 0.  The median bandwidth measures the
-    square and not its corners.
+    Gaussians at (+-distance, +-distance); the one at two minus signs is wider by ``scale``: [B23], with n = 500.
+    Further variables have mean 0.
     """
 
-    name: ClassVar[str] = "corners"
-    summary: ClassVar[str] = "four distant Gaussians, one of them wider"
     neutral: ClassVar[dict[str, Any]] = {"scale": 1.0}
-
     dimension: int = parameter(2, count, minimum=2)
     scale: float = parameter(1.6, positive)
     distance: float = parameter(20.0, positive)
@@ -160,17 +152,14 @@ class Corners(TwoSampleDesign):
 
 @dataclass(frozen=True, repr=False)
 class TiltedBlobs(TwoSampleDesign):
-    """A 3 x 3 grid of round blobs, covariance 0.03 I, against one in which each is tilted in its own way: [L20].
+    """A grid of round Gaussians against one in which each is tilted in its own way.
 
-    Blob i = 0, ..., 8 (row after row) has covariance -(0.02 + 0.002 i) for i < 4, 0 for i = 4, and 0.02 + 0.002 (i - 5)
-    for i > 4, times ``tilt`` (0 to 1).  All variances stay 0.03, as in the paper; its code multiplies by the Cholesky
-    factor from the wrong side, which makes the two variances of a blob unequal and the task easier.
+    3 x 3 blobs with covariance 0.03 I: [L20].  Blob i = 0, ..., 8 (row after row) has covariance -(0.02 + 0.002 i) if
+    i < 4, 0 if i = 4, and 0.02 + 0.002 (i - 5) if i > 4, times ``tilt`` (0 to 1).  All variances stay 0.03, as in the
+    paper; its code multiplies by the Cholesky factor from the wrong side, which makes the task easier.
     """
 
-    name: ClassVar[str] = "tilted-blobs"
-    summary: ClassVar[str] = "a grid of round Gaussians against one in which each is tilted in its own way"
     neutral: ClassVar[dict[str, Any]] = {"tilt": 0.0}
-
     tilt: float = parameter(1.0, up_to, high=1.0)
 
     def _pair(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
@@ -184,16 +173,14 @@ class TiltedBlobs(TwoSampleDesign):
 
 @dataclass(frozen=True, repr=False)
 class TwoModes(TwoSampleDesign):
-    """Gaussians at 0 and (distance, ..., distance) against two with correlated first coordinates: HDGM of [L20].
+    """Two near Gaussians, correlated in opposite directions in one sample.
 
-    The correlation of the first two coordinates is ``correlation`` in one mode and minus that in the other.  In [L20]
-    every mode has the same number of points; here the modes have equal chances, so that points are independent.
+    Gaussians at 0 and (distance, ..., distance): HDGM of [L20].  The correlation of the first two coordinates is
+    ``correlation`` in one mode and minus that in the other.  In [L20] every mode has the same number of points; here
+    modes have equal chances, so that points are independent.
     """
 
-    name: ClassVar[str] = "two-modes"
-    summary: ClassVar[str] = "two near Gaussians, correlated in opposite directions in one sample"
     neutral: ClassVar[dict[str, Any]] = {"correlation": 0.0}
-
     dimension: int = parameter(10, count, minimum=2)
     correlation: float = parameter(0.5, up_to, high=1.0, included=False)
     distance: float = parameter(0.5, positive, allow_zero=True)
@@ -223,15 +210,12 @@ def _at_most_all(number: int, name: str, dimension: int) -> None:
 
 @dataclass(frozen=True, repr=False)
 class SparseShift(TwoSampleDesign):
-    """Standard Gaussian against the same with the mean of the first ``moved`` coordinates shifted.
+    """Gaussians whose means differ in a few of many coordinates.
 
-    A setting of [SP25], with n = 100; the default of ``dimension`` is not from there.
+    The first ``moved`` means are shifted.  A setting of [SP25], with n = 100; the default dimension is not from there.
     """
 
-    name: ClassVar[str] = "sparse-shift"
-    summary: ClassVar[str] = "Gaussians whose means differ in a few of many coordinates"
     neutral: ClassVar[dict[str, Any]] = {"shift": 0.0}
-
     dimension: int = parameter(500, count, minimum=1)
     shift: float = parameter(1.0, positive, allow_zero=True)
     moved: int = parameter(2, count, minimum=1)
@@ -247,16 +231,12 @@ class SparseShift(TwoSampleDesign):
 
 @dataclass(frozen=True, repr=False)
 class SpikedCovariance(TwoSampleDesign):
-    """Standard Gaussian against the same with the first ``block`` coordinates replaced by one wide one, repeated.
+    """Gaussians whose covariances differ in a small block.
 
-    A setting of [SP25], with n = 100.  All entries of the covariance matrix within the block are ``covariance``, so
-    that it has rank one and its coordinates are equal; nothing is added to its diagonal.
+    All covariances within the block are ``covariance``, so that it has rank one.  A setting of [SP25], with n = 100.
     """
 
-    name: ClassVar[str] = "spiked-covariance"
-    summary: ClassVar[str] = "Gaussians whose covariances differ in a small block"
     neutral: ClassVar[dict[str, Any]] = {"block": 0}
-
     dimension: int = parameter(500, count, minimum=1)
     block: int = parameter(5, count, minimum=0)
     covariance: float = parameter(3.0, positive)
@@ -272,15 +252,12 @@ class SpikedCovariance(TwoSampleDesign):
 
 @dataclass(frozen=True, repr=False)
 class ThinCube(TwoSampleDesign):
-    """Uniform on the unit cube against uniform on a box whose first ``thin`` sides are [margin, 1 - margin].
+    """Uniform on a cube against uniform on a thinner box.
 
-    A setting of [SP25], with n = 100; ``margin`` is from 0 to 0.5 (excluded).
+    The first ``thin`` sides of the box are [margin, 1 - margin], margin < 0.5.  A setting of [SP25], with n = 100.
     """
 
-    name: ClassVar[str] = "thin-cube"
-    summary: ClassVar[str] = "uniform on a cube against uniform on a thinner box"
     neutral: ClassVar[dict[str, Any]] = {"margin": 0.0}
-
     dimension: int = parameter(500, count, minimum=1)
     thin: int = parameter(30, count, minimum=1)
     margin: float = parameter(0.1, up_to, high=0.5, included=False)
@@ -296,15 +273,12 @@ class ThinCube(TwoSampleDesign):
 
 @dataclass(frozen=True, repr=False)
 class Bimodal(TwoSampleDesign):
-    """Standard Gaussian against the same with the first coordinate split into modes at +-separation.
+    """Gaussian against one with two modes along one of many coordinates.
 
-    A setting of [SP25], with n = 100.  The means are the same.
+    The modes are at +-separation, and the means are the same.  A setting of [SP25], with n = 100.
     """
 
-    name: ClassVar[str] = "bimodal"
-    summary: ClassVar[str] = "Gaussian against one with two modes along one of many coordinates"
     neutral: ClassVar[dict[str, Any]] = {"separation": 0.0}
-
     dimension: int = parameter(1000, count, minimum=1)
     separation: float = parameter(4.0, positive, allow_zero=True)
 
@@ -316,16 +290,13 @@ class Bimodal(TwoSampleDesign):
 
 @dataclass(frozen=True, repr=False)
 class Autoregressive(TwoSampleDesign):
-    """Gaussian rows with correlation^|i - j| between coordinates against the same with correlation + change.
+    """Autoregressions with different correlations and the same margins.
 
-    A setting of [SP25], with n = 100 and several changes; the defaults of ``dimension`` and ``change`` are not from
-    there.  The margins are standard Gaussian in both samples.
+    Gaussian rows with correlation^|i - j| between coordinates against correlation + change.  A setting of [SP25], with
+    n = 100 and several changes; the default dimension and change are not from there.
     """
 
-    name: ClassVar[str] = "autoregressive"
-    summary: ClassVar[str] = "autoregressions with different correlations and the same margins"
     neutral: ClassVar[dict[str, Any]] = {"change": 0.0}
-
     dimension: int = parameter(50, count, minimum=2)
     correlation: float = parameter(0.5, up_to, high=1.0, included=False)
     change: float = parameter(0.3, positive, allow_zero=True)
@@ -347,16 +318,13 @@ class Autoregressive(TwoSampleDesign):
 
 @dataclass(frozen=True, repr=False)
 class Spheres(TwoSampleDesign):
-    """Points of the unit sphere plus Gaussian noise against the same moved by ``shift`` in every coordinate.
+    """Points near a sphere against the same moved a little.
 
-    A setting of [SP25], with n = 100; the default of ``dimension`` is not from there.  The centres are shift
-    sqrt(dimension) apart.
+    Points of the unit sphere plus Gaussian noise, moved by ``shift`` in every coordinate.  A setting of [SP25], with
+    n = 100; the default dimension is not from there.
     """
 
-    name: ClassVar[str] = "spheres"
-    summary: ClassVar[str] = "points near a sphere against the same moved a little"
     neutral: ClassVar[dict[str, Any]] = {"shift": 0.0}
-
     dimension: int = parameter(30, count, minimum=1)
     noise: float = parameter(0.02, positive, allow_zero=True)
     shift: float = parameter(0.015, positive, allow_zero=True)
