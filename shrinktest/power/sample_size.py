@@ -138,8 +138,8 @@ def solve_sample_size(
     smallest size that can be tested has the power by the lower limit of its interval, it is the answer and both ends of
     the interval.
 
-    Accuracy, in 200 searches each for shifts at which the t test needs 17, 64 and 699 observations per sample: the power
-    at the answer was within 0.03 of 0.8 in 82%, 99.5% and 100% (in the first, one more observation adds 0.026), and the
+    Accuracy, in 200 searches each for shifts at which the t test needs 17, 64 and 699 observations per sample: power at
+    the answer was within 0.03 of 0.8 in 82%, 99.5% and 100% (in the first, one more observation adds 0.026), and the
     interval held the true size in 95.5%, 96.5% and 96.5%; for powers of 0.99 and 0.999 in 94.5% and 95%.
 
     Examples

@@ -74,8 +74,7 @@ def test_registry_and_names():
     assert len(DESIGNS) == 38 and [*DESIGNS][-5:] == ["one-apart", "parity", "change", "skew-normal", "confounded"]
     for name, kind in DESIGNS.items():
         assert kind.name == name and kind.summary and as_design(name) == kind() == as_design(name.upper())
-    assert as_design("mean_shift") == d.MeanShift()
-    assert as_design(exponential, "independence") == FromFunction(exponential, "independence")
+    assert as_design("mean_shift") == d.MeanShift() and d.MeanShift.summary == "Gaussians with different means"
     assert repr(d.MeanShift(shift=2)) == repr(d.MeanShift(shift=np.float64(2.0))) == "MeanShift(shift=2.0)"
     assert repr(FromFunction(exponential, restriction=paired)) == (
         "FromFunction(exponential, test='two-sample', restriction=paired)"
@@ -237,14 +236,9 @@ def test_perturbed_samples_have_their_density():
     x, y = d.PerturbedUniform(amplitude=1.0).sample(3, MANY)
     assert stats.kstest(x[:, 0], "uniform").pvalue > 1e-3
     assert abs(np.mean(y < 0.5) - 0.5) == pytest.approx(2 * mass, abs=0.015)
-    signs = set()
-    for seed in range(8):
-        x, y = d.PerturbedDependence(perturbations=1).sample(seed, MANY)
-        excess = np.mean((x < 0.5) == (y < 0.5)) - 0.5
-        signs.add(excess > 0)
-        assert abs(excess) == pytest.approx(8.0 * mass**2, abs=0.015)
-        assert min(stats.kstest(z[:, 0], "uniform").pvalue for z in (x, y)) > 1e-4
-    assert signs == {True, False}
+    x, y = d.PerturbedDependence(perturbations=1).sample(0, MANY)
+    assert abs(np.mean((x < 0.5) == (y < 0.5)) - 0.5) == pytest.approx(8.0 * mass**2, abs=0.015)
+    assert min(stats.kstest(z[:, 0], "uniform").pvalue for z in (x, y)) > 1e-4
 
 
 def test_grids_and_modes():
@@ -420,23 +414,6 @@ def test_simulations_without_a_curve():
             x, y = simulated(name, dimension=dimension)
             assert np.allclose(np.square(x / radius).sum(axis=1) + y[:, 0] ** 2, 1.0)
         assert is_law(np.arctan2(y, x / radius), stats.uniform(-np.pi, 2 * np.pi).cdf)
-        noisy, same = simulated(name, noise=1.0)
-        assert np.array_equal(same, y) and (noisy - x).std() == pytest.approx(0.4 * radius, rel=0.03)
-    for name, angle in (("square", -np.pi / 8), ("diamond", -np.pi / 4)):
-        x, y = simulated(name)
-        for side in (x * np.cos(angle) - y * np.sin(angle), x * np.sin(angle) + y * np.cos(angle)):
-            assert is_law(side, stats.uniform(-1, 2).cdf)
-        clear, noisy = (simulated(name, noise, 3)[0] for noise in (0.0, 1.0))
-        assert (noisy - clear).std() == pytest.approx(0.15, rel=0.03)
-    for waves, size in ((4, 1.0), (16, 0.5)):
-        (clear, _), (x, y) = (simulated(f"sine-{waves}pi", noise, 3) for noise in (0.0, 1.0))
-        assert (x - clear).std() == pytest.approx(0.06, rel=0.03)
-        assert (y - np.sin(waves * np.pi * x)).std() == pytest.approx(size, rel=0.03)
-    x, y = simulated("two-parabolas", noise=1.0)
-    assert is_law(np.abs(y) - x**2 / 2, "uniform") and abs(np.sign(y).mean()) < 0.03
-    x, y = simulated("uncorrelated-bernoulli", noise=1.0)
-    assert is_law(0.5 * (stats.norm(0, 0.5).cdf(x) + stats.norm(1, 0.5).cdf(x)), "uniform")
-    assert (y**2).mean() == pytest.approx((x**2).mean() + 0.25, rel=0.03) and abs(np.corrcoef(x.T, y.T)[0, 1]) < 0.03
     x, y = simulated("logarithmic")
     assert np.allclose(np.exp(y), x**2) and is_law(x, "norm")
     x, y = simulated("multiplicative-noise")
@@ -695,42 +672,30 @@ def study(design):
     ("call", "error", "named"),
     [
         (lambda: as_design("sinusoids"), ValueError, "Did you mean 'sinusoid'"),
-        (lambda: as_design(d.MeanShift), TypeError, "design"),
-        (lambda: as_design(3), TypeError, "design"),
-        (lambda: d.MeanShift(dimension=0), ValueError, "dimension"),
         (lambda: d.MeanShift(dimension=2.5), TypeError, "dimension"),
         (lambda: d.MeanShift(shift=-1.0), ValueError, "shift"),
         (lambda: d.MeanShift(coordinates="al"), ValueError, "coordinates"),
-        (lambda: d.MeanShift(swap=1), TypeError, "swap"),
         (lambda: d.CorrelationChange(correlation=1.0), ValueError, "correlation"),
         (lambda: d.Tails(df=2.0), ValueError, "df"),
         (lambda: d.PerturbedUniform(perturbations=10, dimension=7), ValueError, "perturbations"),
-        (lambda: d.PerturbedDependence(dimension=5, perturbations=4), ValueError, "perturbations"),
         (lambda: d.Mixture(change="weights", amount=1.1), ValueError, "amount"),
-        (lambda: d.Mixture(mixture_seed=-1), ValueError, "mixture_seed"),
         (lambda: d.SparseShift(dimension=3, moved=4), ValueError, "moved"),
         (lambda: d.Autoregressive(change=0.5), ValueError, "change"),
-        (lambda: d.EckerleSubsample().size(0.01), ValueError, "fraction"),
         (lambda: d.EckerleSubsample().null().sample(0, 36), ValueError, "n <= 35"),
         (lambda: d.MeanShift().sample(0, 10, m=1), ValueError, "m >= 2"),
         (lambda: d.Linear().sample(0, 8, m=9), ValueError, "leave out m"),
-        (lambda: d.Parity().sample(0, 5, 6), ValueError, "leave out m"),
         (lambda: d.Changed(at=0.5, until=0.4), ValueError, "until"),
         (lambda: FromData([1.0, 1.0], [1.0, 1.0]), ValueError, "X and Y together"),
         (lambda: FromData([1.0, 2.0], [1.0, 1.0], "independence"), ValueError, "rows of Y"),
         (lambda: FromData([1.0, np.nan, 2.0], [1.0, 2.0]), ValueError, "nan_policy='omit'"),
-        (lambda: FromData([1, 2], [2, 3], "independence", ratio=2), ValueError, "ratio"),
         (lambda: FromData([1, 2, 3], [2, 3, 5], ratio=2.0, paired=True), ValueError, "paired"),
         (lambda: FromData([1, 2, 3], [2, 3], paired=True), ValueError, "pair"),
-        (lambda: FromData([1, 2, 3], [2, 3, 5], paired=True).sample(0, 4, 5), ValueError, "4 .* 5 rows"),
+        (lambda: FromData([1, 2], [2, 3], paired=True, groups=[0, 1, 0, 1]), ValueError, "groups"),
         (lambda: FromData([1, 2, 3], [2, 3, 5], groups=[0, 0, 1, 1, 2, 2]), ValueError, "group"),
-        (lambda: FromFunction(3), TypeError, "function"),
-        (lambda: FromFunction(lambda n: None), TypeError, "function"),
         (lambda: FromFunction(exponential, ratio=2.0), TypeError, "function"),
         (lambda: FromFunction(exponential, restriction=lambda n: {}), TypeError, "restriction"),
         (lambda: study(FromFunction(exponential, restriction=shifted)), ValueError, "restriction"),
         (lambda: study(lambda rng, n: rng.normal(size=n)), TypeError, r"\(X, Y\)"),
-        (lambda: study(lambda rng, n: (rng.normal(size=8), rng.normal(size=n))), ValueError, "10 rows in X"),
         (lambda: study(Odd(more=3)), ValueError, r"10 \+ 10 rows"),
         (lambda: study(Misspelt()), ValueError, "two-sample"),
         (lambda: study(Unknown()), ValueError, "neutral"),

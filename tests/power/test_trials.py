@@ -152,7 +152,6 @@ def test_errors_and_ctrl_c_keep_what_is_done(path, tmp_path):
     [
         ({}, 0),
         ({"n_trials": 9}, 3 * 2),
-        ({"n_trials": range(4, 8)}, 2 * 2),
         ({"sizes": [6, 8]}, 6 * 2),
         ({"estimators": {"kme": "kme", "mine": FKMSE(lam_cov=1.0)}}, 6 * 2),
         ({"alphas": [0.1, 0.2], "interval": "wilson", "with_null": False}, 0),
@@ -174,10 +173,8 @@ def test_a_study_without_a_seed_takes_that_of_its_store(path):
 @pytest.mark.parametrize(
     ("arguments", "difference"),
     [
-        ({"n_resamples": 29}, "n_resamples: stored 19, asked 29"),
         ({"rng": 4}, "seed: stored 0, asked 4"),
         ({"design": designs.MeanShift(dimension=2, shift=2.0)}, r"design: stored MeanShift\(dimension=2\), asked Mean"),
-        ({"design": designs.Linear()}, "design: .*; test: stored two-sample, asked independence"),
         ({"test_options": {"kernel": "laplacian"}}, "kernel: stored the default, asked 'laplacian'"),
         ({"estimators": {"kme": SKMSE()}}, r"estimator 'kme': stored KME\(\), asked SKMSE\(\)"),
         ({"stopping": "curtailed"}, "stopping: stored the default"),
@@ -243,25 +240,6 @@ def cut(path):
     path.write_bytes(path.read_bytes()[: path.stat().st_size - 5000])
 
 
-def changed(path, old, new):
-    run(path, n_trials=300, with_null=False)
-    content = path.read_bytes()
-    assert old in content
-    path.write_bytes(content.replace(old, new, 1))
-
-
-def impossible(path):
-    run(path)
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("PRAGMA ignore_check_constraints = on")
-        connection.execute("UPDATE trials SET pvalue = 2.0 WHERE trial = 3")
-
-
-def garbled(path):
-    run(path)
-    query(path, "UPDATE meta SET value = 'MeanShift(' WHERE key = 'design'")
-
-
 def write_protected(path):
     run(path)
     path.chmod(0o444)
@@ -272,10 +250,6 @@ FILES = {
     "someone else's": (someone_elses, ValueError, "is not the store of a power study"),
     "future": (of_the_future, ValueError, "newer version"),
     "cut": (cut, ValueError, "is damaged"),
-    "out of order": (lambda p: changed(p, b"\x08\x00\xc8kme", b"\x08\x00\x01kme"), ValueError, "is damaged"),
-    "not text": (lambda p: changed(p, b"\x08\x00\xc8kme", b"\x08\x00\xc8\xff\xfe\xfd"), ValueError, "is damaged"),
-    "impossible": (impossible, ValueError, "is damaged"),
-    "garbled": (garbled, ValueError, "is damaged"),
     "write-protected": (write_protected, OSError, "cannot be written to"),
     "folder": (Path.mkdir, IsADirectoryError, "study.sqlite"),
 }
@@ -292,21 +266,13 @@ def test_a_file_that_cannot_be_used_is_left_as_it_is(case, path, tmp_path):
     assert (path.read_bytes() if path.is_file() else b"") == before and sorted(tmp_path.iterdir()) == files
 
 
-@pytest.mark.parametrize("study", [power_study, solve_sample_size])
-def test_a_place_where_no_store_can_be_is_named_before_any_work(study, tmp_path):
-    (tmp_path / "text").write_text("text")
+def test_a_place_where_no_store_can_be_is_named_before_any_work(tmp_path):
     design = Counted()
-    for place, error in ((tmp_path / "nowhere" / "a", OSError), (tmp_path, OSError), (tmp_path / "text", ValueError)):
-        with pytest.raises(error, match=place.name):
-            study(design, n_trials=100, store=place, workers=1, progress=False)
-    assert design.calls == 0 and [file.name for file in tmp_path.iterdir()] == ["text"]
-
-
-def test_names_are_taken_literally_and_an_empty_file_will_do(tmp_path):
-    odd = tmp_path / "50%?mode=ro#a b.sqlite"
-    odd.touch()
-    run(str(odd))
-    assert list(tmp_path.iterdir()) == [odd] and count(odd) == 12
+    for place in (tmp_path / "nowhere" / "a", tmp_path):
+        for study in (power_study, solve_sample_size):
+            with pytest.raises(OSError, match=place.name):
+                study(design, n_trials=100, store=place, workers=1, progress=False)
+    assert design.calls == 0 and not list(tmp_path.iterdir())
 
 
 def test_two_processes_may_write_to_one_store(path, monkeypatch):
@@ -370,21 +336,6 @@ def test_merged_shards_are_the_whole_study(tmp_path):
         assert count(sources[0]) == merged
 
 
-def test_a_shard_that_was_killed_can_be_merged(path, tmp_path):
-    (source,) = shards(tmp_path, {})
-    with closing(sqlite3.connect(source)) as connection:
-        connection.execute("PRAGMA cache_size = 1")  # so that the file itself changes before the commit
-        connection.execute("BEGIN")
-        filler = [(9, 0, i, "kme", 0.5, 0.1) for i in range(5000)]
-        connection.executemany("INSERT INTO trials VALUES (?, ?, ?, ?, ?, ?)", filler)
-        journal = source.with_name(source.name + "-journal")
-        broken, undo = source.read_bytes(), journal.read_bytes()
-    source.write_bytes(broken)
-    journal.write_bytes(undo)
-    merge(path, source)
-    assert count(path) == 12 and run(path).to_csv() == run().to_csv()
-
-
 def test_what_cannot_be_merged_leaves_the_target_alone(path, tmp_path):
     one, other, same = shards(tmp_path, {}, {"rng": 1}, {})
     query(same, "UPDATE trials SET pvalue = 0.123 WHERE trial = 2 AND is_null = 0")
@@ -396,7 +347,6 @@ def test_what_cannot_be_merged_leaves_the_target_alone(path, tmp_path):
         ((one, same), ValueError, "p-value 0.123, stored .*, for n=8, null=False, trial=2.*nothing was merged"),
         ((one, empty), ValueError, "empty"),
         ((one, tmp_path / "missing"), FileNotFoundError, "missing"),
-        ((one, True), TypeError, "path"),
     ):
         with pytest.raises(error, match=message):
             merge(path, *sources)
