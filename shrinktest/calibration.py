@@ -1,25 +1,23 @@
-"""Calibration: the realised level of any pipeline, on permuted versions of one's own data."""
+"""calibrate: the realized level of any test or pipeline, on permuted versions of one's own data."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from shrinktest._check import MAX_SIZE, as_rng, check_signature, choice, count, flag, level, listed
+from shrinktest._check import as_rng, check_signature, choice, count, flag, level, listed
 from shrinktest._hints import hinted
 from shrinktest._parallel import n_workers
-from shrinktest._read import XY, Samples, Variables, read_samples, read_variables
+from shrinktest._read import XY, read_samples, read_variables
 from shrinktest.conditional.given import null_given
 from shrinktest.permutations.design import PermutationDesign
-from shrinktest.power.any_test import AnyTest, pvalue_of
-from shrinktest.power.arguments import require_room, several
-from shrinktest.power.known_tests import known_test, known_tests
-from shrinktest.power.store_file import Row
-from shrinktest.power.work import finish, once_heard
+from shrinktest.power.arguments import several, trial_numbers
+from shrinktest.power.other_tests import AnyTest, as_pvalue, known_test, known_tests
+from shrinktest.power.trials import once_heard, run_trials
 from shrinktest.results.calibration import CalibrationResult
 from shrinktest.results.info import INDEPENDENCE, TWO_SAMPLE, kind_of
 from shrinktest.tables.reading import is_table, names_for
@@ -27,10 +25,10 @@ from shrinktest.tables.rows import categories, stacked, taken
 
 KINDS = (TWO_SAMPLE.name, INDEPENDENCE.name)
 
-_PERMUTATIONS = 999  # of a test that is given by its name
+_PERMUTATIONS = 999  # of a test that is known by name
 _ESTIMATED = (
-    "Given numbers, the null hypothesis is an estimate: Y is what a regression says of it plus residuals that are "
-    "permuted among neighbours. A level above alpha is a hint only, for valid tests have one in some data sets."
+    "Given numbers, the null hypothesis is an estimate: predictions of a regression plus residuals permuted among "
+    "neighbors. A level above alpha is only a hint, because valid tests can exceed it in some data sets."
 )
 
 
@@ -54,26 +52,24 @@ def calibrate(
     workers: int | None = None,
     progress: bool = False,
 ) -> CalibrationResult:
-    """Estimate the level of a test, or of any pipeline that ends in a p-value, on permuted versions of your data.
+    """Estimate the level (Type I error) of a test, or of any pipeline that ends in a p-value, on your own data.
 
     Parameters
     ----------
     test : callable, AnyTest or str
-        ``test(X, Y)`` returns a p-value, or an object with an attribute ``pvalue``.  Whatever it does belongs to it:
-        choosing variables or bandwidths, transforming, trying several tests.  Or the name of a test of another package,
-        such as "ks_2samp" (see :func:`power_study`), which draws 999 permutations if it permutes.
-    X, Y : array_like, shape (m, d) and (n, d), or (m,) and (n,)
-        The data; for independence, two variables of the same observations.  ``test`` gets them as they were given:
-        tables as tables of the same library, one dimension as one dimension, else arrays of float64.
+        ``test(X, Y)`` returns a p-value or an object with an attribute ``pvalue``.  Choosing variables or bandwidths,
+        transforming, trying several tests: all are part of it.  Or the name of a test of another package, such as
+        "ks_2samp" (see :func:`power_study`), which draws 999 permutations if it permutes.
+    X, Y : array_like or DataFrame
+        The data.  The pipeline gets tables as tables and arrays as arrays, with missing values (see ``nan_policy``).
     kind : {"two-sample", "independence"}
-        Which null hypothesis is made true: "two-sample" permutes the rows of both samples, "independence" the rows of
-        Y.
+        What is permuted: the pooled observations of both samples, or the rows of Y.
     blocks, paired, groups, shift
         Which permutations are allowed, as in :func:`two_sample_test` (``blocks``, ``paired``, ``groups``) and
         :func:`independence_test` (``blocks``, ``groups``, ``shift``).  Labels themselves are not permuted.
     given : array_like, shape (n,) or (n, d), optional
-        For independence given other variables, which ``test`` knows of.  Given labels, Y is permuted among rows with
-        the same ones; given numbers, Y is the prediction of a regression plus its residuals, permuted among neighbours,
+        For conditional independence, if ``test`` conditions on it.  Given labels, Y is permuted among rows with the
+        same label; given numbers, Y is the prediction of a regression plus its residuals, permuted among neighbors,
         which estimates the null hypothesis (see Notes).
     n_trials : int, default 1000
         Number of permuted data sets.
@@ -82,11 +78,11 @@ def calibrate(
     confidence : float, default 0.99
         Confidence of the interval for every level.
     nan_policy : {"raise", "omit", "indicator", "propagate"}
-        What to do with missing values: an error, drop their rows, or (the others) leave them to ``test``.  "omit" is
-        not for restricted permutations.
+        Missing values: raise an error, drop their rows, or (the others) leave them to ``test``.  "omit" cannot be
+        combined with restricted permutations.
     rng : None, int, SeedSequence, BitGenerator or Generator, default 0
         Seed of the permutations.  A function that draws random numbers needs a generator of its own; an
-        :class:`~shrinktest.power.AnyTest` is given one for every data set.
+        :class:`~shrinktest.power.AnyTest` gets one for every data set.
     workers : int, optional
         Processes; default all usable cores, or what ``joblib.parallel_config`` says.  If the test itself uses threads,
         give ``workers=1`` to one of the two.
@@ -100,25 +96,21 @@ def calibrate(
 
     See Also
     --------
-    power_study : How often a test rejects when there is something to find.
+    power_study : Power and level on simulated data.
     permutation_test : A valid test of a statistic of your own.
 
     Notes
     -----
-    Permuted data come from the null hypothesis with the margins of the data at hand: the pooled observations for two
-    samples, the values of X and of Y for independence.  The level given these values is what a permutation test keeps.
-    If observations depend on each other in a way that ``blocks``, ``paired``, ``groups`` and ``shift`` do not say, the
-    estimate says nothing.
+    Permuted data come from the null hypothesis with the margins of the data at hand.  The level given these values is
+    what a permutation test keeps.  If observations depend on each other in a way that ``blocks``, ``paired``,
+    ``groups`` and ``shift`` do not describe, the estimate is meaningless.
 
-    Of pipelines that keep their level given these values, as permutation and rank tests do, at most
-    (1 - confidence) / 2 are flagged as anti-conservative at any one level, by Clopper and Pearson's interval [CP34].
-    A test that is exact only on average over data sets has a level given the values that is above alpha in some of
-    them, and is flagged more often with few observations: with 1000 trials the t test of two samples of 5 normal
-    observations at .01, .05 and .1 in 15, 9 and 7 % of data sets, the test of two samples of 10 in less than 1 %.
-
-    With numbers in ``given`` the null hypothesis is an estimate, by kernel ridge regression and neighborhoods of rows,
-    and a flag is a hint only: the t test of a partial correlation, exact for the normal data it was tried on, was
-    flagged at some level in 15, 12, 14 and 10 % of data sets with 20, 30, 50 and 100 rows.
+    At most (1 - confidence) / 2 of pipelines that keep their level given these values, as permutation and rank tests
+    do, are flagged as anti-conservative at any one level, by Clopper and Pearson's interval [CP34].  A test that is
+    exact only on average over data sets is flagged more often with few observations: with 1000 trials the t test of two
+    samples of 5 normal observations at 0.01, 0.05 and 0.1 in 15%, 9% and 7% of data sets, and of two samples of 10 in
+    less than 1%.  With numbers in ``given`` a flag is only a hint: the t test of a partial correlation, exact for its
+    normal data, was flagged at some level in 15%, 12%, 14% and 10% of data sets with 20, 30, 50 and 100 rows.
 
     Examples
     --------
@@ -126,7 +118,7 @@ def calibrate(
     >>> from scipy import stats
     >>> from shrinktest import calibrate
     >>> X, Y = np.random.default_rng(0).normal(size=(2, 12, 5))
-    >>> def smallest(X, Y):  # of one test a column, as if it were the only one
+    >>> def smallest(X, Y):  # of one test per column, without correction
     ...     return stats.ttest_ind(X, Y).pvalue.min()
     >>> result = calibrate(smallest, X, Y, n_trials=200, workers=1)
     >>> result.table[["alpha", "level", "verdict"]]
@@ -143,21 +135,23 @@ def calibrate(
             names = listed(known_tests(kind))
             raise TypeError(f"test must be a function (X, Y) -> p-value, or one of {names}; found {test!r}")
         check_signature(test, ("X", "Y"), "test must be a function (X, Y) -> p-value")
-    trials = count(n_trials, "n_trials", minimum=1, maximum=MAX_SIZE)
-    require_room(range(trials))
+    trials = len(trial_numbers(count(n_trials, "n_trials", minimum=1)))
     levels = tuple(sorted({level(alpha, "alphas") for alpha in several(alphas, Real, "alphas")}))
     confidence = level(confidence, "confidence")
     jobs, progress = None if workers is None else n_workers(workers), flag(progress, "progress")
     generator = as_rng(rng)
     seed = int(rng) if isinstance(rng, int | np.integer) else int.from_bytes(generator.bytes(16), "little")
     pipeline = _read(test, X, Y, kind, nan_policy, given, blocks=blocks, paired=paired, groups=groups, shift=shift)
-    words = pipeline.restriction.words(sum(pipeline.sizes))
-    estimated = pipeline.explained is not None
     run = once_heard(pipeline, 0, seed)  # errors show before anything is sent to other processes
-    pvalues = _PValues(np.full(trials, np.nan))
-    finish(pvalues, run, [(trial, seed) for trial in range(trials)], trials, jobs, progress)
+    pvalues = np.full(trials, np.nan)
+
+    def keep(result: tuple[int, float]) -> None:
+        pvalues[result[0]] = result[1]
+
+    run_trials(run, [(i, seed) for i in range(trials)], keep, total=trials, workers=jobs, progress=progress)
+    words, estimated = pipeline.restriction.words(sum(pipeline.sizes)), pipeline.explained is not None
     return CalibrationResult(
-        pvalues=pvalues.values,
+        pvalues=pvalues,
         alphas=levels,
         confidence=confidence,
         kind=kind,
@@ -170,29 +164,18 @@ def calibrate(
 
 
 @dataclass(frozen=True, eq=False)
-class _PValues:
-    """p-values in the order of the trials, in whatever order they come."""
-
-    values: np.ndarray
-
-    def add(self, rows: Iterable[Row]) -> None:
-        for trial, pvalue in rows:
-            self.values[trial] = pvalue
-
-
-@dataclass(frozen=True, eq=False)
 class _Pipeline:
     """A pipeline, and the data it is run on after permutation."""
 
     test: Callable[[Any, Any], Any] | AnyTest
-    x: Any  # the first variable; of two samples, all rows
+    x: Any  # the first variable, or all rows of two samples
     y: Any  # the second variable; None for two samples
     sizes: tuple[int, ...]  # sizes of the samples, or the number of pairs
     restriction: PermutationDesign
     flat: tuple[bool, ...]  # True if the pipeline gets X, and Y, in one dimension
     explained: np.ndarray | None = None  # what is added to Y once it is permuted
 
-    def __call__(self, trial: int, seed: int) -> list[Row]:
+    def __call__(self, trial: int, seed: int) -> tuple[int, float]:
         """Return the p-value of one permuted data set, which depends on its number and the seed only."""
         generator = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(trial,)))
         size = sum(self.sizes)
@@ -206,15 +189,15 @@ class _Pipeline:
         try:
             if isinstance(self.test, AnyTest):
                 others = np.random.SeedSequence(seed, spawn_key=(trial, 1))
-                return [(trial, self.test.pvalue((x, y), np.random.default_rng(others), _PERMUTATIONS))]
-            return [(trial, pvalue_of(self.test(x, y)))]
+                return trial, self.test.pvalue((x, y), np.random.default_rng(others), _PERMUTATIONS)
+            return trial, as_pvalue(self.test(x, y))
         except Exception as error:
             error.add_note(f"in trial {trial} of calibrate with seed {seed}")
             raise
 
 
 def _name_of(test: Callable[..., Any]) -> str:
-    name = getattr(getattr(test, "func", test), "__qualname__", None) or repr(test)  # of a partial, what it calls
+    name = getattr(getattr(test, "func", test), "__qualname__", None) or repr(test)  # a partial has a func
     name = name.rpartition("<locals>.")[2]  # not where it was defined
     return "your test" if name == "<lambda>" else str(name)
 
@@ -222,32 +205,27 @@ def _name_of(test: Callable[..., Any]) -> str:
 def _read(test: Any, X: Any, Y: Any, kind: str, nan_policy: str, given: Any, **design: Any) -> _Pipeline:
     """Read the data, and which permutations are allowed."""
     design = {name: value for name, value in design.items() if value is not None and value is not False}
-    takes = kind_of(kind).restrictions
-    if wrong := [name for name in design if name not in takes]:
-        raise ValueError(f"{wrong[0]}= is not for kind={kind!r}, which takes {', '.join(takes)}")
+    for name in design:
+        choice(name, kind_of(kind).restrictions, f"a restriction of kind={kind!r}")
     if given is not None and (kind != INDEPENDENCE.name or design or nan_policy == "omit"):
-        raise ValueError(
-            "given= is for kind='independence' without other restrictions and with all rows; leave one of them out"
-        )
+        raise ValueError("given= needs kind='independence', and no other restrictions or nan_policy='omit'")
     if design and nan_policy == "omit":
-        raise ValueError(f"nan_policy='omit' does not go with {', '.join(design)}: drop rows beforehand")
-    policy = "propagate" if nan_policy == "indicator" else nan_policy  # which is for the pipeline to do
-    data: Samples | Variables
-    if kind == TWO_SAMPLE.name:
-        data = samples = read_samples((X, Y), names_for((X, Y), XY), policy, column_types=categories((X, Y)), **design)
-        sizes = samples.sizes
-    else:
-        data = read_variables((X, Y), XY, policy, column_types=categories((X, Y)), **design)
-        sizes = (len(data.values[0]),)
+        raise ValueError(f"nan_policy='omit' cannot be combined with {', '.join(design)}: drop rows beforehand")
+    samples = kind == TWO_SAMPLE.name
+    reader: Any = read_samples if samples else read_variables
+    names = names_for((X, Y), XY) if samples else XY
+    policy = "propagate" if nan_policy == "indicator" else nan_policy  # the pipeline's own affair
+    data = reader((X, Y), names, policy, column_types=categories((X, Y)), **design)
+    sizes = tuple(map(len, data.values))[: 2 if samples else 1]
     data.restriction.check_some(sizes)
-    # tables go to the pipeline as they are, arrays as numbers; of two samples of which one is an array, both do
-    tables = [is_table(raw) and (kind != TWO_SAMPLE.name or is_table(X) == is_table(Y)) for raw in (X, Y)]
+    # tables go to the pipeline as tables, arrays as numbers; if only one of two samples is a table, both as numbers
+    tables = [is_table(raw) and (not samples or is_table(X) == is_table(Y)) for raw in (X, Y)]
     rows = [
-        taken(raw, np.flatnonzero(kept)) if table else values
-        for raw, table, values, kept in zip((X, Y), tables, data.values, data.kept, strict=True)
+        taken(raw, np.flatnonzero(complete)) if table else values
+        for raw, table, values, complete in zip((X, Y), tables, data.values, data.kept, strict=True)
     ]
     flat = tuple(not table and _one_dimension(raw) for raw, table in zip((X, Y), tables, strict=True))
-    x, y = (stacked(rows, XY), None) if kind == TWO_SAMPLE.name else rows
+    x, y = (stacked(rows, XY), None) if samples else rows
     explained, restriction = None, data.restriction
     if given is not None:
         explained, restriction = null_given(Y, given, data.observed)

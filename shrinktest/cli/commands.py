@@ -44,7 +44,8 @@ class Command:
         return "A file is CSV, Parquet or npy, a pattern such as 'a/*.parquet', or - (standard input)."
 
 
-_READING = "header sep decimal thousands date_format encoding na comment skip_rows json plot exit_code"
+_TEXT = "header sep decimal thousands date_format encoding na comment skip_rows"
+_READING = f"{_TEXT} json plot exit_code"
 
 COMMANDS = {
     "compare": Command(
@@ -103,23 +104,24 @@ COMMANDS = {
         leave_out="alpha covariates covariate_method lags store given_method"),
     "power": Command(
         "how often do the tests reject?", "power_study two_sample_test", "[DESIGN]",
-        "list tests set csv json plot quiet",
+        "list tests set csv json plot paragraph quiet",
         "--list|mean-shift --estimators kme,fkmse --n 20,40,80 --plot power.png|"
         "scale-change --set dimension=20 --store study.sqlite --csv power.csv",
         runner="studies:run_power", leave_out="progress test_options"),
     "sample-size": Command(
-        "how many observations does a test need?", "solve_sample_size two_sample_test", "DESIGN",
-        "set json plot quiet",
-        "mean-shift --power 0.9|mean-shift --set shift=0.7 --ratio 2|"
-        "mean-shift --estimator ttest_ind --store plan.sqlite", runner="studies:run_sample_size",
+        "how many observations does a test need?", "solve_sample_size two_sample_test", "DESIGN|FILES...",
+        f"columns x y {_TEXT} set json plot paragraph quiet",
+        "pilot_a.csv pilot_b.csv --power 0.9 --paragraph|pilot.csv --x dose --y response --groups patient|"
+        "mean-shift --set shift=0.7 --ratio 2", runner="studies:run_sample_size",
         leave_out="progress test_options"),
     "estimators": Command("list the estimators, one line each", runner="studies:run_estimators"),
     "completion": Command("print a script by which bash, zsh or fish completes commands", files="SHELL",
                           runner="studies:run_completion"),
 }  # fmt: skip
 
-#: Parameters of tests that studies pass on.
+#: Parameters of tests that studies pass on, and those about files of pilot data.
 TEST_OPTIONS = ("kernel", "bandwidth", "scale", "paired", "shift")
+PILOT_OPTIONS = ("groups", "nan_policy", "column_types")
 
 
 def parser(words: Collection[str] = tuple(COMMANDS)) -> Parser:
@@ -161,8 +163,9 @@ def _complete(subparser: Parser, name: str) -> None:
     study = "DESIGN" in command.files
     add_parameters(subparser, command.functions[: 1 if study else None], command.leave_out.split())
     if study:
+        wanted = TEST_OPTIONS + (PILOT_OPTIONS if "FILES" in command.files else ())
         own = signature(command.functions[1]).parameters
-        add_parameters(subparser, command.functions[1:], [option for option in own if option not in TEST_OPTIONS])
+        add_parameters(subparser, command.functions[1:], [option for option in own if option not in wanted])
 
 
 def arguments(args: Typed, parameters: Mapping[str, Parameter], others: Collection[str] = ()) -> dict[str, Any]:

@@ -57,6 +57,7 @@ HELP = {
     "effect": "- how large the difference or dependence is, with intervals",
     "json": "- print JSON, whose keys are the result's attributes in Python",
     "plot": "FILE save a picture, such as null.png",
+    "paragraph": "- print the answer as sentences for a protocol or an article",
     "html": "FILE save the report as a page with pictures",
     "csv": "FILE save the table",
     "witness": "FILE save a picture of where the samples differ",
@@ -96,7 +97,8 @@ _GROUPS = {
     "what is compared": "",
     "design": "blocks groups paired shift lags resamples alpha alphas stopping seed trials n n_trials power ratio "
     "confidence trim",
-    "output": "effect json plot html csv witness coordinates exit_code fail_if progress quiet store list tests",
+    "output": "effect json paragraph plot html csv witness coordinates exit_code fail_if progress quiet store list "
+    "tests",
     "expert": "gram rank max_memory workers bins largest folds tuning",
 }
 

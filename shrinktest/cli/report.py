@@ -57,7 +57,7 @@ def report(args: Typed, result: Any) -> int:
     if args.fail_if is not None and holds(args.fail_if, result):
         code = DIFFERENT
     effect = {"effect": result.effect()} if args.effect else {}
-    print(result.to_json(**effect) if args.json else result.summary(**effect))
+    print(result.paragraph() if args.paragraph else result.to_json(**effect) if args.json else result.summary(**effect))
     if args.plot and "figure" in signature(result.plot).parameters:
         from matplotlib.figure import Figure
 

@@ -15,12 +15,13 @@ from typing import Any
 from shrinktest import calibrate, independence_test, power_study, solve_sample_size, two_sample_test
 from shrinktest._check import choice
 from shrinktest.cli import data, values
-from shrinktest.cli.commands import TEST_OPTIONS, Command, arguments, parser, parsers_in
+from shrinktest.cli.commands import PILOT_OPTIONS, TEST_OPTIONS, Command, arguments, parser, parsers_in
 from shrinktest.cli.options import Typed
 from shrinktest.cli.report import RAN, check_outputs, report
+from shrinktest.data.delimited import TextOptions
 from shrinktest.estimators import ESTIMATORS
 from shrinktest.power import KNOWN_TESTS
-from shrinktest.power.designs import DESIGNS, as_design
+from shrinktest.power.designs import DESIGNS, Design, FromData, as_design
 from shrinktest.results.info import INDEPENDENCE, KINDS, TWO_SAMPLE
 
 _BASH = """_shrinktest() {
@@ -147,14 +148,38 @@ def _print_rows(rows: list[tuple[str, str]]) -> int:
 def _study(args: Typed, function: Any) -> dict[str, Any]:
     """Return the arguments of a study; those of its tests are ``test_options``."""
     check_outputs(args)
-    design = values.configured(as_design(args.files[0]), dict(args.set or ()), args.files[0])
+    design = _design(args)
     kind = KINDS[design.test]
     typed = arguments(args, dict(signature(two_sample_test).parameters), vars(args))
-    told: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     for name in TEST_OPTIONS:
         names = {"kernel": kind.kernels, "bandwidth": kind.bandwidths}.get(name, (name,))
         if name in typed and not set(names) <= set(kind.options):
             raise ValueError(f"--{name} is not for {kind.described}, which is that of {args.files[0]}")
-        told |= dict.fromkeys(names, typed[name]) if name in typed else {}
-    options = arguments(args, dict(signature(function).parameters), TEST_OPTIONS)
-    return {**options, "design": design, "test_options": told, "progress": bool(args.progress)}
+        options |= dict.fromkeys(names, typed[name]) if name in typed else {}
+    of_study = arguments(args, dict(signature(function).parameters), (*TEST_OPTIONS, *PILOT_OPTIONS))
+    return {**of_study, "design": design, "test_options": options, "progress": bool(args.progress)}
+
+
+def _design(args: Typed) -> Design:
+    """Return the design that was named, or the pilot data in files: two samples, or columns of one file."""
+    name, *others = args.files
+    about_files = ("columns", "x", "y", "groups", "nan_policy", *TextOptions.__annotations__)
+    if not others and not _is_file(name):
+        if typed := [option for option in about_files if getattr(args, option)]:
+            raise ValueError(f"--{typed[0].replace('_', '-')} is for files of pilot data, and {name!r} is not a file")
+        return values.configured(as_design(name), dict(args.set or ()), name)
+    if args.set:
+        raise ValueError("--set is for parameters of a design, not for pilot data; leave it out")
+    if others and (args.x, args.y) != (None, None):
+        raise ValueError("--x and --y are for two variables in one file; two files are two samples")
+    read, kind = (data.samples, TWO_SAMPLE) if others else (data.variables, INDEPENDENCE)
+    options = {"groups": args.groups} if args.groups else {}
+    pilot, about = read(args, options, signature(FromData).parameters)
+    about |= {"nan_policy": args.nan_policy} if args.nan_policy else {}
+    return FromData(pilot[0], pilot[1], kind.name, paired=bool(args.paired), **about)
+
+
+def _is_file(name: str) -> bool:
+    """Return True for what is not the name of a design, but looks like that of a file."""
+    return name.lower().replace("_", "-") not in DESIGNS and (name == "-" or "." in name or os.path.exists(name))

@@ -1,13 +1,12 @@
 """Power studies: how often a test rejects, and how many observations it needs."""
 
 from shrinktest.power import designs
-from shrinktest.power.any_test import AnyTest
-from shrinktest.power.known_tests import KNOWN_TESTS
+from shrinktest.power.other_tests import KNOWN_TESTS, AnyTest
 from shrinktest.power.result import PowerStudyResult
 from shrinktest.power.sample_size import solve_sample_size
 from shrinktest.power.sample_size_result import SampleSizeResult
-from shrinktest.power.store import merge
 from shrinktest.power.study import power_study
+from shrinktest.power.trials import merge
 
 __all__ = [
     "KNOWN_TESTS",

@@ -1,21 +1,22 @@
-"""PowerStudyResult: how often tests rejected, with the uncertainty, and what that says about their differences."""
+"""PowerStudyResult: rejection rates with intervals, and paired comparisons."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from shrinktest._check import choice, level, output_path
 from shrinktest.permutations.stopping import Curtailed, Stopping
-from shrinktest.power.any_test import AnyTest
 from shrinktest.power.arguments import permutes
 from shrinktest.power.designs import Design
-from shrinktest.power.store_file import Row
+from shrinktest.power.other_tests import AnyTest
+from shrinktest.power.trials import Row
 from shrinktest.results.base import Result
+from shrinktest.results.info import KINDS
 from shrinktest.results.printing import Summary, Table
 
 if TYPE_CHECKING:
@@ -25,17 +26,17 @@ if TYPE_CHECKING:
 #: Intervals for a proportion, as statsmodels calls them, and their names.
 INTERVALS = {"beta": "Clopper-Pearson", "wilson": "Wilson"}
 
-_ERROR = 0.05  # of every interval: they cover 95 %
+_ERROR = 0.05  # of every interval: they cover 95%
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PowerStudyResult(Result):
-    """Result of a power study: power and level of every test, with intervals.
+    """Result of a power study: power and level of every test, with 95% intervals.
 
     Attributes
     ----------
     pvalues : DataFrame
-        One row per test: n, null, trial, estimator, pvalue, seconds; in this order, whatever the order of the work.
+        One row per test: n, null, trial, estimator, pvalue, seconds.
     design : Design
     estimators : dict
         Labels and estimators, or other tests.
@@ -46,21 +47,9 @@ class PowerStudyResult(Result):
     seed : int
         Seed of the study; ``power_study(..., rng=seed)`` repeats it.
     interval : str
-        "beta" (Clopper-Pearson) or "wilson"; all intervals cover 95%.
+        "beta" (Clopper-Pearson) or "wilson".
     stopping : Stopping or None
         The rule by which the tests drew fewer permutations.
-
-    Examples
-    --------
-    >>> from shrinktest.power import power_study
-    >>> study = {"n_trials": 50, "n_resamples": 99, "workers": 1, "progress": False}
-    >>> result = power_study("mean-shift", ["kme", "skmse"], [10, 30], **study)
-    >>> result.table.round(3)[["estimator", "n", "alpha", "power", "low", "high", "trials"]]
-      estimator   n  alpha  power    low   high  trials
-    0       kme  10   0.05   0.16  0.072  0.291      50
-    1       kme  30   0.05   0.70  0.554  0.821      50
-    2     skmse  10   0.05   0.18  0.086  0.314      50
-    3     skmse  30   0.05   0.70  0.554  0.821      50
     """
 
     pvalues: pd.DataFrame
@@ -73,22 +62,17 @@ class PowerStudyResult(Result):
     stopping: Stopping | None = None
 
     def __post_init__(self) -> None:
-        """Check that the tests decided at the levels."""
-        self._decided(self.alphas)
-
-    def _decided(self, alphas: tuple[float, ...]) -> None:
-        known = self.stopping.alphas if isinstance(self.stopping, Curtailed) else alphas
-        for alpha in alphas:
+        known = self.stopping.alphas if isinstance(self.stopping, Curtailed) else self.alphas
+        for alpha in self.alphas:
             if alpha not in known:
+                levels = ", ".join(f"{level:g}" for level in known)
                 raise ValueError(
-                    f"the tests stopped once they had decided at {', '.join(f'{one:g}' for one in known)}, so that "
-                    f"their decisions at alpha={alpha:g} are not known; run the study with this level among its "
-                    "alphas, or without stopping"
+                    f"the tests stopped once decided at {levels}; their decisions at alpha={alpha:g} are not known"
                 )
 
     @classmethod
     def from_rows(cls, rows: Iterable[Row], *, estimators: Mapping[str, Any], **study: Any) -> Self:
-        """The result of the rows of a store, in any order."""
+        """Make the result of the rows of a store, in any order."""
         import pandas as pd
 
         place = {label: i for i, label in enumerate(estimators)}
@@ -107,7 +91,7 @@ class PowerStudyResult(Result):
 
     @property
     def size_table(self) -> pd.DataFrame:
-        """Level: how often the null twin was rejected; as ``table``, with ``level`` for ``power``."""
+        """Level: rejection rates of the null twin, as in ``table``, with ``level`` for ``power``."""
         return self._rates(null=True).rename(columns={"power": "level"})
 
     def _rates(self, null: bool) -> pd.DataFrame:
@@ -140,18 +124,9 @@ class PowerStudyResult(Result):
         -------
         DataFrame
             For every n and alpha: trials in which ``both`` rejected, ``only_a``, ``only_b``, ``neither``; the
-            ``difference`` of the powers a - b and its 95% interval ``low``, ``high``; the p-value of the exact McNemar
-            test that the powers are equal; and ``p_holm``, adjusted for all rows of the table (Holm).
-
-        Raises
-        ------
-        ValueError
-            For an unknown label, or a level outside (0, 1) or at which the tests did not decide.
-
-        Notes
-        -----
-        The interval holds the differences that a score test for paired proportions does not reject: [T98].  It covers
-        93 % or more where few trials are discordant, also where one of the two tests never rejects alone.
+            ``difference`` of the powers a - b and its 95% interval ``low``, ``high``, which inverts the score test for
+            paired proportions [T98]; the p-value of the exact McNemar test that the powers are equal; and ``p_holm``,
+            adjusted for all rows of the table (Holm).
 
         Examples
         --------
@@ -169,37 +144,29 @@ class PowerStudyResult(Result):
 
         for name, label in (("a", a), ("b", b)):
             choice(label, tuple(self.estimators), name)
-        alphas = self.alphas if alpha is None else (level(alpha),)
-        self._decided(alphas)
+        alphas = self.alphas if alpha is None else replace(self, alphas=(level(alpha),)).alphas
         tests = self.pvalues[~self.pvalues["null"]]
         paired = tests.pivot(index=["n", "trial"], columns="estimator", values="pvalue")
         rows = []
         for n, cell in paired.groupby(level="n"):
-            for one in alphas:
-                in_a, in_b = cell[a] <= one, cell[b] <= one
-                counts = [int(which.sum()) for which in (in_a & in_b, in_a & ~in_b, ~in_a & in_b, ~in_a & ~in_b)]
+            for threshold in alphas:
+                in_a, in_b = cell[a] <= threshold, cell[b] <= threshold
+                counts = [int(both.sum()) for both in (in_a & in_b, in_a & ~in_b, ~in_a & in_b, ~in_a & ~in_b)]
                 pvalue = float(mcnemar(np.reshape(counts, (2, 2)), exact=True).pvalue)
-                rows.append((n, one, *counts, *_difference(*counts), pvalue))
+                rows.append((n, threshold, *counts, *paired_difference(*counts), pvalue))
         columns = ["n", "alpha", "both", "only_a", "only_b", "neither", "difference", "low", "high", "pvalue"]
         out = pd.DataFrame(rows, columns=columns)
         out["p_holm"] = multipletests(out["pvalue"], method="holm")[1]
         return out
 
     def plot(self, ax: Axes | None = None, alpha: float | None = None) -> Axes:
-        """Power curves with their intervals; dashed, the levels (matplotlib).
-
-        ``alpha`` is one level, by default the smallest of the study.
-        """
+        """Draw power curves with intervals and, dashed, levels (matplotlib), at the smallest alpha or this one."""
         from shrinktest.power.plots import plot_power
 
         return plot_power(self, ax, self.alphas[0] if alpha is None else alpha)
 
     def frame(self) -> pd.DataFrame:
-        """All rates, tidy: design, estimator, n, alpha, null, power, low, high, trials.
-
-        ``null`` is true in the rows of the null twin, whose ``power`` is the level.  Nothing in it depends on the time
-        the study took.
-        """
+        """Return all rates: design, estimator, n, alpha, null, power (level, if null), low, high, trials."""
         import pandas as pd
 
         nulls = [null for null in (False, True) if (self.pvalues["null"] == null).any()]
@@ -207,17 +174,17 @@ class PowerStudyResult(Result):
         return rates[["design", "estimator", "n", "alpha", "null", "power", "low", "high", "trials"]]
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """``frame`` as CSV: the text, or None when it goes to a file."""
-        where = path if path is None or hasattr(path, "write") else output_path(path, "path")
-        return self.frame().to_csv(where, index=False, lineterminator="\n")
+        """Return ``frame`` as CSV, or None if it is written to a file."""
+        target = path if path is None or hasattr(path, "write") else output_path(path, "path")
+        return self.frame().to_csv(target, index=False, lineterminator="\n")
 
     def to_markdown(self) -> str:
-        """Power and level side by side as a Markdown table."""
+        """Return power and level side by side as a Markdown table."""
         header, *rows = self._cells()
         return Table(rows, "lr", header).as_markdown()
 
     def to_latex(self) -> str:
-        """Power and level side by side as a LaTeX ``tabular`` with booktabs rules."""
+        """Return power and level side by side as a LaTeX ``tabular`` with booktabs rules."""
         from statsmodels.iolib.table import SimpleTable
 
         header, *rows = self._cells()
@@ -226,20 +193,52 @@ class PowerStudyResult(Result):
         return str(SimpleTable(*table, ltx_fmt=numbers).as_latex_tabular(center=False))
 
     def summary(self) -> Summary:
-        """What was done, and power and level side by side with their intervals."""
+        """Return the settings, and power and level side by side with their intervals, as text."""
         trials = sorted(set(self._rates(False)["trials"]))
-        compared = self.estimators.values()
-        others = any(isinstance(one, AnyTest) for one in compared)
+        others = any(isinstance(test, AnyTest) for test in self.estimators.values())
         drawn = f"Permutations:  {self.n_resamples}{f', {self.stopping}' if self.stopping else ''}; seed {self.seed}"
         head = (
             f"Power of {self.design.test} tests" if others else f"Power of the kernel {self.design.test} test",
             f"Design:        {self.design!r}",
             f"Trials:        {' to '.join(map(str, trials[:: len(trials) - 1 or 1]))} per sample size, paired",
-            drawn if any(map(permutes, compared)) else f"Seed:          {self.seed}",
+            drawn if any(map(permutes, self.estimators.values())) else f"Seed:          {self.seed}",
             f"Intervals:     95% {INTERVALS[self.interval]}",
         )
         (_, *names), *rows = self._cells()
         return Summary.of(Table(rows, "lr", ["", *names], gap="  ", heads="r"), head=head)
+
+    def paragraph(self, alpha: float | None = None) -> str:
+        """Return two to four sentences for a protocol or an article, at the smallest level or this one.
+
+        Examples
+        --------
+        >>> from shrinktest.power import power_study
+        >>> study = {"n_trials": 50, "n_resamples": 99, "workers": 1, "progress": False}
+        >>> print(power_study("mean-shift", "kme", [10, 30], **study).paragraph())
+        Power was estimated by simulation: 50 data sets at each sample size (n = 10, 30 observations in X) from
+        MeanShift() were tested at level 0.05 by a two-sample test with 99 permutations each. Power with 95% intervals:
+        kme 16.0% [7.2%, 29.1%] at n = 10 and 70.0% [55.4%, 82.1%] at n = 30. Without an effect, the tests rejected in
+        ...% to ...% of data sets. Software: shrinktest ..., seed 0.
+        """
+        at = self if alpha is None else replace(self, alphas=(level(alpha),))
+        at = replace(at, alphas=at.alphas[:1])
+        sizes = sorted(set(self.pvalues["n"]))
+        clauses = []
+        for label in self.estimators:
+            rates = at.table.query("estimator == @label")
+            powers = [f"{rate_words(row)} at n = {row['n']}" for _, row in rates.iterrows()]
+            clauses.append(f"{label} {' and '.join(powers[:: len(powers) - 1 or 1])}")
+        permuted = f" with {self.n_resamples} permutations each" if any(map(permutes, self.estimators.values())) else ""
+        levels = at.size_table["level"]
+        null = f" Without an effect, the tests rejected in {levels.min():.1%} to {levels.max():.1%} of data sets."
+        kind, trials = KINDS[self.design.test], int(at.table["trials"].max())
+        return (
+            f"Power was estimated by simulation: {trials} data sets at each sample size (n = "
+            f"{', '.join(map(str, sizes))} {self.design.unit or kind.counted}) from {self.design.described} were "
+            f"tested at level {at.alphas[0]:g} by {kind.described}{permuted}. Power with 95% intervals: "
+            f"{'; '.join(clauses)}."
+            f"{null if len(levels) else ''} Software: shrinktest {self.versions['shrinktest']}, seed {self.seed}."
+        )
 
     def _cells(self) -> list[list[str]]:
         """Header and rows of the table that people read."""
@@ -257,25 +256,30 @@ def _shown(rate: Any) -> list[str]:
     return [f"{rate['power']:.3f}", f"[{rate['low']:.3f}, {rate['high']:.3f}]"]
 
 
-def _difference(both: int, only_a: int, only_b: int, neither: int) -> tuple[float, float, float]:
+def rate_words(rate: Any) -> str:
+    """A rate and its interval in percent."""
+    return f"{100 * rate['power']:.1f}% [{100 * rate['low']:.1f}%, {100 * rate['high']:.1f}%]"
+
+
+def paired_difference(both: int, only_a: int, only_b: int, neither: int) -> tuple[float, float, float]:
     """Difference of two paired proportions and its interval, by the score test of [T98] section 3."""
     from scipy.optimize import brentq
     from scipy.stats import norm
 
     n, net = both + only_a + only_b + neither, only_a - only_b
     if net < 0:
-        difference, low, high = _difference(both, only_b, only_a, neither)
+        difference, low, high = paired_difference(both, only_b, only_a, neither)
         return -difference, -high, -low
     far = float(norm.ppf(1.0 - _ERROR / 2.0)) ** 2
 
     def beyond(value: float) -> float:
-        """Above 0 where the test rejects that the difference is ``value``."""
+        """Above 0 if the test rejects that the difference is ``value``."""
         # the share of trials in which b alone rejects, as likely as it can be if this is the difference
         linear = (2.0 * n - net) * value - only_a - only_b
         share = (max(0.0, linear**2 + 8.0 * n * only_b * value * (1.0 - value)) ** 0.5 - linear) / (4.0 * n)
         return float((net - n * value) ** 2 - far * n * (2.0 * share + value * (1.0 - value)))
 
-    found = net / n  # where it is zero, and not below, with no discordant trials: hence the small step
-    step = 1e-9
-    low = brentq(beyond, -1.0, found - step)
-    return found, float(low), 1.0 if net == n else float(brentq(beyond, found + step, 1.0))
+    # at the estimate, without discordant trials, it is zero and not below: hence the small step
+    estimate, step = net / n, 1e-9
+    low = brentq(beyond, -1.0, estimate - step)
+    return estimate, float(low), 1.0 if net == n else float(brentq(beyond, estimate + step, 1.0))

@@ -1,4 +1,4 @@
-"""How many observations a test needs: solve_sample_size."""
+"""solve_sample_size: how many observations a test needs."""
 
 from __future__ import annotations
 
@@ -15,17 +15,26 @@ import numpy as np
 from shrinktest._check import MAX_SIZE, choice, count, flag, level, positive, resample_count
 from shrinktest._hints import hinted
 from shrinktest.permutations.stopping import as_stopping
-from shrinktest.power.any_test import AnyTest
-from shrinktest.power.arguments import as_compared, label_of, mapping_of, options_of, require_room, seed_of
-from shrinktest.power.curve import PowerCurve
+from shrinktest.power.arguments import (
+    EQUIVALENCE,
+    Alike,
+    as_compared,
+    as_equivalence,
+    as_mapping,
+    claim,
+    label_of,
+    options_of,
+    permutes,
+    seed_of,
+    trial_numbers,
+)
 from shrinktest.power.designs import Design, as_design
-from shrinktest.power.equivalence import EQUIVALENCE, Alike, as_equivalence, said_of
+from shrinktest.power.other_tests import AnyTest
 from shrinktest.power.result import PowerStudyResult
-from shrinktest.power.sample_size_result import SampleSizeResult
-from shrinktest.power.store_file import check_store
-from shrinktest.power.study import permutations_of, power_study, too_few
-from shrinktest.power.work import bar
-from shrinktest.results.info import CHANGE, CONDITIONAL, INDEPENDENCE, JOINT
+from shrinktest.power.sample_size_result import PowerCurve, SampleSizeResult
+from shrinktest.power.study import permutations_of, power_study
+from shrinktest.power.trials import POWER, bar, check_store
+from shrinktest.results.info import KINDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +45,7 @@ _LOOK = 8  # trials at the largest size at least: each may take seconds
 _CHEAP = 2e8  # n squared times the number of trials, up to which they take seconds together
 _RISK = 0.001  # that a look ends a search whose power is reached
 _ROUNDS = 4
-_SPREAD = (-0.45, 0.0, 0.45)  # where a round looks, in standard normal units of power around the one asked for
+_SPREAD = (-0.45, 0.0, 0.45)  # where a round looks, in standard normal units of power around the target
 _NEAR = 1.0  # in the same units: sizes farther off found the region, and say little about where the power is reached
 _CHECKS = 5  # at most, until one agrees
 
@@ -61,26 +70,26 @@ def solve_sample_size(
     workers: int | None = None,
     progress: bool = True,
 ) -> SampleSizeResult:
-    """Number of observations with which a test reaches a given power, with its interval, found by simulation.
+    """Find the smallest sample size at which a test reaches a given power, with its interval, by simulation.
 
     Parameters
     ----------
     design : str, Design or callable
         What the data will look like; ``FromData(X, Y)`` for pilot data.
     estimator : str, MeanEstimator, callable, AnyTest, list of these, or dict, default "kme"
-        The test: whatever is a member of a :func:`power_study`, so also "auto", the name of a test of another package,
-        such as "ttest_ind", or a function ``(X, Y)`` or ``(X, Y, rng)`` that returns a p-value.
+        The test: any member of a :func:`power_study`, so also "auto", the name of a test of another package, such as
+        "ttest_ind", or a function ``(X, Y)`` or ``(X, Y, rng)`` that returns a p-value.
     test : {None, "equivalence"}
-        "equivalence": how many observations :func:`equivalence_test` needs to show equivalence where there is no
+        "equivalence": how many observations :func:`equivalence_test` needs to show equivalence if there is no
         difference; ``test_options`` are its arguments, with ``margin`` and ``measure``, and pairs of a design are pairs
-        of the test.  Power is then the share of rejections in the design's null twin, and the level in the check that
-        in the design, whose difference should be the margin.
+        of the test.  Power is then the rejection rate in the design's null twin, and the level of the check that in the
+        design, whose difference should be the margin.
     power : float, default 0.8
     alpha : float, default 0.05
     ratio : float, optional
         Size of the second sample over that of the first, for designs of two samples; default the design's own.
     n_trials : int, default 2000
-        Simulated data sets that the answer is fitted to, besides those that first look for its region.
+        Simulated data sets that the answer is fitted to, in addition to those that first look for its region.
     n_resamples : int, default 199
         Permutations in every test.
     stopping : {None, "besag-clifford", "curtailed"} or Stopping
@@ -94,7 +103,7 @@ def solve_sample_size(
     rng : int, None, SeedSequence, BitGenerator or Generator, default 0
         Seed; None takes that of the store or, for a new one, fresh entropy.
     store : path, optional
-        A file that keeps the trials, so that an interrupted search goes on where it was; see :func:`power_study`.
+        A file that keeps the trials, so that an interrupted search resumes; see :func:`power_study`.
     workers : int, optional
         Processes; default all usable cores.  The result is the same for any number.
     progress : bool, default True
@@ -103,12 +112,12 @@ def solve_sample_size(
     Returns
     -------
     SampleSizeResult
+        ``result.n``, ``result.summary()``, ``result.paragraph()`` for a protocol, ``result.plot()``.
 
     Raises
     ------
     ValueError
-        If the power is not above the level, or not reached at ``largest``; the message says how far it got, or that no
-        effect was found.
+        If the power is not above the level, or not reached at ``largest``.
 
     See Also
     --------
@@ -118,80 +127,62 @@ def solve_sample_size(
 
     Notes
     -----
-    The size is doubled until the power asked for is passed.  If there is no sign of an effect at a twentieth of
-    ``largest``, a few trials at ``largest`` show whether there is anything to find.  Then, in four rounds, trials go to
-    the sizes where the power is a little below, at and a little above the one asked for, according to a probit
-    regression on the root of n of the trials so far at sizes near it (statsmodels).  The interval is Fieller's for
-    where the curve crosses.
+    The size is doubled until the power is passed.  If there is no sign of an effect at a twentieth of ``largest``, a
+    few trials at ``largest`` show whether there is one.  Then, in four rounds, trials go to the sizes at which the
+    power is a little below, at and a little above the target, according to a probit regression on the root of n of the
+    trials so far at sizes near it (statsmodels).  The interval is Fieller's for where the curve crosses.
 
-    Fresh trials at the answer, max(200, n_trials / 4) of the design and as many of its null twin, then check it.  Where
+    Fresh trials at the answer, max(200, n_trials / 4) of the design and as many of its null twin, then check it.  If
     the power by the curve is not in the 95% interval of the check, its trials are added to the others, and the new
-    answer is checked anew, five times at most; ``result.agrees`` and the summary say how that ended.  A check that did
-    not agree is never discarded.  The last check is the first one that agreed, so that it is a description and not a
-    second estimate; the answer and its intervals do not use it.
+    answer is checked, five times at most (``result.agrees``).  The last check is therefore no second estimate.  If the
+    smallest size that can be tested has the power by the lower limit of its interval, it is the answer and both ends of
+    the interval.
 
-    Where the smallest size that can be tested has the power already, by the lower limit of its interval, it is the
-    answer and both ends of the interval.
-
-    The accuracy was measured where the power is known, for shifts at which the t test needs 17, 64 and 699 observations
-    in each sample for power 0.8, by 200 searches each with the default number of trials, whose rejections were drawn
-    with that power: at the answer it was within 0.03 of 0.8 in 82, 99.5 and 100 of 100 (in the first an observation
-    more is worth 0.026), and the interval held the true crossing in 95.5, 96.5 and 96.5 of 100, as it did with 300 and
-    8000 trials (94 and 96) and where the power is that of statistics with a chi-squared distribution (97).  One search
-    in 15 needed more than one check.  For powers of 0.99 and 0.999 (38 and 52 observations) 94.5 and 95 of 100
-    intervals held it.
+    Accuracy, in 200 searches each for shifts at which the t test needs 17, 64 and 699 observations per sample: power at
+    the answer was within 0.03 of 0.8 in 82%, 99.5% and 100% (in the first, one more observation adds 0.026), and the
+    interval held the true size in 95.5%, 96.5% and 96.5%; for powers of 0.99 and 0.999 in 94.5% and 95%.
 
     Examples
     --------
     >>> from shrinktest.power import solve_sample_size
     >>> from shrinktest.power.designs import MeanShift
-    >>> found = solve_sample_size(MeanShift(dimension=2, shift=1.0), n_trials=300, n_resamples=99, workers=1)
-    >>> found.low < found.n < found.high
+    >>> answer = solve_sample_size(MeanShift(dimension=2, shift=1.0), n_trials=300, n_resamples=99, workers=1)
+    >>> answer.low < answer.n < answer.high
     True
     """
     d = as_design(design)
     alpha, power, confidence = level(alpha), level(power, "power"), level(confidence, "confidence")
     n_trials, n_resamples = count(n_trials, "n_trials", minimum=100, maximum=MAX_SIZE), resample_count(n_resamples)
-    require_room(range(n_trials))
+    trial_numbers(n_trials)
     largest, progress = count(largest, "largest", d.smallest()), flag(progress, "progress")
     seed = None if rng is None else seed_of(rng, None)  # once, for all studies of the search
     if power <= alpha:
         raise ValueError(f"power={power:g} must be above the level alpha={alpha:g}, which needs no data at all")
     if ratio is not None:
-        one_sample = {INDEPENDENCE.name: "an independence test has one sample of pairs"}
-        one_sample[CHANGE.name] = "a change-point test has one series"
-        one_sample[JOINT.name] = "a joint-independence test has one sample of rows"
-        one_sample[CONDITIONAL.name] = "a conditional-independence test has one sample of rows"
-        if d.test in one_sample:
-            raise ValueError(f"ratio compares the sizes of two samples; {one_sample[d.test]}")
-        if not (is_dataclass(d) and "ratio" in {f.name for f in fields(d)}):
-            raise ValueError(
-                f"{d!r} has no ratio of its own; give its class, a dataclass, a field ratio: float = 1.0, by which "
-                "draw gets the size m of Y"
-            )
-        d = replace(d, ratio=positive(ratio, "ratio"))  # type: ignore[type-var]  # designs of two samples are dataclasses
-    options, shown = mapping_of(test_options, "test_options"), ""
+        d = _with_ratio(d, positive(ratio, "ratio"))
+    options, shown = as_mapping(test_options, "test_options"), ""
     if test is not None:
         choice(test, (EQUIVALENCE,), "test")
         if not (isinstance(estimator, str) and estimator == "kme"):
-            raise ValueError("estimator= is not for test='equivalence'; give it in test_options, with measure='auc'")
+            raise ValueError("estimator= does not apply to test='equivalence'; give it in test_options")
         estimator = as_equivalence(options, d, alpha)
-        d, options, shown = Alike(d), {}, said_of(estimator)
-    d.null()  # which the check takes, and not every design has
+        d, options, shown = Alike(d), {}, claim(estimator)
+    d.null()  # which the check needs, and not every design has
     options = options_of(options, d.test, "test_options")
     compared, rule = as_compared(estimator, d.test), as_stopping(stopping, alpha)
     label = label_of(estimator, compared)
-    other = isinstance(compared, AnyTest)
-    check_store(store)
-    smallest = d.smallest() if other else _smallest(d, largest, alpha, n_resamples, options)
+    check_store(store, POWER)
+    smallest = d.smallest()
+    if not isinstance(compared, AnyTest):
+        smallest = _smallest(d, largest, alpha, n_resamples, options)
     with tempfile.TemporaryDirectory() as folder, bar("studies of one size", progress) as studies:
-        where = Path(folder) / "trials.sqlite" if store is None else store
+        file = Path(folder) / "trials.sqlite" if store is None else store
 
-        def run(sizes: list[int], trials: Any, with_null: bool = False) -> PowerStudyResult:
-            found = power_study(
+        def run(n: int, trials: Any, with_null: bool = False) -> PowerStudyResult:
+            study = power_study(
                 d,
                 {label: compared},
-                sizes,
+                [n],
                 alphas=(alpha,),
                 n_trials=trials,
                 n_resamples=n_resamples,
@@ -199,36 +190,35 @@ def solve_sample_size(
                 with_null=with_null,
                 test_options=options,
                 rng=seed,
-                store=where,
+                store=file,
                 workers=workers,
                 progress=progress,
             )
             studies.update()
-            return found
+            return study
 
-        rejections = _Rejections(power)
-        _scout(run, rejections, smallest, largest, power, alpha, bool(shown))
+        tried = _Rejections(power)
+        _scout(run, tried, smallest, largest, power, alpha, bool(shown))
         share = -(-n_trials // (_ROUNDS * len(_SPREAD)))
         for _ in range(_ROUNDS):
-            curve = rejections.curve()
+            curve = tried.curve()
             for n in sorted({curve.size(power, shift, smallest, largest) for shift in _SPREAD}):
-                rejections.add(n, run([n], rejections.next_trials(n, share)))
+                tried.add(n, run(n, tried.next_trials(n, share)))
         for checks in range(1, _CHECKS + 1):
-            curve = rejections.curve()
+            curve = tried.curve()
             n = curve.size(power, 0.0, smallest, largest)
-            fresh = run([n], rejections.next_trials(n, max(200, n_trials // 4)), with_null=True)
-            found = fresh.table.iloc[0]
-            agrees = bool(found["low"] <= curve.power(n) <= found["high"])
+            fresh = run(n, tried.next_trials(n, max(200, n_trials // 4)), with_null=True)
+            rate = fresh.table.iloc[0]
+            agrees = bool(rate["low"] <= curve.power(n) <= rate["high"])
             if agrees or checks == _CHECKS:
                 break
-            rejections.add(n, fresh)
+            tried.add(n, fresh)
     low, high = curve.interval(power, confidence)
-    if curve.power(n) < power:  # the least size is beyond the largest one allowed
+    if curve.power(n) < power:  # the smallest size is beyond the largest one allowed
         between = f"from {math.ceil(max(low, smallest))} " + (f"to {high:.0f}" if math.isfinite(high) else "on")
         raise ValueError(
-            f"power {power:g} is not reached: at n = {n}, the largest size allowed, it is {curve.power(n):.0%} by the "
-            f"curve through {rejections.trials} trials, and the least size lies {between} ({confidence:.0%} interval); "
-            "raise largest=, or choose another estimator or bandwidth"
+            f"power {power:g} is not reached: at n = {n}, the largest size allowed, it is {curve.power(n):.0%}; the "
+            f"size needed lies {between} ({confidence:.0%} interval); raise largest="
         )
     low = max(low, float(smallest))
     if n == smallest and curve.band(n, confidence)[0] >= power:  # reached below what can be tested, if anywhere
@@ -242,22 +232,33 @@ def solve_sample_size(
         alpha=alpha,
         estimator=label,
         design=d,
-        sizes=tuple(map(len, d.sample(0, n))),
-        table=rejections.table(),
+        sizes=d._sizes(n, None) if d.unit else tuple(map(len, d.sample(0, n))),
+        table=tried.table(),
         check=fresh.frame()[["n", "null", "power", "low", "high", "trials"]],
         checks=checks,
         agrees=agrees,
         curve=curve,
+        n_resamples=n_resamples if permutes(compared) else 0,
+        seed=fresh.seed,
         shown=shown,
     )
 
 
+def _with_ratio(design: Design, ratio: float) -> Design:
+    """The design with another ratio of its samples."""
+    if not (kind := KINDS[design.test]).several_samples:
+        raise ValueError(f"ratio compares the sizes of two samples; {kind.described} has one sample of {kind.unit}")
+    if not (is_dataclass(design) and "ratio" in {f.name for f in fields(design)}):
+        raise ValueError(f"{design!r} has no ratio of its own; give its dataclass a field ratio: float = 1.0")
+    return replace(design, ratio=ratio)  # type: ignore[type-var, return-value]
+
+
 def _smallest(design: Design, largest: int, alpha: float, n_resamples: float, options: Mapping[str, Any]) -> int:
-    """The first size at which the relabellings that the design and the tests allow are enough to reject."""
+    """The first size at which the permutations that the design and the tests allow are enough to reject."""
     sizes = range(design.smallest(), min(largest, design.smallest() + math.ceil(min(1.0 / alpha, largest))) + 1)
     for n in sizes:
         try:
-            if not too_few(permutations_of(design, n, alpha, n_resamples, options), alpha):
+            if 1.0 / permutations_of(design, n, alpha, n_resamples, options).distinct <= alpha:
                 return n
         except ValueError:
             if n == sizes[-1]:
@@ -270,104 +271,89 @@ class _Rejections:
 
     def __init__(self, power: float) -> None:
         self._power = power
-        self._counts: dict[int, tuple[int, int]] = {}
+        self.counts: dict[int, tuple[int, int]] = {}
 
     def add(self, n: int, result: PowerStudyResult) -> float:
+        """Count the trials of a study, and return the share of rejections at this size."""
         row = result.table.iloc[0]
-        trials, rejected = self._counts.get(n, (0, 0))
-        self._counts[n] = trials + int(row["trials"]), rejected + round(float(row["power"]) * int(row["trials"]))
-        return self._counts[n][1] / self._counts[n][0]
+        trials, rejected = self.counts.get(n, (0, 0))
+        self.counts[n] = trials + int(row["trials"]), rejected + round(float(row["power"]) * int(row["trials"]))
+        return self.counts[n][1] / self.counts[n][0]
 
     def next_trials(self, n: int, more: int) -> range:
-        """The numbers of trials at a size that were not run yet."""
-        start = self._counts.get(n, (0, 0))[0]
+        """Numbers of trials at a size that were not run yet."""
+        start = self.counts.get(n, (0, 0))[0]
         return range(start, start + more)
 
-    def __contains__(self, n: int) -> bool:
-        return n in self._counts
-
-    @property
-    def trials(self) -> int:
-        """Trials at all sizes."""
-        return sum(trials for trials, _ in self._counts.values())
-
-    def __len__(self) -> int:
-        """Number of sizes that were tried."""
-        return len(self._counts)
-
     def curve(self) -> PowerCurve:
-        """The curve through the sizes near the power asked for, or through all where those say too little.
-
-        They are too few, or nearly all of their trials agree, so that it is not known how the power goes up.
-        """
+        """The curve through the sizes near the target, or through all if those are too few or say too little."""
         from scipy.stats import norm
 
-        curve = PowerCurve.of(self._counts, self._power)
+        curve = PowerCurve.of(self.counts, self._power)
         aim = norm.ppf(self._power)
-        near = {n: counts for n, counts in self._counts.items() if abs(norm.ppf(curve.power(n)) - aim) <= _NEAR}
+        near = {n: counts for n, counts in self.counts.items() if abs(norm.ppf(curve.power(n)) - aim) <= _NEAR}
         if len(near) < len(_SPREAD):
             return curve
         closer = PowerCurve.of(near, self._power)
         return closer if closer.goes_up() else curve
 
     def table(self) -> pd.DataFrame:
+        """Power and interval at every size."""
         import pandas as pd
         from statsmodels.stats.proportion import proportion_confint
 
         rows = []
-        for n, (trials, rejected) in sorted(self._counts.items()):
+        for n, (trials, rejected) in sorted(self.counts.items()):
             low, high = proportion_confint(rejected, trials, method="beta")
             rows.append({"n": n, "power": rejected / trials, "low": low, "high": high, "trials": trials})
         return pd.DataFrame(rows)
 
 
 def _scout(
-    run: Any, rejections: _Rejections, smallest: int, largest: int, power: float, alpha: float, equivalence: bool
+    run: Any, tried: _Rejections, smallest: int, largest: int, power: float, alpha: float, equivalence: bool
 ) -> None:
     """Double the size until the power is passed; then have at least three sizes, which the fit needs."""
     n, looked = max(smallest, min(8, largest)), False
     while True:
-        scouted = run([n], range(_SCOUTS))
-        reached = rejections.add(n, scouted)
+        study = run(n, range(_SCOUTS))
+        reached = tried.add(n, study)
         if n >= largest and reached < power - 0.15:
-            raise _not_reached(scouted, power, alpha, equivalence)
+            raise _not_reached(study, power, alpha, equivalence)
         if n >= largest or reached > min(power + 0.1, 0.5 + power / 2.0):
             break
-        if not looked and n >= largest / _FAR and scouted.table.iloc[0]["low"] <= alpha:
+        if not looked and n >= largest / _FAR and study.table.iloc[0]["low"] <= alpha:
             looked = True
             _look_ahead(run, largest, power, alpha, equivalence)
         n = min(2 * n, largest)
     for other in (n // 2, n // 4, 3 * n // 4, n + 1, n + 2):
-        if len(rejections) < 3 and smallest <= other <= largest and other not in rejections:
-            rejections.add(other, run([other], range(_SCOUTS)))
+        if len(tried.counts) < 3 and smallest <= other <= largest and other not in tried.counts:
+            tried.add(other, run(other, range(_SCOUTS)))
 
 
 def _look_ahead(run: Any, largest: int, power: float, alpha: float, equivalence: bool) -> None:
-    """Raise ValueError if a few trials at the largest size show that the power is out of reach.
-
-    They are not used for the answer, and kept for the time when the search arrives there.
-    """
+    """Raise ValueError if a few trials at the largest size, not used for the answer, show that the power is too low."""
     from statsmodels.stats.proportion import proportion_confint
 
     trials = int(np.clip(_CHEAP / largest**2, _LOOK, _SCOUTS))
     while True:
-        result = run([largest], range(trials))
-        row = result.table.iloc[0]
+        study = run(largest, range(trials))
+        row = study.table.iloc[0]
         if row["low"] > alpha:
             return
         if proportion_confint(round(row["power"] * trials), trials, alpha=2.0 * _RISK, method="beta")[1] < power:
-            raise _not_reached(result, power, alpha, equivalence)
+            raise _not_reached(study, power, alpha, equivalence)
         if trials == _SCOUTS:
             return
         trials = min(2 * trials, _SCOUTS)
 
 
-def _not_reached(result: PowerStudyResult, power: float, alpha: float, equivalence: bool) -> ValueError:
+def _not_reached(study: PowerStudyResult, power: float, alpha: float, equivalence: bool) -> ValueError:
     """Error for a power that is not reached at the size of this study, the largest allowed."""
-    row = result.table.iloc[0]
-    at, found = f"at n = {row['n']}", f"power there is {row['power']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+    row = study.table.iloc[0]
+    fault, advice = "no effect was found", "check that the design has one that the test can see"
     if row["low"] > alpha:
-        return ValueError(f"power {power:g} is not reached {at}: {found}; raise largest=")
-    if equivalence:
-        return ValueError(f"equivalence was not shown {at}: {found}; give a wider margin")
-    return ValueError(f"no effect was found {at}: {found}; check that the design has one that the test can see")
+        fault, advice = f"power {power:g} is not reached", "raise largest="
+    elif equivalence:
+        fault, advice = "equivalence was not shown", "give a wider margin"
+    rate = f"{row['power']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+    return ValueError(f"{fault} at n = {row['n']}: power there is {rate}; {advice}")

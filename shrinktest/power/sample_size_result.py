@@ -3,22 +3,98 @@
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from shrinktest._check import percent
-from shrinktest.power.curve import PowerCurve
-from shrinktest.power.designs import Design
+from shrinktest.power.designs import Design, FromData
+from shrinktest.power.result import rate_words
 from shrinktest.results.base import Result
-from shrinktest.results.info import CHANGE, KINDS
+from shrinktest.results.info import CHANGE, KINDS, SYMMETRY
 from shrinktest.results.printing import Summary, Table
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, eq=False)
+class PowerCurve:
+    """Phi(a + b sqrt(n)) with its uncertainty: the power of tests whose statistic is a mean grows like this."""
+
+    coefficients: np.ndarray  # (2,): (a, b)
+    covariance: np.ndarray  # (2, 2): of their estimates
+
+    @classmethod
+    def of(cls, counts: Mapping[int, tuple[int, int]], power: float = 0.5) -> Self:
+        """Fit a probit regression on sqrt(n) to (trials, rejections) at each size (statsmodels).
+
+        One more trial at each size, which rejects with the target ``power``, keeps the fit finite if all trials agree,
+        and does not move the size at which that power is reached.
+        """
+        import statsmodels.api as sm
+        from statsmodels.tools.sm_exceptions import PerfectSeparationWarning
+
+        sizes = np.array(sorted(counts), dtype=np.float64)
+        trials, rejected = np.array([counts[int(n)] for n in sizes], dtype=np.float64).T
+        outcomes = np.column_stack([rejected + power, trials - rejected + 1.0 - power])
+        family = sm.families.Binomial(link=sm.families.links.Probit())
+        # sizes may agree exactly, as when every test rejects; two sizes leave no degree of freedom
+        with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
+            warnings.simplefilter("ignore", PerfectSeparationWarning)
+            model = sm.GLM(outcomes, sm.add_constant(np.sqrt(sizes), has_constant="add"), family=family).fit()
+        return cls(np.asarray(model.params), np.asarray(model.cov_params()))
+
+    def power(self, n: Any) -> np.ndarray:
+        """Power at sizes ``n``."""
+        from scipy.stats import norm
+
+        a, b = self.coefficients
+        return np.asarray(norm.cdf(a + b * np.sqrt(np.asarray(n, dtype=np.float64))))
+
+    def band(self, n: int, confidence: float) -> tuple[float, float]:
+        """Interval for the power at one size."""
+        from scipy.stats import norm
+
+        row = np.array([1.0, np.sqrt(n)])
+        reach = norm.ppf(0.5 + confidence / 2.0) * np.sqrt(row @ self.covariance @ row)
+        centre = row @ self.coefficients
+        return float(norm.cdf(centre - reach)), float(norm.cdf(centre + reach))
+
+    def goes_up(self) -> bool:
+        """Return True if the power grows with the size by more than chance (three standard errors)."""
+        return bool(self.coefficients[1] > 3.0 * np.sqrt(self.covariance[1, 1]))
+
+    def size(self, power: float, shift: float, smallest: int, largest: int) -> int:
+        """Return the smallest n at which the curve is ``shift`` standard normal units past the power."""
+        from scipy.stats import norm
+
+        a, b = self.coefficients
+        if not b > 0.0:  # flat: reached everywhere or nowhere
+            return smallest if a + b * np.sqrt(smallest) >= norm.ppf(power) + shift else largest
+        root = float(np.clip((norm.ppf(power) + shift - a) / b, 0.0, 2.0 * largest))
+        return int(np.clip(np.ceil(root**2 - 1e-9), smallest, largest))
+
+    def interval(self, power: float, confidence: float) -> tuple[float, float]:
+        """Fieller's interval for ((z - a) / b)^2: the sizes whose fitted probit is not significantly off z."""
+        from scipy.stats import norm
+
+        (a, b), covariance = self.coefficients, self.covariance
+        z, q = norm.ppf(power), norm.ppf(0.5 + confidence / 2.0) ** 2
+        # (z - a - b x)^2 <= q (V_aa + 2 x V_ab + x^2 V_bb), a quadratic in x = sqrt(n)
+        square = b * b - q * covariance[1, 1]
+        linear = b * (z - a) + q * covariance[0, 1]
+        constant = (z - a) ** 2 - q * covariance[0, 0]
+        if square <= 0.0:  # the slope itself is uncertain: no bound above
+            return 0.0, float("inf")
+        root = np.sqrt(max(linear * linear - square * constant, 0.0))
+        ends = np.maximum([linear - root, linear + root], 0.0) / square
+        return float(ends[0] ** 2), float(ends[1] ** 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,40 +104,43 @@ class SampleSizeResult(Result):
     Attributes
     ----------
     n : int
-        Least size of the first sample (or number of pairs) with the power asked for, by the fitted curve.
+        Smallest size of the first sample (or number of pairs) with the required power, by the fitted curve.
     low, high : float
-        Confidence interval for where the curve reaches the power, of which ``n`` is the next whole number; ``high`` is
-        infinite where the trials cannot tell.  Both are ``n`` where that is the smallest size that can be tested, and
-        it has the power already by the lower limit of its interval.
+        Confidence interval for where the curve reaches the power; ``n`` is the next whole number.  ``high`` is infinite
+        if the trials cannot tell.  Both are ``n`` if that is the smallest size that can be tested, and it has the power
+        already by the lower limit of its interval.
     confidence : float
         Confidence of the intervals.
     power, alpha : float
-        As asked for.
+        The required power and the level.
     estimator : str
         The label of the estimator or the test.
     design : Design
     sizes : tuple of int
-        Sizes of all samples, or the number of rows of each variable, where the first has ``n``.
+        Sizes of all samples, or the number of rows of each variable, if the first has ``n``.
     table : pandas.DataFrame
         Power and interval at every size that was tried: the trials behind the answer.
     check : pandas.DataFrame
         Power and level (``null``), each with its interval, of fresh trials at the answer, which the curve has not seen.
     checks : int
-        How often an answer was checked.  Where a check did not agree, its trials are in ``table``, and ``n`` is the
-        answer with them.
+        How often an answer was checked.  Trials of checks that did not agree are in ``table``.
     agrees : bool
-        Whether the last check did: the power by the curve is in its interval.
+        True if the last check did: the power by the curve is in its interval.
     curve : PowerCurve
         The fitted power curve, Phi(a + b sqrt(n)).
+    n_resamples : int or inf
+        Permutations per test; 0 for a test that draws none.
+    seed : int
+        Seed of the search; ``rng=seed`` repeats it.
     shown : str
-        What an equivalence test is to show; empty for other tests.
+        What an equivalence test shows; empty for other tests.
 
     Examples
     --------
     >>> from shrinktest.power import solve_sample_size
     >>> from shrinktest.power.designs import MeanShift
-    >>> found = solve_sample_size(MeanShift(dimension=1, shift=1.0), n_trials=100, n_resamples=39, workers=1)
-    >>> found.power, found.alpha, bool(found.fitted_power(found.n) >= 0.8)
+    >>> answer = solve_sample_size(MeanShift(dimension=1, shift=1.0), n_trials=100, n_resamples=39, workers=1)
+    >>> answer.power, answer.alpha, bool(answer.fitted_power(answer.n) >= 0.8)
     (0.8, 0.05, True)
     """
 
@@ -79,6 +158,8 @@ class SampleSizeResult(Result):
     checks: int
     agrees: bool
     curve: PowerCurve
+    n_resamples: float
+    seed: int
     shown: str = ""
 
     def __repr__(self) -> str:
@@ -91,74 +172,117 @@ class SampleSizeResult(Result):
         return float(a), float(b)
 
     def fitted_power(self, n: Any) -> np.ndarray:
-        """Power at sizes ``n`` by the fitted curve."""
+        """Return the power at sizes ``n`` by the fitted curve."""
         return self.curve.power(n)
 
     def summary(self) -> Summary:
-        """The answer in words, the check, and the trials behind the answer, as text."""
-        text = (
-            fill(part, 80, break_long_words=False, break_on_hyphens=False)
-            for part in (self._answer(), *self._checked())
+        """Return the answer in words, the check, and the trials behind the answer, as text."""
+        reached, level = self._rates()
+        kind = KINDS[self.design.test]
+        effects = {CHANGE.name: "change", SYMMETRY.name: "asymmetry"}
+        sought = "difference" if kind.several_samples else effects.get(kind.name, "dependence")
+        finds = f"shows {self.shown} if there is no effect" if self.shown else f"finds the {sought}"
+        band = self.curve.band(self.n, self.confidence)
+        power = float(self.fitted_power(self.n))
+        source = self._source().partition(" (")[0] if isinstance(self.design, FromData) else self._source()
+        sources = f"{int(self.table['trials'].sum())} data sets {source}"
+        size = f"The smallest sample size with {percent(self.power)} power is {self.n} ({sources})."
+        if self.low == self.high:
+            size = (
+                f"This is the smallest size that can be tested, and it has {percent(self.power)} power already "
+                f"({sources})."
+            )
+        else:
+            size += f" Its {percent(self.confidence)} interval is {self._interval()}."
+        answer = (
+            f"{size} With {self._sizes()} the {self.estimator} test {finds}, at level {self.alpha:g}, in about "
+            f"{100 * power:.0f}% of studies [{100 * band[0]:.0f}%, {100 * band[1]:.0f}%]."
         )
+        without = "in the design itself" if self.shown else "without an effect"
+        check = (
+            f"Check with {int(reached['trials'])} further data sets of this size: the test rejects in "
+            f"{rate_words(reached)}, and {without} in {rate_words(level)}."
+        )
+        parts = [answer, check]
+        if not self.agrees:
+            parts.append(
+                f"This does not agree with the {100 * power:.0f}% above, nor did the {self.checks - 1} checks before. "
+                "Do not rely on this size; look at the power around it with power_study."
+            )
+        elif self.checks > 1:
+            earlier = "One earlier one did not; its data" if self.checks == 2 else "Earlier ones did not; their data"
+            parts[1] += f" The check agrees. {earlier} were added and the size was fitted again."
+        if isinstance(self.design, FromData):
+            parts.append("This assumes that the effect in the pilot study is the true effect.")
         rows = [
             [str(row.n), *(f"{share:.3f}" for share in (row.power, row.low, row.high)), str(row.trials)]
             for row in self.table.itertuples()
         ]
         table = Table(rows, "r", ["n", "power", "low", "high", "trials"], gap="  ", heads="r")
+        text = [fill(part, 80, break_long_words=False, break_on_hyphens=False) for part in parts]
         return Summary.of(table, head=[*text, ""])
 
-    def _answer(self) -> str:
-        kind, interval = KINDS[self.design.test], f"{percent(self.confidence)} interval"
-        if not kind.several_samples:
-            size = f"{self.n} {kind.unit}"
-        elif len(set(self.sizes)) == 1:
-            size = f"{self.n} observations in each sample"
-        else:
-            size = f"{' + '.join(map(str, self.sizes))} observations"
-        sought = "difference" if kind.several_samples else "change" if kind is CHANGE else "dependence"
-        finds, source = f"finds the {sought}", repr(self.design)
-        if self.shown:
-            finds, source = f"shows {self.shown} where there is none", f"the null twin of {self.design.null()!r}"
-        found, (low, high) = float(self.fitted_power(self.n)), self.curve.band(self.n, self.confidence)
-        end = f"to {math.ceil(self.high)}" if self.high < math.inf else "or more"  # whole numbers, as the answer is
-        least = f"The least size with power {self.power:g} is {self.n} ({interval} {math.ceil(self.low)} {end})"
-        if self.low == self.high:
-            least = f"This is the smallest size that can be tested, and it has power {self.power:g} already"
-        return (
-            f"With {size} the {self.estimator} test {finds}, at level {self.alpha:g}, in about "
-            f"{100 * found:.0f} of 100 studies ({interval} {100 * low:.0f} to {100 * high:.0f}). {least}, by "
-            f"{int(self.table['trials'].sum())} simulated data sets of {source}."
-        )
+    def paragraph(self) -> str:
+        """Return two to four sentences for a protocol: design, test, level, power with interval, software.
 
-    @property
-    def _elsewhere(self) -> str:
-        """Where the check looks for the level."""
-        return f"in data of {self.design.null()!r}" if self.shown else "where there is nothing to find"
-
-    def _checked(self) -> list[str]:
-        reached, level = (self.check.loc[self.check["null"] == null].iloc[0] for null in (False, True))
-        said = (
-            f"Check with {int(reached['trials'])} further data sets of this size: the test rejects in "
-            f"{_shares(reached)}, and {self._elsewhere} in {_shares(level)}."
+        Examples
+        --------
+        >>> from shrinktest.power import solve_sample_size
+        >>> from shrinktest.power.designs import MeanShift
+        >>> answer = solve_sample_size(MeanShift(dimension=1, shift=1.0), n_trials=100, n_resamples=39, workers=1)
+        >>> print(answer.paragraph())
+        The sample size was determined by simulation: ... data sets drawn from MeanShift(dimension=1) were tested by a
+        two-sample test (kme, 39 permutations, level 0.05). The smallest size with 80% power is ... observations in each
+        sample (95% interval ... to ...). In 200 further data sets of this size the power was ...% [...%, ...%] and,
+        without an effect, the rejection rate ...% [...%, ...%] (95% intervals). Software: shrinktest ..., seed 0.
+        """
+        reached, level = self._rates()
+        kind = KINDS[self.design.test]
+        permuted = f", {self.n_resamples:g} permutations" if self.n_resamples else ""
+        source = self._source().replace("your pilot", "pilot")
+        interval = "" if self.low == self.high else f" ({percent(self.confidence)} interval {self._interval()})"
+        claimed = f" to show {self.shown}" if self.shown else ""
+        twin = "in the design itself" if self.shown else "without an effect"
+        text = (
+            f"The sample size was determined by simulation: {int(self.table['trials'].sum())} data sets {source} were "
+            f"tested by {kind.described} ({self.estimator}{permuted}, level {self.alpha:g}){claimed}. "
+            f"The smallest size with {percent(self.power)} power is {self._sizes()}{interval}. "
+            f"In {int(reached['trials'])} further data sets of this size the power was {rate_words(reached)} and, "
+            f"{twin}, the rejection rate {rate_words(level)} (95% intervals). "
+            f"Software: shrinktest {self.versions['shrinktest']}, seed {self.seed}."
         )
-        if not self.agrees:
-            doubt = (
-                f"This does not agree with the {100 * float(self.fitted_power(self.n)):.0f} of 100 above, nor did the "
-                f"{self.checks - 1} checks before, whose data sets are among those: do not rely on this size, and look "
-                "at the power around it with power_study."
+        if isinstance(self.design, FromData):
+            text = text.replace(
+                " Software:", " This assumes that the effect in the pilot study is the true effect. Software:"
             )
-            return [said, doubt]
-        if self.checks > 1:
-            earlier = "one check before" if self.checks == 2 else f"{self.checks - 1} checks before"
-            said += f" This agrees; {earlier} did not, and the answer takes those data sets into account."
-        return [said]
+        return text
+
+    def _rates(self) -> tuple[Any, Any]:
+        """Power and level of the check."""
+        null = self.check["null"]
+        return self.check.loc[~null].iloc[0], self.check.loc[null].iloc[0]
+
+    def _interval(self) -> str:
+        return f"{math.ceil(self.low)} " + (f"to {math.ceil(self.high)}" if self.high < math.inf else "or more")
+
+    def _source(self) -> str:
+        """Source of the data sets."""
+        design = self.design.null() if self.shown else self.design
+        twin = "the null twin of " if self.shown else ""
+        return f"{'resampled' if isinstance(design, FromData) else 'drawn'} from {twin}{design.described}"
+
+    def _sizes(self) -> str:
+        """The answer in words."""
+        kind = KINDS[self.design.test]
+        unit = self.design.unit or kind.unit
+        if not kind.several_samples:
+            return f"{self.n} {unit}"
+        if len(set(self.sizes)) == 1:
+            return f"{self.n} {unit} in each sample"
+        return f"{' + '.join(map(str, self.sizes))} {unit}"
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """The fitted power curve, the trials, and the solution with its interval (matplotlib)."""
+        """Draw the fitted power curve, the trials, and the solution with its interval (matplotlib)."""
         from shrinktest.power.plots import plot_sample_size
 
         return plot_sample_size(self, ax)
-
-
-def _shares(rate: Any) -> str:
-    return f"{100 * rate['power']:.1f} of 100 [{100 * rate['low']:.1f}, {100 * rate['high']:.1f}]"

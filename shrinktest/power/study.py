@@ -1,10 +1,11 @@
-"""power_study: which trials are missing, run wherever joblib sends them, and kept as they come."""
+"""power_study: rejection rates of tests on simulated data sets."""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Collection, Iterable, Mapping
+import time
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any
 
@@ -14,30 +15,27 @@ from shrinktest._check import as_rng, choice, count, flag, level, listed, resamp
 from shrinktest._hints import hinted
 from shrinktest._parallel import n_workers
 from shrinktest._warn import warn_user
-from shrinktest.hypotheses.base import Hypothesis
 from shrinktest.permutations.base import Permutations
-from shrinktest.permutations.stopping import Curtailed, Stopping, as_stopping
-from shrinktest.power.any_test import AnyTest
+from shrinktest.permutations.design import TooFewPermutations
+from shrinktest.permutations.stopping import Curtailed, as_stopping
 from shrinktest.power.arguments import (
     Compared,
     brings_kernels,
     named_tests,
     options_of,
     permutes,
-    require_room,
     seed_of,
     several,
     trial_numbers,
 )
 from shrinktest.power.designs import Design, as_design
-from shrinktest.power.designs.base import sizes_of
+from shrinktest.power.other_tests import AnyTest
 from shrinktest.power.result import INTERVALS, PowerStudyResult
-from shrinktest.power.store import Store
-from shrinktest.power.store_file import check_store
-from shrinktest.power.trial import run_trial
-from shrinktest.power.work import finish
+from shrinktest.power.trials import POWER, Row, Store, check_store, run_trials
 from shrinktest.results.conclude import enough
 from shrinktest.results.info import KINDS
+
+_ANY = 0.999  # a level at which no test warns that it has too few permutations to reject; it decides nothing here
 
 
 @hinted
@@ -58,47 +56,44 @@ def power_study(
     progress: bool = True,
     interval: str = "beta",
 ) -> PowerStudyResult:
-    """Power of tests, and their level beside it, estimated by simulation with intervals: kernel tests and any others.
+    """Estimate the power of tests and their level (Type I error) by simulation: kernel tests and any others.
 
     Parameters
     ----------
     design : str, Design or callable
-        Where the data come from: a name (``shrinktest power --list``), a design such as
-        ``designs.MeanShift(shift=0.5)``, or a function ``(rng, n) -> (X, Y)`` of two samples
-        (``designs.FromFunction(function, test="independence")`` for pairs).
+        Source of the data: a name (``shrinktest power --list``), a design such as ``designs.MeanShift(shift=0.5)``, or
+        a function ``(rng, n) -> (X, Y)`` of two samples (``designs.FromFunction(function, test="independence")`` for
+        pairs).
     estimators : str, MeanEstimator, callable, AnyTest, sequence of these, or dict of label to one of these
-        What to compare.  Without a dict, the label of a name is the name, that of an estimator its repr.  Tests that
+        Tests to compare.  Without a dict, the label of a name is the name, and of an estimator its repr.  Tests that
         combine several: "auto", a list within the sequence or the dict, or keyword arguments of the test, such as
         ``{"narrow and wide": {"estimator": ["kme", "skmse"], "bandwidth": ["0.5 * median", "2 * median"]}}``.
         Any other test: a function ``(X, Y)`` or ``(X, Y, rng)`` that returns a p-value, such as those of scipy.stats,
         :class:`~shrinktest.power.AnyTest`, or one of the names below.
     sample_sizes : int or sequence of int
-        Numbers of observations in X; those in Y follow from the design.
+        Numbers of observations in X; the design gives those in Y.
     alphas : float or sequence of float
-        Levels; p-values are kept, so that all are read off the same tests.  A test rejects when p <= alpha.
+        Levels, all read off the same tests.  A test rejects when p <= alpha.
     n_trials : int or range, default 500
         Data sets per sample size; ``range(100, 200)`` are those numbered 100 to 199, for a part of a study that
         :func:`~shrinktest.power.merge` puts together.
     n_resamples : int or inf, default 999
-        Permutations per test, also for those tests of other packages that have names and permute.
+        Permutations per test, also for tests of other packages that are known by name and permute.
     stopping : {None, "besag-clifford", "curtailed"} or Stopping
-        When a test may draw fewer of them; see :func:`two_sample_test`.  With "curtailed" every test draws only until
-        it is certain how it decides at all ``alphas``: the same powers and levels in a fraction of the time, but at
-        these levels only.  For kernel tests, as are ``test_options``: any other test gets the data and nothing else.
+        When a kernel test may draw fewer of them; see :func:`two_sample_test`.  With "curtailed" every test draws only
+        until its decision at all ``alphas`` is certain: the same powers in less time, at these levels only.
     with_null : bool, default True
-        Also run the design's null twin, the same data with nothing to find, which shows the level of the tests.
+        Also run the design's null twin, the same data without an effect, which shows the level of the tests.
     test_options : dict, optional
-        Keyword arguments for the test: ``kernel``, ``bandwidth`` (two samples), ``kernel_x``, ``kernel_y``,
+        Keyword arguments for kernel tests: ``kernel``, ``bandwidth`` (two samples), ``kernel_x``, ``kernel_y``,
         ``bandwidth_x``, ``bandwidth_y`` (independence), ``form``, ``gram``, ``rank``; ``comparison``, ``weights`` (k
         samples); ``kernels``, ``bandwidths`` (joint independence); also ``paired``, ``shift``, and ``blocks`` and
-        ``groups`` for studies of one sample size.  "auto" and other collections keep the kernels and bandwidths they
-        have.  :class:`~shrinktest.power.designs.FromFunction` has labels for every size, and a null twin that respects
-        them.
+        ``groups`` for studies of one sample size.  "auto" and other ensembles keep their kernels and bandwidths.
     rng : int, None, SeedSequence, BitGenerator or Generator, default 0
         Seed of the study.  None takes the seed of the store or, for a new one, fresh entropy.
     store : str or path, optional
-        An SQLite file that keeps every p-value.  A study that was stopped, by whatever means, goes on from there and
-        ends with the table of an uninterrupted one; more trials, estimators or sample sizes extend it.
+        An SQLite file that keeps every p-value.  An interrupted study resumes from it and ends with the same table;
+        more trials, estimators or sample sizes extend it.
     workers : int, optional
         Processes; default all usable cores, or what ``joblib.parallel_config`` says: within
         ``joblib.parallel_config("dask")`` the trials run on the cluster.  The result is the same for any number.
@@ -110,20 +105,20 @@ def power_study(
     Returns
     -------
     PowerStudyResult
-        ``result.table``, ``result.size_table``, ``result.compare(a, b)``, ``result.plot()``, ``result.summary()``.
+        ``result.table``, ``result.size_table``, ``result.compare(a, b)``, ``result.plot()``, ``result.summary()``,
+        ``result.paragraph()``.
 
     Raises
     ------
     ValueError, TypeError
-        For arguments that cannot be used; the message names the argument and says what to do.  Also for a store that is
-        damaged or of another study; it is then left as it is.
+        For invalid arguments, and for a store that is damaged or of another study, which is left as it is.
     OSError
         For a store that cannot be opened or written to.
 
     Warns
     -----
     UserWarning
-        When a sample size has too few different permutations to reject at one of the levels.
+        If a sample size has too few different permutations to reject at one of the levels.
 
     See Also
     --------
@@ -134,20 +129,15 @@ def power_study(
 
     Notes
     -----
-    Studies are paired: in every trial all estimators get the same data and the same permutations, and any other test
-    the same data.  Every trial has random streams of its own (``SeedSequence(seed, spawn_key=(n, null, trial,
-    stream))``; 0 for data, 1 for permutations, 2 for other tests), so that the order of trials, what else is compared,
-    the number of workers, interruptions and the machine do not matter.  The work is spread over trials, and every test
-    runs in a single thread.
+    Studies are paired: in every trial all estimators get the same data and permutations, and other tests the same data.
+    The random streams of a trial are ``SeedSequence(seed, spawn_key=(n, null, trial, stream))``, with stream 0 for
+    data, 1 for permutations and 2 for other tests, so that the result depends neither on the order of trials nor on
+    what else is compared.  A store identifies functions (a design, estimator, kernel or test of yours) by name only.
 
-    A store knows functions (a design, an estimator, a kernel or a test of yours) by their names only.
-
-    Tests of other packages that are known by name, which is that of their function: for two samples "ks_2samp",
+    Tests of other packages that are known by the name of their function: for two samples "ks_2samp",
     "cramervonmises_2samp", "mannwhitneyu", "ttest_ind" (scipy), "energy_test" (dcor), "random_forest" (scikit-learn);
     for pairs "pearsonr", "spearmanr" (scipy), "distance_covariance_test" (dcor); for several samples "kruskal" (scipy).
-    Those of scipy are run with scipy's defaults on every column, or every pair of columns, and the smallest p-value is
-    multiplied by their number (Bonferroni).  The forest learns from a random half of each sample; the p-value is Mann
-    and Whitney's for its scores of the other halves, one-sided.
+    Those of scipy run on every column, or pair of columns, with Bonferroni's correction (:doc:`/power`).
 
     Examples
     --------
@@ -164,60 +154,54 @@ def power_study(
     3  shrunken  10   0.05  0.375      40
     4  shrunken  20   0.05  0.600      40
     5  shrunken  30   0.05  0.850      40
-
-    Beside a test of scipy, by name, and a test of one's own:
-
-    >>> import numpy as np
-    >>> def spread(X, Y, rng):  # 99 permutations of the distance from the centre
-    ...     distances = np.concatenate([np.linalg.norm(sample - sample.mean(axis=0), axis=1) for sample in (X, Y)])
-    ...     found = [distances, *(rng.permutation(distances) for _ in range(99))]
-    ...     gaps = np.array([abs(one[: len(X)].mean() - one[len(X) :].mean()) for one in found])
-    ...     return (gaps >= gaps[0]).mean()
-    >>> tests = {"kme": "kme", "columns": "ks_2samp", "spread": spread}
-    >>> result = power_study(wider, tests, 25, n_trials=40, n_resamples=99, workers=1, progress=False)
-    >>> result.table[["estimator", "n", "alpha", "power", "trials"]]
-      estimator   n  alpha  power  trials
-    0       kme  25   0.05   0.40      40
-    1   columns  25   0.05   0.05      40
-    2    spread  25   0.05   1.00      40
     """
     design = as_design(design)
     named = named_tests(estimators, design.test)
-    sizes = _sizes(sample_sizes, design)
+    sizes = tuple(
+        sorted({count(n, "sample_sizes", minimum=1) for n in several(sample_sizes, Integral, "sample_sizes")})
+    )
+    if sizes[0] < design.smallest():
+        raise ValueError(f"sample_sizes has {sizes[0]}, and {design!r} needs n >= {design.smallest()}")
     alphas = tuple(sorted({level(alpha, "alphas") for alpha in several(alphas, Real, "alphas")}))
-    trials = trial_numbers(n_trials)
-    rule = _stopping(stopping, alphas)
-    ours = [one for one in named.values() if not isinstance(one, AnyTest)]
+    nulls = (False, True) if flag(with_null, "with_null") else (False,)
+    trials = trial_numbers(n_trials, len(sizes) * len(nulls))
+    rule = as_stopping(stopping, *alphas)
+    if isinstance(rule, Curtailed) and not set(alphas) <= set(rule.alphas):
+        raise ValueError(f"stopping={rule!r} must decide at all alphas of the study; use stopping='curtailed'")
     n_resamples = resample_count(n_resamples)
-    _check_resamples(n_resamples, alphas[0], named.values())
+    _check_resamples(n_resamples, alphas[0], named)
     options = options_of(test_options, design.test, "test_options")
-    for name, given in (("test_options", options), ("stopping", rule)):
-        if given and not ours:
-            raise ValueError(f"{name} is for kernel tests, and there is none among {listed(named)}; leave it out")
-    for key in options:
-        if key.startswith(("kernel", "bandwidth")) and all(map(brings_kernels, named.values())):
-            raise ValueError(f"test_options has {key!r}, and all that is compared has kernels of its own; leave it out")
+    _check_used(options, rule, named)
     choice(interval, tuple(INTERVALS), "interval")
-    nulls, progress = (False, True) if flag(with_null, "with_null") else (False,), flag(progress, "progress")
-    require_room(trials, len(sizes) * len(nulls))
-    jobs = None if workers is None else n_workers(workers)
-    as_rng(rng)  # raises on what is no seed
-    check_store(store)
+    progress, jobs = flag(progress, "progress"), None if workers is None else n_workers(workers)
+    as_rng(rng)  # raises on what is not a seed
+    check_store(store, POWER)
     stops = {} if rule is None else {"stopping": rule}
-    _rehearse(design, nulls, sizes, alphas, n_resamples, named, options, stops)
-    with Store(store) as kept:
-        seed = seed_of(rng, kept.arguments().get("seed"))
+    for null in nulls:  # errors show, and loops are compiled, before anything is stored or sent elsewhere
+        run_trial(design, sizes[0], null, 0, named, 0, 1, {**options, **stops})
+    if not all(isinstance(test, AnyTest) for test in named.values()):
+        for n in sizes:
+            distinct = permutations_of(design, n, alphas[0], n_resamples, options).distinct
+            if 1.0 / distinct > alphas[0]:
+                warn_user(
+                    f"n={n} has only {distinct:g} different permutations: the smallest p-value is "
+                    f"{1.0 / distinct:.3g}, and the test can never reject at alpha={alphas[0]:g}"
+                )
+    with Store(store, POWER) as trials_done:
+        seed = seed_of(rng, trials_done.arguments().get("seed"))
         shown = {key: repr(to_plain(value)) for key, value in {**design.options(), **options, **stops}.items()}
-        about = {"design": repr(design), "test": design.test, **shown, "n_resamples": n_resamples, "seed": seed}
-        kept.claim(about, {label: repr(_member(one)) for label, one in named.items()})
-        done = {row[:4] for row in kept.rows()}
-        # trials come first, so that what a stopped study has is balanced and the time left can be foretold
+        about = {"design": design.identity(), "test": design.test, **shown, "n_resamples": n_resamples, "seed": seed}
+        # a repr shows the first and the last numbers of an array only
+        definitions = {label: repr(to_plain(t) if isinstance(t, dict) else t) for label, t in named.items()}
+        trials_done.claim(about, definitions)
+        done = {row[:4] for row in trials_done.rows()}
+        # trials come first, so that an interrupted study is balanced and the bar can foretell the time
         cells = [(n, null, trial) for trial in trials for n in sizes for null in nulls]
-        left = [(cell, {label: named[label] for label in named if (*cell, label) not in done}) for cell in cells]
-        tasks = [(design, *cell, missing, seed, n_resamples, options | stops) for cell, missing in left if missing]
-        finish(kept, run_trial, tasks, len(cells), jobs, progress)
+        missing = [(cell, {label: named[label] for label in named if (*cell, label) not in done}) for cell in cells]
+        tasks = [(design, *cell, tests, seed, n_resamples, options | stops) for cell, tests in missing if tests]
+        run_trials(run_trial, tasks, trials_done.add, total=len(cells), workers=jobs, progress=progress)
         wanted = set(cells)
-        rows = [row for row in kept.rows() if row[:3] in wanted and row[3] in named]
+        rows = [row for row in trials_done.rows() if row[:3] in wanted and row[3] in named]
     return PowerStudyResult.from_rows(
         rows,
         design=design,
@@ -230,78 +214,81 @@ def power_study(
     )
 
 
-def _member(compared: Compared) -> Any:
-    """What is compared, with whole arrays, of which a repr shows the first and the last numbers only."""
-    return to_plain(compared) if isinstance(compared, dict) else compared
-
-
-def _stopping(stopping: Any, alphas: tuple[float, ...]) -> Stopping | None:
-    rule = as_stopping(stopping, *alphas)
-    if isinstance(rule, Curtailed) and not set(alphas) <= set(rule.alphas):
-        raise ValueError(
-            f"stopping={rule!r} must decide at all alphas of the study, {alphas}; use stopping='curtailed'"
-        )
-    return rule
-
-
-def _rehearse(
+def run_trial(
     design: Design,
-    nulls: Iterable[bool],
-    sizes: tuple[int, ...],
-    alphas: tuple[float, ...],
-    n_resamples: float,
+    n: int,
+    null: bool,
+    trial: int,
     estimators: Mapping[str, Compared],
+    seed: int,
+    n_resamples: float,
     options: Mapping[str, Any],
-    stops: Mapping[str, Any],
-) -> None:
-    """Find out what cannot work before anything is stored or sent elsewhere, and compile what must be."""
-    for null in nulls:
-        run_trial(design, sizes[0], null, 0, estimators, 0, 1, {**options, **stops})
-    if all(isinstance(one, AnyTest) for one in estimators.values()):
-        return  # what they relabel, if anything, is their own affair
-    for n in sizes:
-        permutations = permutations_of(design, n, alphas[0], n_resamples, options)
-        if too_few(permutations, alphas[0]):
-            warn_user(
-                f"n={n} has only {permutations.distinct:g} different permutations, so that no p-value is below "
-                f"{1.0 / permutations.distinct:.3g}: the test can never reject at alpha={alphas[0]:g}"
-            )
+) -> list[Row]:
+    """Test one data set with every estimator and other test; ``options`` prevail over those of the design.
 
-
-def too_few(permutations: Permutations, alpha: float) -> bool:
-    """Return True if there are so few permutations that no p-value can be as small as the level."""
-    return 1.0 / permutations.distinct > alpha
+    (seed, n, null, trial) has a random stream for the data, one for the permutations, the same for every estimator, and
+    one for other tests, which each of them begins anew.  Rows are (n, null, trial, label, p-value, seconds).
+    """
+    twin = design.null() if null else design
+    info = KINDS[twin.test]
+    streams = [np.random.SeedSequence(seed, spawn_key=(n, int(null), trial, stream)) for stream in range(3)]
+    rows: list[Row] = []
+    try:
+        data, labels = twin.trial(np.random.default_rng(streams[0]), n)
+        keywords = {**twin.options(), **labels, **options, "n_resamples": n_resamples, "workers": 1, "alpha": _ANY}
+        keywords |= dict(zip(info.named_data, data, strict=False))
+        for label, compared in estimators.items():
+            start = time.perf_counter()
+            if isinstance(compared, AnyTest):
+                pvalue = compared.pvalue(data, np.random.default_rng(streams[2]), n_resamples, label)
+            else:
+                own = compared if isinstance(compared, dict) else {"estimator": compared}
+                shared = keywords
+                if brings_kernels(compared):
+                    shared = {key: v for key, v in keywords.items() if not key.startswith(("kernel", "bandwidth"))}
+                values = () if info.named_data else data
+                try:
+                    pvalue = float(info.load("verb")(*values, rng=streams[1], **{**shared, **own}).pvalue)
+                except TooFewPermutations:
+                    if not design.unit:
+                        raise
+                    pvalue = 1.0  # groups of these sizes happen not to be exchangeable
+            if np.isnan(pvalue):
+                raise ValueError(f"test {label!r} has no p-value, because values are missing; use nan_policy='omit'")
+            rows.append((n, null, trial, label, pvalue, time.perf_counter() - start))
+    except Exception as error:
+        error.add_note(f"in trial {trial} of {twin!r} with n={n} and seed {seed}")
+        raise
+    return rows
 
 
 def permutations_of(
     design: Design, n: int, alpha: float, n_resamples: float, options: Mapping[str, Any]
 ) -> Permutations:
-    """What the tests of a study permute; raises ValueError where a restriction leaves too few to reject."""
-    data = design.sample(np.random.default_rng(0), n)
-    keywords = {**design.options_for(*sizes_of(data)), **options}
-    kind = KINDS[design.test]
-    reading = (*kind.settings, *kind.restrictions, "column_types", "nan_policy")
-    told = {name: keywords[name] for name in reading if name in keywords}
-    hypothesis: Hypothesis = kind.load("reader")(*data, **told)
-    return hypothesis.permutations(n_resamples, alpha)
+    """Permutations of the tests of a study; raises ValueError if a restriction leaves too few to reject."""
+    data, labels = design.trial(np.random.default_rng(0), n)
+    keywords, kind = {**design.options(), **labels, **options}, KINDS[design.test]
+    names = (*kind.settings, *kind.restrictions, "column_types", "nan_policy")
+    hypothesis = kind.load("reader")(*data, **{name: keywords[name] for name in names if name in keywords})
+    return hypothesis.permutations(n_resamples, alpha)  # type: ignore[no-any-return]
 
 
-def _sizes(sample_sizes: Any, design: Design) -> tuple[int, ...]:
-    given = {count(n, "sample_sizes", minimum=1) for n in several(sample_sizes, Integral, "sample_sizes")}
-    sizes = tuple(sorted(given))
-    if sizes[0] < design.smallest():
-        raise ValueError(f"sample_sizes has {sizes[0]}, and {design!r} needs n >= {design.smallest()}")
-    return sizes
-
-
-def _check_resamples(n_resamples: float, alpha: float, compared: Collection[Compared]) -> None:
-    drawing = [one.label for one in compared if isinstance(one, AnyTest) and one.permutes]
+def _check_resamples(n_resamples: float, alpha: float, named: Mapping[str, Compared]) -> None:
+    drawing = [test.label for test in named.values() if isinstance(test, AnyTest) and test.permutes]
     if drawing and math.isinf(n_resamples):
         raise ValueError(f"n_resamples=inf asks for all permutations, and {listed(drawing)} draws them; give a number")
-    if not any(map(permutes, compared)):
-        return
-    if n_resamples < 1 or 1.0 / (n_resamples + 1.0) > alpha:
+    if any(map(permutes, named.values())) and (n_resamples < 1 or 1.0 / (n_resamples + 1.0) > alpha):
         raise ValueError(
-            f"n_resamples={n_resamples} is too small for alpha={alpha:g}: the smallest p-value is "
-            f"{1.0 / (n_resamples + 1.0):.3g}, so that no test could reject; {enough(alpha)}"
+            f"n_resamples={n_resamples} is too small for alpha={alpha:g}: no test could reject; {enough(alpha)}"
         )
+
+
+def _check_used(options: Mapping[str, Any], stopping: Any, named: Mapping[str, Compared]) -> None:
+    """Raise ValueError for arguments that no test would get."""
+    others = all(isinstance(test, AnyTest) for test in named.values())
+    for name, given in (("test_options", options), ("stopping", stopping)):
+        if given and others:
+            raise ValueError(f"{name} is for kernel tests, and there is none among {listed(named)}; leave it out")
+    for key in options:
+        if key.startswith(("kernel", "bandwidth")) and all(map(brings_kernels, named.values())):
+            raise ValueError(f"test_options has {key!r}, and all that is compared has kernels of its own; leave it out")

@@ -1,4 +1,4 @@
-"""CalibrationResult: how often a pipeline rejected when there was nothing to find."""
+"""CalibrationResult: rejection rates of a pipeline under the null hypothesis."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CalibrationResult(Result):
-    """Rejection rate of a pipeline under a true null hypothesis.
+    """Rejection rates of a pipeline under the null hypothesis, with exact intervals.
 
     Attributes
     ----------
     pvalues : ndarray, shape (n_trials,)
-        Of every permuted data set.
+        One for every permuted data set.
     alphas, confidence
         Levels, ascending, and the confidence of their intervals.
     kind, restriction : str
         How the data were permuted: "two-sample" or "independence", and in words which permutations were allowed.
     name : str
-        What the pipeline is called.
+        Name of the pipeline.
     n_observations : tuple of int
         Sizes of the samples, or the number of pairs.
     seed : int
         ``calibrate(..., rng=seed)`` repeats it.
     notes : tuple of str
-        Such as that the null hypothesis is an estimate.
+        Caveats, for example that the null hypothesis is an estimate.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class CalibrationResult(Result):
         return f"CalibrationResult({self.name}, {len(self.pvalues)} trials, {verdict})"
 
     def rows(self) -> list[dict[str, Any]]:
-        """Rows of ``table``, one a level: alpha, level (how often p <= alpha), low, high, rejections, trials, verdict.
+        """Return rows of ``table``: alpha, level (share of p <= alpha), low, high, rejections, trials, verdict.
 
         ``low`` and ``high`` are the Clopper-Pearson interval of the level.  The verdict is "anti-conservative" if
         all of it is above alpha, "conservative" if all of it is below, and empty otherwise.
@@ -92,7 +92,7 @@ class CalibrationResult(Result):
         return super().to_dict() | more
 
     def summary(self) -> Summary:
-        """Return what was done, and the levels with their intervals."""
+        """Return the settings, and the levels with their intervals."""
         rows = [
             [f"{row['alpha']:g}", f"{row['level']:.4f}", f"[{row['low']:.4f}, {row['high']:.4f}]", row["verdict"]]
             for row in self.rows()

@@ -1,4 +1,4 @@
-"""LossPath: the loss of one estimator against its amount of shrinkage."""
+"""loss_path: the loss of one estimator against its amount of shrinkage."""
 
 from __future__ import annotations
 
@@ -56,14 +56,6 @@ class LossPath(Result):
         What varies: "lam", "t", "variance", "multiple", "variances[0]", ...
     amounts : tuple of float
         Its values.
-
-    Examples
-    --------
-    >>> path = loss_path("skmse", [0.0, 0.1, 0.9], n=10, d=5, n_trials=20, workers=1, progress=False)
-    >>> path
-    LossPath(SKMSE(), alpha = 0 to 0.9, 3 amounts)
-    >>> float(path.best)
-    0.1
     """
 
     study: RiskStudyResult
@@ -76,9 +68,9 @@ class LossPath(Result):
         return f"LossPath({self.estimator!r}, {self.parameter} = {ends}, {len(self.amounts)} amounts)"
 
     def summary(self) -> Summary:
-        """The mean loss at every amount, and what it saves, with their intervals, as text."""
+        """Return the mean loss at every amount, and the improvement, with intervals, as text."""
         rows = [
-            [f"{row.amount:.6g}", *(f"{one:.4g}" for one in (row.loss, row.low, row.high, row.improvement))]
+            [f"{row.amount:.6g}", *(f"{value:.4g}" for value in (row.loss, row.low, row.high, row.improvement))]
             for row in self.table.itertuples()
         ]
         names = [self.parameter, "loss", "low", "high", "improvement %"]
@@ -105,13 +97,10 @@ class LossPath(Result):
         return table["amount"].iloc[int(table["loss"].argmin())]
 
     def hindsight(self) -> pd.Series:
-        """Mean loss with the best of the amounts on every data set, which no rule can beat, and its improvement.
+        """Return the mean loss with the best amount on every data set, which no rule can beat, and its improvement.
 
-        Returns
-        -------
-        Series
-            ``loss``, ``improvement`` over the plain average in percent, ``improvement_low``, ``improvement_high`` and
-            ``trials``.
+        A Series of ``loss``, ``improvement`` over the plain average in percent, ``improvement_low``,
+        ``improvement_high`` and ``trials``.
         """
         import pandas as pd
 
@@ -122,14 +111,10 @@ class LossPath(Result):
         return pd.Series(dict(zip(names, (least.mean(), *saved, len(least)), strict=True)))
 
     def plot(self, ax: Axes | None = None, *, relative: bool = False) -> Axes:
-        """Mean loss against the amount, beside the plain average and the oracle (matplotlib).
+        """Draw the mean loss against the amount, with the plain average and the oracle (matplotlib).
 
-        Parameters
-        ----------
-        ax : Axes, optional
-        relative : bool, default False
-            Show the risk saved, in percent of that of the plain average, with its paired interval: small gains are seen
-            there that the variation between data sets hides in the losses.
+        With ``relative`` it shows the improvement over the plain average in percent, with its paired interval: small
+        gains show there that the variation between data sets hides in the losses.
         """
         from shrinktest.risk.plots import plot_path
 
@@ -171,16 +156,6 @@ def loss_path(
     LossPath
         With ``table``, ``best``, ``hindsight()`` and ``plot()``.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For an estimator or a parameter that has no path, for repeated amounts, and as ``risk_study``.
-
-    See Also
-    --------
-    risk_study : The risks of several estimators beside each other.
-    oracle_shrinkage : The best amount of simple shrinkage, where the distribution is known.
-
     Notes
     -----
     The curves of [M14] Fig. 1 and [S14] Fig. 3(a) (lam, iterations) and of [X20] Fig. 1 (variance).
@@ -193,40 +168,28 @@ def loss_path(
     0       1  0.097      -72.505
     1       3  0.056       -0.380
     2      10  0.057       -1.959
-
-    Noise in one coordinate, the other's fixed:
-
-    >>> study = {"n": 10, "d": 2, "n_trials": 9, "workers": 1, "progress": False}
-    >>> loss_path(MMKME(variances=(4.0, 4.0)), [1.0, 8.0], "variances[0]", **study)
-    LossPath(MMKME(variances=(4.0, 4.0)), variances[0] = 1 to 8, 2 amounts)
     """
     for name, value in (("kernel", kernel), ("n", n), ("d", d)):
         if not isinstance(value, str) and hasattr(value, "__len__"):
-            raise ValueError(f"{name} must be one, as a path is of one setting; got {value!r}: make a path of each")
+            raise ValueError(f"{name} must be a single value; got {value!r}: make a path of each")
     base: Any = as_estimator(estimator)
     known = _parameters(base)
     parameter = known[0] if parameter is None else choice(parameter, known, "parameter")
-    values = tuple(to_plain(amount) for amount in several(amounts, Real, "amounts"))
-    if len(set(values)) < len(values):
-        raise ValueError("amounts has a value more than once; every amount makes one point of the path")
+    values = tuple(dict.fromkeys(to_plain(amount) for amount in several(amounts, Real, "amounts")))
     at = {_label(parameter, amount): _at(base, parameter, amount) for amount in values}
     return LossPath(risk_study(design, at, kernel, n, d, **study), base, parameter, values)
 
 
 def _parameters(base: MeanEstimator) -> tuple[str, ...]:
-    """What may vary of an estimator."""
+    """Parameters of an estimator that may vary along a path."""
     if isinstance(base, MMKME):
         if not any(base.variances or ()):
-            raise ValueError(
-                f"{base!r} has no variances to follow; fix those that the path goes through, one for each coordinate, "
-                "not all 0: MMKME(variances=(1.0, 1.0, ...))"
-            )
+            raise ValueError(f"{base!r} has no variances to follow; fix them: MMKME(variances=(1.0, 1.0, ...))")
         return ("multiple", *(f"variances[{j}]" for j in range(len(base.variances or ()))))
-    known = PARAMETERS.get(type(base))
-    if known is None:
+    if type(base) not in PARAMETERS:
         names = ", ".join([*(kind.__name__ for kind in PARAMETERS), MMKME.__name__])
         raise ValueError(f"{base!r} has no single amount to follow; those with one: {names}")
-    return known
+    return PARAMETERS[type(base)]
 
 
 def _at(base: Any, parameter: str, amount: Any) -> MeanEstimator:

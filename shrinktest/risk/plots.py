@@ -1,4 +1,4 @@
-"""Pictures of risk studies; matplotlib is imported when one is asked for."""
+"""Pictures of risk studies (matplotlib, imported late)."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def plot_risk(result: RiskStudyResult, ax: Axes | None, kernel: str | None, d: i
     kernel = choice(kernel or next(iter(result.kernels)), tuple(result.kernels), "kernel")
     table = table[table["kernel"] == kernel]
     sizes, dimensions = (sorted(set(table[name])) for name in ("n", "d"))
-    if d is not None and d not in dimensions:
-        raise ValueError(f"d={d!r} is not in the study, which has d = {', '.join(map(str, dimensions))}")
+    if d is not None:
+        choice(str(d), map(str, dimensions), "d")
     along = "d" if d is None and len(sizes) == 1 and len(dimensions) > 1 else "n"
     if along == "n":
         table = table[table["d"] == (dimensions[0] if d is None else d)]

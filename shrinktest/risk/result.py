@@ -1,4 +1,4 @@
-"""RiskStudyResult: mean losses, how much of the plain average's risk each estimator saves, and with what certainty."""
+"""RiskStudyResult: mean losses of estimators, and improvements over the plain average, with intervals."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ import numpy as np
 
 from shrinktest._check import Array, choice, output_path
 from shrinktest.kernels import Kernel
-from shrinktest.power.store_file import RISK, Row
+from shrinktest.power.trials import RISK, Row
 from shrinktest.results.base import Result
 from shrinktest.results.printing import Summary, Table
-from shrinktest.risk.design import MixtureDesign
-from shrinktest.risk.trial import Compared
+from shrinktest.risk.mixtures import MixtureDesign
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
 CELL = ["kernel", "n", "d"]
-_ERROR = 0.05  # of every interval: they cover 95 %
+_ERROR = 0.05  # of every interval: they cover 95%
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,8 +31,7 @@ class RiskStudyResult(Result):
     Attributes
     ----------
     losses : DataFrame
-        One row per estimate: kernel, n, d, trial, estimator, loss, seconds; in this order, whatever the order of the
-        work.
+        One row per estimate: kernel, n, d, trial, estimator, loss, seconds.
     design : MixtureDesign
     estimators : dict
         Labels and estimators; the first is ``kme``, the plain average.
@@ -41,32 +39,19 @@ class RiskStudyResult(Result):
         Labels and kernels.
     seed : int
         Seed of the study; ``risk_study(..., rng=seed)`` repeats it.
-
-    Examples
-    --------
-    >>> from shrinktest.risk import risk_study
-    >>> result = risk_study("mixture", "skmse", n=[5, 20], d=3, n_trials=30, workers=1, progress=False)
-    >>> result.table[["estimator", "n", "loss", "improvement", "trials"]].round(3)
-      estimator   n   loss  improvement  trials
-    0       kme   5  0.082        0.000      30
-    1     skmse   5  0.068       17.203      30
-    2    oracle   5  0.063       23.049      30
-    3       kme  20  0.026        0.000      30
-    4     skmse  20  0.025        4.005      30
-    5    oracle  20  0.025        5.238      30
     """
 
     losses: pd.DataFrame
     design: MixtureDesign
-    estimators: Mapping[str, Compared]
+    estimators: Mapping[str, Any]
     kernels: Mapping[str, Kernel]
     seed: int
 
     @classmethod
     def from_rows(
-        cls, rows: Iterable[Row], *, estimators: Mapping[str, Compared], kernels: Mapping[str, Kernel], **study: Any
+        cls, rows: Iterable[Row], *, estimators: Mapping[str, Any], kernels: Mapping[str, Kernel], **study: Any
     ) -> Self:
-        """The result of the rows of a store, in any order; their first entries are labels of kernels."""
+        """Make the result of the rows of a store, in any order; their first entries are labels of kernels."""
         import pandas as pd
 
         place, kind = ({label: i for i, label in enumerate(labels)} for labels in (estimators, kernels))
@@ -92,13 +77,13 @@ class RiskStudyResult(Result):
 
         ``loss`` is the mean over data sets, with its standard error ``error`` and 95% interval ``low``, ``high``;
         ``improvement`` is 100 (1 - loss / loss of kme), in percent, with its paired 95% interval ``improvement_low``,
-        ``improvement_high``; then ``trials`` and ``seconds`` (mean time of an estimate).  Intervals are nan when there
-        is one data set only.
+        ``improvement_high``; then ``trials`` and ``seconds`` (mean time of an estimate).  Intervals are NaN for a
+        single data set.
 
         Notes
         -----
         The improvement is that of [S14] Fig. 3(c).  Intervals are Student's, that of the improvement by linearisation
-        of the ratio of two paired means.  Those of mean losses cover less than 95% with few data sets where losses are
+        of the ratio of two paired means.  Those of mean losses cover less than 95% with few data sets if losses are
         skewed (with ``Polynomial(degree=2)`` 84% with 10, 90% with 30 and 93% with 100), so take 100 or more.
         """
         import pandas as pd
@@ -138,11 +123,6 @@ class RiskStudyResult(Result):
             ``better``, the share of data sets on which a has the smaller loss; the p-value of the paired t test that
             the risks are equal; and ``p_holm``, adjusted for all rows of the table (Holm).
 
-        Raises
-        ------
-        ValueError
-            For an unknown label.
-
         Examples
         --------
         >>> from shrinktest.risk import risk_study
@@ -176,36 +156,30 @@ class RiskStudyResult(Result):
         return out
 
     def plot(self, ax: Axes | None = None, *, kernel: str | None = None, d: int | None = None) -> Axes:
-        """Improvement over the plain average against n, or against d where there is one n (matplotlib).
+        """Draw the improvement over the plain average against n, or against d if there is one n (matplotlib).
 
-        Parameters
-        ----------
-        ax : Axes, optional
-        kernel : str, optional
-            Label of the kernel to show; the first one by default.
-        d : int, optional
-            The dimension to show when there are several sizes; the smallest by default.
+        ``kernel`` is the label of the kernel, by default the first; ``d`` the dimension, by default the smallest.
         """
         from shrinktest.risk.plots import plot_risk
 
         return plot_risk(self, ax, kernel, d)
 
     def frame(self) -> pd.DataFrame:
-        """The table without the time the study took: equal studies have equal frames."""
+        """Return the table without the time the study took."""
         return self.table.drop(columns="seconds")
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """``frame`` as CSV: the text, or None when it goes to a file."""
-        where = path if path is None or hasattr(path, "write") else output_path(path, "path")
-        return self.frame().to_csv(where, index=False, lineterminator="\n")
+        """Return ``frame`` as CSV, or None if it is written to a file."""
+        target = path if path is None or hasattr(path, "write") else output_path(path, "path")
+        return self.frame().to_csv(target, index=False, lineterminator="\n")
 
     def to_markdown(self) -> str:
-        """Losses and improvements as a Markdown table."""
+        """Return losses and improvements as a Markdown table."""
         header, *rows = self._text()
         return Table(rows, "llr", header).as_markdown()
 
     def summary(self) -> Summary:
-        """What was done, and the losses and improvements with their intervals."""
+        """Return the settings, and losses and improvements with their intervals, as text."""
         trials = sorted(set(self.table["trials"]))
         head = (
             "Risk of kernel mean estimators: exact losses",

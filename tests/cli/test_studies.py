@@ -6,12 +6,13 @@ import csv
 import math
 from functools import wraps
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from shrinktest.cli import main
 from shrinktest.power import KNOWN_TESTS, power_study, solve_sample_size
-from shrinktest.power.designs import DESIGNS
+from shrinktest.power.designs import DESIGNS, FromData
 
 QUICK = ["--trials", "6", "--resamples", "39", "--workers", "1", "--quiet"]
 
@@ -79,6 +80,41 @@ def test_sample_size(run, tmp_path):
     assert (code, err) == (0, "")
     assert "the kme test finds the difference, at level 0.05, in about" in " ".join(out.split())
     assert (tmp_path / "n.png").exists()
+
+
+@pytest.fixture
+def pilot(tmp_path):
+    """Two files, with one missing cell and groups of two rows, and one file of pairs."""
+    rng = np.random.default_rng(0)
+    x, y = (pd.DataFrame({"patient": [f"{c}{i // 2}" for i in range(16)], "dose": rng.normal(size=16)}) for c in "ab")
+    y["dose"] += 3.0
+    pairs = x.assign(response=x["dose"] + 0.1 * rng.normal(size=16))
+    x.loc[3, "dose"] = np.nan
+    paths = [tmp_path / name for name in ("a.csv", "b.csv", "pairs.csv")]
+    for path, table in zip(paths, (x, y, pairs), strict=True):
+        table.to_csv(path, index=False)
+    return paths
+
+
+def test_sample_size_from_pilot_files(run, pilot):
+    a, b, pairs = pilot
+    few = ["--trials", "100", "--resamples", "19", "--alpha", "0.1", "--workers", "1", "--quiet"]
+    tables = [pd.read_csv(path) for path in pilot]
+    options = {"n_trials": 100, "n_resamples": 19, "alpha": 0.1, "workers": 1, "progress": False}
+    labels = tuple(table["patient"] for table in tables)
+    for typed, design in (
+        (
+            [a, b, "--groups", "patient", "--nan-policy", "omit"],
+            FromData(*(table[["dose"]] for table in tables[:2]), groups=labels[:2], nan_policy="omit"),
+        ),
+        (
+            [pairs, "--x", "dose", "--y", "response"],
+            FromData(tables[2][["dose"]], tables[2][["response"]], "independence"),
+        ),
+    ):
+        code, out, err = run("sample-size", *typed, "--paragraph", *few)
+        assert (code, err) == (0, "") and out.strip() == solve_sample_size(design, **options).paragraph()
+        assert "resampled from pilot data" in out and "sha256" not in out
 
 
 def test_sample_size_calls_an_estimator_as_it_was_typed(run):
@@ -154,6 +190,8 @@ def test_kernels_and_bandwidths_reach_the_tests(run, tmp_path, design, typed, ke
         ("power mean-shift --estimators ks2samp", "Did you mean 'ks_2samp'?"),
         ("sample-size mean-shift --estimator fkmsee", "Did you mean 'fkmse'?"),
         ("sample-size parity --ratio 2", "one sample of rows"),
+        ("sample-size mean-shift --groups a", "--groups is for files of pilot data, and 'mean-shift' is not a file"),
+        ("sample-size a.csv b.csv --set shift=1", "--set is for parameters of a design"),
         ("power one-apart --estimators auto --bandwidth 2", "test_options has 'bandwidth'"),
         ("power mean-shift --shift 0 --n 9", "shift=0 must be a number of rows from 1"),
         ("power parity --estimators kme+skmse+kme", "holds KME() twice"),

@@ -1,12 +1,13 @@
-"""The seam of every design: data at any sample size, and a twin under the null hypothesis."""
+"""Design: data at any sample size, and a twin under the null hypothesis."""
 
 from __future__ import annotations
 
 import hashlib
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -28,13 +29,13 @@ SAMPLES = (TWO_SAMPLE.name, K_SAMPLE.name)
 _SHOWN = 100  # numbers of an array in a repr
 
 
-def parameter(default: Any, check: Any, **limits: Any) -> Any:
-    """A field of a design: its default, and the function (value, name=..., **limits) that checks and converts it."""
-    return field(default=default, metadata={"check": partial(check, **limits)})
+def parameter(default: Any, check: Any, *, kw_only: Any = MISSING, **limits: Any) -> Any:
+    """Field of a design: its default, and the function (value, name=..., **limits) that checks and converts it."""
+    return field(default=default, kw_only=kw_only, metadata={"check": partial(check, **limits)})
 
 
 def up_to(value: Any, name: str, high: float, included: bool = True) -> float:
-    """A number from 0 to ``high``."""
+    """Return a number from 0 to ``high``."""
     number = positive(value, name, allow_zero=True)
     if number > high or (number == high and not included):
         raise ValueError(f"{name} must be a number from 0 to {high:g}{'' if included else ' (excluded)'}, got {value}")
@@ -42,25 +43,22 @@ def up_to(value: Any, name: str, high: float, included: bool = True) -> float:
 
 
 def sizes_of(data: Sequence[Any]) -> tuple[int, int]:
-    """Rows of the first two samples or variables; of one series its own, twice."""
+    """Numbers of rows of the first two samples or variables; for one series its own, twice."""
     return len(data[0]), len(data[min(1, len(data) - 1)])
 
 
 class Design(ABC):
-    """A source of simulated data for a test: ``sample`` draws them, ``null`` gives its twin with nothing to find.
+    """A source of simulated data for a test, with a twin under the null hypothesis.
 
     Notes
     -----
-    A design of your own is one class, a frozen dataclass with two things: ``test``, one of "two-sample",
-    "independence", "k-sample", "joint-independence" and "change-point", and ``draw``, which returns the samples or
-    variables as a tuple of arrays. Its null twin permutes what it draws; instead, ``neutral`` may name the parameters
-    at which there is nothing to be found, or ``null`` may return another design. Power studies, sample sizes and
-    :class:`Relabelled` take it like any other.
+    A design of your own is a frozen dataclass with ``test`` ("two-sample", "independence", "k-sample",
+    "joint-independence", "change-point", "symmetry" or "conditional-independence") and ``draw``, which returns the
+    samples or variables as a tuple of arrays.  Its null twin permutes what it draws; instead, ``neutral`` may name the
+    parameters at which there is no effect, or ``null`` may return another design.
 
     Examples
     --------
-    Two samples of which the second one has a stretched tail on one side:
-
     >>> from dataclasses import dataclass
     >>> import numpy as np
     >>> from shrinktest.power.designs import Design
@@ -74,47 +72,37 @@ class Design(ABC):
     ...         return rng.normal(size=(n, 1)), np.where(y > 0, (1 + self.stretch) * y, y)
     >>> [len(sample) for sample in Skewed(stretch=2.0).sample(0, n=20)], Skewed(stretch=2.0).null()
     ([20, 20], Skewed(stretch=0.0))
-
-    One that is built in:
-
-    >>> from shrinktest.power.designs import MeanShift
-    >>> design = MeanShift(dimension=3, shift=0.5)
-    >>> X, Y = design.sample(0, n=20)
-    >>> X.shape, Y.shape, design.test
-    ((20, 3), (20, 3), 'two-sample')
-    >>> design.null()
-    MeanShift(dimension=3, shift=0.0)
     """
 
-    #: The name on the command line, such as "mean-shift".
+    #: Name on the command line, such as "mean-shift", by default from the class.
     name: ClassVar[str] = ""
-    #: One line for lists and tables.
+    #: One line for lists and tables: the first of the docstring.
     summary: ClassVar[str] = ""
-    #: The parameters at which nothing is to be found; none where the null twin is made in another way.
+    #: The parameters at which there is no effect; empty if the null twin is made in another way.
     neutral: ClassVar[dict[str, Any]] = {}
 
     @property
     @abstractmethod
     def test(self) -> str:
-        """The test the data are for: "two-sample", "independence", "k-sample", "joint-independence", "change-point".
-
-        Or "conditional-independence", of X, Y and what is given; it has ``neutral``, or a ``null`` of its own.
-        """
+        """The test the data are for."""
 
     @property
     def ratio(self) -> float:
         """Size of Y, or of the last of several samples, over size of X."""
         return 1.0
 
+    def __init_subclass__(cls) -> None:
+        cls.name = vars(cls).get("name") or re.sub(r"(?<!^)(?=[A-Z])", "-", cls.__name__).lower()
+        cls.summary = (cls.__doc__ or "").partition("\n")[0].rstrip(".")
+
     def __post_init__(self) -> None:
-        """Check the parameters, and give equal values one form, so that equal designs have equal reprs."""
         for f in fields(self):  # type: ignore[arg-type]  # every subclass that has parameters is a dataclass
             if "check" in f.metadata:
                 object.__setattr__(self, f.name, f.metadata["check"](getattr(self, f.name), name=f.name))
         self._check()
 
     def _check(self) -> None:  # noqa: B027 - not every design has parameters that constrain each other
-        """Raise on parameters that do not go together."""
+        """Raise ValueError for parameters that contradict each other."""
 
     def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, ...]:
         """Draw the data of one trial.
@@ -126,13 +114,12 @@ class Design(ABC):
         n : int
             Number of observations in ``X``, the first of the samples or variables, at least ``smallest()``.
         m : int, optional
-            Number of observations in ``Y`` where there are two samples; by default what the design's ``ratio`` makes of
-            ``n``.
+            Number of observations in ``Y``, the second of two samples; default ``ratio`` times ``n``.
 
         Returns
         -------
         tuple of ndarray, shapes (n, p) and (m, q)
-            The samples (of as many columns), or the variables (of as many rows).
+            The samples (with as many columns), or the variables (with as many rows).
 
         Raises
         ------
@@ -140,47 +127,38 @@ class Design(ABC):
             For sizes that the design cannot give.
         """
         n, m = self._sizes(n, m)
-        return self._checked(self.draw(as_rng(rng), n, m), n, m)
-
-    def _checked(self, drawn: Any, n: int, m: int) -> tuple[Array, ...]:
-        """What was drawn, if it is what was asked for: power "at n" would be power at another n."""
+        drawn = self.draw(as_rng(rng), n, m)
         if isinstance(drawn, np.ndarray) and drawn.ndim > 1 and self.test != CHANGE.name:
             drawn = tuple(drawn)
         if not isinstance(drawn, tuple | list):
-            raise TypeError(
-                f"draw of {self!r} must return a tuple of arrays, (X, Y), or (X,) of one series; found "
-                f"{type(drawn).__name__}"
-            )
-        rows = [len(one) if np.ndim(one) or hasattr(one, "__len__") else 0 for one in drawn]
+            raise TypeError(f"draw of {self!r} must return a tuple of arrays, (X, Y), or (X,) for one series")
+        rows = [len(part) if np.ndim(part) or hasattr(part, "__len__") else 0 for part in drawn]
         wanted = [n] + [m] * (len(rows) - 1) if self.test != K_SAMPLE.name else [n, *rows[1:]]
-        units = "groups" in {**self.options(), **self.options_for(n, m)}  # of several rows each, and n of these
-        if rows != wanted and not units:
-            raise ValueError(
-                f"draw of {self!r} must return {' + '.join(map(str, wanted))} rows when asked for n={n} and m={m}; "
-                f"found {' + '.join(map(str, rows))}"
-            )
+        if rows != wanted and "groups" not in {**self.options(), **self.options_for(n, m)}:  # n groups of several rows
+            expected, drawn_rows = (" + ".join(map(str, sizes)) for sizes in (wanted, rows))
+            raise ValueError(f"draw of {self!r} must return {expected} rows for n={n}, m={m}; found {drawn_rows}")
         return tuple(drawn)
+
+    def trial(self, rng: Any, n: int, m: int | None = None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Draw the data of one trial, and the arguments of the test that belong to their rows, such as blocks."""
+        data = self.sample(rng, n, m)
+        return data, self.options_for(*sizes_of(data))
 
     @abstractmethod
     def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
-        """The samples or variables, for sizes that were checked.
+        """Return the samples or variables, for sizes that were checked.
 
-        Two samples have n and m rows; of several samples, the last has m rows where the design has a ``ratio``.
+        Two samples have n and m rows; the last of several samples has m rows if the design has a ``ratio``.
         Variables have n rows, and m is n.
         """
 
     def null(self) -> Design:
-        """The twin under the null hypothesis; a design that is its own twin returns itself."""
+        """Return the twin under the null hypothesis; a design that is its own twin returns itself."""
         if not self.neutral:
             return Relabelled(self)
-        if not is_dataclass(self):
-            raise TypeError(
-                f"{type(self).__name__} has neutral={self.neutral!r} and no parameters: decorate the class with "
-                "@dataclass(frozen=True, repr=False), and annotate its parameters"
-            )
         for key in self.neutral:
             choice(key, [f.name for f in fields(self)], f"a parameter in {type(self).__name__}.neutral")  # type: ignore[arg-type]
-        twin = replace(self, **self.neutral)
+        twin: Design = replace(self, **self.neutral)  # type: ignore[type-var]  # a dataclass, as it has parameters
         return self if same(twin, self) else twin
 
     def options(self) -> dict[str, Any]:
@@ -192,27 +170,42 @@ class Design(ABC):
         return {}
 
     def smallest(self) -> int:
-        """The least ``n`` that ``sample`` takes."""
+        """Return the smallest ``n`` that ``sample`` takes."""
         return 2
 
+    @property
+    def described(self) -> str:
+        """Source of its data sets, in words."""
+        return repr(self)
+
+    @property
+    def unit(self) -> str:
+        """Name of what ``n`` counts, if not observations."""
+        return ""
+
     def __repr__(self) -> str:
+        return self._text(digests=False)
+
+    def identity(self) -> str:
+        """The repr with a digest of long arrays, by which stores know the design."""
+        return self._text(digests=True) if type(self).__repr__ is Design.__repr__ else repr(self)
+
+    def _text(self, digests: bool) -> str:
         """The expression that rebuilds the value; parameters at their defaults are left out."""
         if not is_dataclass(self):
             return f"{type(self).__name__}()"
-        ordered = sorted(fields(self), key=lambda f: f.kw_only)  # what a design has of its own comes first
+        ordered = sorted(fields(self), key=lambda f: f.kw_only)  # parameters of the design itself come first
         shown = [(f.name, getattr(self, f.name)) for f in ordered if not same(getattr(self, f.name), f.default)]
-        return f"{type(self).__name__}({', '.join(f'{name}={_shown(value)}' for name, value in shown)})"
+        return f"{type(self).__name__}({', '.join(f'{name}={_shown(value, digests)}' for name, value in shown)})"
 
     def _sizes(self, n: Any, m: Any) -> tuple[int, int]:
-        """The numbers of rows of X and Y, checked; halves in n * ratio round up."""
-        if m is not None and self.test not in TESTS:
-            raise ValueError(f"{self!r} draws more than two; leave out m (got n={n}, m={m})")
-        n = self._size(n, "n")
-        if self.test in SAMPLES:
-            return n, max(2, math.floor(n * self.ratio + 0.5)) if m is None else self._size(m, "m")
-        if m is not None and m != n:
-            raise ValueError(f"{self!r} draws pairs, as many y as x: leave out m (got n={n}, m={m})")
-        return n, n
+        """Numbers of rows of X and Y, checked; halves in n * ratio round up."""
+        n, samples = self._size(n, "n"), self.test in SAMPLES
+        if m is not None and (self.test not in TESTS or (not samples and m != n)):
+            raise ValueError(f"{self!r} draws as many rows of all variables: leave out m (got n={n}, m={m})")
+        if not samples:
+            return n, n
+        return n, max(2, math.floor(n * self.ratio + 0.5)) if m is None else self._size(m, "m")
 
     def _size(self, size: Any, name: str) -> int:
         size = count(size, name, minimum=0)
@@ -221,13 +214,16 @@ class Design(ABC):
         return size
 
 
-def _shown(value: Any) -> str:
-    """The repr of a parameter; of large arrays, of which that leaves numbers out, their shape and a digest."""
+def _shown(value: Any, digests: bool) -> str:
+    """The repr of a parameter; for long arrays, whose repr leaves numbers out, their shape and perhaps a digest."""
+    if isinstance(value, Design):
+        return value.identity() if digests else repr(value)
     if not isinstance(value, np.ndarray) or value.dtype.hasobject:
         return repr(value)
     if value.size <= _SHOWN:
         return repr(value.tolist())
-    return f"<{' x '.join(map(str, value.shape))}, sha256 {hashlib.sha256(value.tobytes()).hexdigest()[:12]}>"
+    shape = " x ".join(map(str, value.shape))
+    return f"<{shape}, sha256 {hashlib.sha256(value.tobytes()).hexdigest()[:12]}>" if digests else f"<{shape} array>"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -239,7 +235,7 @@ class TwoSampleDesign(Design):
     ratio : float, default 1.0
         Size of Y over size of X; halves round up, and Y has at least two rows.
     swap : bool, default False
-        Whether X is the changed sample; otherwise Y is.
+        True if X is the changed sample; otherwise Y is.
     """
 
     test: ClassVar[str] = TWO_SAMPLE.name  # type: ignore[assignment]
@@ -288,26 +284,7 @@ class _Twin(Design):
 
 @dataclass(frozen=True, repr=False)
 class Independent(_Twin, IndependenceDesign):
-    """The null twin of an independence design: x of one data set, y of another.
-
-    Parameters
-    ----------
-    design : Design
-        An independence design, whose margins it has.
-
-    Examples
-    --------
-    >>> from shrinktest.power.designs import Linear
-    >>> Linear(noise=0.5).null()
-    Independent(design=Linear(noise=0.5))
-    """
-
-    name: ClassVar[str] = "independent"
-    summary: ClassVar[str] = "the margins of another design, independent of each other"
-
-    def _check(self) -> None:
-        if not isinstance(self.design, Design) or self.design.test != INDEPENDENCE.name:
-            raise TypeError(f"design must be an independence design; found {self.design!r}")
+    """The null twin of an independence design: x of one data set, y of another."""
 
     def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
         x, _ = self.design.sample(rng, n)
@@ -319,66 +296,46 @@ class Independent(_Twin, IndependenceDesign):
 class Relabelled(_Twin):
     """A null twin for any design: samples pooled and split at random, or one variable permuted against the others.
 
-    Where the design restricts permutations, observations are permuted only among those with the same labels.
-
-    Parameters
-    ----------
-    design : Design
-        Where the data come from.
-
-    Examples
-    --------
-    >>> from shrinktest.power.designs import MeanShift
-    >>> X, Y = Relabelled(MeanShift(dimension=1, shift=50.0)).sample(0, n=100)
-    >>> int((X > 25).sum()), int((Y > 25).sum())
-    (52, 48)
+    If the design restricts permutations, observations are permuted only as far as that allows.
     """
 
-    name: ClassVar[str] = "relabelled"
-    summary: ClassVar[str] = "the data of another design, permuted at random"
-
     def _check(self) -> None:
-        if not isinstance(self.design, Design):
-            raise TypeError(f"design must be a design; found {self.design!r}")
         if self.design.test == CONDITIONAL.name:
             raise ValueError(
-                f"no permutation leaves X and Y of {self.design!r} independent given Z and all else as it is: name in "
-                "neutral the parameters at which they are, give the design a null of its own, or make a power study "
-                "with with_null=False"
+                f"no permutation leaves X and Y of {self.design!r} independent given Z: name in neutral the parameters "
+                "at which they are, or use with_null=False"
             )
 
     @property
     def test(self) -> str:
-        """That of the design."""
         return self.design.test
 
     @property
     def ratio(self) -> float:
-        """That of the design."""
         return self.design.ratio
 
-    def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, ...]:
-        generator = as_rng(rng)
-        data = self.design.sample(generator, n, m)
-        told = self.design.options_for(*sizes_of(data))
-        if self.test == CHANGE.name:
-            restriction = read_series(data[0], "indicator", **told).restriction
-            return (taken(data[0], restriction.random_order(generator, len(data[0]))),)
+    def trial(self, rng: Any, n: int, m: int | None = None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        rng = as_rng(rng)
+        data, labels = self.design.trial(rng, n, m)
         names = XY if self.test in TESTS else numbered("samples", len(data))
+        if self.test == CHANGE.name:
+            order = read_series(data[0], "indicator", **labels).restriction.random_order(rng, len(data[0]))
+            return (taken(data[0], order),), labels
         if self.test in SAMPLES:
-            pooled = stacked(data, names)
-            if told:
-                restriction = read_samples(data, names, "indicator", **told).restriction
-                order = restriction.random_order(generator, len(pooled))
-            else:
-                order = generator.permutation(len(pooled))
+            rows = stacked(data, names)
+            restriction = read_samples(data, names, "indicator", **labels).restriction if labels else None
+            order = restriction.random_order(rng, len(rows)) if restriction else rng.permutation(len(rows))
             ends = np.cumsum([len(sample) for sample in data])[:-1]
-            return tuple(taken(pooled, rows) for rows in np.split(order, ends))
+            return tuple(taken(rows, part) for part in np.split(order, ends)), labels
         first, *others = data
-        if told:
-            restriction = read_variables(data, names, "indicator", **told).restriction
-            return first, *(taken(variable, restriction.random_order(generator, len(first))) for variable in others)
-        return first, *(taken(variable, generator.permutation(len(first))) for variable in others)
+        restriction = read_variables(data, names, "indicator", **labels).restriction if labels else None
+        orders = (
+            restriction.random_order(rng, len(first)) if restriction else rng.permutation(len(first)) for _ in others
+        )
+        return (first, *(taken(variable, order) for variable, order in zip(others, orders, strict=True))), labels
+
+    def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, ...]:
+        return self.trial(rng, n, m)[0]
 
     def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
         return self.sample(rng, n, m)

@@ -1,19 +1,25 @@
-"""Designs from what the user has: pilot data to resample, or a function that draws data."""
+"""Designs from data: pilot data to resample, a function that draws data, and the measured points of Eckerle4."""
 
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from shrinktest._check import Array, as_rng, check_signature, choice, counted, flag, positive
 from shrinktest._read import XY, read_samples, read_variables
-from shrinktest.power.designs.base import TESTS, Design, Independent, Relabelled, parameter
+from shrinktest.datasets import RESIDUAL_SD, load_eckerle4, simulate_eckerle
+from shrinktest.kernels import median_bandwidth
+from shrinktest.power.designs.base import TESTS, Design, IndependenceDesign, Independent, Relabelled, parameter
 from shrinktest.results.info import INDEPENDENCE, KINDS, TWO_SAMPLE
 from shrinktest.tables.reading import is_table
+
+#: Number of points in Eckerle4.
+POINTS = 35
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -23,29 +29,27 @@ class FromData(Design):
     Parameters
     ----------
     X, Y : array_like, shape (n, d) and (m, d), or (n,) and (m,)
-        The pilot data: two samples, or two variables whose rows belong together (then the numbers of columns may
-        differ).  Kept as read-only copies; tables as the numbers that they become in a test, in its default units.
+        The pilot data: two samples, or two variables whose rows belong together.  Kept as read-only copies; tables as
+        the numbers that they become in a test, in its default units.
     test : {"two-sample", "independence"}, default "two-sample"
-        What the data are for.
     ratio : float, default 1.0
-        For two samples, the size of Y over that of X in the planned study, whatever it is in the pilot data.
+        Size of Y over size of X in the planned study, for two samples.
     paired : bool, default False
-        For two samples, whether row i of X and row i of Y are a pair, as in the planned study.
-
-    Raises
-    ------
-    TypeError, ValueError
-        For data that the test would not take, or that hold one value only.
+        True if row i of X and row i of Y are a pair, as in the planned study.
+    groups : array_like, optional
+        Labels of rows that belong together, as in the test: of all rows of two samples or a pair (of X, of Y); of the
+        rows of two variables.  Whole groups are resampled, tests permute groups, and ``n`` counts groups.
+    nan_policy : {"raise", "omit", "indicator"}, default "raise"
+        What tests do with missing values, which pilot data may have unless it is "raise".
+    column_types : mapping, optional
+        How columns of tables are read, as in the test.
 
     Notes
     -----
-    Rows are drawn with replacement (the bootstrap): from X and Y separately, or pairs together.  The null twin draws
-    both samples from the pooled rows, or the two variables apart; in pairs of samples it swaps at random.  So rows
-    occur more than once and data have ties that a new study would not have, the more the larger ``n`` is beside the
-    pilot data; and a difference that is in the pilot data by chance counts as real, so that powers tend to be too
-    high.  A draw whose rows are all equal, to which no median bandwidth belongs, is drawn again.
-
-    The repr gives shapes and a digest instead of the numbers.
+    Rows, pairs or groups are drawn with replacement (the bootstrap).  The null twin draws both samples from the pooled
+    rows, or the two variables apart; it swaps pairs at random, and permutes the groups of variables.  Data sets have
+    ties that a new study would not have, and an effect that is in the pilot data by chance counts as real, so that
+    powers tend to be too high.  A draw whose complete rows are all equal is drawn again.
 
     Examples
     --------
@@ -55,201 +59,220 @@ class FromData(Design):
     ((5, 1), (10, 1), True)
     """
 
-    name: ClassVar[str] = "pilot data"
-    summary: ClassVar[str] = "resampled pilot data"
-
+    name = "pilot data"
     X: Array
     Y: Array
     test: str = parameter(TWO_SAMPLE.name, choice, known=TESTS)
-    ratio: float = field(default=1.0, kw_only=True, metadata={"check": positive})
-    paired: bool = field(default=False, kw_only=True, metadata={"check": flag})
+    ratio: float = parameter(1.0, positive, kw_only=True)
+    paired: bool = parameter(False, flag, kw_only=True)
+    groups: Any = field(default=None, kw_only=True)
+    nan_policy: str = parameter("raise", choice, kw_only=True, known=("raise", "omit", "indicator"))
+    column_types: Any = field(default=None, kw_only=True)
 
     def _check(self) -> None:
-        _no_ratio_of_pairs(self)
-        if self.paired and (self.test == INDEPENDENCE.name or self.ratio != 1.0):
+        samples = self.test == TWO_SAMPLE.name
+        _check_ratio(self)
+        if self.paired and not (samples and self.ratio == 1.0):
             raise ValueError("paired=True is for two samples, with ratio=1.0")
-        if self.test == TWO_SAMPLE.name:
-            x, y = self._read(read_samples)
-            if self.paired and len(x) != len(y):
-                raise ValueError(f"paired=True needs as many rows in X as in Y; found {len(x)}, {len(y)}")
-            margins = {"X and Y together": np.vstack([x, y])}
+        if self.paired and self.groups is not None:
+            raise ValueError("paired=True cannot be combined with groups=; make each pair a group")
+        read: Callable[..., Any] = read_samples if samples else read_variables
+        labels: dict[str, Any] = (
+            {"groups": self.groups} if self.groups is not None else {"paired": True} if self.paired else {}
+        )
+        reading = {"scale": "auto", "column_types": self.column_types}
+        read((self.X, self.Y), XY, self.nan_policy, **reading, **labels)  # raises what the test would
+        x, y = read((self.X, self.Y), XY, "propagate", **reading).values
+        object.__setattr__(self, "column_types", None)  # X and Y are numbers from here on
+        complete = [~np.isnan(values).any(axis=1) for values in (x, y)]
+        if samples:
+            margins = [("X and Y together", np.vstack([x[complete[0]], y[complete[1]]]))]
         else:
-            x, y = self._read(read_variables)
-            margins = {"X": x, "Y": y}
-        for which, values in margins.items():
+            both = complete[0] & complete[1]
+            margins = [("X", x[both]), ("Y", y[both])]
+        for which, values in margins:
             if not _varies(values):
-                raise ValueError(f"all rows of {which} are equal, so that no test can reject")
+                raise ValueError(f"all complete rows of {which} are equal, so that no test can reject")
         for name, values in (("X", x), ("Y", y)):
             values.setflags(write=False)
             object.__setattr__(self, name, values)
-
-    def _read(self, reader: Callable[..., Any]) -> tuple[Array, Array]:
-        found = reader((self.X, self.Y), XY, "propagate", scale="auto")
-        if found.missing:
-            raise ValueError("pilot data must have no missing values: leave such rows out, or fill them in, before")
-        x, y = found.values
-        return x, y
+        if self.groups is not None:
+            parts = self.groups if samples and len(self.groups) == 2 and np.ndim(self.groups[0]) else [self.groups]
+            names = np.concatenate([np.asarray(part).astype(str) for part in parts])
+            pooled = np.unique(names, return_inverse=True)[1]
+            groups = (pooled[: len(x)], pooled[len(x) :]) if samples else (pooled, pooled)
+            object.__setattr__(self, "groups", groups)
 
     def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
+        return self._drawn(rng, n, m)[0]
+
+    def _drawn(self, rng: np.random.Generator, n: int, m: int) -> tuple[tuple[Array, Array], dict[str, Any]]:
+        """Data, and the labels of their groups."""
+        together = self.test == INDEPENDENCE.name or self.paired
         while True:
-            rows = rng.integers(len(self.X), size=n)
-            if self.test == INDEPENDENCE.name:
-                x, y = self.X[rows], self.Y[rows]
-                usable = _varies(x) and _varies(y)
-            else:
-                x, y = self.X[rows], self.Y[rows if self.paired else rng.integers(len(self.Y), size=m)]
-                usable = _varies(np.vstack([x, y]))
-            if usable:  # what this looks at does not depend on labels or pairing, so that null twins keep their level
-                return x, y
+            rows, group = self._chosen(rng, 0, n)
+            others, other = (rows, group) if together else self._chosen(rng, 1, m)
+            x, y = self.X[rows], self.Y[others]
+            if _usable(x, y, self.test == INDEPENDENCE.name):  # whatever the labels, so that null twins keep the level
+                labels = group if self.test == INDEPENDENCE.name else (group, n + other)
+                return (x, y), {} if self.groups is None else {"groups": labels}
+
+    def _chosen(self, rng: np.random.Generator, part: int, size: int) -> tuple[Any, Any]:
+        """Rows of X or Y drawn with replacement, and the numbers of their groups."""
+        if self.groups is None:
+            return rng.integers(len((self.X, self.Y)[part]), size=size), np.empty(0)
+        codes = np.unique(self.groups[part], return_inverse=True)[1]
+        members = [np.flatnonzero(codes == code) for code in range(codes.max() + 1)]
+        chosen = [members[k] for k in rng.integers(len(members), size=size)]
+        return np.concatenate(chosen), np.repeat(np.arange(size), [len(rows) for rows in chosen])
+
+    def trial(self, rng: Any, n: int, m: int | None = None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        if self.groups is None:
+            return super().trial(rng, n, m)
+        return self._drawn(as_rng(rng), *self._sizes(n, m))
 
     def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, ...]:
-        if self.paired and m is not None and m != n:
-            raise ValueError(f"{self!r} draws pairs, as many y as x: leave out m (got n={n}, m={m})")
-        return super().sample(rng, n, m)
+        return super().sample(rng, n, m) if self.groups is None else self.trial(rng, n, m)[0]
+
+    def options(self) -> dict[str, Any]:
+        return {} if self.nan_policy == "raise" else {"nan_policy": self.nan_policy}
 
     def options_for(self, n: int, m: int) -> dict[str, Any]:
         return {"paired": True} if self.paired else {}
 
     def null(self) -> Design:
-        """Both samples from the pooled rows, pairs swapped at random, or the two variables resampled apart."""
-        if self.paired:
+        if self.paired or (self.groups is not None and self.test == INDEPENDENCE.name):
             return Relabelled(self)
         if self.test == INDEPENDENCE.name:
             return Independent(self)
-        if np.array_equal(self.X, self.Y):
+        if np.array_equal(self.X, self.Y, equal_nan=True):
             return self
-        pooled = np.vstack([self.X, self.Y])
-        return FromData(pooled, pooled, ratio=self.ratio)
+        pooled, groups = np.vstack([self.X, self.Y]), None
+        if self.groups is not None:
+            codes = np.concatenate(self.groups)
+            groups = codes, codes + codes.max() + 1
+        return FromData(pooled, pooled, ratio=self.ratio, groups=groups, nan_policy=self.nan_policy)
+
+    @property
+    def unit(self) -> str:
+        return "" if self.groups is None else "groups"
+
+    @property
+    def described(self) -> str:
+        sizes = [len(self.X), len(self.Y)]
+        if self.groups is not None:
+            sizes = [len(set(codes.tolist())) for codes in self.groups]
+        numbers = f"{sizes[0]} and {sizes[1]}" if self.test == TWO_SAMPLE.name else str(sizes[0])
+        return f"your pilot data ({numbers} {self.unit or 'rows'})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, FromData) and self._content() == other._content()
+        return isinstance(other, FromData) and self.identity() == other.identity()
 
     def __hash__(self) -> int:
-        return hash(self._content())
+        return hash(self.identity())
 
-    def _content(self) -> tuple[Any, ...]:
-        return self.test, self.ratio, self.paired, self.X.shape, self.Y.shape, self.X.tobytes(), self.Y.tobytes()
-
-    def __repr__(self) -> str:
-        digest = hashlib.sha256(self.X.tobytes() + self.Y.tobytes()).hexdigest()[:12]
+    def _text(self, digests: bool) -> str:
         shapes = ", ".join(f"{name} {len(z)} x {z.shape[1]}" for name, z in (("X", self.X), ("Y", self.Y)))
+        if digests:
+            content = self.X.tobytes() + self.Y.tobytes()
+            content += b"" if self.groups is None else b"".join(codes.tobytes() for codes in self.groups)
+            shapes += f", sha256 {hashlib.sha256(content).hexdigest()[:12]}"
         more = ", paired=True" if self.paired else ""
-        return f"FromData(<{shapes}, sha256 {digest}>, {_purpose(self)}{more})"
+        more += "" if self.groups is None else f", groups=<{self.described[17:-8]}>"
+        more += "" if self.nan_policy == "raise" else f", nan_policy={self.nan_policy!r}"
+        return f"FromData(<{shapes}>, {_purpose(self)}{more})"
 
 
 @dataclass(frozen=True, repr=False)
 class FromFunction(Design):
-    """Data from a function, as ``as_design`` makes of any callable.
+    """Data from a function; power studies make one of any callable.
 
     Parameters
     ----------
     function : callable
         ``function(rng, n) -> (X, Y)`` with a numpy Generator and the number of rows of X; for an independence test Y
-        has as many rows.  Both may be tables.  When a size m of Y other than n is asked for, or the ratio is
-        not 1, it is called as ``function(rng, n, m)``.
+        has as many rows.  Both may be tables.  If another size of Y is requested, or the ratio is not 1, it is called
+        as ``function(rng, n, m)``.  All randomness must come from ``rng``.
     test : {"two-sample", "independence"}, default "two-sample"
-        What the data are for.
     ratio : float, default 1.0
-        For two samples, the size of Y over that of X; other ratios need a function that takes ``m``.
+        Size of Y over size of X, for two samples; other ratios need a function that takes ``m``.
     restriction : callable, optional
-        ``restriction(n, m) -> dict`` with what the test is told of n observations of X and m of Y: ``blocks``,
-        ``groups`` and, of two samples, ``paired``, of pairs ``shift``.
+        ``restriction(n, m) -> dict`` of arguments of the test that restrict its permutations: ``blocks``, ``groups``
+        and, for two samples, ``paired``, for pairs ``shift``.
 
     Notes
     -----
-    All randomness must come from ``rng``, or trials cannot be repeated.  The null twin permutes what the function
-    returns: two samples are pooled and split at random, pairs are paired anew at random; with a ``restriction`` as far
-    as that allows.
+    The null twin permutes what the function returns: two samples are pooled and split at random, pairs are paired anew
+    at random; with a ``restriction`` as far as that allows.
 
     Examples
     --------
-    >>> def exponential(rng, n):
-    ...     return rng.normal(1.0, 1.0, size=n), rng.exponential(size=n)
-    >>> design = FromFunction(exponential)
-    >>> X, Y = design.sample(0, n=20)
-    >>> X.shape, Y.shape
-    ((20, 1), (20, 1))
-    >>> design.null()
-    Relabelled(design=FromFunction(exponential, test='two-sample'))
-
-    Before and after, in the same patients:
-
     >>> def before_and_after(rng, n):
     ...     before = rng.normal(scale=5.0, size=n)
     ...     return before, before + rng.normal(0.5, 1.0, size=n)
     >>> def pairs(n, m):
     ...     return {"paired": True}
     >>> design = FromFunction(before_and_after, restriction=pairs)
-    >>> design.options_for(20, 20)
-    {'paired': True}
+    >>> [len(sample) for sample in design.sample(0, n=20)], design.options_for(20, 20)
+    ([20, 20], {'paired': True})
     """
 
-    name: ClassVar[str] = "function"
-    summary: ClassVar[str] = "data from a function (rng, n) -> (X, Y)"
-
+    name = "function"
     function: Callable[..., Any]
     test: str = parameter(TWO_SAMPLE.name, choice, known=TESTS)
-    ratio: float = field(default=1.0, kw_only=True, metadata={"check": positive})
+    ratio: float = parameter(1.0, positive, kw_only=True)
     restriction: Callable[[int, int], dict[str, Any]] | None = field(default=None, kw_only=True)
 
     def _check(self) -> None:
-        if not callable(self.function):
-            raise TypeError(f"function must be callable, (rng, n) -> (X, Y); found {self.function!r}")
-        if self.ratio != 1.0 and self.test == TWO_SAMPLE.name:
-            check_signature(
-                self.function, ("rng", "n", "m"), "function must be (rng, n, m) -> (X, Y) where ratio is not 1"
-            )
-        else:
-            check_signature(self.function, ("rng", "n"), "function must be (rng, n) -> (X, Y)")
-        if self.restriction is not None:
-            if not callable(self.restriction):
-                raise TypeError(f"restriction must be callable, (n, m) -> dict; found {self.restriction!r}")
-            check_signature(self.restriction, ("n", "m"), "restriction must be (n, m) -> dict")
-        _no_ratio_of_pairs(self)
+        sizes = ("n", "m") if self.ratio != 1.0 and self.test == TWO_SAMPLE.name else ("n",)
+        meaning = f"function must be (rng, {', '.join(sizes)}) -> (X, Y){' if ratio is not 1' * (len(sizes) > 1)}"
+        for name, function, arguments, form in (
+            ("function", self.function, ("rng", *sizes), meaning),
+            ("restriction", self.restriction, ("n", "m"), "restriction must be (n, m) -> dict"),
+        ):
+            if function is not None or name == "function":
+                if not callable(function):
+                    raise TypeError(f"{name} must be callable; found {function!r}")
+                check_signature(function, arguments, form)
+        _check_ratio(self)
 
     def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, ...]:
-        n, asked = self._sizes(n, m)
+        n, wanted = self._sizes(n, m)
         generator = as_rng(rng)
-        plain = asked == n and self.ratio == 1.0  # otherwise the function takes m, and may not be without it
-        drawn = self.function(generator, n) if plain else self.function(generator, n, asked)
+        plain = wanted == n and self.ratio == 1.0  # otherwise the function takes m
+        drawn = self.function(generator, n) if plain else self.function(generator, n, wanted)
         if not (isinstance(drawn, tuple | list) and len(drawn) == 2):
             raise TypeError(f"{self!r} must return a pair (X, Y); found {type(drawn).__name__}")
         if all(map(is_table, drawn)):  # the test reads them, with their types and missing values
             x, y = drawn
         else:
             read: Callable[..., Any] = read_samples if self.test == TWO_SAMPLE.name else read_variables
-            x, y = read(drawn, XY, "propagate").values  # what is missing is for the test, which knows a nan_policy
+            x, y = read(drawn, XY, "propagate").values  # missing values are left to the test, which has a nan_policy
         fixed = m is not None or self.ratio != 1.0  # otherwise the function decides how many Y go with n X
-        for name, rows, size in (("X", len(x), n), ("Y", len(y), asked if fixed else len(y))):
+        for name, rows, size in (("X", len(x), n), ("Y", len(y), wanted if fixed else len(y))):
             if rows != size:  # power "at n" would be power at another n
-                raise ValueError(
-                    f"{self!r} must return {counted(size, 'row')} in {name} when asked for {size}; found {rows}"
-                )
+                raise ValueError(f"{self!r} must return {counted(size, 'row')} in {name}; found {rows}")
         return x, y
 
     def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
         return self.sample(rng, n, m)
 
     def options_for(self, n: int, m: int) -> dict[str, Any]:
-        if self.restriction is None:
-            return {}
-        told = self.restriction(n, m)
-        if not isinstance(told, dict):
-            raise TypeError(f"restriction must return a dict such as {{'paired': True}}; found {told!r}")
-        for key in told:
-            choice(
-                key,
-                KINDS[self.test].restrictions,
-                f"a key of what restriction returns, for {KINDS[self.test].described},",
-            )
-        return told
+        labels = {} if self.restriction is None else self.restriction(n, m)
+        for key in labels:
+            choice(key, KINDS[self.test].restrictions, f"a key of what restriction returns, for a {self.test} test,")
+        return labels
 
-    def __repr__(self) -> str:
+    @property
+    def described(self) -> str:
+        return f"{_name(self.function)}()"
+
+    def _text(self, digests: bool) -> str:
         more = "" if self.restriction is None else f", restriction={_name(self.restriction)}"
         return f"FromFunction({_name(self.function)}, {_purpose(self)}{more})"
 
 
-def _no_ratio_of_pairs(design: Design) -> None:
+def _check_ratio(design: Design) -> None:
     if design.test == INDEPENDENCE.name and design.ratio != 1.0:
         raise ValueError(f"ratio={design.ratio} is for two samples; pairs have as many y as x")
 
@@ -263,4 +286,77 @@ def _purpose(design: Design) -> str:
 
 
 def _varies(values: Array) -> bool:
-    return bool((values != values[0]).any())
+    return len(values) > 0 and bool((values != values[0]).any())
+
+
+def _usable(x: Array, y: Array, together: bool) -> bool:
+    """Return True if each of X and Y has two complete rows, and they vary: together, or each alone."""
+    complete = [~np.isnan(values).any(axis=1) for values in (x, y)]
+    if together:
+        complete = [complete[0] & complete[1]] * 2
+    x, y = x[complete[0]], y[complete[1]]
+    return min(len(x), len(y)) > 1 and (_varies(x) and _varies(y) if together else _varies(np.vstack([x, y])))
+
+
+# --- Eckerle4 -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, repr=False)
+class EckerleSubsample(IndependenceDesign):
+    """Subsamples of the 35 points of Eckerle4.
+
+    Drawn without replacement, with the median bandwidths of "all" points, as in the study of [X20] Table 4, or the
+    "median" of each subsample.  The null twin takes the variables from two independent subsamples.
+
+    Examples
+    --------
+    >>> design = EckerleSubsample()
+    >>> [design.size(fraction) for fraction in (0.1, 0.15, 0.2, 0.25, 0.3)]
+    [4, 5, 7, 9, 11]
+    >>> {name: round(value, 4) for name, value in design.options().items()}
+    {'bandwidth_x': 24.0, 'bandwidth_y': 0.0543}
+    """
+
+    name = "eckerle4"
+    bandwidth: str = parameter("all", choice, known=("all", "median"))
+
+    @staticmethod
+    def size(fraction: float) -> int:
+        """Return the number of points that is this fraction of the data set; halves round up."""
+        size = math.floor(POINTS * positive(fraction, "fraction") + 0.5)
+        if not 2 <= size <= POINTS:
+            raise ValueError(f"fraction must give 2 to {POINTS} of the {POINTS} points; {fraction} gives {size}")
+        return size
+
+    def _size(self, size: Any, name: str) -> int:
+        if (size := super()._size(size, name)) > POINTS:
+            raise ValueError(
+                f"Eckerle4 has {POINTS} points, fewer than {size}; use n <= {POINTS}, or EckerleSimulation"
+            )
+        return size
+
+    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
+        rows = rng.choice(POINTS, size=n, replace=False)
+        wavelength, transmittance = load_eckerle4()
+        return wavelength[rows, np.newaxis], transmittance[rows, np.newaxis]
+
+    def options(self) -> dict[str, Any]:
+        if self.bandwidth == "median":
+            return {}
+        x, y = load_eckerle4()
+        return {"bandwidth_x": median_bandwidth(x), "bandwidth_y": median_bandwidth(y)}
+
+
+@dataclass(frozen=True, repr=False)
+class EckerleSimulation(IndependenceDesign):
+    """Simulations from the model of Eckerle4, at any sample size.
+
+    Uniform wavelengths, NIST's certified curve, and Gaussian ``noise``, by default with the certified residual standard
+    deviation; see :func:`simulate_eckerle`.
+    """
+
+    noise: float = parameter(RESIDUAL_SD, positive, allow_zero=True)
+
+    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
+        wavelength, transmittance = simulate_eckerle(n, self.noise, rng)
+        return wavelength[:, np.newaxis], transmittance[:, np.newaxis]

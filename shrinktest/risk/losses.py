@@ -1,0 +1,209 @@
+"""True kernel means of mixtures, losses of their estimates, and the risks that are known without simulation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from shrinktest._check import Array, complete_points, count, positive
+from shrinktest.embedding import MeanEmbedding
+from shrinktest.kernels import Kernel, as_kernel
+from shrinktest.risk.closed_form import closed_form
+from shrinktest.risk.mixtures import NormalMixture, as_mixture
+
+
+@dataclass(frozen=True, eq=False)
+class TrueEmbedding:
+    """The kernel mean mu_P = E k(X, .) of a mixture of Gaussians; :func:`true_embedding` makes it.
+
+    Parameters
+    ----------
+    mixture : NormalMixture
+        The distribution P of X.
+    kernel : Kernel
+        With its bandwidth resolved.
+    squared_norm : float
+        |mu_P|^2 = E k(X, X'), X' an independent copy of X.
+    expected_diagonal : float
+        E k(X, X).
+
+    Examples
+    --------
+    >>> from shrinktest import KME, Linear
+    >>> truth = true_embedding(([1.0], [[3.0, 0.0]], [[[1.0, 0.0], [0.0, 4.0]]]), Linear())
+    >>> truth.squared_norm, truth.expected_diagonal, truth.inner(KME().fit([[2.0, 1.0]], Linear()))
+    (9.0, 14.0, 6.0)
+    """
+
+    mixture: NormalMixture
+    kernel: Kernel
+    squared_norm: float
+    expected_diagonal: float
+
+    def evaluate(self, points: Any) -> Array:
+        """Return mu_P(x) = E k(x, X) at the rows x of ``points`` (n, d), shape (n,)."""
+        x = complete_points(points, "points").values
+        return closed_form(self.kernel, self.mixture).at(x) @ self.mixture.weights
+
+    def inner(self, embedding: MeanEmbedding) -> float:
+        """Return <mu, mu_P> for an estimate mu with the same kernel.
+
+        Notes
+        -----
+        A marginalized estimate is the mean of E k(x_i + e, .), e ~ N(0, V), and not a finite combination of the
+        k(x_i, .) (erratum E28).  With a kernel of x - y its inner product with mu_P is that of the plain points with
+        the kernel mean of X - e.
+        """
+        if embedding.kernel != self.kernel:
+            raise ValueError(
+                "embedding and truth have different kernels; use true_embedding(mixture, embedding.kernel)"
+            )
+        mixture = self.mixture
+        if embedding.smoothing is not None:
+            mixture = mixture.blurred(np.asarray(embedding.smoothing))
+        truth = TrueEmbedding(mixture, self.kernel, self.squared_norm, self.expected_diagonal)
+        return float(embedding.weights @ truth.evaluate(embedding.points))
+
+
+def true_embedding(mixture: Any, kernel: Any) -> TrueEmbedding:
+    """Return the exact kernel mean of a mixture of Gaussians.
+
+    Parameters
+    ----------
+    mixture : NormalMixture or (weights, means, covariances)
+        Weights (k,), means (k, d) and covariances (k, d, d).
+    kernel : Kernel
+        Linear, polynomial of degree 1 to 3 with any offset, Gaussian, or, for diagonal covariances, Laplacian (of the
+        1-norm), with numbers for bandwidths; or sums and positive multiples of these.
+
+    Returns
+    -------
+    TrueEmbedding
+        With ``evaluate(points)``, ``squared_norm`` and ``expected_diagonal``.
+
+    Examples
+    --------
+    >>> from shrinktest import Gaussian
+    >>> mixture = [0.5, 0.5], [[0.0], [4.0]], [[[1.0]], [[2.0]]]
+    >>> truth = true_embedding(mixture, Gaussian(bandwidth=1.0))
+    >>> truth.evaluate([0.0, 4.0]).round(4), round(truth.squared_norm, 4), truth.expected_diagonal
+    (array([0.3736, 0.2952]), 0.29, 1.0)
+    """
+    mixture, kernel = as_mixture(mixture), as_kernel(kernel)
+    form, weights = closed_form(kernel, mixture), mixture.weights
+    return TrueEmbedding(mixture, kernel, float(weights @ form.pairs() @ weights), float(weights @ form.diagonal()))
+
+
+def loss(embedding: MeanEmbedding, truth: TrueEmbedding) -> float:
+    """Return the exact squared RKHS distance |mu - mu_P|^2 of an estimate from the true kernel mean.
+
+    Parameters
+    ----------
+    embedding : MeanEmbedding
+        The result of an estimator's ``fit``: w' K w - 2 w' (mu_P(x_i))_i + |mu_P|^2, and for the marginalized ones the
+        closed form for smoothed features (the loss printed in [X20] does not apply to them: erratum E28).
+    truth : TrueEmbedding
+        Made with the same resolved kernel.
+
+    Examples
+    --------
+    >>> from shrinktest import KME, SKMSE, Gaussian
+    >>> from shrinktest.risk import true_embedding
+    >>> mixture = [1.0], [[0.0, 0.0]], [[[1.0, 0.5], [0.5, 1.0]]]
+    >>> truth = true_embedding(mixture, Gaussian(bandwidth=1.0))
+    >>> X = truth.mixture.sample(0, 10)
+    >>> [round(loss(estimator.fit(X, truth.kernel), truth), 4) for estimator in (KME(), SKMSE())]
+    [0.0617, 0.047]
+    """
+    crossed = truth.inner(embedding)
+    return max(embedding.norm2() - 2.0 * crossed + truth.squared_norm, 0.0)
+
+
+def kme_risk(truth: TrueEmbedding, n: int) -> float:
+    """Return the exact risk E |mu_hat - mu_P|^2 = (E k(X, X) - |mu_P|^2) / n of the plain average of n points.
+
+    Parameters
+    ----------
+    truth : TrueEmbedding
+    n : int
+        Number of points.
+
+    Examples
+    --------
+    >>> from shrinktest import Linear
+    >>> from shrinktest.risk import true_embedding
+    >>> kme_risk(true_embedding(([1.0], [[3.0]], [[[4.0]]]), Linear()), n=10)  # variance over n
+    0.4
+    """
+    return max(truth.expected_diagonal - truth.squared_norm, 0.0) / count(n, "n", minimum=1)
+
+
+def shrinkage_risk(truth: TrueEmbedding, n: int, alpha: float, target: MeanEmbedding | None = None) -> float:
+    """Return the exact risk of simple shrinkage (1 - alpha) mu_hat + alpha f* by a fixed amount.
+
+    It is (1 - alpha)^2 Delta + alpha^2 |mu_P - f*|^2 with Delta the risk of the plain average ([M14] Theorem 1).
+
+    Parameters
+    ----------
+    truth : TrueEmbedding
+    n : int
+        Number of points.
+    alpha : float
+        At least 0; above 1 the estimate changes its sign.  lam = c n^-beta ([S14] Theorem 1) is lam / (1 + lam).
+    target : MeanEmbedding, optional
+        f*, fixed beforehand; by default 0.
+
+    Examples
+    --------
+    >>> from shrinktest import Linear
+    >>> from shrinktest.risk import true_embedding
+    >>> round(shrinkage_risk(true_embedding(([1.0], [[3.0]], [[[4.0]]]), Linear()), n=10, alpha=0.5), 4)
+    2.35
+    """
+    alpha = positive(alpha, "alpha", allow_zero=True)
+    return (1.0 - alpha) ** 2 * kme_risk(truth, n) + alpha**2 * _bias(truth, target)
+
+
+class Oracle(NamedTuple):
+    """The best amount of simple shrinkage, and its risk.
+
+    Parameters
+    ----------
+    alpha : float
+        Between 0 and 1.
+    risk : float
+        The expected squared RKHS distance from the true kernel mean with this amount.
+    """
+
+    alpha: float
+    risk: float
+
+
+def oracle_shrinkage(truth: TrueEmbedding, n: int, target: MeanEmbedding | None = None) -> Oracle:
+    """Return the amount of simple shrinkage with the smallest risk, and that risk, for a known distribution.
+
+    ``alpha`` = Delta / (Delta + |mu_P - f*|^2) and ``risk`` = alpha |mu_P - f*|^2 ([M14] Theorem 1; if Delta is 0
+    nothing can be gained, erratum E2, and alpha is 0).
+
+    Parameters
+    ----------
+    truth, n, target
+        As for :func:`shrinkage_risk`.
+
+    Examples
+    --------
+    >>> from shrinktest import Linear
+    >>> from shrinktest.risk import true_embedding
+    >>> oracle = oracle_shrinkage(true_embedding(([1.0], [[3.0]], [[[4.0]]]), Linear()), n=10)
+    >>> round(oracle.alpha, 4), round(oracle.risk, 4)
+    (0.0426, 0.383)
+    """
+    variance, bias = kme_risk(truth, n), _bias(truth, target)
+    alpha = variance / (variance + bias) if variance > 0.0 else 0.0
+    return Oracle(alpha, alpha * bias)
+
+
+def _bias(truth: TrueEmbedding, target: MeanEmbedding | None) -> float:
+    return truth.squared_norm if target is None else loss(target, truth)
