@@ -14,8 +14,8 @@ from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest._names import two_names
 from shrinktest._warn import each_once
-from shrinktest.batches.recognized import in_batches
 from shrinktest.columns import column_tests, serial_note
+from shrinktest.data.sources import in_batches
 from shrinktest.effects.columns import changes, missing_change
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
@@ -140,7 +140,7 @@ def compare(
         max_memory=max_memory,
     )  # fmt: skip
     if in_batches(A, B) or isinstance(A, str) or isinstance(B, str):
-        from shrinktest.batches.whole import read_if_file
+        from shrinktest.data.whole import read_if_file
 
         A, B = (read_if_file(x, name, column_types, settings.memory) for x, name in zip((A, B), called, strict=True))
     tables, types, only = _read(A, B, called, column_types)

@@ -41,7 +41,7 @@ LAYERS = [
     ("kernels",),
     ("embedding", "estimators"),
     ("permutations",),
-    ("_names", "_read", "_series", "batches"),
+    ("_names", "_read", "_series", "batches", "data"),
     ("results",),
     ("statistics",),
     ("effects",),

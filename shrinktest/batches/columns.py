@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import choice
-from shrinktest.batches.crew import Crew
-from shrinktest.batches.rows import Coding, Rows
 from shrinktest.batches.sights import MOST_LEVELS, Sight, fewest, looked, shared
-from shrinktest.batches.store import Store
+from shrinktest.data.chunks import Store
+from shrinktest.data.rows import Coding, Rows
 from shrinktest.notes import note
 from shrinktest.tables.column import DROP, Column, pooled
 from shrinktest.tables.encoding import Code, Encoding, gaps_of
@@ -53,7 +52,7 @@ class Found:
     def of(
         cls,
         samples: Sequence[Rows],
-        crew: Crew,
+        workers: Any,
         parts: Sequence[Part] = (),
         *,
         indicate: bool = False,
@@ -67,7 +66,7 @@ class Found:
         ``store`` has what has been read before, and calls this reading ``name``.  Raises ValueError or TypeError, which
         says where, for columns that cannot be tested, or are of different kinds.
         """
-        types = samples[0].types or {}
+        types = samples[0].reader.types or {}
         parts = parts or [Part(" and ".join(rows.name for rows in samples), any(rows.names for rows in samples))]
         dropped = [one for one, kind in types.items() if kind == DROP]
         if dropped and not all(rows.names for rows in samples):
@@ -77,7 +76,7 @@ class Found:
         for one in dropped:
             choice(one, samples[0].names or (), "a column in column_types")
         samples, parts = _without(samples, parts, [j for j, n in enumerate(samples[0].names or ()) if n in dropped])
-        total = looked(samples, crew, store, name)
+        total = looked(samples, workers, store, name)
         names = [one.column.name for one in total[0]]
         for one, kind in types.items():
             if kind != DROP:
@@ -113,9 +112,9 @@ class Found:
         if left_out and not all(rows.names for rows in samples):
             raise ValueError(f"{' '.join(notes)} Leave such columns out of all samples: one has no names")
         samples, parts = _without(samples, parts, [j for j, _ in left_out], notes)
-        if samples[0].omit and any(column.missing().any() for _, column in left_out):
+        if samples[0].reader.omit and any(column.missing().any() for _, column in left_out):
             again = cls.of(
-                samples, crew, parts, store=store, name=f"{name} again"
+                samples, workers, parts, store=store, name=f"{name} again"
             )  # rows that miss only these values are complete
             return replace(again, notes=tuple(dict.fromkeys([*notes, *of_units, *again.notes])), left_out=reasons)
         codes = []
@@ -130,11 +129,11 @@ class Found:
         """The same whose samples are read as numbers by these codes."""
         named = any(one.named for one in self.encodings)
         code = Coding(_encoding(codes, named=named), seen)
-        return replace(self, rows=tuple(replace(rows, code=code) for rows in self.rows))
+        return replace(self, rows=tuple(rows.coded(code) for rows in self.rows))
 
     def filled(self, fills: Sequence[Mapping[int, float]]) -> Found:
         """The same with what stands in place of missing values, for every variable by its columns of numbers."""
-        before = self.rows[0].code
+        before = self.rows[0].reader.code
         if before is None or not any(fills):
             return self
         encodings = []
@@ -242,10 +241,12 @@ def _without(
             why = " ".join([*notes, "Say how to read one of them"]) if notes else "column_types drops all of them"
             raise ValueError(f"{part.name}: no column is left to test; {why}")
         kept.append(replace(part, width=None if part.width is None else width))
-    gone = [first[j] for j in places]
     if len(parts) > 1:  # of one source of rows, in this order
-        return [rows.without(places) for rows in samples], kept
-    return [rows.without([(rows.names or ()).index(name) for name in gone]) for rows in samples], kept
+        places_of = [[j for j in range(len(first)) if j not in places] for _ in samples]
+    else:
+        gone = [first[j] for j in places]
+        places_of = [[j for j, name in enumerate(rows.names or ()) if name not in gone] for rows in samples]
+    return [rows.only(kept_places) for rows, kept_places in zip(samples, places_of, strict=True)], kept
 
 
 def _each(parts: Sequence[Part], columns: int) -> list[Part]:

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import json
+import functools
 from collections.abc import Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field, replace
-from functools import reduce
+from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
 from shrinktest._check import counted
-from shrinktest.batches.crew import Crew
-from shrinktest.batches.hashes import hashed
-from shrinktest.batches.rows import Rows
-from shrinktest.batches.store import DATA, Store, digest
-from shrinktest.batches.tasks import Reading
+from shrinktest.data.chunks import Key, Store, digest, reduce
+from shrinktest.data.files import Chunk
+from shrinktest.data.rows import Rows
+from shrinktest.data.survey import DATA, hashed
 from shrinktest.tables.column import Column, pooled
 from shrinktest.tables.identifiers import are_whole, count_rows, enough
-from shrinktest.tables.reading import Table
 from shrinktest.tables.untestable import refuse_empty
 
 #: Levels at most of a category, of which every one takes a column of numbers.
 MOST_LEVELS = 1000
-_KEYS = np.array([1, 2], dtype=np.uint64)  # by which numbers become hashes: the same ones for every sample
+_KEYS = np.uint64(1), np.uint64(2)  # by which numbers become hashes: the same ones for every sample
 _LARGEST = np.uint64(2**64 - 1)
 _COMPARED = 30  # hashes of a sample, from which on the share of those that others have is known well enough
 
@@ -96,21 +93,6 @@ class Sight:
         """Whether every text is in one row; where there are too many, none of those that were looked at is in two."""
         return sum(self.texts.values()) == len(self.texts)
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON holds it."""
-        both = {"column": _column_to(self.column), "complete": _column_to(self.complete)}
-        ends = None if self.ends is None else [(row, value.hex()) for row, value in self.ends]
-        rest = {"texts": dict(self.texts), "ends": ends, "hashes": self.hashes.tolist()}
-        return {**both, "source": self.source, "rows": self.rows, "size": self.size, "whole": self.whole, **rest}
-
-    @classmethod
-    def of_dict(cls, read: Mapping[str, Any]) -> Sight:
-        """That of which this is `to_dict`."""
-        ends = None if read["ends"] is None else tuple((row, float.fromhex(value)) for row, value in read["ends"])
-        both = _column_of(read["column"]), _column_of(read["complete"])
-        hashes = np.array(read["hashes"], dtype=np.uint64)
-        return cls(*both, read["source"], read["texts"], read["rows"], read["size"], read["whole"], ends, hashes)
-
     def joined(self, other: Sight) -> Sight:
         """What was seen in these rows and in those that come after them."""
         columns = self.column, other.column, self.complete, other.complete
@@ -145,110 +127,54 @@ class Sight:
         return self.ends or later
 
 
-@dataclass(eq=False)
-class Sights:
-    """What was seen of all columns in consecutive rows; nothing yet without any."""
-
-    each: list[Sight] = field(default_factory=list)
-
-    def add(self, others: Sequence[Sight]) -> None:
-        """Add what was seen in the rows that come next."""
-        if self.each and others:
-            self.each = [one.joined(other) for one, other in zip(self.each, others, strict=True)]
-        else:
-            self.each = self.each or list(others)
-
-
-@dataclass(frozen=True, eq=False)
-class Looking(Reading):
-    """What is seen of the columns of tables."""
-
-    name = "columns"
-
-    omit: bool  # whether rows with missing values will be left out
-
-    def start(self, sample: int) -> Sights:
-        return Sights()
-
-    def add(self, found: Sights, sample: int, first: int, values: Table) -> None:
-        missing = np.column_stack([column.missing() for column in values.columns])
-        complete = np.asarray(~(missing & self.omit).any(axis=1))
-        found.add([Sight.of(column, complete, values.source or "") for column in values.columns])
-
-    def merge(self, found: Sights, other: Sights) -> None:
-        found.add(other.each)
-
-
-@dataclass(eq=False)
-class Looks:
-    """What has been seen of samples so far."""
-
-    # for every sample, by the number of the first of some consecutive pieces, what was seen in these
-    parts: list[dict[int, Sights]]
-    read: list[dict[int, int]]  # for every sample the rows of the pieces that have been read, by their numbers
-
-    def packed(self) -> dict[str, np.ndarray]:
-        """As an array that a file can keep."""
-        said = [[[place, [one.to_dict() for one in some.each]] for place, some in part.items()] for part in self.parts]
-        return {"sights": np.array(json.dumps(said))}
-
-    @classmethod
-    def unpacked(cls, known: Mapping[str, Any], samples: int) -> Looks:
-        """From what a store knows of a reading."""
-        read: list[dict[int, int]] = [{} for _ in range(samples)]
-        for sample, place, kept in known["read"]:
-            read[sample][place] = kept
-        said = json.loads(str(known["arrays"]["sights"]))
-        return cls(
-            [{place: Sights([Sight.of_dict(one) for one in some]) for place, some in part} for part in said], read
-        )
-
-
-def looked(samples: Sequence[Rows], crew: Crew, store: Store | None = None, name: str = "columns") -> list[list[Sight]]:
+def looked(
+    samples: Sequence[Rows], workers: Any, store: Store | None = None, name: str = "columns"
+) -> list[list[Sight]]:
     """What was seen of the columns of every sample, put together in the order of its rows.
 
     ``store`` has what has been seen before, keeps what is seen, and calls this reading ``name``.
     """
     signatures = [rows.signature for rows in samples]
-    kept, of = None if None in signatures else store, {DATA: digest(signatures)}
-    known = None if kept is None else kept.asked(name, of)
-    nothing = Looks([{} for _ in samples], [{} for _ in samples])
-    seen = Looks.unpacked(known, len(samples)) if known else nothing
-    before = [dict(one) for one in seen.read]
-
-    def keep(now: bool) -> None:
-        if kept is not None:
-            read = [(i, place, rows) for i, one in enumerate(seen.read) for place, rows in sorted(one.items())]
-            kept.keep(name, of, read, seen.packed(), now=now)
-
-    try:
-        with closing(crew.read(samples, Looking(samples[0].omit), None, before, numbered=False)) as parts:
-            for done in parts:
-                seen.parts[done.sample][done.place] = done.found
-                seen.read[done.sample].update(enumerate(done.kept, start=done.place))
-                keep(now=False)
-    finally:
-        keep(now=True)
-    total = []
-    for rows, some in zip(samples, seen.parts, strict=True):
-        whole = Sights()
-        for place in sorted(some):
-            whole.add(some[place].each)
-        if not whole.each:
+    key = None if None in signatures else Key(name, {DATA: digest(signatures)})
+    jobs = ((chunk, i) for i, rows in enumerate(samples) for chunk in rows.chunks())
+    work = partial(_look, [rows.reader for rows in samples])
+    total: list[list[Sight]] = reduce(work, jobs, _add, [[] for _ in samples], workers, store=store, key=key)
+    for rows, sights in zip(samples, total, strict=True):
+        if not sights:
             raise ValueError(f"{rows.name} has 0 rows; a sample needs at least 2")
-        total.append(whole.each)
-        if len(whole.each) != len(total[0]):
+        if len(sights) != len(total[0]):
             raise ValueError(
-                f"{rows.name} has {counted(len(whole.each), 'column')}, and {samples[0].name} has {len(total[0])}; "
+                f"{rows.name} has {counted(len(sights), 'column')}, and {samples[0].name} has {len(total[0])}; "
                 "samples must have the same columns"
             )
     return total
 
 
-def refuse_empty_columns(samples: Sequence[Rows], crew: Crew, left: int) -> None:
+def _look(readers: Any, chunk: Chunk, i: int) -> tuple[int, list[Sight]]:
+    seen: list[Sight] = []
+    for _, _, table in readers[i].parts(chunk):
+        missing = np.column_stack([column.missing() for column in table.columns])
+        complete = np.asarray(~(missing & readers[i].omit).any(axis=1))
+        seen = _joined(seen, [Sight.of(column, complete, table.source or "") for column in table.columns])
+    return i, seen
+
+
+def _add(total: list[list[Sight]], found: tuple[int, list[Sight]]) -> list[list[Sight]]:
+    total[found[0]] = _joined(total[found[0]], found[1])
+    return total
+
+
+def _joined(sights: list[Sight], others: list[Sight]) -> list[Sight]:
+    if not sights or not others:
+        return sights or others
+    return [sight.joined(other) for sight, other in zip(sights, others, strict=True)]
+
+
+def refuse_empty_columns(samples: Sequence[Rows], workers: Any, left: int) -> None:
     """Raise Untestable for a column without values, after another reading; ``left`` rows are complete."""
-    whole = [replace(rows, types=rows.types or {}, code=None) for rows in samples]
-    each = zip(samples, looked(whole, crew), strict=True)
+    readers = [replace(rows.reader, types=rows.reader.types or {}, code=None) for rows in samples]
+    whole = [replace(rows, reader=reader) for rows, reader in zip(samples, readers, strict=True)]
+    each = zip(samples, looked(whole, workers), strict=True)
     refuse_empty([(rows.name, sight.column.name, sight.rows) for rows, sights in each for sight in sights], left)
 
 
@@ -282,7 +208,7 @@ def shared(samples: Sequence[np.ndarray]) -> float:
     known = [one[one <= last] for one in samples]
     least = min(one.size for one in known)
     unclear = last != _LARGEST and least < _COMPARED
-    return 0.0 if unclear or not least else float(reduce(np.intersect1d, known).size / least)
+    return 0.0 if unclear or not least else float(functools.reduce(np.intersect1d, known).size / least)
 
 
 def _least(hashes: np.ndarray) -> np.ndarray:
@@ -297,16 +223,3 @@ def _hash(level: str) -> tuple[bytes, str]:
 
 def _bits(level: str) -> int:
     return int.from_bytes(_hash(level)[0], "big")
-
-
-def _column_to(column: Column) -> dict[str, Any]:
-    """A column as JSON holds it, to the last bit."""
-    values = np.ascontiguousarray(column.values)
-    bits = values.view(np.int64).tolist()
-    rest = {"levels": list(column.levels), "whole": column.whole}
-    return {"name": column.name, "kind": column.kind, "dtype": values.dtype.str, "bits": bits, **rest}
-
-
-def _column_of(read: Mapping[str, Any]) -> Column:
-    values = np.array(read["bits"], dtype=np.int64).view(read["dtype"])
-    return Column(read["name"], read["kind"], values, tuple(read["levels"]), read["whole"])

@@ -10,11 +10,11 @@ from typing import Any
 
 from shrinktest import Batches
 from shrinktest.batches.delimited import AS_TYPED
-from shrinktest.batches.files import columns_in, found_paths, names_in
-from shrinktest.batches.source import BINS
 from shrinktest.cli.input import READING, different, told_apart
 from shrinktest.cli.table import TextTable
 from shrinktest.cli.values import whole
+from shrinktest.data.files import columns_in, names_in, paths_in
+from shrinktest.data.sources import BINS
 from shrinktest.tables.column import DROP
 
 _ARRAY = ".npy"
@@ -89,7 +89,7 @@ def pairs_in(path: str, args: argparse.Namespace) -> tuple[Batches, Batches]:
 
 def _variables(path: str, types: dict[str, Any]) -> list[Any]:
     """The columns of files but for those that ``--types`` drops; numbers of those of an array."""
-    first = found_paths(path, path)[0]
+    first = paths_in(path, path)[0]
     names = names_in(first, AS_TYPED)
     return [*range(columns_in(first))] if names is None else [name for name in names if types.get(name) != DROP]
 
@@ -101,7 +101,7 @@ def _columns(path: str, given: str) -> list[Any]:
         if not all(one.isdecimal() for one in columns):
             raise ValueError(f"columns of .npy files have numbers, from 0 on, and no names; got {given!r}")
         return [int(one) for one in columns]
-    first = found_paths(path, path)[0]
+    first = paths_in(path, path)[0]
     return [*TextTable(str(first), names_in(first, AS_TYPED) or (), [], []).select(given)]
 
 

@@ -11,8 +11,6 @@ import pandas as pd
 import pytest
 
 from shrinktest import Batches, independence_test, k_sample_test, two_sample_test, two_sample_test_columns
-from shrinktest.batches import crew as crews
-from shrinktest.batches.crew import Crew
 from shrinktest.batches.sights import MOST_LEVELS
 from shrinktest.hypotheses.binned import TwoBinned
 from shrinktest.kernels import Linear
@@ -91,7 +89,9 @@ def test_frames_become_the_numbers_of_tables_in_memory():
     samples = Batches(cut(X, [3, 100])), Batches(cut(Y, [50]))
     same_as_in_memory(samples, (X, Y))
     pieces = [cut(X, [3, 100])[0], *(part[part.columns[::-1]] for part in cut(X, [3, 100])[1:])]
-    one, other = (hypothesis((Batches(parts), samples[1])).survey.sample for parts in (cut(X, [3, 100]), pieces))
+    one, other = (
+        hypothesis((Batches(parts), samples[1])).survey.pooled[0].rows for parts in (cut(X, [3, 100]), pieces)
+    )
     assert np.array_equal(one, other)  # columns are found by their names
 
 
@@ -257,11 +257,11 @@ def test_every_library_and_every_kind_of_file_gives_the_same(tmp_path):
         [Batches([polars.from_pandas(frame)]) for frame in frames],
         [Batches([pyarrow.Table.from_pandas(frame, preserve_index=False)]) for frame in frames],
     ]
-    samples = [hypothesis(pair, nan_policy="omit").survey.sample for pair in pairs]
+    samples = [hypothesis(pair, nan_policy="omit").survey.pooled[0].rows for pair in pairs]
     assert all(np.array_equal(one, samples[0]) for one in samples)
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as processes:
-        there = hypothesis(pairs[1], nan_policy="omit", crew=Crew(processes))
-    assert np.array_equal(there.survey.sample, samples[0])
+        there = hypothesis(pairs[1], nan_policy="omit", workers=processes)
+    assert np.array_equal(there.survey.pooled[0].rows, samples[0])
 
 
 def test_too_many_levels_are_an_error_with_the_remedy():
@@ -293,41 +293,6 @@ def test_arrays_take_types_by_number():
         hypothesis(pair, column_types={"0": "drop"})
     with pytest.raises(ValueError, match="transform= takes all rows at once"):
         two_sample_test(*pair, gram="rff", transform=np.log)
-
-
-class Killed(Exception):
-    """Stands for the end of a process."""
-
-
-def test_the_first_look_goes_on_where_it_was(tmp_path, monkeypatch):
-    """Also the second, where rows miss values in a column that is not tested."""
-    gaps = X.copy()
-    gaps.loc[5, "key"] = None
-    paths = files(tmp_path, "x", gaps, [60, 120]), files(tmp_path, "y", Y, [90])
-    options = {"gram": "rff", "rank": 10, "n_resamples": 49, "rng": 0, "nan_policy": "omit", "workers": 1}
-    expected = two_sample_test(*paths, **options)
-    run, names, fatal = crews.run, [], [3, 12]
-
-    def dying(reading, task, *rest):
-        names.append(reading.name)
-        if len(names) in fatal:
-            raise Killed
-        return run(reading, task, *rest)
-
-    monkeypatch.setattr(crews, "run", dying)
-    monkeypatch.setattr("shrinktest.batches.sights.Looking.least", 1)
-    told = {**options, "store": tmp_path / "s.npz"}
-    for _ in fatal:
-        with pytest.raises(Killed):
-            two_sample_test(*paths, **told)
-    found = two_sample_test(*paths, **told)
-    assert found.statistic == expected.statistic and found.notes == expected.notes
-    looks = names.count("columns")
-    assert looks == 2 * 7 + len(fatal)  # 7 tasks in each look, and those in which it was killed
-    assert two_sample_test(*paths, **told).statistic == expected.statistic
-    assert names.count("columns") == looks
-    with pytest.raises(ValueError, match="was begun with other data"):
-        two_sample_test(*paths, **told, column_types={"city": "drop"})
 
 
 SLOWLY = """

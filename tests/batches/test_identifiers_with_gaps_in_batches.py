@@ -5,9 +5,8 @@ import pandas as pd
 import pytest
 
 from shrinktest import Batches, two_sample_test
-from shrinktest.batches.crew import Crew
-from shrinktest.batches.rows import Rows
-from shrinktest.batches.sights import Sight, looked
+from shrinktest.batches.sights import looked
+from shrinktest.data.rows import Rows
 from shrinktest.hypotheses.binned import TwoBinned
 from shrinktest.tables.pooled import PooledTable
 
@@ -113,8 +112,7 @@ def test_what_was_seen_of_columns_does_not_depend_on_cuts():
     def seen(ends):
         parts = [first.iloc[rows] for rows in np.split(np.arange(N), ends) if rows.size]
         names = tuple(first.columns)
-        each = looked([Rows(Batches(parts), "X", names, True, {})], Crew(1))[0]
-        assert [Sight.of_dict(one.to_dict()).to_dict() for one in each] == [one.to_dict() for one in each]
+        each = looked([Rows.of(Batches(parts), "X", names, True, {})], 1)[0]
         return [(one.rows, one.size, one.whole, one.ends, one.hashes.tolist(), one.counts) for one in each]
 
     assert seen([]) == seen([1, 2, 30]) == seen(list(range(1, N)))

@@ -6,7 +6,6 @@ import pytest
 
 from shrinktest import Batches, independence_test
 from shrinktest._read import XY, read_variables
-from shrinktest.batches.crew import Crew
 from shrinktest.hypotheses.pairs import IndependenceInBatches
 
 pytest.importorskip("pyarrow")
@@ -49,7 +48,7 @@ def saved(folder, name, frame, *ends):
 
 def hypothesis(x, y, **options):
     how = {"scale": "auto", "nan_policy": "raise", "drawn": 0, "rng": np.random.default_rng(0), "store": None}
-    return IndependenceInBatches.in_batches(x, y, crew=Crew(), **{**how, **options})
+    return IndependenceInBatches.in_batches(x, y, workers=1, **{**how, **options})
 
 
 def sorted_rows(points):

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import shrinktest.batches.crew as crew
 from shrinktest import Batches, independence_test, k_sample_test, two_sample_test, two_sample_test_columns
 from shrinktest.cli import main
+from shrinktest.data import chunks
 
 FAST = ["--gram", "rff", "--rank", "20", "--resamples", "99", "--seed", "0", "--json"]
 GIVEN = {"gram": "rff", "rank": 20, "n_resamples": 99, "rng": 0}
@@ -214,15 +214,15 @@ def test_workers_and_a_store_change_nothing(run, tmp_path, command):
 def test_a_command_that_was_interrupted_goes_on(run, monkeypatch, tmp_path):
     words = ["two-sample", "x*.parquet", "y.csv", "--workers", "1", *FAST]
     _, expected, _ = run(*words)
-    read, begun = crew.run, []
+    read, begun = chunks._run, []
 
-    def interrupted(reading, task, *stopped):
-        begun.append(reading.name)
-        if begun.count("sums") == 2:
+    def interrupted(work, job):
+        begun.append(work.func.__name__)
+        if begun.count("_add_up") == 2:
             raise KeyboardInterrupt
-        return read(reading, task, *stopped)
+        return read(work, job)
 
-    monkeypatch.setattr(crew, "run", interrupted)
+    monkeypatch.setattr(chunks, "_run", interrupted)
     code, out, error = run(*words, "--store", "sums.npz")
     assert (code, out) == (130, "")
     assert error == (
@@ -230,9 +230,9 @@ def test_a_command_that_was_interrupted_goes_on(run, monkeypatch, tmp_path):
     )
     done, begun[:] = len(begun) - 1, []
     assert done > 1
-    monkeypatch.setattr(crew, "run", lambda reading, task, *stopped: begun.append(0) or read(reading, task, *stopped))
+    monkeypatch.setattr(chunks, "_run", lambda work, job: begun.append(work.func.__name__) or read(work, job))
     assert run(*words, "--store", "sums.npz") == (0, expected, "")
-    assert len(begun) == 1  # what was being read; the other files and the survey are not read once more
+    assert begun.count("_add_up") == 2  # what was being read, and the other files
 
 
 @pytest.mark.parametrize("command", ["two-sample", "k-sample", "columns"])
