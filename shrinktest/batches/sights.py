@@ -13,8 +13,8 @@ import numpy as np
 
 from shrinktest._check import counted
 from shrinktest.data.chunks import Key, Store, digest, reduce
-from shrinktest.data.files import Chunk
 from shrinktest.data.rows import Rows
+from shrinktest.data.storage import Chunk
 from shrinktest.data.survey import DATA, hashed
 from shrinktest.tables.column import Column, pooled
 from shrinktest.tables.identifiers import are_whole, count_rows, enough

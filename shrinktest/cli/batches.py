@@ -13,8 +13,8 @@ from shrinktest.batches.delimited import AS_TYPED
 from shrinktest.cli.input import READING, different, told_apart
 from shrinktest.cli.table import TextTable
 from shrinktest.cli.values import whole
-from shrinktest.data.files import columns_in, names_in, paths_in
 from shrinktest.data.sources import BINS
+from shrinktest.data.storage import columns_in, names_in, paths_in
 from shrinktest.tables.column import DROP
 
 _ARRAY = ".npy"

@@ -18,7 +18,7 @@ from typing import Any
 from shrinktest._check import choice, counted
 from shrinktest.cli.streams import named
 from shrinktest.cli.table import TextTable, matched_columns, parse_table
-from shrinktest.data.files import KINDS
+from shrinktest.data.storage import KINDS
 from shrinktest.tables.column import DROP
 from shrinktest.tables.pooled import PooledTable
 from shrinktest.tables.reading import Table

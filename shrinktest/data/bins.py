@@ -12,8 +12,8 @@ import numpy as np
 
 from shrinktest._check import Array
 from shrinktest.data.chunks import Key, Store, digest, reduce
-from shrinktest.data.files import Chunk
 from shrinktest.data.rows import Rows
+from shrinktest.data.storage import Chunk
 from shrinktest.data.survey import DATA, FEATURES, SEED, Survey, numbered, same_rows
 from shrinktest.kernels.base import Kernel
 from shrinktest.kernels.distance import Gaussian

@@ -10,8 +10,8 @@ import numpy as np
 
 from shrinktest._check import Points, as_points, check_digits, counted, listed
 from shrinktest._rounding import precision_of
-from shrinktest.data.files import Chunk
 from shrinktest.data.sources import Batches
+from shrinktest.data.storage import Chunk
 from shrinktest.tables.column import DROP, Column, pooled
 from shrinktest.tables.encoding import Encoding
 from shrinktest.tables.reading import Table, is_table, read_names, read_table, table_of

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shrinktest._check import as_points, count, listed, refuse_sparse
-from shrinktest.data.files import (
+from shrinktest.data.storage import (
     KINDS,
     Chunk,
     file_chunks,

@@ -16,8 +16,8 @@ import numpy as np
 
 from shrinktest._check import counted
 from shrinktest.data.chunks import Key, Store, digest, reduce
-from shrinktest.data.files import Chunk, is_dask
 from shrinktest.data.rows import Rows
+from shrinktest.data.storage import Chunk, is_dask
 from shrinktest.kernels.bandwidths import distinct, repeats, stratified
 
 SAMPLE = 2000  # rows from which bandwidths are found, all pairs of which are compared

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import as_path
-from shrinktest.data.files import is_paths
 from shrinktest.data.rows import Rows
 from shrinktest.data.sources import Batches, in_batches
+from shrinktest.data.storage import is_paths
 from shrinktest.tables.column import DROP, pooled
 from shrinktest.tables.pooled import checked_types
 from shrinktest.tables.reading import Table

@@ -22,8 +22,8 @@ from shrinktest import Batches, independence_test, k_sample_test, two_sample_tes
 from shrinktest.data import chunks
 from shrinktest.data.bins import Bijection, Bins, halves
 from shrinktest.data.chunks import reduce
-from shrinktest.data.files import Chunk
 from shrinktest.data.rows import Rows
+from shrinktest.data.storage import Chunk
 from shrinktest.data.survey import survey
 from shrinktest.kernels import FeatureMap, Gaussian, Laplacian, Linear, Rescaled
 from shrinktest.kernels.feature_maps import Concatenated, nystrom, random_fourier

@@ -14,9 +14,9 @@ from rows import Row
 
 from shrinktest import Batches, Gaussian, independence_test, two_sample_test
 from shrinktest.data.bins import Bins
-from shrinktest.data.files import Chunk
 from shrinktest.data.pairs import LENGTH, Blocks, Multiplying
 from shrinktest.data.rows import Rows
+from shrinktest.data.storage import Chunk
 from shrinktest.data.survey import survey
 from shrinktest.kernels.feature_maps import Landmarks, RandomFourier
 from shrinktest.statistics.kernel_cache import seconds

@@ -1,4 +1,4 @@
-"""Chunks: consecutive rows of files, lazy tables and dask collections, that any worker can read by itself."""
+"""Storage: files, lazy tables and dask collections as chunks of rows, that any worker can read by itself."""
 
 from __future__ import annotations
 
