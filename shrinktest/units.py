@@ -1,18 +1,17 @@
-"""Units of columns, found on the pooled sample: what ``scale=`` asks for."""
+"""Units of columns, found on the pooled sample, and columns that cannot be tested."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from shrinktest._check import Array, choice, counted, listed, n_dimensions, positive
 from shrinktest._rounding import rounding_of
 from shrinktest.notes import note
-from shrinktest.tables.untestable import Untestable
 
 #: Units by name: standard deviation (over n), median absolute deviation from the median, mid-ranks, and distances from
 #: the median in units of their mean.
@@ -24,6 +23,13 @@ _BESIDE = {f"{name} in sd": name for name in SCALES if name != "sd"}  # the same
 _MOVED = ("rank", "deviation", "rank in sd", "deviation in sd")  # what stands for the values is no multiple of them
 
 Scale = str | tuple[str | float, ...]
+T = TypeVar("T")
+
+#: Why a column with one value is not tested.
+CONSTANT = "it has the same value in every row"
+
+#: Reasons by the name of the table that they are about, and the name or number of a column.
+Reasons = Mapping[tuple[str, str], str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,3 +242,68 @@ def _own_ranks(Z: Array) -> Array:
         ends = np.append(starts[1:], size)
         out[order, j] = np.repeat(starts + ends, ends - starts) / (2.0 * size)
     return out
+
+
+# --- columns that cannot be tested --------------------------------------------------------------------------
+
+
+class Untestable(ValueError):
+    """Raised for a column that cannot be tested.
+
+    Parameters
+    ----------
+    message : str
+        The error of a test of all columns together.
+    whose : str
+        Name of the table, in messages.
+    column : str
+        Name of the column, or its number.
+    reason : str
+        Why it is not tested, such as "all values are missing in X".
+    """
+
+    def __init__(self, message: str, whose: str, column: str, reason: str) -> None:
+        super().__init__(message, whose, column, reason)
+        self.whose, self.column, self.reason = whose, column, reason
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+def refuse_empty(values: Sequence[tuple[str, str, int]], left: int) -> None:
+    """Raise Untestable for the first column with fewer than two values, if rows with missing values are dropped.
+
+    ``values`` has the names of the table and of the column, and the number of values; ``left`` rows remain.
+    """
+    for whose, column, number in values:
+        if number < 2:
+            alone = column.isdigit() and sum(other == whose for other, *_ in values) == 1
+            where = whose if alone else f"column {column if column.isdigit() else repr(column)} of {whose}"
+            reason = f"all values {'but one ' if number else ''}are missing"
+            raise Untestable(
+                f"{where}: {reason}, so nan_policy='omit' leaves {counted(left, 'row')}; leave this column out",
+                whose,
+                column,
+                f"{reason} in {whose}",
+            )
+
+
+def without_untestable(read: Callable[[Reasons], T]) -> tuple[T, Reasons]:
+    """Return what ``read`` finds without the columns that it cannot take, and why not.
+
+    ``read`` gets the columns to leave out, one more every time.  If none is left, the first error is raised.
+    """
+    reasons: dict[tuple[str, str], str] = {}
+    first: Untestable | None = None
+    while True:
+        try:
+            return read(reasons), reasons
+        except Untestable as error:
+            first = first or error
+            if (error.whose, error.column) in reasons:
+                raise first from None
+            reasons[error.whose, error.column] = error.reason
+        except ValueError:
+            if first is not None:
+                raise first from None
+            raise

@@ -31,7 +31,7 @@ from shrinktest._check import (
     rng_provenance,
 )
 from shrinktest._parallel import n_workers, usable_cores
-from shrinktest._read import XY, read_samples, read_variables
+from shrinktest.data.read import XY, read_samples, read_variables
 
 NAN = float("nan")
 

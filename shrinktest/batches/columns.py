@@ -14,9 +14,11 @@ from shrinktest.batches.crew import Crew
 from shrinktest.batches.rows import Coding, Rows
 from shrinktest.batches.sights import MOST_LEVELS, Sight, fewest, looked, shared
 from shrinktest.batches.store import Store
+from shrinktest.data.column import DROP, Column
+from shrinktest.data.encoding import Code, Encoding, gaps_of
+from shrinktest.data.summary import ColumnSummary
+from shrinktest.data.tables import pooled
 from shrinktest.notes import note
-from shrinktest.tables.column import DROP, Column, pooled
-from shrinktest.tables.encoding import Code, Encoding, gaps_of
 from shrinktest.tables.identifiers import (
     FEW,
     MANY_LEVELS,
@@ -26,8 +28,8 @@ from shrinktest.tables.identifiers import (
     identifier_of,
     may_name_units,
     nearly_all_known,
+    of_apart,
 )
-from shrinktest.tables.pooled import of_apart
 from shrinktest.units import Units
 
 
@@ -121,8 +123,8 @@ class Found:
         codes = []
         for column, sights in kept:
             whole = pooled([column, *(one.complete for one in sights)], ["all rows", *(rows.name for rows in samples)])
-            code = Code.of(whole.taken(slice(len(column), None)), indicate=indicate)
-            codes.append(code if code.fill is None else replace(code, fill=np.nan))
+            code = Code.of(ColumnSummary.of(whole.taken(slice(len(column), None))), indicate=indicate)
+            codes.append(code)
         found = cls(tuple(samples), _encodings(codes, parts), (*notes, *of_units), reasons)
         return found.coded(tuple(codes), tuple(column for column, _ in kept))
 
@@ -156,7 +158,7 @@ def of_numbers(
     """
     each = [Column(name, "number", np.hstack([one[:, j] for one in ranges])) for j, name in enumerate(columns)]
     constant = np.array([column.values.min() == column.values.max() for column in each])
-    found = _encoding([Code.of(column, indicate=False) for column in each], named=True).knowing(constant)
+    found = _encoding([Code.of(ColumnSummary.of(column)) for column in each], named=True).knowing(constant)
     ends = zip(each, np.stack(ranges, axis=-1).transpose(1, 2, 0), strict=True)
     apart = (note for column, samples in ends for note in of_apart(column, list(samples), names))
     several = len(each) > 1 and len(names) > 1

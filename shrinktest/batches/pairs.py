@@ -16,8 +16,8 @@ from shrinktest.batches.recognized import is_paths
 from shrinktest.batches.rows import Reader, Rows, TableReader
 from shrinktest.batches.source import BINS, Batches, as_batches
 from shrinktest.batches.store import Store
-from shrinktest.tables.encoding import Encoding
-from shrinktest.tables.reading import Table
+from shrinktest.data.column import Table
+from shrinktest.data.encoding import Encoding
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,9 +14,9 @@ from shrinktest._rounding import precision_of
 from shrinktest.batches.files import orders_in
 from shrinktest.batches.pieces import Piece
 from shrinktest.batches.source import Batches
-from shrinktest.tables.column import DROP, Column, pooled
-from shrinktest.tables.encoding import Encoding
-from shrinktest.tables.reading import Table, is_table, read_names, read_table, table_of
+from shrinktest.data.column import DROP, Column, Table
+from shrinktest.data.encoding import Encoding
+from shrinktest.data.tables import is_table, pooled, read_names, read_table, table_of
 
 
 @dataclass(frozen=True, eq=False)

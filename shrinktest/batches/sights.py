@@ -18,10 +18,10 @@ from shrinktest.batches.hashes import hashed
 from shrinktest.batches.rows import Rows
 from shrinktest.batches.store import DATA, Store, digest
 from shrinktest.batches.tasks import Reading
-from shrinktest.tables.column import Column, pooled
+from shrinktest.data.column import Column, Table
+from shrinktest.data.tables import pooled
 from shrinktest.tables.identifiers import are_whole, count_rows, enough
-from shrinktest.tables.reading import Table
-from shrinktest.tables.untestable import refuse_empty
+from shrinktest.units import refuse_empty
 
 #: Levels at most of a category, of which every one takes a column of numbers.
 MOST_LEVELS = 1000

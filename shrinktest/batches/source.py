@@ -20,8 +20,8 @@ from shrinktest.batches.partitions import first_rows, has_names, partitions_of
 from shrinktest.batches.partitions import whole_numbers as whole_of_dask
 from shrinktest.batches.pieces import Held, Piece
 from shrinktest.batches.recognized import is_dask, is_lazy, is_paths
+from shrinktest.data.tables import is_table, read_names
 from shrinktest.tables.identifiers import are_whole, has_no_name, known
-from shrinktest.tables.reading import is_table, read_names
 
 BINS = 2000
 _FIRST = 1000  # rows by which a column of numbers is found to have equal ones

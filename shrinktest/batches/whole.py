@@ -14,9 +14,9 @@ from shrinktest.batches.partitions import Partition
 from shrinktest.batches.recognized import ends_as_files, is_paths
 from shrinktest.batches.rows import Rows
 from shrinktest.batches.source import Batches
-from shrinktest.tables.column import DROP, pooled
-from shrinktest.tables.pooled import checked_types
-from shrinktest.tables.reading import Table
+from shrinktest.data.column import DROP, Table
+from shrinktest.data.observed import checked_types
+from shrinktest.data.tables import pooled
 
 
 @dataclass(frozen=True, eq=False)

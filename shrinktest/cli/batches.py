@@ -15,7 +15,7 @@ from shrinktest.batches.source import BINS
 from shrinktest.cli.input import READING, different, told_apart
 from shrinktest.cli.table import TextTable
 from shrinktest.cli.values import whole
-from shrinktest.tables.column import DROP
+from shrinktest.data.column import DROP
 
 _ARRAY = ".npy"
 _ENDS = (_ARRAY, ".parquet")  # of files that no other reader of the command line reads

@@ -17,6 +17,8 @@ from shrinktest.batches.source import as_batches
 from shrinktest.batches.store import Store
 from shrinktest.batches.strata import representative
 from shrinktest.batches.survey import Survey
+from shrinktest.data.encoding import Encoding
+from shrinktest.data.observed import checked_types, is_unasked
 from shrinktest.effects.distance import NORMS, distance
 from shrinktest.effects.inner_products import InnerProducts, never_negative
 from shrinktest.effects.separability import Area
@@ -43,8 +45,6 @@ from shrinktest.results.info import TWO_SAMPLE
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.mmd import prepare
 from shrinktest.statistics.statistic import Prepared
-from shrinktest.tables.encoding import Encoding
-from shrinktest.tables.pooled import checked_types, is_unasked
 from shrinktest.units import as_scale, far_apart
 
 _DRAWN = 2000  # rows from which bandwidths are found, of which all pairs are looked at

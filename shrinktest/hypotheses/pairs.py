@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 
 from shrinktest._check import counted
-from shrinktest._read import XY, scales_of
 from shrinktest.batches.blocks import LENGTH, Blocks, Whole, products_of
 from shrinktest.batches.columns import holes, of_numbers
 from shrinktest.batches.crew import Crew
@@ -18,6 +17,9 @@ from shrinktest.batches.pairs import Pairs
 from shrinktest.batches.store import Store
 from shrinktest.batches.strata import representative
 from shrinktest.batches.summands import summands_of
+from shrinktest.data.encoding import Encoding
+from shrinktest.data.observed import checked_types, is_unasked
+from shrinktest.data.read import XY, scales_of
 from shrinktest.effects.dependence import dependence_in_groups
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.base import Variable
@@ -41,8 +43,6 @@ from shrinktest.statistics.hsic import scaled_norm
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.statistic import Prepared
 from shrinktest.statistics.sums import ROWS, PairSums
-from shrinktest.tables.encoding import Encoding
-from shrinktest.tables.pooled import checked_types, is_unasked
 from shrinktest.units import as_scale
 
 _DRAWN = 2000  # rows from which bandwidths are found, of which all pairs are looked at

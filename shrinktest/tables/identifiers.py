@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import combinations, pairwise
-from typing import Any
 
 import numpy as np
 
-from shrinktest.tables.column import Column, as_date, as_duration, number_level
+from shrinktest.data.column import Column, number_level, parsed
+from shrinktest.notes import note
 
 _UNNAMED = re.compile(r"|Unnamed: \d+|__index_level_\d+__|level_0")
 #: Of the numbers or dates of the smallest sample that others have, where they are likely to be the same units; and of
@@ -139,8 +139,7 @@ def identifier_of(column: Column, *, counts: bool, apart: bool, same: bool, leve
             return "it has another text in every row"
     elif (levels <= MANY_LEVELS and (levels <= FEW or 5 * levels <= 4 * rows)) or rows <= 2:
         return None
-    times = (("date", as_date), ("duration", as_duration))
-    kind = next((k for k, read in times if _all_are(column.levels, read)), None)
+    kind = next((k for k in ("date", "duration") if not np.isnat(parsed(column.levels, k)).any()), None)
     way = "" if kind is None else f"read {kind}s (column_types={{{column.name!r}: {kind!r}}}), "
     raise ValueError(
         f"column {column.name!r} holds text with {levels} different values in {rows} rows, too many for categories; "
@@ -183,15 +182,21 @@ def apart(
     return None
 
 
+def of_apart(
+    column: Column, samples: Sequence[np.ndarray], names: Sequence[str], differ: bool | None = None
+) -> tuple[str, ...]:
+    """What a reader should know of a column that tells the samples apart, whatever else is in the table."""
+    why = apart(column, samples, names, differ)
+    return (
+        () if why is None else (note("tells-samples-apart", column=column.name, names=" and ".join(names), reason=why),)
+    )
+
+
 def _one_after_the_other(samples: Sequence[np.ndarray]) -> bool:
     """Whether the ranges of dates or numbers, some of which may be missing, do not overlap."""
     there = [known(values) for values in samples]
     ranges = sorted((values.min(), values.max()) for values in there if values.size)
     return len(ranges) == len(samples) and all(before[1] < after[0] for before, after in pairwise(ranges))
-
-
-def _all_are(levels: Sequence[str], read: Callable[[str], Any]) -> bool:
-    return all(read(level) is not None for level in levels)
 
 
 def all_differ(values: np.ndarray) -> bool:

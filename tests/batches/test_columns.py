@@ -9,6 +9,7 @@ from multiprocessing import get_context
 import numpy as np
 import pandas as pd
 import pytest
+from shrinktest.data.observed import pooled_tables
 
 from shrinktest import Batches, independence_test, k_sample_test, two_sample_test, two_sample_test_columns
 from shrinktest.batches import crew as crews
@@ -16,7 +17,6 @@ from shrinktest.batches.crew import Crew
 from shrinktest.batches.sights import MOST_LEVELS
 from shrinktest.hypotheses.binned import TwoBinned
 from shrinktest.kernels import Linear
-from shrinktest.tables.pooled import PooledTable
 
 pytest.importorskip("pyarrow")
 
@@ -63,7 +63,7 @@ def sorted_rows(points):
 
 def same_as_in_memory(samples, frames, **options):
     types = options.get("column_types", {})
-    pooled = PooledTable.read(frames, ("X", "Y"), types, "both")
+    pooled = pooled_tables(frames, ("X", "Y"), types)
     indicate = options.get("nan_policy") == "indicator"
     keep = ~pooled.missing().any(axis=1) | indicate
     values, encoding = pooled.encoded(keep, options.get("scale", "auto"), indicate=indicate)

@@ -3,13 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from shrinktest.data.observed import pooled_tables
 
 from shrinktest import Batches, two_sample_test
 from shrinktest.batches.crew import Crew
 from shrinktest.batches.rows import Rows
 from shrinktest.batches.sights import Sight, looked
 from shrinktest.hypotheses.binned import TwoBinned
-from shrinktest.tables.pooled import PooledTable
 
 pytest.importorskip("pyarrow")
 
@@ -55,7 +55,7 @@ def in_batches(pair, **options):
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_reasons_are_those_in_memory(seed, share, tmp_path):
     pair = frames(seed, share)
-    whole = PooledTable.read(pair, ("X", "Y"), {"name": "category"} if share == 0.7 else {}, "both")
+    whole = pooled_tables(pair, ("X", "Y"), {"name": "category"} if share == 0.7 else {})
     types = {"name": "category"} if share == 0.7 else {}
     rng = np.random.default_rng([3, seed])
     cut = [np.split(np.arange(N), np.sort(rng.choice(N, 3, replace=False))) for _ in "xy"]

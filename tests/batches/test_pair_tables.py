@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from shrinktest import Batches, independence_test
-from shrinktest._read import XY, read_variables
 from shrinktest.batches.crew import Crew
+from shrinktest.data.read import XY, read_variables
 from shrinktest.hypotheses.pairs import IndependenceInBatches
 
 pytest.importorskip("pyarrow")

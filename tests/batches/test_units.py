@@ -5,12 +5,12 @@ from functools import reduce
 import numpy as np
 import pandas as pd
 import pytest
+from shrinktest.data.observed import pooled_tables
 from test_columns import files, hypothesis, same_as_in_memory
 
 from shrinktest import two_sample_test
 from shrinktest.batches.sights import MOST_LEVELS, Sight, shared
-from shrinktest.tables.column import Column
-from shrinktest.tables.pooled import PooledTable
+from shrinktest.data.column import Column
 
 pytest.importorskip("pyarrow")
 
@@ -38,7 +38,7 @@ def test_numbers_that_identify_units_are_as_in_memory(tmp_path, rows):
     assert same_as_in_memory(paths, frames).encoding.names == ("id", "count")
     frames[1]["id"] = np.append(frames[0]["id"][:-1], frames[0]["id"][0])  # one of them came twice
     paths[1] = files(tmp_path, "twice", frames[1], [rows // 3])
-    kept = "id" in PooledTable.read(frames, ("X", "Y"), {}, "both").table.names
+    kept = "id" in pooled_tables(frames, ("X", "Y"), {}).table.names
     assert kept and ("id" in hypothesis(paths).encoding.names or rows > MOST_LEVELS)
 
 

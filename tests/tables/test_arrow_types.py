@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from shrinktest import change_point_test, independence_test, two_sample_test
-from shrinktest.tables.reading import read_table
+from shrinktest.data.tables import read_table
 
 RNG = np.random.default_rng(0)
 FEW = {"n_resamples": 99, "rng": 0}

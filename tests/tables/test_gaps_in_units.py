@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from shrinktest.data.observed import pooled_tables
 
 from shrinktest import equivalence_test, independence_test, two_sample_test
-from shrinktest.tables.pooled import PooledTable
 
 
 def incomes(seed, missing, n=40):
@@ -19,7 +19,7 @@ X, Y = incomes(0, 0.05), incomes(1, 0.35)
 
 
 def points(x, y, scale):
-    pooled = PooledTable.read((x, y), ("X", "Y"), {}, "both")
+    pooled = pooled_tables((x, y), ("X", "Y"), {})
     return pooled.encoded(np.ones(len(x) + len(y), dtype=bool), scale, indicate=True)[0]
 
 

@@ -5,9 +5,9 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
+from shrinktest.data.observed import pooled_tables
 
 from shrinktest import compare, independence_test, k_sample_test, two_sample_test, two_sample_test_columns
-from shrinktest.tables.pooled import PooledTable
 
 N = 40
 FEW = {"n_resamples": 19, "rng": 0}
@@ -28,7 +28,7 @@ def gaps(table, share, seed=0, name="id"):
 
 
 def read(*tables, **types):
-    return PooledTable.read(tables, [f"T{i}" for i in range(len(tables))], types, "all")
+    return pooled_tables(tables, [f"T{i}" for i in range(len(tables))], types)
 
 
 COUNTED = tables(np.arange(1, N + 1), np.arange(N + 1, 2 * N + 1))

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from shrinktest import compare, independence_test, k_sample_test, two_sample_test
-from shrinktest.tables.reading import read_table
+from shrinktest.data.tables import read_table
 
 RNG = np.random.default_rng(0)
 N = 40

@@ -8,8 +8,8 @@ import pytest
 
 from shrinktest import change_point_test, two_sample_test, two_sample_test_columns
 from shrinktest.cli.entry import main
-from shrinktest.tables.column import from_times, pooled
-from shrinktest.tables.reading import read_table
+from shrinktest.data.column import from_times
+from shrinktest.data.tables import pooled, read_table
 
 FEW = {"n_resamples": 99, "rng": 0, "workers": 1}
 STEPS = np.arange(1, 41).astype("timedelta64[ns]") * 7

@@ -11,8 +11,7 @@ import pyarrow as pa
 import pytest
 
 from shrinktest import compare, independence_test, two_sample_test
-from shrinktest.tables.column import pooled
-from shrinktest.tables.reading import read_table
+from shrinktest.data.tables import pooled, read_table
 
 SHORT = {"n_resamples": 99, "rng": 0}
 

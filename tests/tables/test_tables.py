@@ -22,8 +22,8 @@ from shrinktest import (
     two_sample_test,
     two_sample_test_columns,
 )
-from shrinktest._read import XY, read_samples, read_variables
-from shrinktest.tables.reading import read_table
+from shrinktest.data.read import XY, read_samples, read_variables
+from shrinktest.data.tables import read_table
 
 NAN = float("nan")
 SPAN = pd.Timedelta(days=1)
