@@ -16,9 +16,8 @@ from shrinktest._warn import each_once
 from shrinktest.batches.recognized import in_batches
 from shrinktest.columns import column_tests, serial_note
 from shrinktest.data.column import DROP, Table
-from shrinktest.data.labels import columns_of_labels, pooled_labels
+from shrinktest.data.labels import columns_of_labels, pooled_labels, two_names
 from shrinktest.data.observed import Observed, Rows, checked_types, pooled_tables
-from shrinktest.data.read import two_names
 from shrinktest.data.summary import FEW
 from shrinktest.data.tables import ALONE, check_same_index, is_table, names_in, read_table, series_label, table_of
 from shrinktest.effects.columns import changes, missing_change

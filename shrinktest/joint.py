@@ -9,8 +9,9 @@ import numpy as np
 
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
+from shrinktest.data.labels import named_variables, numbered
 from shrinktest.data.observed import is_unasked
-from shrinktest.data.read import named_variables, numbered, read_variables
+from shrinktest.data.read import read_variables
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.base import Hypothesis, variables_of
 from shrinktest.hypotheses.settings import Settings

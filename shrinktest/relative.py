@@ -12,9 +12,9 @@ import numpy as np
 from shrinktest._check import as_rng, choice, counted, flag, level, rng_provenance
 from shrinktest._hints import hinted
 from shrinktest._parallel import memory_limit, n_workers
-from shrinktest.data.labels import label_codes, pooled_labels
+from shrinktest.data.labels import label_codes, named_samples, pooled_labels
 from shrinktest.data.observed import is_unasked
-from shrinktest.data.read import named_samples, read_samples, read_variables
+from shrinktest.data.read import read_samples, read_variables
 from shrinktest.effects.dependence import dependences
 from shrinktest.effects.distance import distances
 from shrinktest.effects.jackknife import FEWEST, JackknifeEstimates

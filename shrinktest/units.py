@@ -116,6 +116,43 @@ def as_unit(value: Any, name: str) -> str | float:
     return positive(value, name)
 
 
+def scale_each(scale: Any, names: Sequence[str], argument: str) -> list[Any]:
+    """Return the unit of every column: None, a name or a number."""
+    if hasattr(scale, "keys"):
+        given = zip(names, by_name(scale, names, argument, rest="sd"), strict=True)
+        return beside_others([None if one is None else as_unit(one, f"{argument}[{name!r}]") for name, one in given])
+    units: Scale | None = as_scale(scale, len(names), argument)
+    return beside_others(units) if isinstance(units, tuple) else [units] * len(names)
+
+
+def beside_gaps(units: Sequence[Any], gaps: Sequence[int], deviations: np.ndarray) -> list[Any]:
+    """Return units in which indicators of missing values say as much as the features before them.
+
+    An indicator is in units of the spread of its column: so to name a unit, or to divide the column by that number
+    before, is the same.  ``gaps`` are the features with an indicator next to them, and ``deviations`` (d,) their
+    standard deviations, 0 for constant ones, whose indicators stay.
+    """
+    units = list(units)
+    for j in gaps:
+        if not isinstance(units[j], str) and deviations[j] > 0.0:
+            units[j + 1] = units[j + 1] * units[j] / deviations[j]
+    return units
+
+
+def by_name(given: Any, names: Sequence[str], argument: str, rest: Any = None) -> list[Any]:
+    """Return the entries of a mapping or a series in the order of columns; ``rest`` for columns without one.
+
+    Raises ValueError for names that are no columns, and, without ``rest``, for columns without an entry.
+    """
+    known = {str(key): given[key] for key in given.keys()}  # noqa: SIM118  # a series iterates over its values
+    for key in known:
+        choice(key, names, f"a column in {argument}")
+    lacking = [name for name in names if name not in known]
+    if lacking and rest is None:
+        raise ValueError(f"{argument} has no entry for {listed(lacking)}; give one for every column")
+    return [known.get(name, rest) for name in names]
+
+
 def near_one(Z: Array) -> Array:
     """The columns (n, d), or one of them (n,), each divided by a power of two that is near its largest value.
 

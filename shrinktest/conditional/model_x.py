@@ -11,7 +11,6 @@ import numpy as np
 
 from shrinktest._check import check_signature, complete_points, real_values, tensors_to_numpy
 from shrinktest.conditional.hypothesis import ConditionalIndependence, distilled
-from shrinktest.data.encoding import scale_each
 from shrinktest.data.read import Variables
 from shrinktest.data.tables import is_table, taken
 from shrinktest.estimators import MeanEstimator
@@ -21,7 +20,7 @@ from shrinktest.permutations.schemes import Copies
 from shrinktest.statistics.copies import copies_statistic
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.statistic import Prepared, margins
-from shrinktest.units import as_scale
+from shrinktest.units import as_scale, scale_each
 
 _REFERENCE = 50  # copies of X whose mean stands for that of X given Z
 _AMONG = 8  # copies among whose rows those of others lie as a rule

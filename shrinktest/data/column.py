@@ -149,8 +149,7 @@ def read_column(
     infinite = np.isinf(column.values) if column.values.dtype.kind == "f" else np.zeros(1, dtype=bool)
     if infinite.any():
         raise ValueError(
-            f"{where.rstrip(',')} has an infinite value in row {infinite.argmax()} (counting from 0); remove or "
-            "replace it"
+            f"{where} has an infinite value in row {infinite.argmax()} (counting from 0); remove or replace it"
         )
     return column if wanted is None else as_kind(column, wanted, where, shown or name)
 
@@ -219,7 +218,7 @@ def _from_objects(series: pd.Series, name: str, where: str, wanted: Any) -> Colu
     first, *others = series.dropna()
     odd = next((entry for entry in others if type(entry) is not type(first)), first)
     entries = dict.fromkeys(f"{entry!r} ({type(entry).__name__})" for entry in (first, odd))
-    raise _not_read(name, where, series.attrs.get("dtype") or " and ".join(entries))
+    raise _not_read(name, where, " and ".join(entries))
 
 
 def _not_read(name: str, where: str, given: str) -> TypeError:
@@ -413,7 +412,8 @@ def parsed(levels: Iterable[str], kind: str) -> np.ndarray:
     if kind == "date":
         dates = pd.to_datetime(text, format="ISO8601", errors="coerce", utc=True).dt.tz_localize(None).to_numpy()
         return np.where(text.str.len() < 8, np.datetime64("NaT"), dates)  # a year alone is none
-    return pd.to_timedelta(text.where(text.str.contains(":|day")), errors="coerce").to_numpy()
+    text = text.where(text.str.contains(":|day")).str.replace(r"^([+-]?\d+:\d\d)$", r"\1:00", regex=True)
+    return pd.to_timedelta(text, errors="coerce").to_numpy()
 
 
 def _by_level(column: Column, kind: str, where: str, argument: str) -> Column:

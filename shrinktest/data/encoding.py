@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._check import Array, as_points, choice, counted, listed
+from shrinktest._check import Array, as_points, counted, listed
 from shrinktest.data.column import WORDS, Column, Table, recoded
 from shrinktest.data.summary import ColumnSummary, as_common
 from shrinktest.data.tables import is_table, read_table, table_of
@@ -19,12 +19,12 @@ from shrinktest.units import (
     TYPICAL,
     Units,
     Untestable,
-    as_scale,
-    as_unit,
-    beside_others,
+    beside_gaps,
+    by_name,
     constant_columns,
     deviations,
     moves,
+    scale_each,
 )
 
 _APART = 2.0**-0.5  # unit of an indicator of missing values: 0 and 1 are the square root of 2 apart
@@ -386,9 +386,6 @@ def _require_readable(code: Code, column: Column, name: str) -> None:
         raise TypeError(f"{name}, column {column.name!r}, holds {given}; the data that were tested have {tested} there")
 
 
-# --- units that users give by column ------------------------------------------------------------------------
-
-
 def gaps_of(codes: Sequence[Code]) -> tuple[int, ...]:
     """Return the features with something in place of missing values, and an indicator next to them."""
     starts = np.cumsum([0, *(len(code.features) for code in codes)]).tolist()
@@ -399,40 +396,3 @@ def entries_of(codes: Sequence[Code], scale: Any, argument: str) -> tuple[Any, .
     """Return the unit of every feature: a name or a number."""
     each = scale_each(scale, [code.name for code in codes], argument)
     return tuple(unit for code, one in zip(codes, each, strict=True) for unit in code.units(one))
-
-
-def scale_each(scale: Any, names: Sequence[str], argument: str) -> list[Any]:
-    """Return the unit of every column: None, a name or a number."""
-    if hasattr(scale, "keys"):
-        given = zip(names, by_name(scale, names, argument, rest="sd"), strict=True)
-        return beside_others([None if one is None else as_unit(one, f"{argument}[{name!r}]") for name, one in given])
-    units = as_scale(scale, len(names), argument)
-    return beside_others(units) if isinstance(units, tuple) else [units] * len(names)
-
-
-def beside_gaps(units: Sequence[Any], gaps: Sequence[int], deviations: np.ndarray) -> list[Any]:
-    """Return units in which indicators of missing values say as much as the features before them.
-
-    An indicator is in units of the spread of its column: so to name a unit, or to divide the column by that number
-    before, is the same.  ``gaps`` are the features with an indicator next to them, and ``deviations`` (d,) their
-    standard deviations, 0 for constant ones, whose indicators stay.
-    """
-    units = list(units)
-    for j in gaps:
-        if not isinstance(units[j], str) and deviations[j] > 0.0:
-            units[j + 1] = units[j + 1] * units[j] / deviations[j]
-    return units
-
-
-def by_name(given: Any, names: Sequence[str], argument: str, rest: Any = None) -> list[Any]:
-    """Return the entries of a mapping or a series in the order of columns; ``rest`` for columns without one.
-
-    Raises ValueError for names that are no columns, and, without ``rest``, for columns without an entry.
-    """
-    known = {str(key): given[key] for key in given.keys()}  # noqa: SIM118  # a series iterates over its values
-    for key in known:
-        choice(key, names, f"a column in {argument}")
-    lacking = [name for name in names if name not in known]
-    if lacking and rest is None:
-        raise ValueError(f"{argument} has no entry for {listed(lacking)}; give one for every column")
-    return [known.get(name, rest) for name in names]

@@ -66,7 +66,6 @@ class ColumnSummary:
         rows = np.flatnonzero(~column.missing())
         values = column.values[rows]
         shared = column.name, column.kind, len(column), rows.size
-        about = {"zoned": column.zoned, "precision": column.precision}
         if column.kind in CODED:
             numbers = np.bincount(values, minlength=len(column.levels)).tolist()
             counts = {level: n for level, n in zip(column.levels, numbers, strict=True) if n}
@@ -77,7 +76,7 @@ class ColumnSummary:
         if whole and (np.diff(values) == np.diff(rows)).all():
             ends = tuple((int(i), float(column.values[i])) for i in rows[[0, -1]]) if rows.size else ()
         low, high = (values.min(), values.max()) if rows.size else (None, None)
-        return cls(*shared, whole=whole, low=low, high=high, ends=ends, **about)
+        return cls(*shared, whole=whole, zoned=column.zoned, precision=column.precision, low=low, high=high, ends=ends)
 
     def merge(self, other: ColumnSummary, names: Sequence[str] = ("some rows", "others")) -> ColumnSummary:
         """Add the rows that come next; raise ValueError if they hold another kind of values."""

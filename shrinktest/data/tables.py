@@ -120,8 +120,6 @@ def _from_narwhals(series: Any) -> pd.Series:
         order = native.unify_dictionaries().chunks if getattr(getattr(native, "type", None), "ordered", False) else []
         levels = order[0].dictionary.to_pylist() if order else None
         return entries.astype(pd.CategoricalDtype(levels, ordered=levels is not None))
-    if dtype == nw.Unknown and not entries.isna().all():
-        entries.attrs["dtype"] = f"dtype {getattr(native, 'type', dtype)}"  # of values that are no variable
     return entries
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from shrinktest.data.labels import named_samples, numbered
 from shrinktest.data.observed import is_unasked
-from shrinktest.data.read import XY, Samples, named_samples, numbered, read_samples
+from shrinktest.data.read import XY, Samples, read_samples
 from shrinktest.data.tables import names_for
 from shrinktest.estimators import KME, MeanEstimator
 from shrinktest.hypotheses.base import Hypothesis, Variable, places_of

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest.data.encoding import beside_gaps
 from shrinktest.notes import note
+from shrinktest.units import beside_gaps
 
 
 def deviations_in(units: Any, gaps: Sequence[int]) -> bool:

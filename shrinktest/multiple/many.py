@@ -11,7 +11,6 @@ import numpy as np
 
 from shrinktest._check import counted, listed, n_dimensions, rng_provenance
 from shrinktest.data.column import DROP
-from shrinktest.data.encoding import by_name
 from shrinktest.data.observed import checked_types
 from shrinktest.data.tables import shown_names
 from shrinktest.hypotheses.base import Hypothesis, Variable
@@ -22,7 +21,7 @@ from shrinktest.notes import has_code, note
 from shrinktest.permutations.null import Null
 from shrinktest.results.base import TestData, unique
 from shrinktest.results.multiple import MultipleTestsResult
-from shrinktest.units import CONSTANT, Reasons, constant_columns
+from shrinktest.units import CONSTANT, Reasons, by_name, constant_columns
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,12 +9,12 @@ from multiprocessing import get_context
 import numpy as np
 import pandas as pd
 import pytest
-from shrinktest.data.observed import pooled_tables
 
 from shrinktest import Batches, independence_test, k_sample_test, two_sample_test, two_sample_test_columns
 from shrinktest.batches import crew as crews
 from shrinktest.batches.crew import Crew
 from shrinktest.batches.sights import MOST_LEVELS
+from shrinktest.data.observed import pooled_tables
 from shrinktest.hypotheses.binned import TwoBinned
 from shrinktest.kernels import Linear
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from shrinktest.data.observed import pooled_tables
 
 from shrinktest import Batches, two_sample_test
 from shrinktest.batches.crew import Crew
 from shrinktest.batches.rows import Rows
 from shrinktest.batches.sights import Sight, looked
+from shrinktest.data.observed import pooled_tables
 from shrinktest.hypotheses.binned import TwoBinned
 
 pytest.importorskip("pyarrow")

@@ -5,12 +5,12 @@ from functools import reduce
 import numpy as np
 import pandas as pd
 import pytest
-from shrinktest.data.observed import pooled_tables
 from test_columns import files, hypothesis, same_as_in_memory
 
 from shrinktest import two_sample_test
 from shrinktest.batches.sights import MOST_LEVELS, Sight, shared
 from shrinktest.data.column import Column
+from shrinktest.data.observed import pooled_tables
 
 pytest.importorskip("pyarrow")
 

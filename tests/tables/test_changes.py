@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from shrinktest.data.observed import pooled_tables
 
 import naive_comparison as naive
+from shrinktest.data.observed import pooled_tables
 from shrinktest.effects.columns import changes, missing_change
 from shrinktest.effects.shares import Units
 from shrinktest.results.column_effects import MEDIAN, MISSING, POSITION, SHARE, SPREAD, Change

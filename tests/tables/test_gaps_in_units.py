@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from shrinktest.data.observed import pooled_tables
 
 from shrinktest import equivalence_test, independence_test, two_sample_test
+from shrinktest.data.observed import pooled_tables
 
 
 def incomes(seed, missing, n=40):

@@ -5,9 +5,9 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
-from shrinktest.data.observed import pooled_tables
 
 from shrinktest import compare, independence_test, k_sample_test, two_sample_test, two_sample_test_columns
+from shrinktest.data.observed import pooled_tables
 
 N = 40
 FEW = {"n_resamples": 19, "rng": 0}
