@@ -43,28 +43,17 @@ _INFERRED = {
 class Column:
     """Values of one variable, some of which may be missing.
 
-    Attributes
-    ----------
-    values : ndarray, shape (n,)
-        Float64 for numbers and times of day (in hours), NaN if missing; datetime64 or timedelta64, NaT if missing;
-        codes of the levels of the other kinds, -1 if missing.
-    levels : tuple of str
-        Levels of categories, sorted; of ordered ones in their order.
-    whole : bool
-        True for whole numbers, by dtype, or by value if some are missing.
-    zoned : bool
-        True for dates with a time zone; they are in universal time.
-    precision : dtype
-        Floating-point type in which numbers were given.
+    Values (n,) are float64 for numbers and times of day (in hours), NaN if missing; datetime64 or timedelta64, NaT if
+    missing; and codes of levels for the other kinds, -1 if missing.
     """
 
     name: str
-    kind: str
+    kind: str  # one of ``KINDS``
     values: np.ndarray
-    levels: tuple[str, ...] = ()
-    whole: bool = False
-    zoned: bool = False
-    precision: np.dtype[Any] = DOUBLE
+    levels: tuple[str, ...] = ()  # of categories, sorted; of ordered ones in their order
+    whole: bool = False  # numbers that are whole by dtype, or by value if some are missing
+    zoned: bool = False  # dates with a time zone, which are in universal time
+    precision: np.dtype[Any] = DOUBLE  # in which numbers were given
 
     @property
     def categorical(self) -> bool:
@@ -204,9 +193,8 @@ def _from_objects(series: pd.Series, name: str, where: str, wanted: Any) -> Colu
             zones = {getattr(entry, "tzinfo", None) is not None for entry in series.dropna()}
             if len(zones) > 1:
                 raise ValueError("some have a time zone and some have none")
-            return from_times(
-                name, pd.to_datetime(series, utc=True).dt.tz_localize(None).to_numpy(), zoned=True in zones
-            )
+            universal = pd.to_datetime(series, utc=True).dt.tz_localize(None)
+            return from_times(name, universal.to_numpy(), zoned=True in zones)
         if kind == "duration":
             return from_times(name, pd.to_timedelta(series).to_numpy())
     except (ValueError, OverflowError) as error:
@@ -314,31 +302,25 @@ def _refuse_numbers_as_text(series: pd.Series, column: Column, name: str, where:
 
     text = pd.Series(column.levels, dtype=object).str.strip()
     rows = np.bincount(column.values[column.values >= 0], minlength=len(text))
-    missing = text.str.lower().isin(["", "na", "nan"])
-    least = _NEARLY_ALL * rows[~missing].sum()
-    bare = text.where(~text.str.fullmatch(r"\(.*\)"), "-" + text.str.strip("()")).str.replace(
-        _DECORATION, "", regex=True
-    )
-    bare = bare.where(bare.str.count(r"\.") < 2)
-    shapes = {"number": parsed(bare.fillna(""), "number"), "date": parsed(text.where(text.str.match(_DATE)), "date")}
-    for kind, values in shapes.items():
-        alike = ~missing.to_numpy() & (values == values)
-        if kind == "number" and (
-            text.str.fullmatch(r"0\d+").any() or (not compared and text[alike].str.isdigit().all())
-        ):
+    rows[text.str.lower().isin(["", "na", "nan"])] = 0
+    bare = text.str.replace(r"^\((.*)\)$", r"-\1", regex=True).str.replace(_DECORATION, "", regex=True)
+    bare = bare.where(bare.str.count(r"\.") < 2, "")
+    dates = text.where(text.str.match(_DATE), "")
+    for kind, values in (("number", parsed(bare, "number")), ("date", parsed(dates, "date"))):
+        alike = (rows > 0) & (values == values)
+        codes = text.str.fullmatch(r"0\d+").any() or (not compared and text[alike].str.isdigit().all())
+        if not alike.any() or rows[alike].sum() < _NEARLY_ALL * rows.sum() or (kind == "number" and codes):
             continue
-        if alike.any() and rows[alike].sum() >= least:
-            read = parsed(text, kind)
-            plain = bool((read == read)[~missing].all())
-            row = int(np.isin(column.values, np.flatnonzero(alike)).argmax())
-            place = f"table[{name!r}]" if where.endswith(",") else "series"
-            call = f"pd.to_numeric({place})" if kind == "number" else f"pd.to_datetime({place}, format='ISO8601')"
-            call = f"such as by {call}" if plain else f"remove what is not part of a {kind} ({place}.str.replace)"
-            ways = f"{kind!r}}} (or 'category')" if plain else "'category'}"
-            raise ValueError(
-                f"{where} holds {kind}s as text ({series.iloc[row]!r} in row {row}); convert it, {call}, or set "
-                f"column_types={{{name!r}: {ways}"
-            )
+        plain = (parsed(text[rows > 0], kind) == parsed(text[rows > 0], kind)).all()
+        row = int(np.isin(column.values, np.flatnonzero(alike)).argmax())
+        place = f"table[{name!r}]" if where.endswith(",") else "series"
+        call = f"pd.to_numeric({place})" if kind == "number" else f"pd.to_datetime({place}, format='ISO8601')"
+        way = f"such as by {call}" if plain else f"remove what is not part of a {kind} ({place}.str.replace)"
+        types = f"{kind!r}}} (or 'category')" if plain else "'category'}"
+        raise ValueError(
+            f"{where} holds {kind}s as text ({series.iloc[row]!r} in row {row}); convert it, {way}, or set "
+            f"column_types={{{name!r}: {types}"
+        )
 
 
 # --- as another kind ----------------------------------------------------------------------------------------

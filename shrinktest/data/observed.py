@@ -183,8 +183,9 @@ class Observed:
                 texts = {"values": counted(shared.size, "value"), "are": "is" if shared.size == 1 else "are"}
                 remedy = f"say so: {ways}blocks= with a label for every row"
                 notes.append(note("repeated-units", column=column.name, names=every, remedy=remedy, **texts))
-            elif (apart := (first >= 0) & (second >= 0) & (first != second)).any():
-                row, (x, y) = int(apart.argmax()), self.names[:2]
+            elif first.size == second.size and ((first >= 0) & (second >= 0) & (first != second)).any():
+                row = int(((first >= 0) & (second >= 0) & (first != second)).argmax())
+                x, y = self.names[:2]
                 one, other = (repr(column.levels[values[row]]) for values in (first, second))
                 raise ValueError(
                     f"paired=True pairs row i of {x} and {y}, but column {column.name!r} is {one} in row {row} of {x} "

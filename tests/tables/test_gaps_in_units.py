@@ -20,7 +20,7 @@ X, Y = incomes(0, 0.05), incomes(1, 0.35)
 
 def points(x, y, scale):
     pooled = pooled_tables((x, y), ("X", "Y"), {})
-    return pooled.encoded(np.ones(len(x) + len(y), dtype=bool), scale, indicate=True)[0]
+    return pooled.taken(np.ones(len(x) + len(y), dtype=bool), scale, "scale", indicate=True).values
 
 
 def test_a_unit_of_one_is_no_unit():
