@@ -12,7 +12,7 @@ from shrinktest._check import as_rng, choice
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest._parallel import kernel_progress
-from shrinktest._read import XY
+from shrinktest.data.read import XY
 from shrinktest.data.sources import in_batches
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
@@ -21,7 +21,7 @@ from shrinktest.multiple.many import ColumnsToTest, dropping, listwise_note, ref
 from shrinktest.multiple.run import independent_rng
 from shrinktest.permutations.serial_correlation import BY_GROUPS, BY_PAIRS
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
-from shrinktest.tables.untestable import without_untestable
+from shrinktest.units import without_untestable
 
 
 @hinted

@@ -13,9 +13,9 @@ from shrinktest.batches.delimited import AS_TYPED
 from shrinktest.cli.input import READING, different, told_apart
 from shrinktest.cli.table import TextTable
 from shrinktest.cli.values import whole
+from shrinktest.data.column import DROP
 from shrinktest.data.sources import BINS
 from shrinktest.data.storage import columns_in, names_in, paths_in
-from shrinktest.tables.column import DROP
 
 _ARRAY = ".npy"
 _ENDS = (_ARRAY, ".parquet")  # of files that no other reader of the command line reads

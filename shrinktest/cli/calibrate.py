@@ -40,10 +40,10 @@ from shrinktest.cli.options import (
 )
 from shrinktest.cli.report import report
 from shrinktest.cli.values import bandwidth, typed_type, whole
+from shrinktest.data.column import Table
 from shrinktest.plots.axes import check_path
 from shrinktest.power import KNOWN_TESTS
 from shrinktest.results.info import INDEPENDENCE, KINDS, TWO_SAMPLE
-from shrinktest.tables.reading import Table
 
 #: Each kind of test that can be calibrated, and the test of this package.
 _TESTS: dict[str, Callable[..., Any]] = {TWO_SAMPLE.name: two_sample_test, INDEPENDENCE.name: independence_test}

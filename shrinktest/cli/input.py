@@ -18,10 +18,9 @@ from typing import Any
 from shrinktest._check import choice, counted
 from shrinktest.cli.streams import named
 from shrinktest.cli.table import TextTable, matched_columns, parse_table
+from shrinktest.data.column import DROP, Table
+from shrinktest.data.observed import pooled_tables
 from shrinktest.data.storage import KINDS
-from shrinktest.tables.column import DROP
-from shrinktest.tables.pooled import PooledTable
-from shrinktest.tables.reading import Table
 
 #: Data sets that stand for themselves where a file is expected.
 PACKAGED = ("eckerle4",)
@@ -345,7 +344,7 @@ def _read(
     tables = tuple(file.columns(names, own) for file in files)
     # what cannot be tested together is told by the names of the files, before the test calls them X and Y
     try:
-        tested = PooledTable.read(tables, [file.source for file in files], own, "all files").table.names
+        tested = pooled_tables(tables, [file.source for file in files], own).table.names
     except ValueError as error:
         raise ValueError(f"{error}{files[0].parted()}") from None
     if args.nan_policy == "raise":

@@ -14,8 +14,7 @@ import numpy as np
 
 from shrinktest._check import choice, counted
 from shrinktest.cli.values import typed_type
-from shrinktest.tables.column import Column
-from shrinktest.tables.reading import Table
+from shrinktest.data.column import Column, Table
 from shrinktest.tables.text import (
     THOUSANDS,
     OddCell,

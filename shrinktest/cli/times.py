@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._series import in_longest_unit
 from shrinktest.cli.table import TextTable
-from shrinktest.tables.column import DROP, in_longest_unit
+from shrinktest.data.column import DROP
 from shrinktest.tables.text import whole_numbers
 
 _YEAR_FIRST = re.compile(r"\d{4}\D")  # text of one length whose order is that of time

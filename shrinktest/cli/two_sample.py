@@ -24,10 +24,10 @@ from shrinktest.cli.options import (
 )
 from shrinktest.cli.report import report, save_picture
 from shrinktest.cli.values import bandwidth
+from shrinktest.data.column import Table
 from shrinktest.multiple.ensembles import KernelSpec, is_several
 from shrinktest.plots.axes import check_path
 from shrinktest.results.info import TWO_SAMPLE
-from shrinktest.tables.reading import Table
 
 
 def add_options(command: argparse.ArgumentParser) -> None:

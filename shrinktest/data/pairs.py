@@ -17,12 +17,12 @@ import numpy as np
 from shrinktest._check import listed
 from shrinktest.data.bins import Bijection
 from shrinktest.data.chunks import Key, Store, digest, reduce
+from shrinktest.data.column import Table
 from shrinktest.data.rows import Reader, Rows
 from shrinktest.data.sources import BINS, Batches
 from shrinktest.data.storage import Chunk, is_dask, is_paths
 from shrinktest.data.survey import DATA, FEATURES, SEED, Survey, numbered, same_rows
 from shrinktest.kernels.inner import FeatureMap
-from shrinktest.tables.reading import Table
 
 LENGTH = 8  # pairs of a block
 _GROUPS = 100  # of blocks

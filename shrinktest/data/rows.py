@@ -10,25 +10,12 @@ import numpy as np
 
 from shrinktest._check import Points, as_points, check_digits, counted, listed
 from shrinktest._rounding import precision_of
+from shrinktest.data.column import DROP, Column, Table
+from shrinktest.data.encoding import Code, Encoding
 from shrinktest.data.sources import Batches
 from shrinktest.data.storage import Chunk
-from shrinktest.tables.column import DROP, Column, pooled
-from shrinktest.tables.encoding import Encoding
-from shrinktest.tables.reading import Table, is_table, read_names, read_table, table_of
-
-
-@dataclass(frozen=True, eq=False)
-class Coding:
-    """How tables become numbers."""
-
-    encoding: Encoding  # with units of 1
-    seen: tuple[Column, ...]  # a few values of every column, among them all levels, which tell its type
-
-    def columns(self, table: Table) -> tuple[Column, ...]:
-        """Return the columns of some rows with the types and levels of those of all rows."""
-        names = "other rows", table.source or "one table"
-        both = zip(self.seen, table.columns, strict=True)
-        return tuple(pooled((seen, column), names).taken(slice(len(seen), None)) for seen, column in both)
+from shrinktest.data.summary import as_common
+from shrinktest.data.tables import is_table, read_names, read_table, table_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +27,7 @@ class Reader:
     columns: tuple[int, ...] | None  # numbers of the columns that are read, if they have no names; default all
     omit: bool  # True if rows with missing values are left out, which are an error otherwise
     types: Mapping[str, Any] | None = None  # of columns of tables, as users give them; None if all hold numbers
-    code: Coding | None = None  # how tables become numbers, once it is known
+    code: Encoding | None = None  # how tables become numbers, once it is known
 
     def numbers(self, chunk: Chunk) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield complete rows (k, d), and which rows (n,) of the part these are."""
@@ -123,8 +110,10 @@ class Reader:
 
     def _coded(self, table: Table, first: int) -> tuple[np.ndarray, np.ndarray]:
         assert self.code is not None
-        columns = self.code.columns(table)
-        both = zip(columns, self.code.encoding.codes, strict=True)
+        codes = self.code.codes
+        both = list(zip(table.columns, codes, strict=True))
+        columns = tuple(as_common(column, code.kind, _levels(column, code)) for column, code in both)
+        both = list(zip(columns, codes, strict=True))
         missing = np.column_stack([column.missing() & (not code.indicated) for column, code in both])
         if missing.any() and not self.omit:
             row, column = (int(place) for place in np.argwhere(missing)[0])
@@ -133,7 +122,13 @@ class Reader:
                 "from 0); use nan_policy='omit'"
             )
         complete = np.asarray(~missing.any(axis=1))
-        return self.code.encoding.points(Table(columns).taken(complete)), complete
+        return self.code.points(Table(columns).taken(complete)), complete
+
+
+def _levels(column: Column, code: Code) -> tuple[str, ...]:
+    """Return the levels of a column as it is read again; those that only rows with missing values have are kept."""
+    more = sorted({*column.levels} - {*code.levels}) if code.kind == "category" else []
+    return (*code.levels, *more)
 
 
 def _ordered_levels(table: Any) -> dict[str, list[Any]]:
@@ -188,10 +183,6 @@ class Rows:
         known = self.batches.signature(self.name)
         reader, types = self.reader, sorted((self.reader.types or {}).items())
         return known and [known, reader.names, reader.columns, reader.omit, self.batches.size, repr(types)]
-
-    def coded(self, code: Coding | None) -> Rows:
-        """Return the same rows read as numbers by a code."""
-        return replace(self, reader=replace(self.reader, code=code))
 
     def only(self, kept: Sequence[int]) -> Rows:
         """Keep some of the columns, which have names."""

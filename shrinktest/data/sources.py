@@ -155,7 +155,7 @@ class Batches:
         return columns
 
     def _known_names(self, name: str) -> tuple[str, ...] | None:
-        from shrinktest.tables.reading import is_table, read_names
+        from shrinktest.data.tables import is_table, read_names
 
         if is_dask(self.data):
             return tuple(map(str, self.data.columns)) if hasattr(self.data, "columns") else None
@@ -168,12 +168,10 @@ class Batches:
         return read_names(first)
 
     def mixed(self, name: str, names: tuple[str, ...] | None) -> bool:
-        """Return True if columns may hold other than numbers, or whole numbers that identify rows.
+        """Return True if columns may hold other than numbers, or numbers that count the rows.
 
         All rows must be read to know; of other tables that reading can be spared.
         """
-        from shrinktest.tables.identifiers import are_whole, has_no_name, known
-
         if names is None:
             return False
         if is_dask(self.data):
@@ -188,17 +186,12 @@ class Batches:
             return True
         if None in whole.values():
             return True
-        if len(names) == 1 or not whole:
+        if len(names) == 1:
             return False
-        if any(map(has_no_name, whole)):
-            return True
-        chunk = next(self.chunks(name, tuple(whole)), None)
+        chunk = next(self.chunks(name, names), None)
         part = None if chunk is None else next(chunk.computed().parts(), None)
-        first = np.empty((0, len(whole))) if part is None else np.asarray(part[:_FIRST], dtype=np.float64)
-        for values, is_whole in zip(map(known, first.T), whole.values(), strict=True):
-            if (is_whole or (len(first) and are_whole(values))) and np.unique(values).size == values.size:
-                return True
-        return False
+        first = np.empty((0, len(names))) if part is None else np.asarray(part[:_FIRST], dtype=np.float64)
+        return any(map(_may_count, first.T))
 
     @property
     def counted(self) -> bool:
@@ -234,7 +227,7 @@ class Batches:
             yield from self._given(name, names, tables=tables)
 
     def _given(self, name: str, names: tuple[str, ...] | None, *, tables: bool) -> Iterator[Chunk]:
-        from shrinktest.tables.reading import is_table
+        from shrinktest.data.tables import is_table
 
         first = 0
         parts = lazy_parts(self.data, name, names or (), self.size, tables=tables) if is_lazy(self.data) else self.data
@@ -245,6 +238,12 @@ class Batches:
                 raise ValueError(f"{where} must have two dimensions, rows and columns; found shape {np.shape(values)}")
             yield Chunk(where, values, first=first, rows=len(values))
             first += len(values)
+
+
+def _may_count(values: np.ndarray) -> bool:
+    """Return True if numbers go up by one a row, as far as they are known."""
+    rows = np.flatnonzero(~np.isnan(values))
+    return bool((np.diff(values[rows]) == np.diff(rows)).all())
 
 
 def as_batches(samples: Sequence[Any], names: Sequence[str]) -> tuple[Batches, ...]:

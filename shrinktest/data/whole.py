@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import as_path
+from shrinktest.data.column import DROP, Table
+from shrinktest.data.observed import checked_types
 from shrinktest.data.rows import Rows
 from shrinktest.data.sources import Batches, in_batches
 from shrinktest.data.storage import is_paths
-from shrinktest.tables.column import DROP, pooled
-from shrinktest.tables.pooled import checked_types
-from shrinktest.tables.reading import Table
+from shrinktest.data.tables import pooled
 
 
 def read_whole(

@@ -9,10 +9,11 @@ from typing import Any, Self
 import numpy as np
 
 from shrinktest._check import Array, complete_points, counted
-from shrinktest.batches.columns import Found, holes, of_numbers
-from shrinktest.batches.sights import refuse_empty_columns
 from shrinktest.data.bins import Bins
 from shrinktest.data.chunks import Store
+from shrinktest.data.encoding import Encoding
+from shrinktest.data.kinds import Found, holes, notes_on_numbers, refuse_empty_columns
+from shrinktest.data.observed import checked_types, is_unasked
 from shrinktest.data.rows import Rows
 from shrinktest.data.sources import as_batches
 from shrinktest.data.survey import SAMPLE, Survey, representative, require_rows, survey
@@ -41,8 +42,6 @@ from shrinktest.results.info import TWO_SAMPLE
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.mmd import prepare
 from shrinktest.statistics.statistic import Prepared
-from shrinktest.tables.encoding import Encoding
-from shrinktest.tables.pooled import checked_types, is_unasked
 from shrinktest.units import as_scale, far_apart
 
 _WITHOUT = "samples in batches keep mean features of bins, and no rows: "
@@ -111,7 +110,7 @@ class Binned(EqualDistributions):
             remarks = (*found.notes, *remarks, *encoding.notes(name, unasked=unasked and first is not None))
         elif first is not None:
             ranges = [np.vstack([one.low, one.high]) for (one,) in seen.seen if one is not None]
-            remarks = (*remarks, *of_numbers(first, ranges, names, unasked=unasked))
+            remarks = (*remarks, *notes_on_numbers(first, ranges, names, unasked=unasked))
         hypothesis = cls(
             variables=(Variable(pooled.rows, name, settled, None, not unasked),),
             sizes=bins.counts,

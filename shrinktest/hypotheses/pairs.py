@@ -9,11 +9,12 @@ from typing import Any, Self
 import numpy as np
 
 from shrinktest._check import counted
-from shrinktest._read import XY, scales_of
-from shrinktest.batches.columns import Found, Part, holes, of_numbers
-from shrinktest.batches.sights import refuse_empty_columns
 from shrinktest.data.chunks import Store
+from shrinktest.data.encoding import Encoding
+from shrinktest.data.kinds import Found, Part, holes, notes_on_numbers, refuse_empty_columns
+from shrinktest.data.observed import checked_types, is_unasked
 from shrinktest.data.pairs import LENGTH, Blocks, Multiplying, Pairs, Products, products_of
+from shrinktest.data.read import XY, scales_of
 from shrinktest.data.sources import as_batches
 from shrinktest.data.survey import SAMPLE, Survey, representative, survey
 from shrinktest.effects.dependence import dependence_in_groups
@@ -37,8 +38,6 @@ from shrinktest.statistics.hsic import scaled_norm
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.statistic import Prepared
 from shrinktest.statistics.sums import ROWS, PairSums, ShiftedSums
-from shrinktest.tables.encoding import Encoding
-from shrinktest.tables.pooled import checked_types, is_unasked
 from shrinktest.units import as_scale
 
 
@@ -130,7 +129,7 @@ class IndependenceInBatches(Independence):
             if encoding is not None:
                 remarks += encoding.notes(name, unasked=unasked and encoding.named)
             elif names is not None:
-                remarks += of_numbers(names, [np.vstack([side.low, side.high])], [name], unasked=unasked)
+                remarks += notes_on_numbers(names, [np.vstack([side.low, side.high])], [name], unasked=unasked)
         blocks = Blocks.drawn(seen.sizes[0], rng)
         variables = (Variable(points[k], XY[k], settled[k], None, not unasked) for k in (0, 1))
         return cls(

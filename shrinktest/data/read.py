@@ -10,12 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shrinktest._check import NAN_POLICIES, Array, Columns, choice, counted, flag
-from shrinktest.notes import note
-from shrinktest.permutations.design import PermutationDesign, check_shift, design_of
-from shrinktest.tables.aligned import at_least_two_rows, check_pairs, check_same_index
-from shrinktest.tables.column import DROP
-from shrinktest.tables.encoding import Encoding
-from shrinktest.tables.labels import (
+from shrinktest.data.column import DROP
+from shrinktest.data.encoding import Encoding
+from shrinktest.data.labels import (
     as_labels,
     columns_of_labels,
     label_codes,
@@ -23,13 +20,22 @@ from shrinktest.tables.labels import (
     patterns_kept,
     pooled_labels,
 )
-from shrinktest.tables.matched import matched
-from shrinktest.tables.observed import Observed, ObservedTables, observed, omitted_together
-from shrinktest.tables.pooled import checked_types, require_columns
-from shrinktest.tables.reading import label_of
+from shrinktest.data.observed import (
+    Observed,
+    at_least_two_rows,
+    check_column_types,
+    check_pairs,
+    checked_types,
+    observed,
+)
+from shrinktest.data.tables import check_same_index, label_of
+from shrinktest.notes import note
+from shrinktest.permutations.design import PermutationDesign, check_shift, design_of
 from shrinktest.units import Scale
 
 Rows = NDArray[np.bool_]
+
+_LEAST = 0.001  # smallest indicator in pairs, as a share of its usual size: a smaller one would drown in rounding
 
 #: What messages call two samples, or two variables.
 XY = ("X", "Y")
@@ -62,11 +68,11 @@ class Samples:
         return tuple(map(len, self.values))
 
     def matched(self) -> Samples:
-        """The same pairs, of which only complete ones are compared by their values; see :func:`matched`."""
+        """The same pairs, of which only complete ones are compared by their values; see :func:`_matched`."""
         gaps = [] if self.encoding is None else [code.name for code in self.encoding.codes if code.indicated]
         if self.encoding is None or not gaps:
             return self
-        encoding, points = matched(self.encoding, np.vstack(self.values))
+        encoding, points = _matched(self.encoding, np.vstack(self.values))
         first, second = map(np.ascontiguousarray, np.split(points, 2))
         return replace(
             self,
@@ -97,6 +103,35 @@ class Variables:
     def columns(self) -> tuple[Columns, ...]:
         """For every variable the names of its columns, or None."""
         return tuple(None if one is None else one.columns for one in self.encodings)
+
+
+def _matched(encoding: Encoding, points: Array) -> tuple[Encoding, Array]:
+    """Compare the values of complete pairs only, and missing values by themselves.
+
+    ``points`` (2n, number of features) are encoded rows; row i and row n + i are a pair.  If one of the two misses a
+    value, both get the number that stands for a missing one, so that only the indicator differs.  The indicator becomes
+    as large as the typical distance of two values in a pair (root mean square), and no larger than it was: beside pairs
+    that are much alike, one gap would otherwise outweigh all values.  Exchanging the rows of a pair exchanges the
+    results, and changes nothing else, so that permutation tests of pairs stay exact.
+
+    Returns the encoding with these sizes of indicators, and the points.
+    """
+    points, units = points.copy(), list(encoding.units.scale)
+    for code, group in zip(encoding.codes, encoding.groups, strict=True):
+        if not code.indicated:
+            continue
+        values, gap = slice(group.start, group.stop - 1), group.stop - 1
+        missing = points[:, gap] != 0.0
+        incomplete = np.logical_or(*np.split(missing, 2))
+        points[np.tile(incomplete, 2), values] = points[missing.argmax(), values]
+        first, second = np.split(points[:, values], 2)
+        squares = np.square(first - second)[~incomplete].sum(axis=1)
+        if squares.any():
+            size = points[:, gap].max()
+            share = float(np.clip(np.sqrt(squares.mean()) / size, _LEAST, 1.0))
+            points[:, gap] *= share
+            units[gap] = float(units[gap]) / share
+    return replace(encoding, units=replace(encoding.units, scale=tuple(units))), points
 
 
 # --- the two readers ----------------------------------------------------------------------------------------
@@ -141,11 +176,10 @@ def read_samples(
                 "it out, or leave out paired=True (matched groups: blocks= names the match, groups= the group)"
             )
     _check_number(samples, "samples", nan_policy)
-    every = "both" if _two(names) else "all"
     of_labels_in: tuple[str, ...] = ()
     if transform is None:
         column_types, of_labels_in = columns_of_labels(given_labels, samples, column_types, scale)
-    data = observed(samples, names, nan_policy, column_types, transform, every, labels=labels)
+    data = observed(samples, names, nan_policy, column_types, transform, labels=labels)
     check_column_types(column_types, [data])
     complete, omit = data.complete(nan_policy, given=labels), nan_policy == "omit"
     if covariates is not None:
@@ -157,8 +191,7 @@ def read_samples(
                 )
         complete = [rows & others for rows, others in zip(complete, covariates, strict=True)]
     if paired:
-        same = len(set(data.sizes)) == 1
-        check_pairs(samples, names, data.sizes, complete, omit, data.missing_in() if omit and same else {})
+        check_pairs(samples, data, names, complete, omit)
         matched = [np.logical_and.reduce(complete)] * len(complete)
         keep = matched if omit else [np.ones(size, dtype=bool) for size in data.sizes]
     else:
@@ -184,16 +217,13 @@ def read_samples(
         sample = np.repeat(np.arange(len(values)), tuple(map(len, values)))
         restriction = design_of(block, group, sample, "both X and Y" if _two(names) else "more than one sample")
     notes: tuple[str, ...] = (*of_labels_in, *data.omitted(keep), *taken.notes)
-    left_out: Mapping[str, str] = {}
-    if isinstance(data, ObservedTables):
-        left_out = data.pooled.left_out
-        said = paired or (same_units and blocks is None and groups is None and covariates is None)
-        notes += data.pooled.units(paired=bool(paired)) if said else ()
+    if paired or (same_units and blocks is None and groups is None and covariates is None):
+        notes += data.units(paired=bool(paired))
     if not labels:
         notes += note_on_labels(data.as_columns(), data.sizes, names)
     full = data.with_values(keep, together=bool(paired))
     return Samples(
-        values, missing, restriction, taken.scale, taken.encoding, notes, tuple(keep), left_out, (data,), full
+        values, missing, restriction, taken.scale, taken.encoding, notes, tuple(keep), data.left_out, (data,), full
     )
 
 
@@ -255,7 +285,7 @@ def read_variables(
     at_least_two_rows(int(keep.sum()), every, keep, missing=gaps if nan_policy == "omit" else None)
     scales = scales_of(scale, [one.columns for one in data], names)
     taken = [one.taken(keep, *unit, indicate=nan_policy == "indicator") for one, unit in zip(data, scales, strict=True)]
-    omitted = omitted_together(variables, data, keep)
+    omitted = _omitted_together(variables, data, keep)
     found = Variables(
         values=tuple(one.values for one in taken),
         missing=nan_policy != "omit" and not bool(complete.all()),
@@ -267,7 +297,7 @@ def read_variables(
         kept=(keep,) * len(data),
         observed=tuple(data),
         gaps=tuple(one.missing()[~keep] for one in data),
-        left_out=tuple(one.pooled.left_out if isinstance(one, ObservedTables) else {} for one in data),
+        left_out=tuple(one.left_out for one in data),
     )  # fmt: skip
     if blocks is None and groups is None and shift is None:
         return found
@@ -283,6 +313,19 @@ def read_variables(
         read_labels.append(given)
     restriction = design_of(*read_labels, shift=shift is not None)
     return replace(found, restriction=restriction if places is None else replace(restriction, places=places))
+
+
+def _omitted_together(given: Sequence[Any], read: Sequence[Observed], keep: Rows) -> tuple[str, ...]:
+    """How many rows of variables were left out, and for which columns of which of them, if any were.
+
+    A table that is ``given`` for several variables is spoken of once.
+    """
+    if keep.all():
+        return ()
+    once = [one for v, one in enumerate(read) if not any(given[v] is before for before in given[:v])]
+    why = " and ".join(f"{holes} of {one.names[0]}" for one in once if (holes := one.holes()))
+    rows = f"{int((~keep).sum())} of {counted(len(keep), 'row')}"
+    return (note("missing-left-out", rows=rows, where=f"; missing in {why}"),)
 
 
 def scales_of(scale: Any, columns: Sequence[Columns], names: Sequence[str]) -> list[tuple[Any, str]]:
@@ -307,12 +350,6 @@ def scales_of(scale: Any, columns: Sequence[Columns], names: Sequence[str]) -> l
             f"or one number per column); got {scale!r}"
         )
     return [(one, f"scale[{v}]") for v, one in enumerate(scale)]
-
-
-def check_column_types(column_types: Any, data: Sequence[Observed]) -> None:
-    """Raise ValueError for types of columns that no table has."""
-    if column_types:
-        require_columns(checked_types(column_types), [one.pooled for one in data if isinstance(one, ObservedTables)])
 
 
 # --- what messages call them, and what must fit together ----------------------------------------------------

@@ -1,4 +1,4 @@
-"""Labels of rows, such as blocks and groups, and samples and columns that look like labels."""
+"""Labels of rows, such as blocks and groups, and names of samples and variables."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shrinktest._check import Array, loaded_pandas
+from shrinktest._check import Array, listed, loaded_pandas
+from shrinktest.data.column import DROP, Column, Table, number_level
+from shrinktest.data.observed import checked_types
+from shrinktest.data.summary import FEW
+from shrinktest.data.tables import check_same_index, columns_at, is_table, names_in
 from shrinktest.notes import note
-from shrinktest.tables.aligned import check_same_index
-from shrinktest.tables.column import DROP, Column, number_level
-from shrinktest.tables.identifiers import FEW, are_whole, known
-from shrinktest.tables.pooled import checked_types
-from shrinktest.tables.reading import Table, is_table
 
 _MANY = 5  # times as many different values as labels have
 _VARIABLE = re.compile(r"[A-Za-z_]\w*(\[\d+\])?")
@@ -113,9 +112,9 @@ def note_on_labels(columns: Sequence[Column], sizes: Sequence[int], names: Seque
     if len(columns) != 1 or columns[0].kind != "number":
         return ()
     samples = np.split(columns[0].values, np.cumsum(sizes)[:-1])
-    levels = [np.unique(known(values)) for values in samples]
+    levels = [np.unique(values[~np.isnan(values)]) for values in samples]
     for own, values, name in zip(levels, samples, names, strict=True):
-        if not 2 <= own.size <= FEW or (own.size > 2 and not are_whole(own)):
+        if not 2 <= own.size <= FEW or (own.size > 2 and (own != np.rint(own)).any()):
             continue
         for others, data, of in zip(levels, samples, names, strict=True):
             if len(data) == len(values) and others.size >= _MANY * own.size:
@@ -137,49 +136,74 @@ def _call(levels: Array, labels: str, data: str) -> str:
 def columns_of_labels(
     given: Mapping[str, Any], tables: Sequence[Any], column_types: Any, scale: Any
 ) -> tuple[Any, tuple[str, ...]]:
-    """How to read tables without the columns that are the labels of their rows, and what a reader should know of that.
+    """Return how to read tables without the columns that are the labels of their rows, and notes on these.
 
     ``given`` has for "blocks" and "groups" labels for every table, or None; ``column_types`` and ``scale`` are as users
-    give them.  What types name is read as they say; units that are not those of all columns are for the columns as they
-    are, so that none is left out.
+    give them.  Columns with a type are read, and units for each column are for all of them.
     """
     types, notes = checked_types(column_types), []
     if not (scale is None or isinstance(scale, str)):
         return types, ()
     for argument, labels in given.items():
-        name = _column_of(labels, tables)
-        if name is not None and name not in types:
-            types = {**types, name: DROP}
-            asked = f"column_types={{{name!r}: 'category'}}"
-            notes.append(
-                note(
-                    "untested-column",
-                    column=name,
-                    what="is not tested",
-                    reason=f"it holds the labels of {argument}= ({asked} tests it)",
-                )
-            )
+        if not isinstance(labels, tuple | list) or len(labels) != len(tables):
+            continue
+        first, *others = (_columns_equal(table, own) for table, own in zip(tables, labels, strict=True))
+        shared = [name for name in first if all(name in other for other in others)]
+        if len(shared) == 1 and shared[0] not in types:
+            types = {**types, shared[0]: DROP}
+            reason = f"it holds the labels of {argument}= (column_types={{{shared[0]!r}: 'category'}} tests it)"
+            notes.append(note("untested-column", column=shared[0], what="is not tested", reason=reason))
     return types, tuple(notes)
 
 
-def _column_of(labels: Any, tables: Sequence[Any]) -> str | None:
-    """The column of all tables that labels are taken from; None where they are not, or it is the only one."""
-    if not isinstance(labels, tuple | list) or len(labels) != len(tables):
-        return None
-    first, *others = (_held_in(table, one) for table, one in zip(tables, labels, strict=True))
-    found = [name for name in first if all(name in other for other in others)]
-    return str(found[0]) if len(found) == 1 else None
-
-
-def _held_in(table: Any, labels: Any) -> list[Any]:
-    """The columns of a data frame that are these labels: the one with their name, or of pyarrow all equal ones."""
+def _columns_equal(table: Any, labels: Any) -> list[str]:
+    """Return the columns of a data frame that are these labels: the one with their name, or of pyarrow all equal."""
     shape: Sequence[int] = getattr(table, "shape", ())
     if not hasattr(labels, "equals") or isinstance(table, Table) or len(shape) != 2 or shape[1] < 2:
         return []
-    if not is_table(table):
-        return []
-    names = list(getattr(table, "column_names", table.columns))
+    names = list(getattr(table, "column_names", table.columns)) if is_table(table) else []
     if hasattr(labels, "name"):
         names = [labels.name] if names.count(labels.name) == 1 else []
-    columns = ((name, table[name]) for name in names)
+    columns = ((str(name), table[name]) for name in names)
     return [name for name, column in columns if type(column) is type(labels) and labels.equals(column)]
+
+
+# --- names that users give ------------------------------------------------------------------------------------
+
+
+def numbered(word: str, count: int) -> tuple[str, ...]:
+    """What messages call several: "samples[0]", "samples[1]", ..."""
+    return tuple(f"{word}[{i}]" for i in range(count))
+
+
+def named_samples(samples: Sequence[Any], things: str = "samples") -> tuple[tuple[Any, ...], tuple[str, ...]]:
+    """Samples, and their names if they are given as one mapping from names to samples; or other ``things``."""
+    if len(samples) == 1 and isinstance(samples[0], Mapping):
+        names = tuple(map(str, samples[0]))
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"two {things} have the name {listed(twice)} as text; give other names")
+        return tuple(samples[0].values()), names
+    if len(samples) == 1 and hasattr(samples[0], "ngroups"):
+        raise TypeError("samples are grouped by pandas; give them by name: dict(list(df.groupby('group')[columns]))")
+    return tuple(samples), ()
+
+
+def two_names(given: Any, things: str = "samples", such: tuple[str, str] = ("before", "after")) -> tuple[str, str]:
+    """What a user calls two samples, or other things; raises an error for what tells nobody which is which."""
+    if not isinstance(given, tuple | list) or len(given) != 2 or not all(isinstance(one, str) and one for one in given):
+        raise TypeError(f"names must be two texts, such as {such}; got {given!r}")
+    if given[0] == given[1]:
+        raise ValueError(f"names must differ, so that a reader can tell the {things} apart; both are {given[0]!r}")
+    return given[0], given[1]
+
+
+def named_variables(
+    variables: Sequence[Any], column_types: Any
+) -> tuple[tuple[Any, ...], tuple[str, ...], dict[str, Any]]:
+    """Variables, their names if they are given as one mapping, and how to read them; the columns of one table."""
+    given, names = named_samples(variables, "variables")
+    types = checked_types(column_types)
+    if len(given) == 1 and not names and (there := names_in(given[0])):
+        given = tuple(columns_at(given[0], [j]) for j, name in enumerate(there) if types.get(name) != DROP)
+        types = {key: kind for key, kind in types.items() if key not in there or kind != DROP}
+    return given, names, types

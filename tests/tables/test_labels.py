@@ -1,4 +1,4 @@
-"""A column that is given as blocks= or groups= says which rows belong together, and is not compared."""
+"""Labels of rows: columns of tables given as blocks= or groups=, and rows that are matched by their index."""
 
 import numpy as np
 import pandas as pd
@@ -8,6 +8,9 @@ from shrinktest import compare, independence_test, k_sample_test, two_sample_tes
 
 RNG = np.random.default_rng(0)
 FEW = {"n_resamples": 99, "rng": 0}
+N = 40
+K = np.random.default_rng(0).integers(1, 4, size=N)
+NOISE = np.random.default_rng(1).normal(size=N)
 
 
 def classes(first):
@@ -92,3 +95,49 @@ def test_tables_of_other_libraries_are_those_of_pandas(library):
     )
     assert (one.pvalue, one.columns) == (other.pvalue, other.columns)
     assert two_sample_test(a, b, groups=LABELS, **FEW).columns == (("score", "age", "class_id"),)  # of another library
+
+
+def test_rows_are_not_matched_by_position_against_their_labels():
+    names = [f"p{i}" for i in range(N)]
+    X = pd.DataFrame({"x": NOISE}, index=names)
+    shuffled = X.sample(frac=1.0, random_state=1)
+    with pytest.raises(ValueError, match=r"different row labels.*reorder: B.loc\[A.index\]"):
+        compare(X, shuffled, paired=True)
+    with pytest.raises(ValueError, match=r"to match them by position: \w+\.set_axis\("):
+        compare(X, X.set_axis(range(N)), paired=True)
+    assert compare(X, shuffled.loc[X.index], paired=True, estimator="kme", **FEW).pvalue == 1.0
+    Y = X.set_axis([f"q{i}" for i in range(N)])
+    block = pd.Series(K, index=X.index), pd.Series(K, index=Y.index)
+    together = pd.concat(block)
+    told = two_sample_test(X, Y, blocks=together, **FEW)
+    assert told.pvalue == two_sample_test(X, Y, blocks=block, **FEW).pvalue
+    with pytest.raises(ValueError, match="blocks has the row labels of X and Y in another order"):
+        two_sample_test(X, Y, blocks=together.sample(frac=1.0, random_state=2), **FEW)
+    for options in ({}, {"propensity": None}):
+        with pytest.raises(ValueError, match=r"Y and covariates\[1\] have different row labels"):
+            two_sample_test(X, Y, covariates=(block[0], block[1][::-1]), **options)
+    chances = pd.Series(0.5, index=X.index), pd.Series(0.5, index=Y.index[::-1])
+    with pytest.raises(ValueError, match=r"Y and propensity\[1\] have different row labels"):
+        two_sample_test(X, Y, covariates=(NOISE, NOISE), propensity=chances)
+
+
+def test_labels_are_compared_by_what_they_mean():
+    days = np.datetime64("2020-01-01") + K
+    both = two_sample_test(NOISE, NOISE[::-1], blocks=(days, days.astype("datetime64[ns]")), **FEW)
+    assert both.pvalue == two_sample_test(NOISE, NOISE[::-1], blocks=(K, K), **FEW).pvalue
+    dates, plain = [day.item() for day in days], {"blocks": (K, K)}
+    mixed = two_sample_test(NOISE, NOISE[::-1], blocks=(days, dates), **FEW)
+    assert mixed.pvalue == two_sample_test(NOISE, NOISE[::-1], **plain, **FEW).pvalue
+    with pytest.raises(ValueError, match="two samples have the name '1' as text"):
+        k_sample_test({1: NOISE, "1": NOISE})
+
+
+def test_a_transform_keeps_the_order_of_rows():
+    X = pd.DataFrame({"x": NOISE})
+    with pytest.raises(ValueError, match=r"in the order in which it gets them.*reset_index"):
+        two_sample_test(X, X, transform=lambda rows: rows.sort_values("x"), **FEW)
+    same = two_sample_test(X, X, transform=lambda rows: rows.set_axis([f"r{i}" for i in range(2 * N)]), **FEW)
+    assert same.pvalue == 1.0
+    shuffled = X.sample(frac=1.0, random_state=0)  # of which a table that is made anew has no index
+    made = independence_test(shuffled, NOISE, transform=[lambda rows: pd.DataFrame(rows.to_numpy()), None], **FEW)
+    assert made.statistic == pytest.approx(independence_test(shuffled, NOISE, **FEW).statistic)

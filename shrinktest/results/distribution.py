@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shrinktest.tables.column import Column
+from shrinktest.data.column import Column
 
 _BARS = 8  # categories that a picture shows; the rest is put together
 _BINS = (8, 40)

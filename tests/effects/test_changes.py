@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 import naive_comparison as naive
+from shrinktest.data.observed import pooled_tables
 from shrinktest.effects.columns import changes, missing_change
+from shrinktest.effects.shares import Units
 from shrinktest.results.column_effects import MEDIAN, MISSING, POSITION, SHARE, SPREAD, Change
-from shrinktest.tables.distribution import Distribution, shares
-from shrinktest.tables.intervals import Units
-from shrinktest.tables.pooled import PooledTable
+from shrinktest.results.distribution import Distribution, shares
 
 RNG = np.random.default_rng(0)
 
@@ -21,7 +21,7 @@ RNG = np.random.default_rng(0)
 def columns(first, second):
     """A column of two tables with the same levels."""
     tables = [pd.DataFrame({"c": first}), pd.DataFrame({"c": second})]
-    pooled = PooledTable.read(tables, ("A", "B"), {}, "both").table.columns[0]
+    pooled = pooled_tables(tables, ("A", "B"), {}).table.columns[0]
     return pooled.taken(slice(None, len(tables[0]))), pooled.taken(slice(len(tables[0]), None))
 
 

@@ -10,7 +10,7 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 
 import naive_comparison as naive
 from shrinktest.effects.columns import larger, ratio_of_widths
-from shrinktest.tables.intervals import Units, difference_of_shares
+from shrinktest.effects.shares import Units, difference_of_shares
 
 RNG = np.random.default_rng(3)
 X, Y = RNG.gamma(2.0, 1.5, size=14), RNG.gamma(2.5, 2.0, size=11)
