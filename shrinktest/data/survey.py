@@ -159,16 +159,16 @@ def survey(
         key = Key("survey", {SEED: digest(keys), DATA: digest(signatures, drawn)})
     work, jobs = partial(_look, [rows.reader for rows in samples], drawn, groups), _jobs(samples, keys, sizes, total)
     total = reduce(work, jobs, partial(_add, samples, drawn), total, workers, store=store, key=key)
+    pooled: list[tuple[Seen, dict[int, float]]] = []
     for g, gaps in enumerate(holes) if min(total.sizes) else ():
         first, *others = (seen[g] for seen in total.seen)
         assert first is not None
         for other in others:
             assert other is not None
             first = first.merged(other, drawn)
-        seen, fills = first.filled(gaps, sum(total.sizes))
-        total.pooled.append(seen)
-        total.fills.append(fills)
-    return total
+        pooled.append(first.filled(gaps, sum(total.sizes)))
+    # a copy: the store keeps what was read
+    return replace(total, pooled=[seen for seen, _ in pooled], fills=[fills for _, fills in pooled])
 
 
 def require_rows(samples: Sequence[Rows], found: Survey) -> None:
