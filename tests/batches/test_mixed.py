@@ -47,7 +47,7 @@ def stored(kind, frame, path):
         return Batches(pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=3))
     for i, part in enumerate(cut(frame, 30, 31)):
         getattr(part, f"to_{kind}")(f"{path}{i}.{kind}", index=False)
-    return Batches(f"{path}*.{kind}", size=17)
+    return Batches(f"{path}*.{kind}", size=17 if len(frame) < 100 else 400)
 
 
 def hypothesis(pair, **options):
@@ -106,7 +106,7 @@ def test_summaries_do_not_depend_on_cuts():
 
     def seen(*ends):
         (columns,) = summarized([Rows.of(Batches(cut(frame, *ends)), "X", tuple(frame), True, {})])
-        return [[vars(summary) for summary in both] for both in columns]
+        return [[{**vars(each), "counts": sorted(each.counts.items())} for each in both] for both in columns]
 
     assert str(seen()) == str(seen(1, 2, 30)) == str(seen(*range(1, 60)))
 
