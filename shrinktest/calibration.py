@@ -12,8 +12,9 @@ import numpy as np
 from shrinktest._check import MAX_SIZE, as_rng, check_signature, choice, count, flag, level, listed
 from shrinktest._hints import hinted
 from shrinktest._parallel import n_workers
-from shrinktest._read import XY, Samples, Variables, read_samples, read_variables
 from shrinktest.conditional.given import null_given
+from shrinktest.data.read import XY, Samples, Variables, read_samples, read_variables
+from shrinktest.data.tables import categories, is_table, names_for, stacked, taken
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.power.any_test import AnyTest, pvalue_of
 from shrinktest.power.arguments import require_room, several
@@ -22,8 +23,6 @@ from shrinktest.power.store_file import Row
 from shrinktest.power.work import finish, once_heard
 from shrinktest.results.calibration import CalibrationResult
 from shrinktest.results.info import INDEPENDENCE, TWO_SAMPLE, kind_of
-from shrinktest.tables.reading import is_table, names_for
-from shrinktest.tables.rows import categories, stacked, taken
 
 KINDS = (TWO_SAMPLE.name, INDEPENDENCE.name)
 

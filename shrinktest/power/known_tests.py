@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import Array, complete_points, listed
-from shrinktest._names import numbered
-from shrinktest._read import XY
+from shrinktest.data.labels import numbered
+from shrinktest.data.read import XY
 from shrinktest.power.any_test import AnyTest
 from shrinktest.results.info import INDEPENDENCE, K_SAMPLE, KINDS, TWO_SAMPLE
 

@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shrinktest._check import Array, as_rng, check_signature, choice, counted, flag, positive
-from shrinktest._read import XY, read_samples, read_variables
+from shrinktest.data.read import XY, read_samples, read_variables
+from shrinktest.data.tables import is_table
 from shrinktest.power.designs.base import TESTS, Design, Independent, Relabelled, parameter
 from shrinktest.results.info import INDEPENDENCE, KINDS, TWO_SAMPLE
-from shrinktest.tables.reading import is_table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
