@@ -100,14 +100,9 @@ class Table:
         return tuple(column.name for column in self.columns)
 
     @property
-    def size(self) -> int:
-        """Number of rows."""
-        return len(self.columns[0])
-
-    @property
     def shape(self) -> tuple[int, int]:
         """Numbers of rows and columns."""
-        return self.size, len(self.columns)
+        return len(self), len(self.columns)
 
     def taken(self, rows: Any) -> Table:
         """Return the table with these rows only."""
@@ -118,28 +113,23 @@ class Table:
         return np.column_stack([column.missing() for column in self.columns])
 
     def __len__(self) -> int:
-        return self.size
-
-
-# --- from pandas --------------------------------------------------------------------------------------------
+        return len(self.columns[0])
 
 
 def read_column(
     series: pd.Series, name: str, where: str, wanted: Any = None, *, shown: str = "", compared: bool = True
 ) -> Column:
-    """Read a pandas Series by its dtype, objects by the type of their values; as the kind ``wanted``, if any.
+    """Read a pandas Series by its dtype, or by the type of its objects; as the kind ``wanted``, if any.
 
-    Messages call the column ``where``, and its entry in ``column_types`` ``shown``.  Columns that are not ``compared``
-    label rows.  Raises TypeError for values that are no variable, and ValueError for numbers or dates given as text.
+    Messages call it ``where``, and in ``column_types`` ``shown``.  Columns not ``compared`` label rows.  Raises
+    TypeError for values that are no variable, and ValueError for numbers or dates given as text.
     """
     column = _typed(series, name, where, wanted)
     if column.kind == "category" and wanted is None and not hasattr(series, "cat"):
         _refuse_numbers_as_text(series, column, shown or name, where, compared=compared)
-    infinite = np.isinf(column.values) if column.values.dtype.kind == "f" else np.zeros(1, dtype=bool)
-    if infinite.any():
-        raise ValueError(
-            f"{where} has an infinite value in row {infinite.argmax()} (counting from 0); remove or replace it"
-        )
+    if column.values.dtype.kind == "f" and (infinite := np.isinf(column.values)).any():
+        row = infinite.argmax()
+        raise ValueError(f"{where} has an infinite value in row {row} (counting from 0); remove or replace it")
     return column if wanted is None else as_kind(column, wanted, where, shown or name)
 
 
@@ -264,9 +254,6 @@ def hours_of(time: Any) -> float:
     if not isinstance(time, datetime.time):
         return math.nan
     return time.hour + time.minute / 60 + (time.second + time.microsecond * 1e-6) / 3600
-
-
-# --- names of levels ----------------------------------------------------------------------------------------
 
 
 def number_level(value: float) -> str:

@@ -246,7 +246,7 @@ class Encoding:
 
     def raw(self, table: Table) -> Array:
         """Return the numbers of a table with these columns, in their order, before units."""
-        out = np.empty((table.size, len(self.features)))
+        out = np.empty((len(table), len(self.features)))
         for code, column, group in zip(self.codes, table.columns, self.groups, strict=True):
             out[:, group] = code.numbers(column)
         return out

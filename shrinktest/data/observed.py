@@ -266,7 +266,7 @@ def pooled_tables(
     kept = tuple(column for column in columns if column.name not in left_out)
     identifiers = tuple(column for column in columns if column.name in left_out and column.kind == "category")
     return Observed(
-        tuple(names), tuple(one.size for one in read), None, Table(kept, named, dropped), left_out, tuple(notes),
+        tuple(names), tuple(len(one) for one in read), None, Table(kept, named, dropped), left_out, tuple(notes),
         identifiers, tuple(series_label([table]) for table in tables),
     )  # fmt: skip
 

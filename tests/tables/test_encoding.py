@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -54,9 +55,13 @@ def by_hand(table, gaps):
             middle = float(np.median([number(value) for value in known]))
             columns.append([middle if value is None else number(value) for value in values])
         if gaps and len(known) < len(values):
-            unit = 1.0 if name in ("flag", "colour") else 2.0**-0.5
-            columns.append([float(value is None) / unit for value in values])
+            size = 1.0 if name in ("flag", "colour") else 2.0**0.5 * np.std(columns[-1])
+            columns.append([size * (value is None) for value in values])
     return np.transpose(columns)
+
+
+def pieces(table, cuts):
+    return [table.iloc[start:stop] for start, stop in pairwise([0, *cuts, len(table)])]
 
 
 def rows(*tables, policy="indicator", scale=None, **options):
@@ -119,7 +124,7 @@ def test_equal_times_are_equal_whatever_their_unit():
     columns = [read_column(days.astype(f"datetime64[{unit}]"), "t", "X") for unit in ("s", "ms", "us", "ns")]
     assert {column.values.tobytes() for column in columns} == {columns[0].values.tobytes()}
     fine = read_column(days + pd.Timedelta(1, "ns"), "t", "X")
-    assert (fine.numbers() > columns[0].numbers()).sum() >= 1
+    assert fine.numbers(days.min().to_datetime64())[0] > 0.0
 
 
 @pytest.mark.parametrize("gaps", [False, True])
@@ -128,7 +133,7 @@ def test_summaries_of_chunks_are_the_summary_of_all_rows(gaps):
     table["none"] = pd.Series([None] * 60, dtype=object)
     whole = [ColumnSummary.of(table[name]) for name in table]
     for cuts in ([20], [1, 2, 59], [30, 31, 40]):
-        parts = [[ColumnSummary.of(part[name]) for name in table] for part in np.split(table, cuts)]
+        parts = [[ColumnSummary.of(part[name]) for name in table] for part in pieces(table, cuts)]
         merged = parts[0]
         for part in parts[1:]:
             merged = [one.merge(other) for one, other in zip(merged, part, strict=True)]
@@ -145,7 +150,7 @@ def test_an_encoding_reads_chunks_as_it_reads_all_rows():
     table = mixed(60, 4)
     encoding = Encoding.of([[ColumnSummary.of(table[name])] for name in table], None)
     encoding, values = encoding.fitted(read_table(table, "X"))
-    parts = [encoding(part) for part in np.split(table, [7, 30])]
+    parts = [encoding(part) for part in pieces(table, [7, 30])]
     np.testing.assert_array_equal(np.vstack(parts), values)
 
 
@@ -158,12 +163,12 @@ def test_too_many_levels_keep_a_sample_that_knows_repetitions():
 
 def test_mixed_tables_keep_the_level():
     rejected = 0
-    for seed in range(200):
+    for seed in range(100):
         both = mixed(24, seed, gaps=True)[["income", "colour", "day"]]
         rejected += (
             two_sample_test(both[:12], both[12:], nan_policy="indicator", n_resamples=19, rng=seed).pvalue <= 0.05
         )
-    assert rejected <= 22  # P(more) < 0.001 at level 0.05
+    assert rejected <= 13  # P(more) < 0.001 at level 0.05
 
 
 @pytest.mark.parametrize(
@@ -178,7 +183,7 @@ def test_mixed_tables_keep_the_level():
         (["1", "2", "3"], [1, 2, 3], ValueError, "holds numbers as text .* pd.to_numeric"),
         (["$1,200", "$7", "$12"], [1, 2, 3], ValueError, "holds numbers as text .* 'category'"),
         (["2024-01-01"] * 3, ["x"] * 3, ValueError, "holds dates as text .* pd.to_datetime"),
-        ([2**53 + 1, 2**53 + 2, 1], [1, 2, 3], ValueError, "too many digits"),
+        ([2**53, 2**53 + 1, 1], [1, 2, 3], ValueError, "too many digits"),
         (pd.to_datetime(["2024-01-01"] * 3).tz_localize("UTC"), pd.to_datetime(["2024-01-01"] * 3), ValueError,
          "with a time zone in X and without a time zone in Y"),
     ],
