@@ -131,9 +131,9 @@ def parser(words: Collection[str] = tuple(COMMANDS)) -> Parser:
     program.add_argument("-V", "--version", action="version", version=f"shrinktest {shrinktest.__version__}")
     commands = program.add_subparsers(dest="command", metavar="COMMAND")
     for name, command in COMMANDS.items():
-        found = commands.add_parser(name, help=command.summary, allow_abbrev=False)
+        subparser = commands.add_parser(name, help=command.summary, allow_abbrev=False)
         if name in words:
-            _complete(found, name)
+            _complete(subparser, name)
     commands.add_parser("help", help="show the help of a command").add_argument("topic", nargs="?")
     return program
 
@@ -143,26 +143,26 @@ def parsers_in(program: Parser) -> dict[str, Parser]:
     return next(dict(action.choices) for action in program._actions if action.dest == "command")  # type: ignore
 
 
-def _complete(found: Parser, name: str) -> None:
+def _complete(subparser: Parser, name: str) -> None:
     """Add the files and options of a command to its parser."""
     command = COMMANDS[name]
     for word in command.files.split():
         many: dict[str, Any] = {"nargs": "+"} if word.endswith("...") else {"nargs": "?"} if word[0] == "[" else {}
-        found.add_argument(f"file {word.strip('.[]')}", metavar=word.strip(".[]"), **many)
+        subparser.add_argument(f"file {word.strip('.[]')}", metavar=word.strip(".[]"), **many)
     if not command.verbs:
         return
-    found.examples = tuple(f"shrinktest {name} {example}" for example in command.examples.split("|"))
-    found.files = command.files
-    found.description = f"{command.summary[0].upper()}{command.summary[1:]}\n{command.closing}"
+    subparser.examples = tuple(f"shrinktest {name} {example}" for example in command.examples.split("|"))
+    subparser.files = command.files
+    subparser.description = f"{command.summary[0].upper()}{command.summary[1:]}\n{command.closing}"
     # argparse takes a word such as -5:5 for an option, unless it looks like a negative number
-    found._negative_number_matcher = re.compile(r"^-\d+(?:[:,]-?\d+)*$|^-\d*\.\d+$")
+    subparser._negative_number_matcher = re.compile(r"^-\d+(?:[:,]-?\d+)*$|^-\d*\.\d+$")
     for option in command.options.split():
-        add_option(found, option)
+        add_option(subparser, option)
     study = "DESIGN" in command.files
-    add_parameters(found, command.functions[: 1 if study else None], command.leave_out.split())
+    add_parameters(subparser, command.functions[: 1 if study else None], command.leave_out.split())
     if study:
         own = signature(command.functions[1]).parameters
-        add_parameters(found, command.functions[1:], [option for option in own if option not in TEST_OPTIONS])
+        add_parameters(subparser, command.functions[1:], [option for option in own if option not in TEST_OPTIONS])
 
 
 def arguments(args: Typed, parameters: Mapping[str, Parameter], others: Collection[str] = ()) -> dict[str, Any]:

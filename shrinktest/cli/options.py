@@ -102,7 +102,7 @@ _GROUPS = {
 
 
 class Typed(argparse.Namespace):
-    """What was typed; options that were not, or that a command does not have, are None."""
+    """Options of a command; None if not typed, or not an option of this command."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):

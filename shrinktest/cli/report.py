@@ -78,10 +78,10 @@ def report(args: Typed, result: Any) -> int:
 
 def holds(condition: str, result: Any) -> bool:
     """Return whether a condition such as "auc > 0.6" holds of a result or its effect; of several numbers, of any."""
-    found = re.fullmatch(r"\s*(\w+)\s*([<>]=?)\s*([-+.\deE]+)\s*", condition)
-    if found is None:
+    match = re.fullmatch(r"\s*(\w+)\s*([<>]=?)\s*([-+.\deE]+)\s*", condition)
+    if match is None:
         raise ValueError(f"--fail-if must look like 'auc > 0.6'; got {condition!r}")
-    name, sign, limit = found.groups()
+    name, sign, limit = match.groups()
     value = getattr(result, name, None)
     if not _is_number(value):
         effect = getattr(result, "effect", None)

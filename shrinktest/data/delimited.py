@@ -30,7 +30,7 @@ _YEARS = (1800, 2200)
 
 @dataclass(frozen=True)
 class TextOptions:
-    """How delimited text is read; None: found in the text."""
+    """Dialect and conventions of delimited text; None means detected from the text."""
 
     sep: str | None = None  # between cells
     decimal: str | None = None  # before decimals; None is a point, and points between thousands are errors
