@@ -12,6 +12,7 @@ import numpy as np
 
 from shrinktest._check import EXACT, as_integer, check_digits, choice, listed
 from shrinktest._rounding import DOUBLE, precision_of
+from shrinktest.data.cells import has_codes, kinds_of, like_numbers, people_write
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,8 +31,6 @@ CODED = ("ordered", "boolean", "category")
 
 _DAY = np.timedelta64(1, "D")
 _NEARLY_ALL = 0.9  # of the rows with text
-_DECORATION = r"[\s,'_$€£¥%<>~≤≥]"  # of numbers as people write them
-_DATE = r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?$"
 _INFERRED = {
     "string": "category", "boolean": "boolean", "integer": "number", "floating": "number", "decimal": "number",
     "mixed-integer-float": "number", "datetime64": "date", "datetime": "date", "date": "date",
@@ -289,24 +288,16 @@ def _refuse_numbers_as_text(series: pd.Series, column: Column, name: str, where:
 
     text = pd.Series(column.levels, dtype=object).str.strip()
     rows = np.bincount(column.values[column.values >= 0], minlength=len(text))
-    rows[text.str.lower().isin(["", "na", "nan"])] = 0
-    bare = text.str.replace(r"^\((.*)\)$", r"-\1", regex=True).str.replace(_DECORATION, "", regex=True)
-    bare = bare.where(bare.str.count(r"\.") < 2, "")
-    dates = text.where(text.str.match(_DATE), "")
-    for kind, values in (("number", parsed(bare, "number")), ("date", parsed(dates, "date"))):
-        alike = (rows > 0) & (values == values)
-        codes = text.str.fullmatch(r"0\d+").any() or (not compared and text[alike].str.isdigit().all())
-        if not alike.any() or rows[alike].sum() < _NEARLY_ALL * rows.sum() or (kind == "number" and codes):
+    rows[text.str.casefold().isin(["", "na", "nan"])] = 0
+    codes = has_codes(text) or (not compared and text.str.isdigit().all())
+    for kind, alike in (("number", like_numbers(text) & (not codes)), ("date", kinds_of(text) == "date")):
+        if not rows[alike].sum() >= max(_NEARLY_ALL * rows.sum(), 1):
             continue
-        plain = (parsed(text[rows > 0], kind) == parsed(text[rows > 0], kind)).all()
-        row = int(np.isin(column.values, np.flatnonzero(alike)).argmax())
-        place = f"table[{name!r}]" if where.endswith(",") else "series"
-        call = f"pd.to_numeric({place})" if kind == "number" else f"pd.to_datetime({place}, format='ISO8601')"
-        way = f"such as by {call}" if plain else f"remove what is not part of a {kind} ({place}.str.replace)"
-        types = f"{kind!r}}} (or 'category')" if plain else "'category'}"
+        row = int(np.isin(column.values, np.flatnonzero(alike & (rows > 0))).argmax())
+        values = parsed(text[alike & (rows > 0)], kind)
+        remedy = f"{kind!r}}}, or to 'category'" if (values == values).all() else "'category'}, or convert it first"
         raise ValueError(
-            f"{where} holds {kind}s as text ({series.iloc[row]!r} in row {row}); convert it, {way}, or set "
-            f"column_types={{{name!r}: {types}"
+            f"{where} holds {kind}s as text ({series.iloc[row]!r} in row {row}); set column_types={{{name!r}: {remedy}"
         )
 
 
@@ -376,7 +367,7 @@ def parsed(levels: Iterable[str], kind: str) -> np.ndarray:
 
     text = pd.Series([*levels], dtype=object)
     if kind == "number":
-        numbers = pd.to_numeric(text.replace({"False": "0", "True": "1"}), errors="coerce").to_numpy(np.float64)
+        numbers = people_write(text.replace({"False": "0", "True": "1"}))
         return np.where(np.isinf(numbers), np.nan, numbers)
     if kind == "date":
         dates = pd.to_datetime(text, format="ISO8601", errors="coerce", utc=True).dt.tz_localize(None).to_numpy()
