@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import listed
-from shrinktest._rounding import DOUBLE, coarsest
+from shrinktest._rounding import DOUBLE, coarsest, rounding_of
 from shrinktest.data.column import CODED, TIMES, WORDS, Column, as_kind, number_level, parsed, read_column, recoded
 from shrinktest.notes import note
 
@@ -91,13 +91,13 @@ class ColumnSummary:
             counts = {level: mine.get(level, 0) + theirs.get(level, 0) for level in (*mine, *theirs)}
             once = self.differ and other.differ and max(counts.values(), default=1) == 1
             return replace(both, levels=levels, counts=counts, low=None, high=None, ends=None, differ=once)._cut()
-        low = min((one.low for one in (self, other) if one.low is not None), default=None)
-        high = max((one.high for one in (self, other) if one.high is not None), default=None)
+        low = min((summary.low for summary in (self, other) if summary.low is not None), default=None)
+        high = max((summary.high for summary in (self, other) if summary.high is not None), default=None)
         return replace(both, levels=(), counts={}, low=low, high=high, ends=self._ends_with(other), differ=False)
 
     @property
     def counts_rows(self) -> bool:
-        """True if whole numbers go up by one a row, and at least half of the rows, and three, have one."""
+        """True if whole numbers go up by one a row, and at least half of the rows (and three) have a value."""
         return bool(self.ends) and self.known > 2 and 2 * self.known >= self.size
 
     @property
@@ -127,39 +127,39 @@ class ColumnSummary:
 
 def common(summaries: Sequence[ColumnSummary], tables: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     """Return the kind and the levels of a column in several tables; raise ValueError if their kinds differ."""
-    name, present = summaries[0].name, [one for one in summaries if one.known] or [*summaries[:1]]
-    kinds = {one.kind for one in present}
+    name, present = summaries[0].name, [summary for summary in summaries if summary.known] or [*summaries[:1]]
+    kinds = {summary.kind for summary in present}
     for pair, both in (("number boolean", "number"), ("boolean category", "category"), ("ordered category", "ordered")):
         kinds = {both} if kinds == {*pair.split()} else kinds
     if len(kinds) > 1:
-        words = (f"{WORDS[one.kind]} in {table}" for one, table in zip(summaries, tables, strict=True))
+        words = (f"{WORDS[summary.kind]} in {table}" for summary, table in zip(summaries, tables, strict=True))
         raise ValueError(
             f"column {name!r} holds {' and '.join(dict.fromkeys(words))}; convert one, read both as categories "
             f"(column_types={{{name!r}: 'category'}}), or leave it out (column_types={{{name!r}: 'drop'}})"
         )
     (kind,) = kinds
-    if kind == "date" and len({one.zoned for one in present}) > 1:
+    if kind == "date" and len({summary.zoned for summary in present}) > 1:
         where = [
-            f"with{'' if one.zoned else 'out'} a time zone in {table}"
-            for one, table in zip(summaries, tables, strict=True)
-            if one.known
+            f"with{'' if summary.zoned else 'out'} a time zone in {table}"
+            for summary, table in zip(summaries, tables, strict=True)
+            if summary.known
         ]
         raise ValueError(
             f"column {name!r} holds dates {' and '.join(where)}; give all of them a time zone, or none, or leave the "
             f"column out (column_types={{{name!r}: 'drop'}})"
         )
     if kind != "ordered":
-        levels = sorted({level for one in summaries for level in one.counts}) if kind == "category" else ()
+        levels = sorted({level for summary in summaries for level in summary.counts}) if kind == "category" else ()
         return kind, ("False", "True") if kind == "boolean" else tuple(levels)
-    longest = max((one.levels for one in summaries if one.kind == kind), key=len)
-    for one in present:
-        places = [longest.index(level) if level in longest else -1 for level in one.levels]
-        if -1 in places and one.kind == "category":
-            raise ValueError(f"column {name!r}: the order of its levels lacks {listed({*one.levels} - {*longest})}")
-        if one.kind == kind and (-1 in places or places != sorted(places)):
+    longest = max((summary.levels for summary in summaries if summary.kind == kind), key=len)
+    for summary in present:
+        places = [longest.index(level) if level in longest else -1 for level in summary.levels]
+        if -1 in places and summary.kind == "category":
+            raise ValueError(f"column {name!r}: the order of its levels lacks {listed({*summary.levels} - {*longest})}")
+        if summary.kind == kind and (-1 in places or places != sorted(places)):
             raise ValueError(
                 f"column {name!r} has levels in different orders, ({', '.join(longest)}) and "
-                f"({', '.join(one.levels)}); give one: column_types={{{name!r}: [...]}}"
+                f"({', '.join(summary.levels)}); give one: column_types={{{name!r}: [...]}}"
             )
     return kind, longest
 
@@ -184,13 +184,13 @@ def identifies(name: str, samples: Sequence[ColumnSummary]) -> str | None:
     Raises ValueError for text with too many values for categories.
     """
     kind, levels = common(samples, [""] * len(samples))
-    if kind == "number" and all(one.counts_rows for one in samples):
+    if kind == "number" and all(summary.counts_rows for summary in samples):
         return "it counts the rows"
     if kind != "category":
         return None
-    rows = sum(one.known for one in samples)
-    everywhere = all(one.differ and 2 * one.known >= one.size for one in samples)
-    if (everywhere and max(one.known for one in samples) > FEW) or len(levels) == rows > 2:
+    rows = sum(summary.known for summary in samples)
+    everywhere = all(summary.differ and 2 * summary.known >= summary.size for summary in samples)
+    if (everywhere and max(summary.known for summary in samples) > FEW) or len(levels) == rows > 2:
         if not any(" " in level.strip() for level in levels):
             return "it has another text in every row"
     elif (len(levels) <= MANY_LEVELS and (len(levels) <= FEW or 5 * len(levels) <= 4 * rows)) or rows <= 2:
@@ -208,17 +208,21 @@ def identifies(name: str, samples: Sequence[ColumnSummary]) -> str | None:
 def tells_apart(samples: Sequence[ColumnSummary], names: Sequence[str]) -> str | None:
     """Return why a column alone tells to which of several samples a row belongs; None if it does not."""
     kind, _ = common(samples, names)
-    if not all(one.known for one in samples):
+    if not all(summary.known for summary in samples):
         return None
     if kind == "date":
-        ranges = sorted((one.low, one.high) for one in samples)
+        ranges = sorted((summary.low, summary.high) for summary in samples)
         apart = all(before[1] < after[0] for before, after in pairwise(ranges))
         return "their dates do not overlap" if apart else None
     if kind in CODED and not any({*a.counts} & {*b.counts} for a, b in combinations(samples, 2)):
-        firsts = [min(one.counts, key=one.levels.index) for one in samples]
+        firsts = [min(summary.counts, key=summary.levels.index) for summary in samples]
         return f"they have no category in common, such as {_each_in(map(repr, firsts), names)}"
-    if kind == "number" and all(one.constant for one in samples) and len({one.low for one in samples}) == len(samples):
-        return f"it is {_each_in((number_level(float(one.low)) for one in samples), names)}"
+    if kind == "number" and all(summary.constant for summary in samples):
+        lows = np.sort([float(summary.low) for summary in samples])
+        precision = coarsest(summary.precision for summary in samples)
+        rounding = rounding_of(lows[1:], precision) * (not all(summary.whole for summary in samples))
+        if (np.diff(lows) > rounding).all():
+            return f"it is {_each_in((number_level(float(summary.low)) for summary in samples), names)}"
     return None
 
 
