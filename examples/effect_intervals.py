@@ -18,7 +18,7 @@ from scipy.stats import binom
 
 from shrinktest._parallel import usable_cores
 from shrinktest.effects.columns import Middle, larger, ratio_of_widths
-from shrinktest.tables.intervals import Units, difference_of_shares
+from shrinktest.effects.shares import Units, difference_of_shares
 
 NAME = "effect_intervals"
 TITLE = "Coverage of the intervals of effects"

@@ -14,7 +14,7 @@ from _study import claim, markdown, options, store, write
 from scipy.stats import binom
 
 from shrinktest import Gaussian, power_study
-from shrinktest._read import XY, read_samples, read_variables
+from shrinktest.data.read import XY, read_samples, read_variables
 from shrinktest.permutations.base import Draws
 from shrinktest.permutations.stopping import allowed_rows
 from shrinktest.plots.axes import BLUE, ORANGE

@@ -39,11 +39,11 @@ from shrinktest.results.witness import TwoSampleResult, WitnessBand
 from shrinktest.two_sample import two_sample_test
 
 if TYPE_CHECKING:
-    from shrinktest.batches.source import Batches
     from shrinktest.calibration import calibrate
     from shrinktest.change import change_point_test
     from shrinktest.columns import two_sample_test_columns
     from shrinktest.comparison import compare
+    from shrinktest.data.sources import Batches
     from shrinktest.equivalence import EquivalenceResult, equivalence_test
     from shrinktest.independence import independence_test
     from shrinktest.joint import joint_independence_test
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 #: Names that are imported when they are used, and their modules: most programs test once and end.
 _LATER = {
-    "Batches": "shrinktest.batches.source",
+    "Batches": "shrinktest.data.sources",
     "AggregateChangeResult": "shrinktest.results.change",
     "CalibrationResult": "shrinktest.results.calibration",
     "ChangeResult": "shrinktest.results.change",

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shrinktest._check import Array, counted, listed, loaded_pandas
-from shrinktest._read import check_column_types, check_nan_policy
+from shrinktest.data.column import Column, Table
+from shrinktest.data.encoding import Encoding
+from shrinktest.data.labels import as_labels, columns_of_labels, label_codes
+from shrinktest.data.observed import Observed, Taken, at_least_two_rows, check_column_types, observed
+from shrinktest.data.read import check_nan_policy
+from shrinktest.data.tables import check_same_index, names_for, transformed
 from shrinktest.notes import note
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.serial_correlation import OrderedRows, shifted
-from shrinktest.tables.aligned import at_least_two_rows, check_same_index
-from shrinktest.tables.column import Column, in_longest_unit
-from shrinktest.tables.encoding import Encoding
-from shrinktest.tables.identifiers import are_whole, known
-from shrinktest.tables.labels import as_labels, columns_of_labels, label_codes
-from shrinktest.tables.observed import Observed, ObservedTables, Taken, as_they_are
-from shrinktest.tables.reading import Table, names_for
-from shrinktest.tables.transform import transformed
 from shrinktest.units import Scale, constant_columns
 
 _EVEN = 1e-6  # relative difference of steps of one size
@@ -62,16 +59,16 @@ def read_series(
     (name,) = names_for([X], ["X"])
     rows = X if transform is None else transformed([X], transform, [name])[0]
     read = [rows], [name if transform is None else f"{name} after transform"], nan_policy
-    data = as_they_are(*read, types, as_given=transform is None)
+    data = observed(*read, types, as_given=transform is None)
     check_column_types(column_types, [data])
     in_scale = set(map(str, scale.keys())) if hasattr(scale, "keys") else set()
-    if isinstance(data, ObservedTables) and (counters := in_scale.intersection(data.pooled.counters)):
-        data = as_they_are(*read, {**types, **dict.fromkeys(counters, "number")})
+    if counters := in_scale & {*data.left_out} - {column.name for column in data.identifiers}:
+        data = observed(*read, {**types, **dict.fromkeys(counters, "number")})
     by_place = scale is not None and not isinstance(scale, str) and not hasattr(scale, "keys")
     telling: dict[str, str] = {}
-    if isinstance(data, ObservedTables) and not by_place:
+    if data.table is not None and not by_place:
         telling = _columns_of_time(data.table, data.names[0], {*types, *in_scale})
-        data = replace(data, pooled=data.pooled.without(telling)) if telling else data
+        data = data.without(telling) if telling else data
     complete, keep, taken = _taken(data, nan_policy, scale)
     restriction = PermutationDesign()
     if blocks is not None:
@@ -154,6 +151,14 @@ def _require_order(dates: Column, where: str) -> None:
         )
 
 
+def in_longest_unit(dates: np.ndarray) -> np.ndarray:
+    """Return dates in days, thousandths or millionths of a second: the longest unit that changes none of them."""
+    for unit in ("D", "ms"):
+        if ((coarse := dates.astype(f"datetime64[{unit}]")) == dates).all():
+            return coarse
+    return dates
+
+
 def _counts_evenly(column: Column) -> bool:
     """True if a column goes up or down at an even pace, as a clock does."""
     if column.categorical:
@@ -178,8 +183,9 @@ def _counts_evenly(column: Column) -> bool:
 
 def _counts_unevenly(column: Column) -> bool:
     """True if whole numbers or times never turn back, and move in at least half of the rows."""
-    values = 0.25 * known(column.numbers()) if not column.categorical else np.empty(0)
-    if column.kind not in ("number", "duration", "time") or (column.kind == "number" and not are_whole(4.0 * values)):
+    numbers = np.empty(0) if column.categorical else column.numbers()
+    values = 0.25 * numbers[~np.isnan(numbers)]
+    if column.kind not in ("number", "duration", "time") or (column.kind == "number" and (4.0 * values % 1.0).any()):
         return False
     steps = np.sign(np.diff(values))
     moves = np.count_nonzero(steps)

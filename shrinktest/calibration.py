@@ -12,16 +12,15 @@ import numpy as np
 from shrinktest._check import as_rng, check_signature, choice, count, flag, level, listed
 from shrinktest._hints import hinted
 from shrinktest._parallel import n_workers
-from shrinktest._read import XY, read_samples, read_variables
 from shrinktest.conditional.given import null_given
+from shrinktest.data.read import XY, read_samples, read_variables
+from shrinktest.data.tables import categories, is_table, names_for, stacked, taken
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.power.arguments import several, trial_numbers
 from shrinktest.power.other_tests import AnyTest, as_pvalue, known_test, known_tests
 from shrinktest.power.trials import once_heard, run_trials
 from shrinktest.results.calibration import CalibrationResult
 from shrinktest.results.info import INDEPENDENCE, TWO_SAMPLE, kind_of
-from shrinktest.tables.reading import is_table, names_for
-from shrinktest.tables.rows import categories, stacked, taken
 
 KINDS = (TWO_SAMPLE.name, INDEPENDENCE.name)
 

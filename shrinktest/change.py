@@ -13,6 +13,7 @@ from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest._series import read_series
 from shrinktest._warn import warn_user
+from shrinktest.data.observed import is_unasked
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.base import Hypothesis, Variable, places_of, require_values
 from shrinktest.hypotheses.context import FittedStatistic
@@ -32,7 +33,6 @@ from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.scan import CHANGES, SINGLE, Cuts, Within, fitted_features, prepare
 from shrinktest.statistics.seeded_intervals import Calibration, Scans
 from shrinktest.statistics.statistic import Prepared
-from shrinktest.tables.pooled import is_unasked
 
 _LEAST = 1e-150  # of kernel values that are squared
 _FEWEST = 2  # rows within which there is a pair

@@ -12,8 +12,8 @@ from shrinktest._check import as_rng, choice
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest._parallel import kernel_progress
-from shrinktest._read import XY
-from shrinktest.batches.recognized import in_batches
+from shrinktest.data.read import XY
+from shrinktest.data.sources import in_batches
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.ensembles import KernelSpec, refuse_candidates
@@ -21,7 +21,7 @@ from shrinktest.multiple.many import ColumnsToTest, dropping, listwise_note, ref
 from shrinktest.multiple.run import independent_rng
 from shrinktest.permutations.serial_correlation import BY_GROUPS, BY_PAIRS
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
-from shrinktest.tables.untestable import without_untestable
+from shrinktest.units import without_untestable
 
 
 @hinted
@@ -176,7 +176,7 @@ def _columns_in_batches(
     **options: Any,
 ) -> MultipleTestsResult:
     """Test the columns of two samples in batches."""
-    from shrinktest.batches.source import as_batches
+    from shrinktest.data.sources import as_batches
     from shrinktest.hypotheses.binned import TwoBinned
     from shrinktest.hypotheses.supported import checked_estimator
     from shrinktest.multiple.binned import RANK_OF_COLUMN, by_whom, check, columns_in_bins
@@ -193,7 +193,7 @@ def _columns_in_batches(
         )  # fmt: skip
     columns = ColumnsToTest.read(
         replace(whole.variables[0], encoding=whole.encoding), asked, "x", unread=unread, left_out=whole.untested,
-        labels=whole.columns, constant=whole.survey.constant,
+        labels=whole.columns, constant=whole.survey.pooled[0].constant,
     )  # fmt: skip
     groups = [whole.groups[column.place] for column in columns.tested]
     with kernel_progress(settings.progress):

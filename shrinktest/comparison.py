@@ -12,11 +12,16 @@ import numpy as np
 from shrinktest._check import as_points, as_rng, choice, flag, level, listed
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
-from shrinktest._names import two_names
 from shrinktest._warn import each_once
-from shrinktest.batches.recognized import in_batches
 from shrinktest.columns import column_tests, serial_note
+from shrinktest.data.column import DROP, Table
+from shrinktest.data.labels import columns_of_labels, pooled_labels, two_names
+from shrinktest.data.observed import Observed, Rows, checked_types, pooled_tables
+from shrinktest.data.sources import in_batches
+from shrinktest.data.summary import FEW
+from shrinktest.data.tables import ALONE, check_same_index, is_table, names_in, read_table, series_label, table_of
 from shrinktest.effects.columns import changes, missing_change
+from shrinktest.effects.shares import Units
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.ensembles import KernelSpec
@@ -26,16 +31,7 @@ from shrinktest.notes import has_code, note
 from shrinktest.results.column_effects import MISSING, SHARE, ColumnEffects
 from shrinktest.results.comparison import ComparisonResult, WitnessMap
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG
-from shrinktest.tables.aligned import check_same_index
-from shrinktest.tables.column import DROP
-from shrinktest.tables.identifiers import FEW, all_differ, known
-from shrinktest.tables.intervals import Units
-from shrinktest.tables.labels import columns_of_labels, pooled_labels
-from shrinktest.tables.observed import Rows
-from shrinktest.tables.pooled import ALONE, PooledTable, checked_types
-from shrinktest.tables.reading import Table, is_table, names_in, read_table, series_label, table_of
-from shrinktest.tables.untestable import CONSTANT, Reasons, without_untestable
-from shrinktest.units import constant_columns
+from shrinktest.units import CONSTANT, Reasons, constant_columns, without_untestable
 
 POLICIES = ("indicator", "omit", "raise")
 
@@ -140,14 +136,14 @@ def compare(
         max_memory=max_memory,
     )  # fmt: skip
     if in_batches(A, B) or isinstance(A, str) or isinstance(B, str):
-        from shrinktest.batches.whole import read_if_file
+        from shrinktest.data.whole import read_if_file
 
         A, B = (read_if_file(x, name, column_types, settings.memory) for x, name in zip((A, B), called, strict=True))
     tables, types, only = _read(A, B, called, column_types)
     if paired and len(A) == len(B):
         check_same_index(A, B, *called)
     types, notes = columns_of_labels({"blocks": blocks, "groups": groups}, (A, B), types, scale)
-    pooled = PooledTable.read(tables, called, types, "both")
+    pooled = pooled_tables(tables, called, types)
     both = " and ".join(called)
     if not paired:
         blocks, groups = (
@@ -158,7 +154,7 @@ def compare(
     if blocks is None and groups is None:
         notes += pooled.units(paired=paired)
 
-    def read(reasons: Reasons) -> tuple[PooledTable, TwoEqualDistributions]:
+    def read(reasons: Reasons) -> tuple[Observed, TwoEqualDistributions]:
         part = pooled.without([name for _, name in reasons])
         kinds = {name: types[name] for name in part.table.names if name in types}
         return part, TwoEqualDistributions.read(
@@ -257,7 +253,7 @@ def _read(
     return tables, types, only
 
 
-def _split(pooled: PooledTable, rows: Rows | None = None) -> tuple[Table, Table]:
+def _split(pooled: Observed, rows: Rows | None = None) -> tuple[Table, Table]:
     """Return some rows of both tables, with common levels."""
     first = np.arange(sum(pooled.sizes)) < pooled.sizes[0]
     x, y = (
@@ -289,7 +285,7 @@ def _without(whole: TwoEqualDistributions, names: tuple[str, ...]) -> TwoEqualDi
     return replace(whole, variables=(replace(variable, points=points, encoding=encoding),))
 
 
-def _in_succession(pooled: PooledTable, typed: Collection[str], units: Units) -> tuple[str, ...]:
+def _in_succession(pooled: Observed, typed: Collection[str], units: Units) -> tuple[str, ...]:
     """Name dates and counters of which nearly all in one table come after those in the other.
 
     Columns in ``typed``, of which the user names the type, are not among them.
@@ -304,14 +300,20 @@ def _in_succession(pooled: PooledTable, typed: Collection[str], units: Units) ->
         return ()
     for column in pooled.table.columns:
         first, second = np.split(column.values, [size])
-        counts = column.kind == "number" and column.whole and all_differ(first) and all_differ(second)
-        first, second = known(first), np.sort(known(second))
+        counts = column.kind == "number" and column.whole and _all_differ(first) and _all_differ(second)
+        first, second = first[first == first], np.sort(second[second == second])
         if column.name in typed or not (counts or column.kind == "date") or min(first.size, second.size) <= FEW:
             continue
         before = (np.searchsorted(second, first, "left") + np.searchsorted(second, first, "right")) / second.size
         if abs(0.5 * before.mean() - 0.5) >= _APART:
             successive.append(column.name)
     return tuple(successive)
+
+
+def _all_differ(values: np.ndarray) -> bool:
+    """Return True if no two numbers are equal, and at least half are known."""
+    known = values[~np.isnan(values)]
+    return 2 * known.size >= values.size and np.unique(known).size == known.size
 
 
 def _where(result: ComparisonResult) -> WitnessMap | None:

@@ -15,8 +15,8 @@ import numpy as np
 
 from shrinktest._check import as_rng, check_signature, choice, count, level, real, real_values
 from shrinktest._hints import hinted
-from shrinktest._names import two_names
 from shrinktest._parallel import memory_limit
+from shrinktest.data.labels import two_names
 from shrinktest.effects.inner_products import never_negative
 from shrinktest.estimators import as_estimator
 from shrinktest.hypotheses.base import Variable

@@ -7,8 +7,8 @@ from typing import Any, overload
 
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
-from shrinktest.batches.recognized import in_batches
 from shrinktest.conditional.given import read_given, refuse_without
+from shrinktest.data.sources import in_batches
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.ensembles import KernelSpec, asks_for_none

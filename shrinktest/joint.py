@@ -9,8 +9,9 @@ import numpy as np
 
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
-from shrinktest._names import named_variables, numbered
-from shrinktest._read import read_variables
+from shrinktest.data.labels import named_variables, numbered
+from shrinktest.data.observed import is_unasked
+from shrinktest.data.read import read_variables
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.base import Hypothesis, variables_of
 from shrinktest.hypotheses.settings import Settings
@@ -24,7 +25,6 @@ from shrinktest.results.result import TestResult
 from shrinktest.statistics.hsic import prepare_joint, tuning_of
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.statistic import Prepared
-from shrinktest.tables.pooled import is_unasked
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

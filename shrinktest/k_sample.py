@@ -7,8 +7,8 @@ from typing import Any
 from shrinktest._check import choice
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
-from shrinktest._names import named_samples, numbered
-from shrinktest.batches.recognized import in_batches
+from shrinktest.data.labels import named_samples, numbered
+from shrinktest.data.sources import in_batches
 from shrinktest.hypotheses.equality import EqualDistributions
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.ensembles import KernelSpec

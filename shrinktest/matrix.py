@@ -12,9 +12,11 @@ import numpy as np
 from shrinktest._check import as_rng, choice, counted
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
-from shrinktest._read import XY, Variables, read_variables
 from shrinktest.conditional.given import GIVEN, method_for, read_three, refuse_without, regression_for
 from shrinktest.conditional.hypothesis import ConditionalIndependence, conditional, without_decision
+from shrinktest.data.observed import is_unasked
+from shrinktest.data.read import XY, Variables, read_variables
+from shrinktest.data.tables import columns_at, names_in
 from shrinktest.hypotheses.base import variables_of
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.settings import Settings
@@ -24,9 +26,7 @@ from shrinktest.notes import Note, has_code
 from shrinktest.permutations.schemes import RelativeOrders
 from shrinktest.permutations.serial_correlation import strongest
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
-from shrinktest.tables.pooled import is_unasked
-from shrinktest.tables.reading import columns_at, names_in
-from shrinktest.tables.untestable import Reasons, without_untestable
+from shrinktest.units import Reasons, without_untestable
 
 OTHERS = "others"
 _IN_TIME = "test columns of X against others, Y, with shift='circular'"

@@ -11,9 +11,10 @@ import numpy as np
 
 from shrinktest._check import as_rng, choice, counted, flag, level, rng_provenance
 from shrinktest._hints import hinted
-from shrinktest._names import named_samples
 from shrinktest._parallel import memory_limit, n_workers
-from shrinktest._read import read_samples, read_variables
+from shrinktest.data.labels import label_codes, named_samples, pooled_labels
+from shrinktest.data.observed import is_unasked
+from shrinktest.data.read import read_samples, read_variables
 from shrinktest.effects.dependence import dependences
 from shrinktest.effects.distance import distances
 from shrinktest.effects.jackknife import FEWEST, JackknifeEstimates
@@ -37,8 +38,6 @@ from shrinktest.results.closer import DEPENDENCE, DISTANCE, MEASURES, CloserPair
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG
 from shrinktest.statistics.features import Features
 from shrinktest.statistics.kernel_cache import KernelCache, Limits, Request
-from shrinktest.tables.labels import label_codes, pooled_labels
-from shrinktest.tables.pooled import is_unasked
 
 ALTERNATIVES = ("two-sided", "less", "greater")
 #: Adjustments by p-values alone; those of two-stage methods depend on the level.

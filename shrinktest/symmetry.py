@@ -9,7 +9,9 @@ import numpy as np
 
 from shrinktest._check import as_points, listed, n_dimensions
 from shrinktest._hints import hinted
-from shrinktest._read import check_column_types, check_nan_policy
+from shrinktest.data.observed import UNASKED, at_least_two_rows, check_column_types, is_unasked, observed
+from shrinktest.data.read import check_nan_policy
+from shrinktest.data.tables import names_for
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.ensembles import KernelSpec
@@ -18,10 +20,6 @@ from shrinktest.permutations.serial_correlation import BY_ROWS_APART
 from shrinktest.results.base import TestData
 from shrinktest.results.info import SYMMETRY, TestInfo
 from shrinktest.results.result import TestResult
-from shrinktest.tables.aligned import at_least_two_rows
-from shrinktest.tables.observed import ObservedTables, as_they_are
-from shrinktest.tables.pooled import UNASKED, is_unasked
-from shrinktest.tables.reading import names_for
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -145,7 +143,7 @@ def read(
     if nan_policy == "indicator":
         raise ValueError("nan_policy='indicator': a missing value has no reflection; use 'omit'")
     (name,) = names_for([X], ["X"])
-    data = as_they_are([X], [name], nan_policy, column_types)
+    data = observed([X], [name], nan_policy, column_types)
     check_column_types(column_types, [data])
     columns = data.as_columns()
     if labels := [column.name for column in columns if column.kind != "number"]:
@@ -157,8 +155,7 @@ def read(
     rows -= _center(about, rows.shape[1])
     units = ("sd" if data.columns else None) if is_unasked(scale) else scale
     hypothesis = Symmetry.read(rows, -rows, paired=True, nan_policy="propagate", scale=units)
-    notes = data.pooled.notes if isinstance(data, ObservedTables) else ()
-    return replace(hypothesis, remarks=(*notes, *data.omitted([keep]), *hypothesis.remarks))
+    return replace(hypothesis, remarks=(*data.notes, *data.omitted([keep]), *hypothesis.remarks))
 
 
 def _center(about: Any, columns: int) -> np.ndarray:

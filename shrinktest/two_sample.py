@@ -7,9 +7,9 @@ from typing import Any
 from shrinktest._check import NAN_POLICIES, choice
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
-from shrinktest._names import two_names
-from shrinktest._read import XY
-from shrinktest.batches.recognized import in_batches
+from shrinktest.data.labels import two_names
+from shrinktest.data.read import XY
+from shrinktest.data.sources import in_batches
 from shrinktest.hypotheses.base import Hypothesis, require_values
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings

@@ -1,18 +1,17 @@
-"""Units of columns, found on the pooled sample: what ``scale=`` asks for."""
+"""Units of columns, found on the pooled sample, and columns that cannot be tested."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from shrinktest._check import Array, choice, counted, listed, n_dimensions, positive
 from shrinktest._rounding import rounding_of
 from shrinktest.notes import note
-from shrinktest.tables.untestable import Untestable
 
 #: Units by name: standard deviation (over n), median absolute deviation from the median, mid-ranks, and distances from
 #: the median in units of their mean.
@@ -24,6 +23,13 @@ _BESIDE = {f"{name} in sd": name for name in SCALES if name != "sd"}  # the same
 _MOVED = ("rank", "deviation", "rank in sd", "deviation in sd")  # what stands for the values is no multiple of them
 
 Scale = str | tuple[str | float, ...]
+T = TypeVar("T")
+
+#: Why a column with one value is not tested.
+CONSTANT = "it has the same value in every row"
+
+#: Reasons by the name of the table that they are about, and the name or number of a column.
+Reasons = Mapping[tuple[str, str], str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +114,43 @@ def as_unit(value: Any, name: str) -> str | float:
     if isinstance(value, str):
         return value if value in _BESIDE else choice(value, SCALES, name)
     return positive(value, name)
+
+
+def scale_each(scale: Any, names: Sequence[str], argument: str) -> list[Any]:
+    """Return the unit of every column: None, a name or a number."""
+    if hasattr(scale, "keys"):
+        given = zip(names, by_name(scale, names, argument, rest="sd"), strict=True)
+        return beside_others([None if one is None else as_unit(one, f"{argument}[{name!r}]") for name, one in given])
+    units: Scale | None = as_scale(scale, len(names), argument)
+    return beside_others(units) if isinstance(units, tuple) else [units] * len(names)
+
+
+def beside_gaps(units: Sequence[Any], gaps: Sequence[int], deviations: np.ndarray) -> list[Any]:
+    """Return units in which indicators of missing values say as much as the features before them.
+
+    An indicator is in units of the spread of its column: so to name a unit, or to divide the column by that number
+    before, is the same.  ``gaps`` are the features with an indicator next to them, and ``deviations`` (d,) their
+    standard deviations, 0 for constant ones, whose indicators stay.
+    """
+    units = list(units)
+    for j in gaps:
+        if not isinstance(units[j], str) and deviations[j] > 0.0:
+            units[j + 1] = units[j + 1] * units[j] / deviations[j]
+    return units
+
+
+def by_name(given: Any, names: Sequence[str], argument: str, rest: Any = None) -> list[Any]:
+    """Return the entries of a mapping or a series in the order of columns; ``rest`` for columns without one.
+
+    Raises ValueError for names that are no columns, and, without ``rest``, for columns without an entry.
+    """
+    known = {str(key): given[key] for key in given.keys()}  # noqa: SIM118  # a series iterates over its values
+    for key in known:
+        choice(key, names, f"a column in {argument}")
+    lacking = [name for name in names if name not in known]
+    if lacking and rest is None:
+        raise ValueError(f"{argument} has no entry for {listed(lacking)}; give one for every column")
+    return [known.get(name, rest) for name in names]
 
 
 def near_one(Z: Array) -> Array:
@@ -236,3 +279,68 @@ def _own_ranks(Z: Array) -> Array:
         ends = np.append(starts[1:], size)
         out[order, j] = np.repeat(starts + ends, ends - starts) / (2.0 * size)
     return out
+
+
+# --- columns that cannot be tested --------------------------------------------------------------------------
+
+
+class Untestable(ValueError):
+    """Raised for a column that cannot be tested.
+
+    Parameters
+    ----------
+    message : str
+        The error of a test of all columns together.
+    whose : str
+        Name of the table, in messages.
+    column : str
+        Name of the column, or its number.
+    reason : str
+        Why it is not tested, such as "all values are missing in X".
+    """
+
+    def __init__(self, message: str, whose: str, column: str, reason: str) -> None:
+        super().__init__(message, whose, column, reason)
+        self.whose, self.column, self.reason = whose, column, reason
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+def refuse_empty(values: Sequence[tuple[str, str, int]], left: int) -> None:
+    """Raise Untestable for the first column with fewer than two values, if rows with missing values are dropped.
+
+    ``values`` has the names of the table and of the column, and the number of values; ``left`` rows remain.
+    """
+    for whose, column, number in values:
+        if number < 2:
+            alone = column.isdigit() and sum(other == whose for other, *_ in values) == 1
+            where = whose if alone else f"column {column if column.isdigit() else repr(column)} of {whose}"
+            reason = f"all values {'but one ' if number else ''}are missing"
+            raise Untestable(
+                f"{where}: {reason}, so nan_policy='omit' leaves {counted(left, 'row')}; leave this column out",
+                whose,
+                column,
+                f"{reason} in {whose}",
+            )
+
+
+def without_untestable(read: Callable[[Reasons], T]) -> tuple[T, Reasons]:
+    """Return what ``read`` finds without the columns that it cannot take, and why not.
+
+    ``read`` gets the columns to leave out, one more every time.  If none is left, the first error is raised.
+    """
+    reasons: dict[tuple[str, str], str] = {}
+    first: Untestable | None = None
+    while True:
+        try:
+            return read(reasons), reasons
+        except Untestable as error:
+            first = first or error
+            if (error.whose, error.column) in reasons:
+                raise first from None
+            reasons[error.whose, error.column] = error.reason
+        except ValueError:
+            if first is not None:
+                raise first from None
+            raise

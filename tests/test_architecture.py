@@ -37,11 +37,12 @@ LAYERS = [
         "_jit",
         "plots",
     ),
-    ("units", "tables", "data"),
+    ("units",),
     ("kernels",),
     ("embedding", "estimators"),
     ("permutations",),
-    ("_names", "_read", "_series", "batches"),
+    ("data", "tables", "batches"),
+    ("_series",),
     ("results",),
     ("statistics",),
     ("effects",),
@@ -161,7 +162,7 @@ def test_other_packages_are_declared_and_imported_late():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     required = [*project["dependencies"], *extras["plot"], *extras["apps"], *extras["files"], *extras["distributed"]]
-    declared = {re.match(r"[\w-]+", requirement)[0] for requirement in required} | {"pandas"}
+    declared = {re.match(r"[\w-]+", requirement)[0] for requirement in required}
     for module, imported, late in imports()[1]:
         name = imported.split(".")[0].replace("sklearn", "scikit-learn")
         if name in sys.stdlib_module_names or name == "numpy" or has_loops(module):

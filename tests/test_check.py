@@ -31,7 +31,7 @@ from shrinktest._check import (
     rng_provenance,
 )
 from shrinktest._parallel import n_workers, usable_cores
-from shrinktest._read import XY, read_samples, read_variables
+from shrinktest.data.read import XY, read_samples, read_variables
 
 NAN = float("nan")
 
@@ -236,7 +236,7 @@ def test_pairs_are_dropped_together_and_have_equal_labels():
 
 
 def test_pandas_is_not_imported_for_arrays():
-    code = "import sys, shrinktest._read as r; r.read_samples(([1, 2], [3, 4]), r.XY, 'raise'); print(*sys.modules)"
+    code = "import sys, shrinktest.data.read as r; r.read_samples(([1, 2], [3, 4]), r.XY, 'raise'); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"pandas", "scipy", "numba"} & set(loaded)
 

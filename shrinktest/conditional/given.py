@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
 
 from shrinktest._check import choice, complete_points, counted, tensors_to_numpy
-from shrinktest._read import XY, Variables, read_samples, read_variables
 from shrinktest.conditional.hypothesis import (
     ConditionalIndependence,
     LabelGivenCovariates,
@@ -22,17 +22,15 @@ from shrinktest.conditional.hypothesis import (
 )
 from shrinktest.conditional.model_x import by_model
 from shrinktest.conditional.regressions import Regression, neighborhoods, standardized
+from shrinktest.data.column import DROP, Column, Table, read_column, recoded
+from shrinktest.data.encoding import Encoding
+from shrinktest.data.observed import UNASKED, Observed, checked_types, is_unasked
+from shrinktest.data.read import XY, Variables, read_samples, read_variables
+from shrinktest.data.tables import check_same_index, is_table, names_for, names_in
 from shrinktest.hypotheses.base import Variable, repeated_column_notes, variables_of
 from shrinktest.notes import has_code, note
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.results.info import BY_PROPENSITY
-from shrinktest.tables.aligned import check_same_index
-from shrinktest.tables.column import DROP
-from shrinktest.tables.encoding import Encoding
-from shrinktest.tables.objects import from_objects
-from shrinktest.tables.observed import Observed
-from shrinktest.tables.pooled import UNASKED, checked_types, is_unasked
-from shrinktest.tables.reading import Table, is_table, names_for, names_in
 
 GIVEN = ("X", "Y", "given")
 METHODS = ("auto", "strata", "residuals", "local")
@@ -251,7 +249,13 @@ def with_labels(given: Any, name: str) -> Any:
     if values.dtype.kind not in _LABELS or values.ndim not in (1, 2) or not values.size:
         return given
     columns = values.reshape(len(values), -1).T
-    read = (from_objects(str(j), column.tolist(), f"{name}, column {j},") for j, column in enumerate(columns))
+    import pandas as pd
+
+    wanted = "category" if values.dtype.kind in "US" else None
+    read = (
+        read_column(pd.Series(column.tolist(), dtype=object), str(j), f"{name}, column {j},", wanted)
+        for j, column in enumerate(columns)
+    )
     return Table(tuple(read), named=False)
 
 
@@ -262,11 +266,24 @@ def _all_labels(encoding: Encoding | None) -> bool:
 
 def _refuse_tested(tested: Sequence[Observed], given: Observed, argument: str) -> None:
     """Raise ValueError if a column of what is given has the values of a column that is tested."""
-    values = {column.digest() for data in tested for column in data.as_columns()} - {None}
+    values = {_digest(column) for data in tested for column in data.as_columns()} - {None}
     for place, column in enumerate(given.as_columns()):
-        if column.digest() in values:
-            name = repr(column.name) if given.shown else place
+        if _digest(column) in values:
+            name = repr(column.name) if given.shown_in() else place
             raise ValueError(f"column {name} of {argument}= is also tested; leave it out of one of the two")
+
+
+def _digest(column: Column) -> bytes | None:
+    """Return a digest of the values, the same for equal columns of any library; None if all are equal or missing."""
+    numbers, present = column.values, ()
+    if column.kind == "category":
+        present = tuple(sorted(column.levels[code] for code in np.unique(column.values) if code >= 0))
+        numbers = recoded(column.values, column.levels, present)
+    elif column.kind not in ("boolean", "ordered"):
+        numbers = column.numbers() + 0.0  # so that -0.0 is 0
+    known = numbers[~column.missing()]
+    varied = known.size > 0 and known.min() < known.max()
+    return sha256("\0".join(present).encode() + numbers.astype(np.float64).tobytes()).digest() if varied else None
 
 
 def _refuse_indicated(encoding: Encoding | None, z: np.ndarray, argument: str) -> None:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import check_signature, complete_points, real_values, tensors_to_numpy
-from shrinktest._read import Variables
 from shrinktest.conditional.hypothesis import ConditionalIndependence, distilled
+from shrinktest.data.read import Variables
+from shrinktest.data.tables import is_table, taken
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.base import Variable
 from shrinktest.permutations.base import Permutations
@@ -19,10 +20,7 @@ from shrinktest.permutations.schemes import Copies
 from shrinktest.statistics.copies import copies_statistic
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.statistic import Prepared, margins
-from shrinktest.tables.by_column import scale_each
-from shrinktest.tables.reading import is_table
-from shrinktest.tables.rows import taken
-from shrinktest.units import as_scale
+from shrinktest.units import as_scale, scale_each
 
 _REFERENCE = 50  # copies of X whose mean stands for that of X given Z
 _AMONG = 8  # copies among whose rows those of others lie as a rule

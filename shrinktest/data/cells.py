@@ -90,8 +90,9 @@ def read_column(cells: pd.Series, wanted: Any, mark: str, options: TextOptions) 
         return OddCell(int((codes == int(level)).argmax()), levels[int(level)], fault, remedy)
 
     gaps = bool((codes < 0).any())
-    if wanted == "number" or (wanted in (None, "ordered", "boolean") and not _has_codes(levels)):
-        numbers = _people_write(levels, options) if wanted == "number" else _written(levels, options)
+    if wanted == "number" or (wanted in (None, "ordered", "boolean") and not has_codes(levels)):
+        read = people_write if wanted == "number" else _written
+        numbers = read(levels, options.decimal or ".", options.thousands)
         if not np.isnan(numbers).any():
             if options.decimal is None and options.thousands is None and mark == ";":
                 grouped = levels.str.contains(".", regex=False)
@@ -169,13 +170,14 @@ def remedy_for(odd: OddCell, name: str) -> str:
         return "give --decimal , --thousands ."
     quoted = f'"{name}"' if "," in name else name
     category, number = (shlex.quote(f"{quoted}={kind}") for kind in ("category", "number"))
-    if not np.isnan(_decorated(cell, ".", None)[0]):
+    if not np.isnan(people_write(cell)[0]):
         return f"give --types {number}"
     word = f"--na={odd.cell}" if odd.cell.startswith("--") else f"--na {shlex.quote(odd.cell)}"
     return f"correct it, or give --types {category}{f' or {word}' if odd.cell.casefold() in _USUAL else ''}"
 
 
-def _has_codes(levels: pd.Series) -> bool:
+def has_codes(levels: pd.Series) -> bool:
+    """Return whether some text is a code with leading zeros, such as 02134."""
     return re.search(rf"(?m)^{_CODE}$", "\n".join(levels)) is not None
 
 
@@ -197,19 +199,14 @@ def _floats(text: pd.Series, decimal: str = ".") -> np.ndarray:
     return values
 
 
-def _written(levels: pd.Series, options: TextOptions) -> np.ndarray:
+def _written(levels: pd.Series, decimal: str, thousands: str | None) -> np.ndarray:
     """Return the numbers in plain texts, with the marks that are given."""
-    decimal = options.decimal or "."
-    return _floats(_without_thousands(levels, decimal, options.thousands), decimal)
+    return _floats(_without_thousands(levels, decimal, thousands), decimal)
 
 
-def _people_write(levels: pd.Series, options: TextOptions) -> np.ndarray:
-    """Return the numbers in texts that may have currency, percent signs and marks between thousands."""
-    return _decorated(levels, options.decimal or ".", options.thousands)
-
-
-def _decorated(levels: pd.Series, decimal: str, thousands: str | None) -> np.ndarray:
-    bare = levels.str.replace(_DECORATION, "", regex=True).str.replace(r"^\((.*)\)$", r"-\1", regex=True)
+def people_write(texts: pd.Series, decimal: str = ".", thousands: str | None = None) -> np.ndarray:
+    """Return the numbers in texts that may have currency, percent signs and marks between thousands; NaN for others."""
+    bare = texts.str.replace(_DECORATION, "", regex=True).str.replace(r"^\((.*)\)$", r"-\1", regex=True)
     return _floats(_without_thousands(bare, decimal, thousands or (",." if decimal == "." else ".,")[0]), decimal)
 
 
@@ -251,14 +248,14 @@ def _kind(levels: pd.Series, codes: np.ndarray, odd: Any) -> str:
         formats = _formats(levels[days])
         fault = f"is not {_CALLED['date']}" if len(formats) == 1 else "may have the day or the month first"
         raise odd(days.argmax(), fault, f"give --date-format {' or '.join(formats or ['%d/%m/%Y'])}")
-    looks = {"number": (kinds == "number") | _like_numbers(levels), "date": kinds == "date", "time": kinds == "time"}
+    looks = {"number": (kinds == "number") | like_numbers(levels), "date": kinds == "date", "time": kinds == "time"}
     for kind, alike in looks.items():
-        if usual(alike) and not (kind == "number" and _has_codes(levels)):
+        if usual(alike) and not (kind == "number" and has_codes(levels)):
             raise odd((kinds != kind).argmax(), f"is not {_CALLED[kind]}")
     return "category"
 
 
-def _like_numbers(levels: pd.Series) -> np.ndarray:
+def like_numbers(levels: pd.Series) -> np.ndarray:
     """Return which texts are numbers as people write them, with any marks between thousands and before decimals."""
     bare = levels.str.replace(_DECORATION, "", regex=True).str.replace(r"^\((.*)\)$", r"\1", regex=True)
     one_mark = bare.str.count(r"\.") < 2

@@ -9,12 +9,12 @@ from statistics import NormalDist
 import numpy as np
 
 from shrinktest._check import Array
+from shrinktest.data.column import Column
 from shrinktest.effects.jackknife import jackknife
 from shrinktest.effects.separability import roc_area
+from shrinktest.effects.shares import NOTHING, Units, difference_of_shares
 from shrinktest.results.column_effects import MEDIAN, MISSING, POSITION, SHARE, SPREAD, Change
-from shrinktest.tables.column import Column
-from shrinktest.tables.distribution import shares
-from shrinktest.tables.intervals import NOTHING, Units, difference_of_shares
+from shrinktest.results.distribution import shares
 from shrinktest.units import means, near_one
 
 #: Units (rows, pairs, groups) of each table that the interval of a ratio of interquartile ranges takes.

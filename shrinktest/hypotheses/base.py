@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from shrinktest._read import Variables
+from shrinktest.data.encoding import Encoding
+from shrinktest.data.read import Variables
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.context import EffectOptions, FittedStatistic, TestContext
 from shrinktest.kernels import Energy, Kernel, Linear, Polynomial, Rescaled
@@ -23,7 +24,6 @@ from shrinktest.results.base import Setup, TestData
 from shrinktest.results.info import TestInfo
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.statistic import Prepared
-from shrinktest.tables.encoding import Encoding
 from shrinktest.units import Scale, constant_columns, far_apart
 
 if TYPE_CHECKING:

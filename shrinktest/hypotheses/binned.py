@@ -1,4 +1,4 @@
-"""Samples in batches that have one distribution: their bins may change samples."""
+"""Samples in batches that have one distribution: the test of samples in memory, on mean features of bins of rows."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from shrinktest._check import counted
-from shrinktest.batches.bins import Binning
-from shrinktest.batches.columns import Found, holes, of_numbers
-from shrinktest.batches.crew import Crew
-from shrinktest.batches.rows import Rows
-from shrinktest.batches.source import as_batches
-from shrinktest.batches.store import Store
-from shrinktest.batches.strata import representative
-from shrinktest.batches.survey import Survey
+from shrinktest._check import Array, complete_points, counted
+from shrinktest.data.bins import Bins
+from shrinktest.data.chunks import Store
+from shrinktest.data.encoding import Encoding
+from shrinktest.data.kinds import Found, holes, notes_on_numbers, refuse_empty_columns
+from shrinktest.data.observed import checked_types, is_unasked
+from shrinktest.data.rows import Rows
+from shrinktest.data.sources import as_batches
+from shrinktest.data.survey import SAMPLE, Survey, representative, require_rows, survey
 from shrinktest.effects.distance import NORMS, distance
 from shrinktest.effects.inner_products import InnerProducts, never_negative
 from shrinktest.effects.separability import Area
@@ -27,7 +27,6 @@ from shrinktest.hypotheses.bin_features import BinFeatures, Plan
 from shrinktest.hypotheses.context import EffectOptions, FittedStatistic, TestContext
 from shrinktest.hypotheses.effects import MEASURED, leading_notes, pair_of_samples, two_sample_effect
 from shrinktest.hypotheses.equality import EqualDistributions, TwoEqualDistributions
-from shrinktest.hypotheses.kept_bins import WITHOUT, BinMember, BinnedEmbedding, BinnedPrepared, OfBins
 from shrinktest.hypotheses.supported import checked_policy, checked_units
 from shrinktest.hypotheses.units_of_rows import deviations_in, said_of_fills, settled_units
 from shrinktest.kernels import Kernel, Linear, Rescaled
@@ -43,11 +42,9 @@ from shrinktest.results.info import TWO_SAMPLE
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.mmd import prepare
 from shrinktest.statistics.statistic import Prepared
-from shrinktest.tables.encoding import Encoding
-from shrinktest.tables.pooled import checked_types, is_unasked
 from shrinktest.units import as_scale, far_apart
 
-_DRAWN = 2000  # rows from which bandwidths are found, of which all pairs are looked at
+_WITHOUT = "samples in batches keep mean features of bins, and no rows: "
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -56,11 +53,12 @@ class Binned(EqualDistributions):
 
     rows: tuple[Rows, ...]  # the samples
     survey: Survey  # what their first reading found
-    binning: Binning  # their bins; ``sizes`` counts these
-    encoding: Encoding | None = None  # how the columns of tables became numbers, which are not in their units yet
-    features: tuple[BinFeatures, ...] = ()  # of every kernel of the test, once it is known what is to be read,
-    # and mean features (M, rank) of bins once that was read
-    means: Sequence[np.ndarray] = field(default=(), repr=False)
+    bins: Bins  # ``sizes`` counts these
+    workers: Any = 1  # who reads
+    store: Store | None = None
+    encoding: Encoding | None = None  # how columns of tables became numbers, which are not in their units yet
+    features: tuple[BinFeatures, ...] = ()  # of every kernel of the test, once it is known what is to be read
+    means: Sequence[np.ndarray] = field(default=(), repr=False)  # mean features (M, rank) of bins, once they are read
 
     @classmethod
     def in_batches(
@@ -73,195 +71,170 @@ class Binned(EqualDistributions):
         column_types: Any = None,
         drawn: int,
         rng: np.random.Generator,
-        crew: Crew | None = None,
+        workers: Any = 1,
         store: Store | None = None,
         **options: Any,
     ) -> Self:
-        """Read the samples once; raises TypeError, ValueError or FileNotFoundError for what cannot be tested.
+        """Read the samples once.
 
-        Bandwidths and landmarks are made of a sample of ``drawn`` rows at least, which ``rng`` draws, as it does the
-        keys of bins.  ``crew`` reads, and ``store`` has what has been read before.
+        Bandwidths and landmarks come from ``drawn`` rows at least, which ``rng`` draws, as it does the keys of bins.
         """
         checked_policy(nan_policy)
-        types = checked_types(column_types)
+        types, indicate = checked_types(column_types), nan_policy == "indicator"
         if isinstance(scale, str):  # before any row is read
             checked_units(scale)
-        crew, batches = crew or Crew(), as_batches(samples, names)
-        known = [one.names(name) for one, name in zip(batches, names, strict=True)]
-        first = next((one for one in known if one is not None), None)
-        for given, one, name in zip(batches, known, names, strict=True):
-            if one is not None and first is not None and set(one) != set(first):
-                raise ValueError(
-                    f"{given.called(name)} has the columns {', '.join(one)}, and another sample {', '.join(first)}; "
-                    "name those that all have by Batches(..., columns=[...])"
-                )
-        indicate = nan_policy == "indicator"
-        mixed = (
-            bool(types)
-            or indicate
-            or any(one.mixed(name, has) for one, name, has in zip(batches, names, known, strict=True))
-        )
-        rows = tuple(
-            Rows(one, name, None if has is None else first, nan_policy == "omit", types if mixed else None)
-            for one, name, has in zip(batches, names, known, strict=True)
-        )
-        name = " and ".join(names) if cls.kind is TWO_SAMPLE else "the samples"
-        found = Found.of(rows, crew, indicate=indicate, store=store) if mixed else None
+        rows, first, mixed = _read(as_batches(samples, names), names, nan_policy == "omit", types, indicate=indicate)
+        found = Found.of(rows, workers, indicate=indicate, store=store) if mixed else None
         encoding = None if found is None else found.encodings[0]
-        wanted = "sd" if is_unasked(scale) and first else None if is_unasked(scale) else scale  # as of tables
+        unasked = is_unasked(scale)
+        wanted = ("sd" if first else None) if unasked else scale
         units = checked_units(wanted) if encoding is None else encoding.entries(wanted)
         gaps = holes(encoding)
-        asked = deviations_in(units, gaps)
-        how: dict[str, Any] = {"units": asked, "holes": gaps, "store": store}
-        survey = Survey.of(rows if found is None else found.rows, max(_DRAWN, drawn), rng, crew, **how)
+        read = rows if found is None else found.rows
+        seen = survey(read, max(SAMPLE, drawn), rng, workers, holes=(gaps,), store=store)
+        if min(seen.sizes) < 2 and any(seen.omitted):
+            refuse_empty_columns(rows, workers, min(seen.sizes))
+        require_rows(rows, seen)
         if found is not None:
-            found = found.filled([survey.fills])
-            rows, encoding = found.rows, found.encodings[0]
-        seen = {"counts": survey.counts, "probe": survey.probe, "checks": survey.checks}
-        reading = {**seen, "crew": crew, "store": store}
-        binning = Binning.drawn(survey.sizes, batches[0].bins, rng, **reading)
-        settled: Any = as_scale(units, len(survey.units))
-        if asked:
-            settled = settled_units(units, gaps, survey.units, survey.constant)
-        remarks = (*_omitted(rows, survey), *said_of_fills(gaps, len(survey.sample), sum(survey.sizes)))
+            read = found.filled(seen.fills).rows
+            encoding = found.filled(seen.fills).encodings[0]
+        pooled = seen.pooled[0]
+        bins = Bins.drawn(seen.sizes, as_batches(samples, names)[0].bins, rng)
+        settled: Any = as_scale(units, len(pooled.low))
+        if deviations_in(units, gaps):
+            settled = settled_units(units, gaps, pooled.deviations, pooled.constant)
+        name = " and ".join(names) if cls.kind is TWO_SAMPLE else "the samples"
+        remarks = (*_omitted(rows, seen), *said_of_fills(gaps, len(pooled.rows), sum(seen.sizes)))
         if found is not None and encoding is not None:
-            encoding = encoding.knowing(survey.constant)
-            remarks = (*found.notes, *remarks, *encoding.notes(name, unasked=is_unasked(scale) and first is not None))
+            encoding = encoding.knowing(pooled.constant)
+            remarks = (*found.notes, *remarks, *encoding.notes(name, unasked=unasked and first is not None))
         elif first is not None:
-            remarks = (*remarks, *of_numbers(first, survey.ranges, names, unasked=is_unasked(scale)))
-        return cls(
-            variables=(Variable(survey.sample, name, settled, None, not is_unasked(scale)),),
-            sizes=binning.bins,
-            rows=rows,
-            survey=survey,
-            binning=binning,
+            ranges = [np.vstack([one.low, one.high]) for (one,) in seen.seen if one is not None]
+            remarks = (*remarks, *notes_on_numbers(first, ranges, names, unasked=unasked))
+        hypothesis = cls(
+            variables=(Variable(pooled.rows, name, settled, None, not unasked),),
+            sizes=bins.counts,
+            rows=tuple(read),
+            survey=seen,
+            bins=bins,
+            workers=workers,
+            store=store,
             remarks=remarks,
             encoding=encoding,
             untested={} if found is None else found.left_out,
-            listwise=sum(survey.omitted) if len(first or survey.constant) > 1 else 0,
+            listwise=sum(seen.omitted) if len(first or pooled.low) > 1 else 0,
             **options,
         )
+        return hypothesis
 
     @property
     def n_observations(self) -> tuple[int, ...]:
         """Rows of the samples that are in bins."""
-        return self.binning.used
+        return self.bins.used
 
     @property
     def columns(self) -> tuple[str, ...] | None:
-        """Their names, where they have some."""
-        if self.encoding is not None:
-            return self.encoding.columns
-        return next((one.names for one in self.rows if one.names), None)
+        """Names of the columns, if they have some."""
+        return self.rows[0].names if self.encoding is None else self.encoding.columns
 
     @property
     def groups(self) -> tuple[slice, ...]:
         """For every column its columns of numbers."""
         if self.encoding is not None:
             return self.encoding.groups
-        return tuple(slice(j, j + 1) for j in range(self.survey.sample.shape[1]))
+        return tuple(slice(j, j + 1) for j in range(self.pooled.shape[1]))
 
     def representative(self, groups: Sequence[slice]) -> list[np.ndarray]:
-        """Rows of groups of columns that stand for those of all samples; see :func:`representative`."""
-        sample = [np.ascontiguousarray(self.survey.sample[:, group]) for group in groups]
-        return representative(self.rows, sample, groups, self.survey.counts, self.binning.crew, self.binning.store)
+        """Return rows of groups of columns that stand for those of all samples."""
+        sample = [np.ascontiguousarray(self.survey.pooled[0].rows[:, group]) for group in groups]
+        return representative(self.rows, self.survey, groups, sample, self.workers, self.store)
 
     def with_rare_rows(self) -> Self:
-        """The same whose kernels take what they need from rows that stand for all, rare ones included."""
-        (points,) = self.representative([slice(0, self.survey.sample.shape[1])])
+        """Return the hypothesis with kernels that take what they need from rows that stand for all, rare ones too."""
+        (points,) = self.representative([slice(0, self.pooled.shape[1])])
         return replace(self, variables=(replace(self.variables[0], points=points),))
 
     def reading(
         self, kernels: Sequence[Kernel], plan: Plan, columns: tuple[int, ...] | None = None, *, spare: bool
     ) -> Self:
-        """The same with the features of its kernels in a plan of what is to be read; see :meth:`Plan.add`."""
+        """Put the features of kernels into a plan of what is to be read; see :meth:`Plan.add`."""
         return replace(self, features=plan.add(kernels, self.variables[0], columns, spare=spare))
 
     def bin_means(self, plan: Plan) -> list[np.ndarray]:
-        """Read the samples again: mean features (M, rank) of their bins, for every map of the plan."""
-        return self.binning.means(self.rows, plan.maps, plan.memory)
+        """Read the samples again; return mean features (M, rank) of their bins, for every map of the plan."""
+        return self.bins.means(self.rows, self.survey, plan.maps, self.workers, plan.memory, self.store)
 
     def found_before(self, kernel: Kernel, variable: int = 0) -> Kernel:
-        """The kernel with what it takes from the sample of rows, which was found before they were read again."""
-        return next(one.kernel for one in self.features if one.asked == kernel)
+        """Return the kernel with what it takes from the sample of rows."""
+        return next(each.kernel for each in self.features if each.asked == kernel)
+
+    def features_of(self, kernel: Kernel) -> tuple[BinFeatures, np.ndarray]:
+        """Return the features of a resolved kernel, and their means (M, rank) in bins."""
+        features = next(each for each in self.features if each.kernel is kernel)
+        if features.lacking:
+            raise MemoryError(features.lacking)
+        return features, features.of(self.means)
 
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
-        """Fit the estimator to the mean features of bins."""
-        kept = next(one for one in self.features if one.kernel is kernel)
-        if kept.lacking:
-            raise MemoryError(kept.lacking)
-        means = kept.of(self.means)
+        """Fit the estimator to the mean features of bins, by their inner products."""
+        features, means = self.features_of(kernel)
         inner = KernelCache(replace(cache.limits, gram="factor", rank=None))
         prepared = prepare(
             estimator, Linear(), means, self.contrast, form=form, tuning=self.tuning(estimator), cache=inner,
             workers=workers,
         )  # fmt: skip
-        return BinnedPrepared(
-            statistic=prepared.statistic,
-            estimates=lambda: self.embeddings(prepared.estimates(), kept.features),
+        notes = (*prepared.notes, *features.notes, *self._bin_notes(features.kernel, features.route))
+        return replace(
+            prepared,
+            estimates=lambda: self.embeddings(prepared.estimates(), features.features),
             kernel=kernel,
-            route=kept.route,
-            notes=(*prepared.notes, *kept.notes, *self._said(kept.kernel, kept.route)),
-            threads=prepared.threads,
-            cost=prepared.cost,
-            features=(kept.features,),
-            means=means,
+            route=features.route,
+            notes=notes,
+            features=(features.features,),
         )
 
     def embeddings(self, estimates: Sequence[MeanEmbedding], features: FeatureMap) -> tuple[MeanEmbedding, ...]:
-        """Estimates, one for each sample, that were made of features, as functions of rows."""
-        width = self.survey.sample.shape[1]
-        names = self.columns if self.encoding is None else None  # it reads tables, and then there are numbers
+        """Return estimates, one for each sample, as functions of rows."""
+        width = self.pooled.shape[1]
+        names = self.columns if self.encoding is None else None  # it reads tables, and then these are numbers
         return tuple(
-            BinnedEmbedding(one.points, one.weights, one.kernel, one.shrinkage, None, features, width, rows, names)
-            for one, rows in zip(estimates, self.binning.used, strict=True)
+            BinnedEmbedding(each.points, each.weights, each.kernel, each.shrinkage, None, features, width, rows, names)
+            for each, rows in zip(estimates, self.bins.used, strict=True)
         )
 
-    def _said(self, kernel: Kernel, route: str) -> tuple[str, ...]:
-        """What a reader should know of the bins, and of the sample."""
-        said = [*self._permuted()]
-        takes = route != "factor" or isinstance(kernel, PooledKernel | Rescaled)
-        if len(self.survey.sample) < sum(self.survey.sizes) and takes:
-            said.append(note("random-sample", what="What the kernel takes from the data", rows=len(self.survey.sample)))
-        if route in ("rff", "nystrom"):
-            said.append(note("bins-cost"))
-        return tuple(said)
-
-    def _permuted(self) -> tuple[str, ...]:
-        """What was permuted, and which rows were not."""
-        bins, left = self.sizes, [n - m for n, m in zip(self.survey.sizes, self.binning.used, strict=True)]
+    def _bin_notes(self, kernel: Kernel, route: str) -> tuple[str, ...]:
+        left = [n - m for n, m in zip(self.survey.sizes, self.bins.used, strict=True)]
         out = f"; {' + '.join(map(str, left))} rows, which fill no bin, are left out" if any(left) else ""
-        rows = counted(self.binning.size, "row")
-        return (note("bins", bins=" + ".join(map(str, bins)), rows=rows, left=out),)
+        rows, drawn = counted(self.bins.size, "row"), len(self.survey.pooled[0].rows)
+        notes = [note("bins", bins=" + ".join(map(str, self.sizes)), rows=rows, left=out)]
+        if drawn < sum(self.survey.sizes) and (route != "factor" or isinstance(kernel, PooledKernel | Rescaled)):
+            notes.append(note("random-sample", what="What the kernel takes from the data", rows=drawn))
+        if route in ("rff", "nystrom"):
+            notes.append(note("bins-cost"))
+        return tuple(notes)
 
     def serial_correlation(self) -> None:
-        """Not looked for: bins are permuted, whose rows are drawn at random."""
+        """Return None: bins are permuted, whose rows are drawn at random."""
 
     def notes(self, kernel: Any) -> tuple[str, ...]:
-        """What a reader should know of the data: units, and constant columns, of which all rows were asked."""
+        """Return notes on units, and on columns that are constant in all rows."""
         variable = self.variables[0]
-        constant = np.flatnonzero(self.survey.constant)
-        units = (
-            (note("no-weight", which=f"{variable.name}: columns {', '.join(map(str, constant))} have", unit=""),)
-            if constant.size and self.encoding is None and self.columns is None  # of names it was said before
-            else ()
-        )
-        far = self.encoding is None and not variable.said and in_one_unit(kernel) and variable.scale is None
-        apart = far_apart(variable.points, variable.name) if far else ()
-        return (*self.remarks, *units, *apart, *reach_notes(kernel, variable.points, variable.name))
+        constant = np.flatnonzero(self.survey.pooled[0].constant)
+        notes = list(self.remarks)
+        if constant.size and self.encoding is None and self.columns is None:  # names have notes of their own
+            which = f"{variable.name}: columns {', '.join(map(str, constant))} have"
+            notes.append(note("no-weight", which=which, unit=""))
+        if self.encoding is None and not variable.said and in_one_unit(kernel) and variable.scale is None:
+            notes += far_apart(variable.points, variable.name)
+        return (*notes, *reach_notes(kernel, variable.points, variable.name))
 
     def data(self) -> TestData:
         """Return what was tested, with the names of the columns."""
         return replace(super().data(), encodings=(self.encoding,), columns=(self.columns,))
 
-    def member(self, estimator: MeanEstimator, prepared: Prepared, form: str, weight: float = 1.0) -> FittedStatistic:
-        """The statistic, with the mean features of bins in place of rows."""
-        assert isinstance(prepared, BinnedPrepared)
-        return BinMember(**vars(super().member(estimator, prepared, form, weight)), means=prepared.means)
-
     def context(self, members: tuple[FittedStatistic, ...], draws: Draws | None = None) -> TestContext:
-        """What is left of the samples, without their rows."""
-        return OfBins(self, members)
+        """Return what is left of the samples, without their rows."""
+        return BinContext(self, members)
 
     def pair_effects(
         self,
@@ -270,19 +243,15 @@ class Binned(EqualDistributions):
         names: Sequence[tuple[str, str]],
         options: EffectOptions,
     ) -> list[TwoSampleEffect]:
-        """The distances of pairs of samples; their units are bins, which are of equal size."""
-        assert isinstance(context, OfBins)
-        if options.columns:
-            raise ValueError("columns=True: " + WITHOUT + "there are no contributions of columns")
-        if options.folds is not None:
-            raise ValueError("folds=: " + WITHOUT + "there is no witness function of rows; leave it out")
-        if not never_negative(context.leading.kernel):
+        """Return the distances of pairs of samples; their units are bins, which are of equal size."""
+        kernel = context.leading.kernel
+        if options.columns or options.folds is not None:
+            raise ValueError(f"{'columns=True' if options.columns else 'folds='}: {_WITHOUT}leave it out")
+        if not never_negative(kernel):
             raise ValueError(
-                f"the distance by {context.leading.kernel!r} is relative to the variance of rows, and "
-                + WITHOUT
-                + "use a Gaussian or Laplacian kernel, or the effect of a random part of the data"
+                f"the distance by {kernel!r} needs the variance of rows, and {_WITHOUT}use a Gaussian kernel"
             )
-        features, effects = InnerProducts(context.means, True), []
+        features, effects = InnerProducts(self.features_of(kernel)[1], True), []
         for pair, labels in zip(which, names, strict=True):
             rows, bins = pair_of_samples(self.sizes, pair, PermutationDesign())
             notes = [note("no-separability")]
@@ -300,10 +269,80 @@ class TwoBinned(Binned, TwoEqualDistributions):
     """Two samples in batches have one distribution."""
 
 
-def _omitted(rows: Sequence[Rows], survey: Survey) -> tuple[str, ...]:
-    """Notes on rows with missing values."""
+@dataclass(frozen=True, eq=False)
+class BinnedEmbedding(MeanEmbedding):
+    """The estimated kernel mean of a sample in batches, whose points are the mean features of bins.
+
+    ``kernel`` is the inner product of these features.
+    """
+
+    features: FeatureMap | None = None  # of the rows
+    columns: int = 0
+    rows: int = 0  # that are in bins
+    names: tuple[str, ...] | None = None  # of the columns
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.rows
+
+    def read(self, x: object, name: str) -> Array:
+        """Return rows (m, d) at which the estimate can be evaluated; ``name`` is what messages call them."""
+        points, names, _ = complete_points(x, name)
+        if names and self.names and names != self.names:
+            raise ValueError(f"{name} has the columns {', '.join(names)}; give {', '.join(self.names)}")
+        if points.shape[1] != self.columns:
+            raise ValueError(f"{name} has {counted(points.shape[1], 'column')}, the samples have {self.columns}")
+        return points
+
+    def embedding(self, x: object) -> Array:
+        """Evaluate the estimate at the rows of ``x`` (m, d), shape (m,)."""
+        assert self.features is not None
+        return np.asarray(self.features.coordinates(self.read(x, "x")) @ (self.weights @ self.points))
+
+
+@dataclass(frozen=True, eq=False)
+class BinContext(TestContext):
+    """Mean features of bins, kept for effects."""
+
+    @property
+    def pooled(self) -> np.ndarray:
+        """Raise ValueError: the rows are not kept."""
+        raise ValueError(_WITHOUT + "use result.witness(points) in place of a picture")
+
+    def band(self, *given: Any, **options: Any) -> Any:
+        """Raise ValueError: a band takes rows."""
+        raise ValueError(_WITHOUT + "there is no band; result.witness(points) has the function itself")
+
+    def contributions(self, **options: Any) -> Any:
+        """Raise ValueError: contributions of columns take rows."""
+        raise ValueError(_WITHOUT + "test some columns by themselves (columns=)")
+
+
+def _read(
+    batches: Sequence[Any], names: Sequence[str], omit: bool, types: dict[str, Any], *, indicate: bool
+) -> tuple[tuple[Rows, ...], tuple[str, ...] | None, bool]:
+    """Return the rows of all samples, names of their columns, and whether these may hold other than numbers."""
+    known = [each.names(name) for each, name in zip(batches, names, strict=True)]
+    first = next((each for each in known if each is not None), None)
+    for given, each, name in zip(batches, known, names, strict=True):
+        if each is not None and first is not None and set(each) != set(first):
+            raise ValueError(
+                f"{given.called(name)} has the columns {', '.join(each)}, and another sample {', '.join(first)}; "
+                "choose common ones: Batches(..., columns=[...])"
+            )
+    both = list(zip(batches, names, known, strict=True))
+    mixed = bool(types) or indicate or any(given.mixed(name, each) for given, name, each in both)
+    rows = tuple(
+        Rows.of(given, name, None if each is None else first, omit, types if mixed else None)
+        for given, name, each in both
+    )
+    return rows, first, mixed
+
+
+def _omitted(rows: Sequence[Rows], found: Survey) -> tuple[str, ...]:
     return tuple(
-        note("missing-left-out", rows=f"{left} of {counted(left + size, 'row')} of {one.name}", where="")
-        for one, left, size in zip(rows, survey.omitted, survey.sizes, strict=True)
+        note("missing-left-out", rows=f"{left} of {counted(left + size, 'row')} of {each.name}", where="")
+        for each, left, size in zip(rows, found.omitted, found.sizes, strict=True)
         if left
     )

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from shrinktest._names import named_samples, numbered
-from shrinktest._read import XY, Samples, read_samples
+from shrinktest.data.labels import named_samples, numbered
+from shrinktest.data.observed import is_unasked
+from shrinktest.data.read import XY, Samples, read_samples
+from shrinktest.data.tables import names_for
 from shrinktest.estimators import KME, MeanEstimator
 from shrinktest.hypotheses.base import Hypothesis, Variable, places_of
 from shrinktest.hypotheses.context import EffectOptions, FittedStatistic, TestContext, Witness
@@ -34,8 +36,6 @@ from shrinktest.results.info import K_SAMPLE, TWO_SAMPLE, TestInfo
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.mmd import Contrast, mean_difference, prepare
 from shrinktest.statistics.statistic import Prepared
-from shrinktest.tables.pooled import is_unasked
-from shrinktest.tables.reading import names_for
 
 if TYPE_CHECKING:
     from shrinktest.results.effect import KSampleEffect, TwoSampleEffect

@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from shrinktest._read import XY, read_variables
+from shrinktest.data.observed import is_unasked
+from shrinktest.data.read import XY, read_variables
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.base import Hypothesis, variables_of
 from shrinktest.hypotheses.context import EffectOptions, TestContext
@@ -20,7 +21,6 @@ from shrinktest.results.info import INDEPENDENCE, TestInfo
 from shrinktest.statistics.hsic import prepare, tuning_of
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.statistic import Prepared
-from shrinktest.tables.pooled import is_unasked
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

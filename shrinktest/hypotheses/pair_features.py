@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from shrinktest._check import counted
-from shrinktest.batches.blocks import LENGTH
+from shrinktest.data.pairs import LENGTH
 from shrinktest.hypotheses.base import Variable, resolve
 from shrinktest.hypotheses.supported import checked_route
 from shrinktest.kernels import Kernel
@@ -84,9 +84,18 @@ class PairPlan:
         read = (one.kernels for one in self.meetings if not one.lacking)
         return [(x.index(first), len(x) + y.index(second)) for first, second in read]
 
-    def under_way(self) -> tuple[float, float]:
-        """Bytes for the sums of tasks that are under way, and of those of one task."""
-        return self.memory - 8.0 * (self.cells + _WORKING * self.largest), 8.0 * self.cells
+    def meeting(self, kernel: tuple[Kernel, Kernel]) -> tuple[int, Meeting]:
+        """Return the statistic of resolved kernels, and its place among those that are read."""
+        place = 0
+        for meeting in self.meetings:
+            if all(each.kernel is resolved for each, resolved in zip(meeting.kernels, kernel, strict=True)):
+                return place, meeting
+            place += not meeting.lacking
+        raise LookupError(kernel)
+
+    def under_way(self) -> float:
+        """Chunks whose sums fit into memory beside the total."""
+        return (self.memory - 8.0 * (self.cells + _WORKING * self.largest)) / (8.0 * self.cells)
 
     def _features(self, side: int, asked: Kernel) -> PairFeatures:
         """Features of a variable, of which the other knows nothing."""

@@ -9,28 +9,25 @@ from typing import Any, Self
 import numpy as np
 
 from shrinktest._check import counted
-from shrinktest._read import XY, scales_of
-from shrinktest.batches.blocks import LENGTH, Blocks, Whole, products_of
-from shrinktest.batches.columns import holes, of_numbers
-from shrinktest.batches.crew import Crew
-from shrinktest.batches.pair_survey import PairSurvey
-from shrinktest.batches.pairs import Pairs
-from shrinktest.batches.store import Store
-from shrinktest.batches.strata import representative
-from shrinktest.batches.summands import summands_of
+from shrinktest.data.chunks import Store
+from shrinktest.data.encoding import Encoding
+from shrinktest.data.kinds import Found, Part, holes, notes_on_numbers, refuse_empty_columns
+from shrinktest.data.observed import checked_types, is_unasked
+from shrinktest.data.pairs import LENGTH, Blocks, Multiplying, Pairs, Products, products_of
+from shrinktest.data.read import XY, scales_of
+from shrinktest.data.sources import as_batches
+from shrinktest.data.survey import SAMPLE, Survey, representative, survey
 from shrinktest.effects.dependence import dependence_in_groups
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.base import Variable
 from shrinktest.hypotheses.context import EffectOptions, FittedStatistic, TestContext
 from shrinktest.hypotheses.effects import MEASURED, effect_of_dependence, variance_notes
 from shrinktest.hypotheses.independence import Independence
-from shrinktest.hypotheses.multiplied import Multiplied
-from shrinktest.hypotheses.pair_features import Meeting, PairPlan
+from shrinktest.hypotheses.pair_features import PairPlan
 from shrinktest.hypotheses.supported import checked_units
 from shrinktest.hypotheses.units_of_rows import deviations_in, said_of_fills, settled_units
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.bandwidths import reach_notes
-from shrinktest.kernels.inner import FeatureMap
 from shrinktest.notes import note
 from shrinktest.permutations.base import Draws, Permutations
 from shrinktest.permutations.null import CostHint
@@ -40,14 +37,8 @@ from shrinktest.results.effect import DependenceEffect
 from shrinktest.statistics.hsic import scaled_norm
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.statistic import Prepared
-from shrinktest.statistics.sums import ROWS, PairSums
-from shrinktest.tables.encoding import Encoding
-from shrinktest.tables.pooled import checked_types, is_unasked
+from shrinktest.statistics.sums import ROWS, PairSums, ShiftedSums
 from shrinktest.units import as_scale
-
-_DRAWN = 2000  # rows from which bandwidths are found, of which all pairs are looked at
-_COARSE = 0.02  # of the spread of features, which is the most that may be rounded
-_WITHOUT = "the pairs were read in batches, and sums of products of their features are kept, but no rows: "
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -55,15 +46,13 @@ class IndependenceInBatches(Independence):
     """Two variables in batches are independent, so that y may be shifted within blocks of pairs."""
 
     pairs: Pairs
-    survey: PairSurvey  # what the first reading found
-    shifting: Blocks  # of the pairs
-    crew: Crew  # who reads
-    store: Store | None = None  # what has been read before
-    meetings: tuple[Meeting, ...] = ()  # the kernels of every statistic, once it is known what is to be read,
-    # and the sums of products of their features once that was read
-    multiplied: Multiplied | None = field(default=None, repr=False)
-    # how the columns of tables became numbers, which are not in their units yet
-    encodings: tuple[Encoding | None, ...] = (None, None)
+    survey: Survey  # what the first reading found, of x and of y
+    blocks: Blocks
+    workers: Any = 1  # who reads
+    store: Store | None = None
+    encodings: tuple[Encoding | None, ...] = (None, None)  # how tables became numbers, not in their units yet
+    plan: PairPlan | None = None  # the kernels of every statistic, once it is known what is to be read
+    products: Products | None = field(default=None, repr=False)  # of their features, once they are read
 
     @classmethod
     def in_batches(
@@ -76,96 +65,113 @@ class IndependenceInBatches(Independence):
         column_types: Any = None,
         drawn: int,
         rng: np.random.Generator,
-        crew: Crew,
+        workers: Any,
         store: Store | None,
     ) -> Self:
-        """Read the pairs once; raises TypeError, ValueError or FileNotFoundError for what cannot be tested.
+        """Read the pairs once.
 
-        Bandwidths and landmarks are made of samples of ``drawn`` rows at least, which ``rng`` draws, as it does the
-        keys of blocks.  ``crew`` reads, and ``store`` has what has been read before.
+        Bandwidths and landmarks come from ``drawn`` rows of each variable at least, which ``rng`` draws, as it does the
+        keys of blocks.  Those of x and of y have keys of their own: a sample of pairs would tell which belong together.
         """
         if isinstance(scale, str):  # before any row is read
             checked_units(scale)
-        indicate = nan_policy == "indicator"
-        types, called = checked_types(column_types), (XY[0], XY[1])
-        pairs = Pairs.of(X, Y, called, omit=nan_policy == "omit", types=types, tables=indicate)
-        pairs = pairs.encoded(crew, called, indicate=indicate, store=store)
-        unasked, gaps = is_unasked(scale), [holes(one) for one in pairs.encodings]
-        scales = [one for one, _ in scales_of(scale, pairs.names, XY)]
-        wanted = [("sd" if n else None) if is_unasked(s) else s for s, n in zip(scales, pairs.names, strict=True)]
+        indicate, types, unasked = nan_policy == "indicator", checked_types(column_types), is_unasked(scale)
+        x, y = as_batches((X, Y), XY)
+        pairs = Pairs.read(x, y, (XY[0], XY[1]), omit=nan_policy == "omit", types=types, tables=indicate)
+        found, parts = None, list(zip(XY, pairs.names, pairs.widths, strict=True))
+        if pairs.rows.reader.types is not None:
+            columns = [Part(name, names is not None, width) for name, names, width in parts]
+            found = Found.of((pairs.rows,), workers, columns, indicate=indicate, store=store)
+            pairs = _encoded(found)
+        encodings: tuple[Encoding | None, ...] = (None, None) if found is None else found.encodings
+        gaps = [holes(encoding) for encoding in encodings]
+        wanted = [
+            ("sd" if names else None) if is_unasked(one) else one
+            for (one, _), names in zip(scales_of(scale, pairs.names, XY), pairs.names, strict=True)
+        ]
         units = [
             checked_units(one) if encoding is None else encoding.entries(one)
-            for one, encoding in zip(wanted, pairs.encodings, strict=True)
+            for one, encoding in zip(wanted, encodings, strict=True)
         ]
-        asked = [deviations_in(*one) for one in zip(units, gaps, strict=True)]
-        survey = PairSurvey.of(pairs, max(_DRAWN, drawn), rng, crew, (asked[0], asked[1]), store)
-        survey.require(2 * LENGTH, pairs.rows.name)
-        pairs = pairs.filled(survey.fills)
+        groups = slice(0, pairs.widths[0]), slice(pairs.widths[0], sum(pairs.widths))
+        seen = survey([pairs.rows], max(SAMPLE, drawn), rng, workers, groups=groups, holes=gaps, store=store)
+        if seen.sizes[0] < 2 and seen.omitted[0]:
+            refuse_empty_columns((pairs.rows,), workers, seen.sizes[0])
+        if seen.sizes[0] < 2 * LENGTH:
+            raise ValueError(
+                f"{pairs.rows.name} have {counted(seen.sizes[0], 'pair')}; blocks of pairs take at least {2 * LENGTH}: "
+                "give arrays in memory"
+            )
+        if found is not None:
+            found = found.filled(seen.fills)
+            pairs, encodings = _encoded(found), found.encodings
         settled = [
-            settled_units(units[k], gaps[k], survey.units(k), survey.sides[k].low == survey.sides[k].high)
-            if asked[k]
-            else as_scale(units[k], pairs.widths[k])
-            for k in (0, 1)
+            settled_units(one, gap, side.deviations, side.constant)
+            if deviations_in(one, gap)
+            else as_scale(one, len(side.low))
+            for one, gap, side in zip(units, gaps, seen.pooled, strict=True)
         ]
-        ends = slice(0, pairs.widths[0]), slice(pairs.widths[0], sum(pairs.widths))
-        points = representative((pairs.rows,), [one.rows for one in survey.sides], ends, survey.counts, crew, store)
-        variables = (Variable(points[k], XY[k], settled[k], None, not unasked) for k in (0, 1))
-        shifting = Blocks.drawn(survey.size, rng)
-        left = survey.omitted
-        were = f"{counted(left, 'pair')} with missing values {'was' if left == 1 else 'were'} left out of "
+        sample = [side.rows for side in seen.pooled]
+        points = representative([pairs.rows], seen, groups, sample, workers, store)
         encodings = tuple(
             None
-            if one is None or (one.plain and not one.named and not indicate)
-            else one.knowing(seen.low == seen.high)
-            for one, seen in zip(pairs.encodings, survey.sides, strict=True)
+            if encoding is None or (encoding.plain and not encoding.named and not indicate)
+            else encoding.knowing(side.constant)
+            for encoding, side in zip(encodings, seen.pooled, strict=True)
         )
-        remarks = [*pairs.notes, *((f"{were}{left + survey.size}.",) if left else ())]
-        remarks += said_of_fills([*gaps[0], *gaps[1]], len(survey.sides[0].rows), survey.size)
-        for one, name, columns, seen in zip(encodings, called, pairs.names, survey.sides, strict=True):
-            if one is not None:
-                remarks += one.notes(name, unasked=unasked and one.named)
-            elif columns is not None:
-                remarks += of_numbers(columns, [np.vstack([seen.low, seen.high])], [name], unasked=unasked)
+        left = seen.omitted[0]
+        remarks = [] if found is None else list(found.notes)
+        if left:
+            which = f"{counted(left, 'pair')} with missing values {'was' if left == 1 else 'were'}"
+            remarks.append(f"{which} left out of {left + seen.sizes[0]}.")
+        remarks += said_of_fills([*gaps[0], *gaps[1]], len(sample[0]), seen.sizes[0])
+        for encoding, name, names, side in zip(encodings, XY, pairs.names, seen.pooled, strict=True):
+            if encoding is not None:
+                remarks += encoding.notes(name, unasked=unasked and encoding.named)
+            elif names is not None:
+                remarks += notes_on_numbers(names, [np.vstack([side.low, side.high])], [name], unasked=unasked)
+        blocks = Blocks.drawn(seen.sizes[0], rng)
+        variables = (Variable(points[k], XY[k], settled[k], None, not unasked) for k in (0, 1))
         return cls(
             variables=tuple(variables),
-            sizes=(shifting.used,),
+            sizes=(blocks.used,),
             remarks=tuple(dict.fromkeys(remarks)),
             encodings=encodings,
             pairs=pairs,
-            survey=survey,
-            shifting=shifting,
-            crew=crew,
+            survey=seen,
+            blocks=blocks,
+            workers=workers,
             store=store,
         )
 
     def _allowed(self, n_resamples: float, alpha: float) -> Permutations:
-        return GroupShifts(self.shifting.groups, LENGTH)
+        return GroupShifts(self.blocks.groups, LENGTH)
 
     def reading(self, plan: PairPlan) -> Self:
-        """Read the pairs again: the same with sums of the products of all features of a plan."""
-        ranked = [(k, one) for k in (0, 1) for one in plan.sides[k]]
-        maps = [self._whole(k, one.features) for k, one in ranked]
-        crew = self.crew.within(*plan.under_way())
-        found, maps_used = products_of(self.pairs, self.shifting, maps, plan.meets, self.survey, crew, self.store)
-        for (k, one), used in zip(ranked, maps_used, strict=True):
-            self._require_fine(k, used, one.kernel)
-        multiplied = Multiplied(self.shifting, found, maps_used, tuple(plan.meets))
-        return replace(self, meetings=tuple(plan.meetings), multiplied=multiplied)
+        """Read the pairs again, and sum the products of all features of a plan."""
+        sides = [(k, each.features) for k in (0, 1) for each in plan.sides[k]]
+        centres = [features.coordinates(self.survey.pooled[k].rows).mean(axis=0) for k, features in sides]
+        multiplying = Multiplying(self.blocks, self.pairs.widths, [each for _, each in sides], centres, plan.meets)
+        products = products_of(self.pairs, self.survey, multiplying, self.workers, plan.under_way(), self.store)
+        return replace(self, plan=plan, products=products)
 
     def found_before(self, kernel: Kernel, variable: int = 0) -> Kernel:
-        """The kernel with what it takes from the sample of a variable, found before the pairs were read again."""
-        known = (one.kernels[variable] for one in self.meetings)
-        return next(one.kernel for one in known if one.asked == kernel)
+        """Return the kernel with what it takes from the sample of a variable."""
+        assert self.plan is not None
+        known = (meeting.kernels[variable] for meeting in self.plan.meetings)
+        return next(each.kernel for each in known if each.asked == kernel)
 
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
-        """The statistic from sums of products of features for every shift."""
-        place, meeting = self._meeting(kernel)
+        """Prepare the statistic from sums of products of features for every shift."""
+        assert self.plan is not None and self.products is not None
+        place, meeting = self.plan.meeting(kernel)
         if meeting.lacking:
             raise MemoryError(meeting.lacking)
-        assert self.multiplied is not None
-        both, sums = meeting.kernels, self.multiplied.shifted(place)
+        (i, j), found, both = self.plan.meets[place], self.products, meeting.kernels
+        own, total = ([one.sum(axis=0) for one in several] for several in (found.own, found.sums))
+        sums = ShiftedSums(self.blocks.used, found.xy[place], own[i], own[j], total[i], total[j])
         statistic: Any = scaled_norm(estimator, sums, sums.traces, sums.size, sums.n, form)  # type: ignore[arg-type]
-        notes = (*dict.fromkeys(one.note for one in both if one.note), *self._said([one.route for one in both]))
+        notes = (*dict.fromkeys(each.note for each in both if each.note), *self._block_notes(both))
         return Prepared(
             statistic=statistic,
             estimates=lambda: (),
@@ -177,84 +183,70 @@ class IndependenceInBatches(Independence):
             features=(both[0].features, both[1].features),
         )
 
-    def _meeting(self, kernel: tuple[Kernel, Kernel]) -> tuple[int, Meeting]:
-        """The statistic of resolved kernels, and its place among those that were read."""
-        place = 0
-        for one in self.meetings:
-            if one.kernels[0].kernel is kernel[0] and one.kernels[1].kernel is kernel[1]:
-                return place, one
-            place += not one.lacking
-        raise LookupError(kernel)
-
-    def _whole(self, side: int, features: FeatureMap) -> Whole:
-        summands, sample = summands_of(features, self.pairs.widths[side]), self.survey.sides[side].rows
-        return Whole.of(summands, sample, self.survey.probe(side), self.shifting.bits)
-
-    def _require_fine(self, side: int, whole: Whole, kernel: Kernel) -> None:
-        """Raise ValueError where rounding would hide how features differ, for some are much larger than others."""
-        if whole.lost(self.variables[side].points) > _COARSE:
-            raise ValueError(
-                f"kernel_{'xy'[side]}: features of {kernel!r} of the farthest rows are so much larger than others that "
-                f"whole numbers of {whole.bits} bits, which products of pairs are made of, hold not both; use a "
-                "Gaussian or Laplacian kernel with gram='rff', whose features are bounded"
-            )
-
-    def _said(self, routes: Sequence[str]) -> tuple[str, ...]:
-        """What a reader should know of the blocks, and of the samples."""
-        blocks, left = self.shifting.count, self.survey.size - self.shifting.used
+    def _block_notes(self, both: Sequence[Any]) -> tuple[str, ...]:
+        left, drawn = self.survey.sizes[0] - self.blocks.used, len(self.variables[0].points)
         out = f"; {counted(left, 'pair')} at the end left out" if left else ""
-        said = [note("blocks-of-pairs", length=LENGTH, blocks=blocks, groups=self.shifting.groups, left=out)]
-        drawn = len(self.variables[0].points)
-        if drawn < self.survey.size and set(routes) != {"factor"}:
-            said.append(note("random-sample", what="What the kernels take from the data", rows=drawn))
-        return tuple(said)
+        about = {"length": LENGTH, "blocks": self.blocks.count, "groups": self.blocks.groups}
+        notes = [note("blocks-of-pairs", **about, left=out)]
+        if drawn < self.survey.sizes[0] and any(each.route != "factor" for each in both):
+            notes.append(note("random-sample", what="What the kernels take from the data", rows=drawn))
+        return tuple(notes)
 
     def serial_correlation(self) -> None:
-        """Not looked for: y is shifted within blocks of successive pairs."""
+        """Return None: y is shifted within blocks of successive pairs."""
 
     def notes(self, kernel: Any) -> tuple[str, ...]:
-        """What a reader should know of the data: units, and constant columns, of which all rows were asked."""
-        said = list(self.remarks)
-        sides = zip(self.variables, kernel, self.survey.sides, self.encodings, self.pairs.names, strict=True)
-        for variable, one, seen, encoding, names in sides:
-            if encoding is None and names is None and (constant := np.flatnonzero(seen.low == seen.high)).size:
+        """Return notes on units, and on columns that are constant in all rows."""
+        notes = list(self.remarks)
+        sides = zip(self.variables, kernel, self.survey.pooled, self.encodings, self.pairs.names, strict=True)
+        for variable, one, side, encoding, names in sides:
+            if encoding is None and names is None and (constant := np.flatnonzero(side.constant)).size:
                 which = f"{variable.name}: columns {', '.join(map(str, constant))} have"
-                said.append(note("no-weight", which=which, unit=""))
+                notes.append(note("no-weight", which=which, unit=""))
             if variable.scale is None and encoding is None:
-                said += variable.notes(one)
-            said += reach_notes(one, variable.points, variable.name)
-        return tuple(said)
+                notes += variable.notes(one)
+            notes += reach_notes(one, variable.points, variable.name)
+        return tuple(notes)
 
     def data(self) -> TestData:
         """Return what was tested, with the names of the columns."""
         return replace(super().data(), encodings=self.encodings, columns=self.pairs.names)
 
     def context(self, members: tuple[FittedStatistic, ...], draws: Draws | None = None) -> TestContext:
-        """What is left of the pairs, without their rows: sums over those as they were observed."""
-        assert self.multiplied is not None
-        place, _ = self._meeting(TestContext(self, members).leading.kernel)
-        return OfPairs(replace(self, meetings=(), multiplied=None), members, self.multiplied.observed(place))
+        """Return sums over the pairs as they were observed, of the leading statistic."""
+        assert self.plan is not None and self.products is not None
+        place, _ = self.plan.meeting(TestContext(self, members).leading.kernel)
+        (i, j), found = self.plan.meets[place], self.products
+        xy = np.ascontiguousarray(found.xy[place][:, :, 0])
+        sums = PairSums(self.blocks.pairs, xy, found.own[i], found.own[j], found.sums[i], found.sums[j])
+        return PairContext(replace(self, plan=None, products=None), members, sums)
 
     def effect(self, context: TestContext, options: EffectOptions) -> DependenceEffect:
-        """How dependent the variables are, with an interval from groups of blocks."""
-        assert isinstance(context, OfPairs)
+        """Return how dependent the variables are, with an interval from groups of blocks."""
+        assert isinstance(context, PairContext)
         estimate = dependence_in_groups(context.sums)
-        return effect_of_dependence(context, options, estimate, variance_notes(estimate) or self._of_groups())
+        return effect_of_dependence(context, options, estimate, variance_notes(estimate) or self._group_notes())
 
-    def _of_groups(self) -> tuple[str, ...]:
-        if (groups := self.shifting.groups) >= MEASURED:
+    def _group_notes(self) -> tuple[str, ...]:
+        if (groups := self.blocks.groups) >= MEASURED:
             return (note("interval-groups", groups=groups),)
         few = {"where": "There are", "count": groups, "units": "groups of pairs", "least": MEASURED}
         return (note("few-units", what="the coverage of intervals", **few),)
 
 
 @dataclass(frozen=True, eq=False)
-class OfPairs(TestContext):
-    """What is left of pairs in batches once they are tested: ``sums`` of products, of the leading statistic."""
+class PairContext(TestContext):
+    """Sums of products of features of pairs in batches, of the leading statistic, kept for effects."""
 
     sums: PairSums
 
     @property
     def pooled(self) -> np.ndarray:
-        """The rows, which are not kept."""
-        raise ValueError(_WITHOUT + "there is no picture of them; take a random part of the pairs in memory")
+        """Raise ValueError: the rows are not kept."""
+        raise ValueError("pairs in batches keep sums of products, and no rows; take a random part in memory")
+
+
+def _encoded(found: Found) -> Pairs:
+    """Return pairs of tables as pairs of numbers."""
+    p, q = (len(encoding.features) for encoding in found.encodings)
+    return Pairs(found.rows[0], (p, q), tuple(encoding.columns for encoding in found.encodings))

@@ -9,7 +9,6 @@ import numpy as np
 
 from shrinktest._check import choice, flag, level, resample_count
 from shrinktest._parallel import memory_limit, n_workers
-from shrinktest.batches.recognized import is_crew
 from shrinktest.permutations.stopping import Stopping, as_stopping
 from shrinktest.statistics.kernel_cache import GRAMS, Limits
 from shrinktest.statistics.statistic import FORMS
@@ -58,7 +57,7 @@ class Settings:
         alpha = level(alpha)
         if store is not None and not batched:
             raise ValueError(f"store={store!r} keeps sums of data in batches; leave it out for data in memory")
-        others = batched and is_crew(workers)
+        others = batched and (hasattr(workers, "submit") or hasattr(workers, "map"))
         threads = n_workers(None if others else workers)
         return cls(
             form=choice(form, FORMS, "form"),

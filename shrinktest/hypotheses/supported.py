@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import choice
+from shrinktest.data.observed import is_unasked
 from shrinktest.estimators import MeanEstimator
 from shrinktest.kernels import Kernel, Rescaled
 from shrinktest.kernels.feature_maps import has_spectrum, no_spectrum
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import PooledKernel
-from shrinktest.tables.pooled import is_unasked
 from shrinktest.units import SCALES
 
 

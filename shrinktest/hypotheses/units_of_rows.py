@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest.notes import note
-from shrinktest.tables.by_column import beside_gaps, numbers_at
+from shrinktest.units import beside_gaps
 
 
 def deviations_in(units: Any, gaps: Sequence[int]) -> bool:
@@ -16,7 +16,11 @@ def deviations_in(units: Any, gaps: Sequence[int]) -> bool:
 
     In the columns ``gaps`` a number stands in place of missing values, with an indicator beside each.
     """
-    return units == "sd" or (isinstance(units, tuple) and "sd" in units) or numbers_at(units, gaps)
+    return (
+        units == "sd"
+        or (isinstance(units, tuple) and "sd" in units)
+        or any(not isinstance(units[j], str) for j in gaps)
+    )
 
 
 def settled_units(units: Any, gaps: Sequence[int], deviations: np.ndarray, constant: np.ndarray) -> tuple[Any, ...]:

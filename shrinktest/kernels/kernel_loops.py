@@ -12,7 +12,6 @@ from shrinktest._jit import compiled
 _KEPT = 2**15  # numbers, a quarter of a megabyte, which stay in the second-level cache
 _TILE = 128  # features whose weights are together in memory
 _ROUND = 1.5 * 2.0**52  # added and taken off again, it rounds numbers below 2^51 to whole ones, half to even
-_BITS = np.int64(0x4338000000000000)  # the bits of that number, whose last ones then hold the whole number
 _ONE, _52, _63 = np.int64(1), np.int64(52), np.int64(63)
 _LOG2E, _LN2_HIGH, _LN2_LOW = 1.4426950408889634, 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _LEAST = -700.0  # an exponent below which the exponential is of no account
@@ -169,21 +168,9 @@ def bells(rows, landmarks, halves, out):
 
 
 @compiled(ordered=True)
-def add_up(values, places, scale, limit, sums):
-    """Add rows of values (n, r), times ``scale`` (r,) and rounded, to the rows of whole numbers ``sums`` at ``places``.
-
-    Whole numbers add up to the same in any order.  Return False if a value is no number or has more than ``limit``
-    bits, at most 51; then the sums are of no use.
-    """
-    wide = np.int64(0)
-    line = np.empty(scale.size)
-    bits = line.view(np.int64)
+def add_up(values, places, sums):
+    """Add rows of values (n, r) to the rows of ``sums`` at ``places``."""
     for i in range(values.shape[0]):
         row, into = values[i], sums[places[i]]
-        for j in range(line.size):
-            line[j] = row[j] * scale[j] + _ROUND
-        for j in range(line.size):
-            number = bits[j] - _BITS
-            wide |= number ^ (number >> _63)
-            into[j] += number
-    return wide < (_ONE << limit)
+        for j in range(row.size):
+            into[j] += row[j]

@@ -11,9 +11,8 @@ import numpy as np
 
 from shrinktest._check import as_rng, choice, count
 from shrinktest._parallel import kernel_progress
-from shrinktest.batches.crew import Crew
-from shrinktest.batches.source import as_batches
-from shrinktest.batches.store import Store
+from shrinktest.data.chunks import Store
+from shrinktest.data.sources import as_batches
 from shrinktest.estimators import as_estimator
 from shrinktest.hypotheses.base import Variable
 from shrinktest.hypotheses.bin_features import Plan
@@ -113,12 +112,11 @@ def by_whom(settings: Settings, rng: Any) -> dict[str, Any]:
 
     Raises ValueError for a store without a seed, and a file that is none.
     """
-    crew = Crew(settings.readers)
     if settings.store is None:
-        return {"crew": crew, "store": None}
+        return {"workers": settings.readers, "store": None}
     if rng is None:
         raise ValueError("store= takes a seed (rng=0, say), so that a run that goes on draws the same bins")
-    return {"crew": crew, "store": Store.at(settings.store)}
+    return {"workers": settings.readers, "store": Store.at(settings.store)}
 
 
 def refuse(arguments: Mapping[str, Any]) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import counted, flag, positive
+from shrinktest.data.encoding import Encoding
 from shrinktest.estimators import KME, MeanEstimator, as_estimator
 from shrinktest.hypotheses.base import Variable
 from shrinktest.kernels import Depth, Energy, Gaussian, Kernel, Laplacian, Rescaled, SecondOrder, Whitened, as_kernel
@@ -19,8 +20,7 @@ from shrinktest.kernels.differences import Differences
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.results.info import KINDS
-from shrinktest.tables.by_column import by_name
-from shrinktest.tables.encoding import Encoding
+from shrinktest.units import by_name
 
 AUTO = "auto"
 GRID = "grid"

@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import counted, listed, n_dimensions, rng_provenance
+from shrinktest.data.column import DROP
+from shrinktest.data.observed import checked_types
+from shrinktest.data.tables import shown_names
 from shrinktest.hypotheses.base import Hypothesis, Variable
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.ensembles import KernelSpec
@@ -18,12 +21,7 @@ from shrinktest.notes import has_code, note
 from shrinktest.permutations.null import Null
 from shrinktest.results.base import TestData, unique
 from shrinktest.results.multiple import MultipleTestsResult
-from shrinktest.tables.by_column import by_name
-from shrinktest.tables.column import DROP
-from shrinktest.tables.pooled import checked_types
-from shrinktest.tables.reading import shown_names
-from shrinktest.tables.untestable import CONSTANT, Reasons
-from shrinktest.units import constant_columns
+from shrinktest.units import CONSTANT, Reasons, by_name, constant_columns
 
 
 @dataclass(frozen=True, eq=False)

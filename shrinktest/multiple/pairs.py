@@ -55,7 +55,7 @@ def run_pairs(
     asked = [one.by_feature(encoding, names) for one, encoding, names in sides]
     kept = copy.deepcopy(generator)
     plan = PairPlan(
-        hypothesis.variables, settings.gram, settings.rank, hypothesis.shifting.groups, settings.memory,
+        hypothesis.variables, settings.gram, settings.rank, hypothesis.blocks.groups, settings.memory,
         lambda side: independent_rng(kept, _FEATURES[side]),
     )  # fmt: skip
     test = hypothesis.kind.name

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shrinktest.batches.source import BINS, as_batches
-from shrinktest.batches.whole import read_whole
+from shrinktest.data.sources import BINS, as_batches
+from shrinktest.data.whole import read_whole
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.hypotheses.supported import without_data
 from shrinktest.kernels import Gaussian, Kernel, as_kernel
@@ -41,12 +41,12 @@ def in_memory(
     if kernels and all(isinstance(without_data(kernel), FeatureMap) for kernel in kernels):
         return tuple(samples)
     most = settings.memory / _PART
-    found = read_whole(batches, names, column_types, most)
-    if found.samples:
-        return tuple(found.samples)
-    advice = advised((kernels or [Gaussian()])[0], found.rows, found.columns, RANK, settings.n_resamples, work)
+    whole, rows, columns = read_whole(batches, names, column_types, most)
+    if whole:
+        return tuple(whole)
+    advice = advised((kernels or [Gaussian()])[0], rows, columns, RANK, settings.n_resamples, work)
     raise MemoryError(
-        f"{' and '.join(names)} have {found.rows} observations or more, which take more than {bytes_of(most)}, a "
+        f"{' and '.join(names)} have {rows} observations or more, which take more than {bytes_of(most)}, a "
         f"sixteenth of max_memory={bytes_of(settings.memory)}, and would be compared one with another; {advice} for so "
         "many, in batches, or raise max_memory"
     )

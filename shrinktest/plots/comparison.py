@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from shrinktest.tables.distribution import Distribution
+    from shrinktest.results.distribution import Distribution
 
 _MOST = 12  # columns that are drawn by default
 _PAIRS = 24  # pairs of samples whose names can be read

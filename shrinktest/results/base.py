@@ -17,8 +17,8 @@ import numpy as np
 from shrinktest._check import output_path
 from shrinktest._version import __version__
 from shrinktest._warn import tiny_is_zero
+from shrinktest.data.encoding import Encoding
 from shrinktest.results.printing import Summary
-from shrinktest.tables.encoding import Encoding
 
 if TYPE_CHECKING:
     import pandas as pd

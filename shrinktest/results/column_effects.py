@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest.results.effect import shown_shares
-from shrinktest.tables.untestable import CONSTANT
+from shrinktest.units import CONSTANT
 
 #: What may change.
 MEDIAN, POSITION, SPREAD, SHARE, MISSING = "median", "position", "spread", "share", "missing"

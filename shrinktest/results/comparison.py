@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest._check import choice, counted, output_path, percent
+from shrinktest.data.column import Table
 from shrinktest.notes import has_code
 from shrinktest.results.base import TABLE, Result, plain
 from shrinktest.results.column_effects import ColumnEffects, shown_pvalue
+from shrinktest.results.distribution import Distribution
 from shrinktest.results.effect import TwoSampleEffect
 from shrinktest.results.multiple import MultipleTestsResult
 from shrinktest.results.printing import WIDTH, Summary, number
 from shrinktest.results.printing import Table as TextTable
 from shrinktest.results.result import TestResult
-from shrinktest.tables.distribution import Distribution
-from shrinktest.tables.reading import Table
 
 if TYPE_CHECKING:
     import pandas as pd

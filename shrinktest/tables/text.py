@@ -12,17 +12,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import EXACT, check_digits
-from shrinktest.tables.column import (
-    Column,
-    as_date,
-    as_kind,
-    from_booleans,
-    from_hours,
-    from_moments,
-    from_numbers,
-    number_level,
-)
-from shrinktest.tables.objects import from_text
+from shrinktest.data.column import Column, as_kind, from_booleans, from_text, from_times, hours_of, number_level
 
 MISSING = ("", "na", "nan")
 
@@ -33,6 +23,7 @@ _DECORATION = re.compile(r"[\s,.'_$€£¥%<>~≤≥]")  # of numbers as people 
 _DRESS = re.compile(r"[\s$€£¥%<>~≤≥]")  # the same without marks between digits
 _COMMA = re.compile(r",(\d{1,2}|\d{4,})\D*$|\.\d{3},")  # before decimals
 _POINT = re.compile(r",\d{3}\.|\.(\d{1,2}|\d{4,})\D*$")
+_PAST_MICROSECONDS = re.compile(r"[.,]\d{6}(\d{1,3})")  # further decimals of a second, which Python leaves out
 _CODE = re.compile(r"0\d+")  # such as a postal code
 #: By the mark before decimals, numbers with the other mark between thousands.
 THOUSANDS = {
@@ -151,7 +142,7 @@ def _numbers(name: str, cells: Sequence[str], numbers: Sequence[Any], where: str
         raise OddCell(int(np.flatnonzero(infinite)[0]), "is an infinite value")
     if (np.abs(values) > EXACT).any() and (whole := whole_numbers(cells)) is not None:
         check_digits(whole, where, name)
-    return from_numbers(name, values, whole=all(map(_WHOLE.fullmatch, cells)))
+    return Column(name, "number", values, whole=all(map(_WHOLE.fullmatch, cells)))
 
 
 def delimiter_in(line: str) -> str:
@@ -170,53 +161,24 @@ def as_people_write(cell: str) -> bool:
     return points and any(letter.isdigit() for letter in cell) and as_number(_DECORATION.sub("", cell)) is not None
 
 
-def require_categories(entries: Sequence[Any], name: str, where: str, *, compared: bool) -> None:
-    """Raise ValueError for the text of a table if nearly all of it looks like numbers or dates.
-
-    Messages call the column ``where``; ``name`` is its key in ``column_types``.  Whole numbers are
-    labels in a column that is not ``compared``.
-    """
-    counts = Counter(entry.strip() for entry in entries if isinstance(entry, str))
-    kind = likely_kind(counts, IN_TABLES)
-    looks = {"number": as_people_write, "date": _LOOKS["date"]}.get(kind or "")
-    if looks is None or (not compared and whole_numbers(list(counts)) is not None):
-        return
-    alike = [cell for cell in counts if not is_missing(cell) and looks(cell)]
-    row = next(i for i, entry in enumerate(entries) if isinstance(entry, str) and entry.strip() == alike[0])
-    column = f"table[{name!r}]" if where.endswith(",") else "series"
-    others = any(cell and cell not in alike for cell in counts)
-    call = _conversion(alike, column, ", errors='coerce'" if others else "")
-    plain = kind == "date" or all(as_number(cell) is not None for cell in alike)
-    first, second = (kind, " (or 'category')") if plain and not others else ("category", "")
-    raise ValueError(
-        f"{where} holds {kind}s as text ({entries[row]!r} in row {row}); convert it, {call}, or set "
-        f"column_types={{{name!r}: {first!r}}}{second}"
-    )
-
-
-def _conversion(cells: Sequence[str], column: str, errors: str) -> str:
-    """The call of pandas that makes numbers or dates of text; ``column`` is the expression for the column.
-
-    Only the cells that look like numbers or dates are given; ``errors`` says what becomes of others.
-    """
-    if all(map(_LOOKS["date"], cells)):
-        mixed = ", format='ISO8601'" if len(set(map(len, cells))) > 1 else ""
-        return f"pd.to_datetime({column}{mixed}{errors})"
-    if all(as_number(cell) is not None for cell in cells):
-        return f"pd.to_numeric({column}{errors})"
-    if any("(" in cell for cell in cells):
-        column += ".str.replace('(', '-')"
-    if any(map(_COMMA.search, cells)) and not any(map(_POINT.search, cells)):
-        column += ".str.replace('[^0-9,-]', '', regex=True).str.replace(',', '.')"
-    else:
-        column += ".str.replace('[^0-9.-]', '', regex=True)"
-    return f"pd.to_numeric({column}{errors})"
-
-
 def level_of(cell: str) -> str:
     """What a category is called: 1.0 is 1, as it may be written in another file, and 007 is not 7."""
     number = None if _WHOLE.fullmatch(cell) else as_number(cell)
     return cell if number is None or not math.isfinite(number) else number_level(number)
+
+
+def as_date(level: str) -> Any:
+    """A date in the order year, month, day, which is the one that cannot be misread."""
+    try:
+        found = datetime.datetime.fromisoformat(level)
+    except ValueError:
+        return None
+    if found.tzinfo is not None:
+        found = found.astimezone(datetime.UTC).replace(tzinfo=None)
+    further = _PAST_MICROSECONDS.search(level)
+    if further is None or not 1678 <= found.year <= 2261:  # years of which there are nanoseconds
+        return np.datetime64(found, "us")
+    return np.datetime64(found, "ns") + np.timedelta64(int(further[1].ljust(3, "0")), "ns")
 
 
 def _is_date(cell: str) -> bool:
@@ -240,8 +202,8 @@ def _dates(name: str, cells: Sequence[str]) -> Column:
     if len(set(zones)) > 1:
         row = next(i for i, cell in enumerate(cells) if not is_missing(cell) and _zone(cell) != zones[0])
         raise OddCell(row, f"is a date {'with' if _zone(cells[row]) else 'without'} a time zone, unlike others before")
-    dates = [None if is_missing(cell) else as_date(cell) for cell in cells]
-    return from_moments(name, dates, "date", zoned=any(zones))
+    dates = np.array([None if is_missing(cell) else as_date(cell) for cell in cells], dtype="datetime64[ns]")
+    return from_times(name, dates, zoned=any(zones))
 
 
 def _zone(cell: str) -> bool:
@@ -271,5 +233,7 @@ CALLED = {
 _READ: dict[str, Callable[[str, Sequence[str]], Column]] = {
     "boolean": _booleans,
     "date": _dates,
-    "time": lambda name, cells: from_hours(name, [None if is_missing(cell) else _as_time(cell) for cell in cells]),
+    "time": lambda name, cells: Column(
+        name, "time", np.array([hours_of(None if is_missing(cell) else _as_time(cell)) for cell in cells])
+    ),
 }

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from answers import same
+from answers import close as same
 from clusters import pids, two_workers
 from shrinktest import Batches, independence_test, k_sample_test, two_sample_test
 
@@ -90,7 +90,7 @@ def test_pairs_are_columns_of_one_collection(partitions):
     assert same(independence_test(Batches(whole, columns=[0, 2]), Batches(whole, columns=[1]), **FAST), plain)
     table = frame(X, partitions)  # of unknown length, and in blocks that partitions cut
     assert same(independence_test(Batches(table, columns=["a", "c"]), Batches(table, columns=["b"]), **FAST), plain)
-    with pytest.raises(ValueError, match="are two sources, of which dask computes one"):
+    with pytest.raises(ValueError, match="are two sources, one of dask"):
         independence_test(whole, Batches(X[:, :1]), **FAST)
 
 
@@ -180,18 +180,6 @@ def test_mixed_pairs_of_one_collection(client):
     for n, how in ((1, {}), (7, {}), (7, {"workers": client})):
         found = tested(dd.from_pandas(table, npartitions=n), **how)
         assert same(found, one) and found.effect() == one.effect()
-
-
-def test_other_executors_do_not_read_partitions():
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(1) as pool, pytest.raises(TypeError, match="which dask reads: give workers=Client"):
-        two_sample_test(array(X, 2), Y, workers=pool, **FAST)
-
-
-def slow(values, seconds):
-    time.sleep(seconds)
-    return values
 
 
 def test_a_worker_that_is_killed_changes_nothing(client, tmp_path):

@@ -61,7 +61,7 @@ def test_those_of_arrays_are_refused_unless_their_column_is_left_out(held, gram)
 def in_blocks(monkeypatch):
     """Blocks of a few rows, and columns by the first of these."""
     monkeypatch.setattr("shrinktest.batches.delimited.HEAD", 60)
-    monkeypatch.setattr("shrinktest.batches.files.block_of", lambda size: 100)
+    monkeypatch.setattr("shrinktest.batches.delimited.block_of", lambda size: 100)
 
 
 def column(path, first, later):

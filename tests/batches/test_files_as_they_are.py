@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 from shrinktest import Batches, independence_test, two_sample_test
-from shrinktest.batches.hashes import checksum
 
 arrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -97,16 +96,3 @@ def test_a_store_of_other_data_is_an_error(tmp_path, source):
     assert run(many).pvalue == first.pvalue
     with pytest.raises(ValueError, match="was begun with other data"):
         run(changed)
-
-
-def test_checksums_add_up_and_tell_rows_apart():
-    whole = checksum(X, 7)
-    assert whole == checksum(X[:50], 7) + checksum(X[50:], 57)
-    other = X.copy()
-    other[[3, 4]] = other[[4, 3]]
-    for values, first in ((X[::-1], 7), (X[:, ::-1], 7), (X, 8), (np.nextafter(X, 9.0), 7), (other, 7)):
-        assert checksum(values, first) != whole
-    zero = np.zeros((3, 2))
-    assert checksum(zero, 0) == checksum(-zero, 0) != checksum(zero + 1e-300, 0)
-    with pytest.raises(ValueError, match="no column True"):
-        two_sample_test(Batches([X], columns=[True]), Batches([Y], columns=[True]), **HOW)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from answers import same
+from answers import close as same
 from shrinktest import Batches, k_sample_test, two_sample_test, two_sample_test_columns
 
 pa = pytest.importorskip("pyarrow")

@@ -13,10 +13,11 @@ import samples
 from rows import Row
 
 from shrinktest import Batches, Gaussian, independence_test, two_sample_test
-from shrinktest.batches.bins import Binning
-from shrinktest.batches.blocks import LENGTH, Blocks, Multiplying, Whole
-from shrinktest.batches.rows import Rows
-from shrinktest.batches.summands import summands_of
+from shrinktest.data.bins import Bins
+from shrinktest.data.pairs import LENGTH, Blocks, Multiplying
+from shrinktest.data.rows import Rows
+from shrinktest.data.storage import Chunk
+from shrinktest.data.survey import survey
 from shrinktest.kernels.feature_maps import Landmarks, RandomFourier
 from shrinktest.statistics.kernel_cache import seconds
 
@@ -40,12 +41,13 @@ def test_a_row(race, threads, tiny, kind, columns):
     rng, n = np.random.default_rng(0), tiny(100_000, 400)
     rows = rng.normal(size=(n, columns))
     features, matrix = features_of(kind, rows, rng)
-    given = [Rows(Batches(rows), "X", None, False)]
-    binning = Binning.drawn((n,), min(BINS, n // 4), rng, probe=rows[:100])
+    given = [Rows.of(Batches(rows), "X", None, False)]
+    found = survey(given, 100, rng)
+    bins = Bins.drawn((n,), min(BINS, n // 4), rng)
     out = np.empty((n, matrix.shape[1]))
 
     def ours():
-        (means,) = binning.means(given, [features])
+        (means,) = bins.means(given, found, [features])
         return means.mean(axis=0)
 
     threads(1)
@@ -54,7 +56,7 @@ def test_a_row(race, threads, tiny, kind, columns):
         f"a row in {columns} columns, {RANK} {kind} features and their sums in bins, one core",
         ("read, features and sums", ours),
         (f"bare n x {columns} by {columns} x {matrix.shape[1]} product", lambda: np.matmul(rows, matrix, out=out)),
-        agreement.mean_features(features, rows, n - binning.used[0]),
+        agreement.mean_features(features, rows, n - bins.used[0]),
         measure="cost",
     )
 
@@ -66,19 +68,16 @@ def test_a_pair(race, threads, tiny, columns, rank):
     rows, kernel = rng.normal(size=(n, 2 * columns)), Gaussian(np.sqrt(columns))
     blocks = Blocks.drawn(n, rng)
     frequencies = rng.normal(size=(2, rank // 2, columns)) / kernel.bandwidth
-    maps = tuple(
-        Whole.of(summands_of(RandomFourier(kernel, some, 1.0), columns), *[rows[:100, :columns]] * 2, blocks.bits)
-        for some in frequencies
-    )
-    adding = Multiplying(blocks, (columns, columns), maps, ((0, 1),))
+    maps = [RandomFourier(kernel, some, 1.0) for some in frequencies]
+    reader, chunk = Rows.of(Batches(rows), "X and Y", None, False).reader, Chunk("X and Y", rows, rows=n)
+    adding = Multiplying(blocks, (columns, columns), maps, [np.zeros(rank)] * 2, [(0, 1)])
     x, y = (np.ascontiguousarray(some) for some in np.hsplit(rows, 2))
     along, wide, summed = np.empty((n, rank // 2)), np.ones((n, rank)), np.empty((rank, LENGTH * rank))
     shifted = np.ones((n, LENGTH * rank))
 
     def ours():
-        found = adding.start(0)
-        adding.add(found, 0, 0, rows)
-        return found.xy[0][:, :, 0, :].sum(axis=0) * np.outer(maps[0].units, maps[1].units)
+        found = adding.read(reader, chunk, 0, 0, n)
+        return found.xy[0][:, :-1, 0, :-1].sum(axis=0)
 
     def bare():
         for some, matrix in zip((x, y), frequencies, strict=True):
@@ -87,8 +86,8 @@ def test_a_pair(race, threads, tiny, columns, rank):
         return np.matmul(wide.T, shifted, out=summed)
 
     def agree(found, _):
-        features = [one.features(some) for one, some in zip(maps, (x, y), strict=True)]
-        np.testing.assert_allclose(found, features[0].T @ features[1], rtol=1e-3, atol=1e-3 * n)
+        features = [one.coordinates(some) for one, some in zip(maps, (x, y), strict=True)]
+        np.testing.assert_allclose(found, features[0].T @ features[1], rtol=1e-9, atol=1e-9 * n)
 
     threads(1)
     race(
@@ -169,7 +168,7 @@ class Weighing:
     def map(self, function, tasks):
         for task in tasks:
             done = function(task)
-            if function.args[0].name == "sums":
+            if function.args[0].func.__name__ == "_add_up":
                 self.bytes.append(len(pickle.dumps(done)))
             yield done
 

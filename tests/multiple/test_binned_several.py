@@ -138,8 +138,8 @@ def few_bins(kernel, form="biased", scale=None):
         drawn=10,
         rng=np.random.default_rng(3),
     )
-    binning = replace(hypothesis.binning, size=4)
-    hypothesis = replace(hypothesis, binning=binning, sizes=binning.bins)
+    bins = replace(hypothesis.bins, size=4)
+    hypothesis = replace(hypothesis, bins=bins, sizes=bins.counts)
     settings = Settings.read(
         form=form, n_resamples=np.inf, alpha=0.05, stopping=None, workers=1, progress=False, gram="rff", rank=6
     )
@@ -148,7 +148,7 @@ def few_bins(kernel, form="biased", scale=None):
     hypothesis = hypothesis.reading([kernel], plan, spare=False)
     ready = replace(hypothesis, means=hypothesis.bin_means(plan))
     result = run(ready, "kme", [KernelSpec(kernel, "median")], settings, generator)
-    return result, binning
+    return result, bins
 
 
 @pytest.mark.parametrize("form", ["biased", "unbiased"])
@@ -163,11 +163,11 @@ def few_bins(kernel, form="biased", scale=None):
     ids=["whitened", "whitened .01", "depth", "second order"],
 )
 def test_kernels_of_the_pooled_sample_against_all_splits_of_explicit_bin_means(kernel, twin, form):
-    result, binning = few_bins(kernel, form)
+    result, bins = few_bins(kernel, form)
     base = result.estimates[0].features.features  # of the Gaussian kernel
-    sample = base.coordinates(result.context.hypothesis.survey.sample)
+    sample = base.coordinates(result.context.hypothesis.survey.pooled[0].rows)
     means = []
-    for values, shuffled in zip((X[:21], Y[:18]), binning.shuffles, strict=True):
+    for values, shuffled in zip((X[:21], Y[:18]), bins.shuffles, strict=True):
         places = shuffled(np.arange(len(values))) // 4
         means.append(naive_bins.bin_means(twin(base.coordinates(values), sample), places, 4))
     null = naive_bins.distances(np.vstack(means), 5, form == "unbiased")
@@ -177,10 +177,10 @@ def test_kernels_of_the_pooled_sample_against_all_splits_of_explicit_bin_means(k
 
 
 def test_ranks_are_those_among_the_sample_of_rows():
-    result, binning = few_bins(Gaussian(0.3), scale="rank")
-    features, sample = result.estimates[0].features, result.context.hypothesis.survey.sample
+    result, bins = few_bins(Gaussian(0.3), scale="rank")
+    features, sample = result.estimates[0].features, result.context.hypothesis.survey.pooled[0].rows
     means = []
-    for values, shuffled in zip((X[:21], Y[:18]), binning.shuffles, strict=True):
+    for values, shuffled in zip((X[:21], Y[:18]), bins.shuffles, strict=True):
         z = features.features.coordinates(naive_bins.mid_ranks(values, sample))
         means.append(naive_bins.bin_means(z, shuffled(np.arange(len(values))) // 4, 4))
     null = naive_bins.distances(np.vstack(means), 5, unbiased=False)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from shrinktest import independence_test
-from shrinktest._read import XY, read_variables
 from shrinktest.conditional.given import read_given
+from shrinktest.data.read import XY, read_variables
 
 GROUPS, PLACES = 12, 4
 GROUP, PLACE = np.repeat(np.arange(GROUPS), PLACES), np.tile(np.arange(PLACES), GROUPS)

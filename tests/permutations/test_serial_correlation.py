@@ -11,7 +11,7 @@ import pytest
 import naive_memory
 from naive_change import gaussian, unbiased
 from shrinktest import change_point_test, independence_test, k_sample_test, two_sample_test
-from shrinktest._read import XY, read_samples
+from shrinktest.data.read import XY, read_samples
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.serial_correlation import (
     OrderedRows,

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from shrinktest import equivalence_test, independence_test, two_sample_test
-from shrinktest.tables.pooled import PooledTable
+from shrinktest.data.observed import pooled_tables
 
 
 def incomes(seed, missing, n=40):
@@ -19,8 +19,8 @@ X, Y = incomes(0, 0.05), incomes(1, 0.35)
 
 
 def points(x, y, scale):
-    pooled = PooledTable.read((x, y), ("X", "Y"), {}, "both")
-    return pooled.encoded(np.ones(len(x) + len(y), dtype=bool), scale, indicate=True)[0]
+    pooled = pooled_tables((x, y), ("X", "Y"), {})
+    return pooled.taken(np.ones(len(x) + len(y), dtype=bool), scale, "scale", indicate=True).values
 
 
 def test_a_unit_of_one_is_no_unit():

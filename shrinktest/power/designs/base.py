@@ -14,12 +14,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shrinktest._check import Array, as_rng, choice, count, flag, positive
-from shrinktest._names import numbered
-from shrinktest._read import XY, read_samples, read_variables
 from shrinktest._series import read_series
+from shrinktest.data.labels import numbered
+from shrinktest.data.read import XY, read_samples, read_variables
+from shrinktest.data.tables import stacked, taken
 from shrinktest.results.base import same
 from shrinktest.results.info import CHANGE, CONDITIONAL, INDEPENDENCE, K_SAMPLE, TWO_SAMPLE
-from shrinktest.tables.rows import stacked, taken
 
 #: Tests of two samples or variables.
 TESTS = (TWO_SAMPLE.name, INDEPENDENCE.name)

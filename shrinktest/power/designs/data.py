@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import Array, as_rng, check_signature, choice, counted, flag, positive
-from shrinktest._read import XY, read_samples, read_variables
+from shrinktest.data.read import XY, read_samples, read_variables
+from shrinktest.data.tables import is_table
 from shrinktest.datasets import RESIDUAL_SD, load_eckerle4, simulate_eckerle
 from shrinktest.kernels import median_bandwidth
 from shrinktest.power.designs.base import TESTS, Design, IndependenceDesign, Independent, Relabelled, parameter
 from shrinktest.results.info import INDEPENDENCE, KINDS, TWO_SAMPLE
-from shrinktest.tables.reading import is_table
 
 #: Number of points in Eckerle4.
 POINTS = 35

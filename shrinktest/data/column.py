@@ -1,0 +1,389 @@
+"""Column: the values of one variable of a table, by the kind of variable that its dtype says it is."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shrinktest._check import EXACT, as_integer, check_digits, choice, listed
+from shrinktest._rounding import DOUBLE, precision_of
+from shrinktest.data.cells import has_codes, kinds_of, like_numbers, people_write
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Kinds that have an order and distances; the others have levels that are equal or different.
+NUMERIC = ("number", "ordered", "date", "duration", "time")
+KINDS = (*NUMERIC, "boolean", "category")
+#: Entry of ``column_types`` for a column that is not tested.
+DROP = "drop"
+#: Words of messages for the values of every kind.
+WORDS = {"number": "numbers", "ordered": "ordered categories", "date": "dates", "duration": "durations",
+          "time": "times of day", "boolean": "True and False", "category": "categories"}  # fmt: skip
+#: dtypes of dates and durations whose values are multiples of microseconds; others are in nanoseconds.
+TIMES = {"date": "datetime64[us]", "duration": "timedelta64[us]"}
+CODED = ("ordered", "boolean", "category")
+
+_DAY = np.timedelta64(1, "D")
+_NEARLY_ALL = 0.9  # of the rows with text
+_INFERRED = {
+    "string": "category", "boolean": "boolean", "integer": "number", "floating": "number", "decimal": "number",
+    "mixed-integer-float": "number", "datetime64": "date", "datetime": "date", "date": "date",
+    "timedelta64": "duration", "timedelta": "duration", "time": "time",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """Values of one variable, some of which may be missing.
+
+    Values (n,) are float64 for numbers and times of day (in hours), NaN if missing; datetime64 or timedelta64, NaT if
+    missing; and codes of levels for the other kinds, -1 if missing.
+    """
+
+    name: str
+    kind: str  # one of ``KINDS``
+    values: np.ndarray
+    levels: tuple[str, ...] = ()  # of categories, sorted; of ordered ones in their order
+    whole: bool = False  # numbers that are whole by dtype, or by value if some are missing
+    zoned: bool = False  # dates with a time zone, which are in universal time
+    precision: np.dtype[Any] = DOUBLE  # in which numbers were given
+
+    @property
+    def categorical(self) -> bool:
+        """True if two values are equal or different, and nothing more."""
+        return self.kind not in NUMERIC
+
+    def missing(self) -> np.ndarray:
+        """Return which values are missing, shape (n,)."""
+        return np.asarray(self.values < 0 if self.kind in CODED else self.values != self.values)
+
+    def numbers(self, origin: Any = None) -> np.ndarray:
+        """Return the values of a column with an order, shape (n,), NaN if missing.
+
+        Dates are in days since ``origin`` (default 1970-01-01), durations in days, times of day in hours, and ordered
+        categories are numbered from 0.
+        """
+        values: Any = self.values
+        if self.kind in TIMES:  # nanoseconds apart, so that equal times are equal numbers in all units
+            coarse = values.astype(TIMES[self.kind])
+            start = np.zeros((), TIMES[self.kind]) if origin is None else origin.astype(TIMES[self.kind])
+            values = (coarse - start) / _DAY + (values - coarse) / _DAY
+        return np.asarray(np.where(self.missing(), np.nan, values), dtype=np.float64)
+
+    def taken(self, rows: Any) -> Column:
+        """Return the column with these rows only."""
+        return replace(self, values=self.values[rows])
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Columns with the same number of rows."""
+
+    columns: tuple[Column, ...]
+    named: bool = True  # False if the names of columns are only their numbers from 0
+    dropped: tuple[str, ...] = ()  # columns that the user left out
+    source: str | None = None  # name of the file, for messages
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        return len(self), len(self.columns)
+
+    def taken(self, rows: Any) -> Table:
+        """Return the table with these rows only."""
+        return replace(self, columns=tuple(column.taken(rows) for column in self.columns))
+
+    def missing(self) -> np.ndarray:
+        """Return which values are missing, shape (n, number of columns)."""
+        return np.column_stack([column.missing() for column in self.columns])
+
+    def __len__(self) -> int:
+        return len(self.columns[0])
+
+
+def read_column(
+    series: pd.Series, name: str, where: str, wanted: Any = None, *, shown: str = "", compared: bool = True
+) -> Column:
+    """Read a pandas Series by its dtype, or by the type of its objects; as the kind ``wanted``, if any.
+
+    Messages call it ``where``, and in ``column_types`` ``shown``.  Columns not ``compared`` label rows.  Raises
+    TypeError for values that are no variable, and ValueError for numbers or dates given as text.
+    """
+    column = _typed(series, name, where, wanted)
+    if column.kind == "category" and wanted is None and not hasattr(series, "cat"):
+        _refuse_numbers_as_text(series, column, shown or name, where, compared=compared)
+    if column.values.dtype.kind == "f" and (infinite := np.isinf(column.values)).any():
+        row = infinite.argmax()
+        raise ValueError(f"{where} has an infinite value in row {row} (counting from 0); remove or replace it")
+    return column if wanted is None else as_kind(column, wanted, where, shown or name)
+
+
+def _typed(series: pd.Series, name: str, where: str, wanted: Any) -> Column:
+    import pandas as pd
+    from pandas.api import types
+
+    dtype = series.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        levels = [*map(level_name, dtype.categories)]
+        column = _with_levels(name, series.cat.codes.to_numpy(), levels)
+        return _ordered(column, list(dict.fromkeys(levels)), name, where) if dtype.ordered else column
+    if isinstance(dtype, pd.DatetimeTZDtype):
+        return from_times(name, series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy(), zoned=True)
+    if dtype.kind in "mM":
+        return from_times(name, series.to_numpy())
+    if types.is_bool_dtype(dtype):
+        return from_booleans(name, series.to_numpy(np.float64, na_value=np.nan))
+    if types.is_numeric_dtype(dtype) and dtype.kind in "iuf":
+        present = series.dropna()
+        if dtype.kind in "iu" and len(present) and not -EXACT <= present.min() <= present.max() <= EXACT:
+            return _long_numbers(series, present, name, where, wanted)
+        values = series.to_numpy(np.float64, na_value=np.nan)
+        short = precision_of(np.dtype(str(dtype).lower())) if dtype.kind == "f" else DOUBLE
+        return Column(name, "number", values, whole=dtype.kind in "iu", precision=short)
+    if isinstance(dtype, pd.StringDtype):
+        return from_text(name, series)
+    if types.is_object_dtype(dtype) or series.isna().all():
+        return _from_objects(series.astype(object), name, where, wanted)
+    raise _not_read(name, where, f"dtype {dtype}")
+
+
+def _from_objects(series: pd.Series, name: str, where: str, wanted: Any) -> Column:
+    import pandas as pd
+    from pandas.api import types
+
+    inferred = types.infer_dtype(series, skipna=True)
+    kind = _INFERRED.get(inferred)
+    if inferred == "empty":
+        return Column(name, "boolean", np.full(len(series), -1), ("False", "True"))
+    if kind == "category":
+        return from_text(name, series)
+    if kind is None and (wanted == "category" or isinstance(wanted, list | tuple)):
+        return from_text(name, series.map(level_name, na_action="ignore"))
+    try:
+        if kind == "number":
+            return _long_numbers(series, series.dropna(), name, where, wanted)
+        if kind == "boolean":
+            return from_booleans(name, pd.to_numeric(series.astype("boolean")).to_numpy(np.float64, na_value=np.nan))
+        if kind == "date":
+            zones = {getattr(entry, "tzinfo", None) is not None for entry in series.dropna()}
+            if len(zones) > 1:
+                raise ValueError("some have a time zone and some have none")
+            universal = pd.to_datetime(series, utc=True).dt.tz_localize(None)
+            return from_times(name, universal.to_numpy(), zoned=True in zones)
+        if kind == "duration":
+            return from_times(name, pd.to_timedelta(series).to_numpy())
+    except (ValueError, OverflowError) as error:
+        if str(error).startswith(where):
+            raise
+        raise ValueError(f"{where} holds {WORDS[kind or '']} that cannot be read: {error}") from None
+    if kind == "time":
+        return Column(name, "time", np.fromiter(map(hours_of, series), np.float64, len(series)))
+    first, *others = series.dropna()
+    odd = next((entry for entry in others if type(entry) is not type(first)), first)
+    entries = dict.fromkeys(f"{entry!r} ({type(entry).__name__})" for entry in (first, odd))
+    raise _not_read(name, where, " and ".join(entries))
+
+
+def _not_read(name: str, where: str, given: str) -> TypeError:
+    return TypeError(
+        f"{where} must hold real numbers, text, dates, or True and False; got {given}; convert it, leave it out "
+        f"(column_types={{{name!r}: 'drop'}}), or read it as categories ('category')"
+    )
+
+
+def from_text(name: str, entries: Any) -> Column:
+    """Read a Series or a list of text, or of numbers that name categories, as categories."""
+    import pandas as pd
+
+    codes, levels = pd.factorize(np.asarray(entries, dtype=object))
+    return _with_levels(name, codes, [*map(level_name, levels)])
+
+
+def _with_levels(name: str, codes: np.ndarray, names: Sequence[str]) -> Column:
+    """Sort the levels, of which some may have the same name, and leave out those that do not occur."""
+    occurs = np.bincount(codes[codes >= 0], minlength=len(names)) > 0
+    levels = sorted({level for level, there in zip(names, occurs, strict=True) if there})
+    return Column(name, "category", recoded(codes, names, levels), tuple(levels))
+
+
+def recoded(codes: np.ndarray, names: Sequence[str], levels: Sequence[str]) -> np.ndarray:
+    """Return the codes of the same levels in another list; -1 for those that it lacks."""
+    places = {level: i for i, level in enumerate(levels)}
+    return np.array([*(places.get(level, -1) for level in names), -1], dtype=np.int64)[codes]
+
+
+def from_booleans(name: str, values: np.ndarray) -> Column:
+    """Make a column of True and False from 1.0, 0.0 and NaN."""
+    return Column(name, "boolean", np.where(np.isnan(values), -1, values).astype(np.int64), ("False", "True"))
+
+
+def _long_numbers(series: pd.Series, present: pd.Series, name: str, where: str, wanted: Any) -> Column:
+    """Read numbers of Python, or whole ones that may be too long for floating-point numbers."""
+    if wanted == "category":
+        return from_text(name, series)
+    check_digits(present.to_numpy(), where, name)
+    values = np.full(len(series), np.nan)
+    values[series.notna().to_numpy()] = present.to_numpy(dtype=np.float64)
+    return Column(name, "number", values, whole=series.dtype.kind in "iu")
+
+
+def from_times(name: str, values: np.ndarray, *, zoned: bool = False) -> Column:
+    """Make a column of dates or durations, in microseconds unless that changes one."""
+    kind = "date" if values.dtype.kind == "M" else "duration"
+    coarse = values.astype(TIMES[kind])
+    return Column(name, kind, coarse if (np.isnat(coarse) | (coarse == values)).all() else values, zoned=zoned)
+
+
+def hours_of(time: Any) -> float:
+    """Return a time of day in hours; NaN for anything else."""
+    if not isinstance(time, datetime.time):
+        return math.nan
+    return time.hour + time.minute / 60 + (time.second + time.microsecond * 1e-6) / 3600
+
+
+def number_level(value: float) -> str:
+    """Name a number as a category; -0.0 is 0."""
+    return f"{value + 0.0:.0f}" if value == round(value) else f"{value:.12g}"
+
+
+def level_name(entry: Any) -> str:
+    """Name a value as a category: 1.0 is 1, whatever its type."""
+    if isinstance(entry, str):
+        return entry
+    if isinstance(entry, bool | np.bool_) or not hasattr(entry, "__float__") or entry != entry:
+        return str(entry)
+    if (whole := as_integer(entry)) is not None:
+        return str(whole)
+    return number_level(float(entry)) if math.isfinite(entry) else str(entry)
+
+
+def _levels_of(values: np.ndarray, kind: str) -> list[str]:
+    """Name distinct numbers, dates or durations, whatever the unit of the latter."""
+    if kind not in TIMES:
+        return [*map(number_level, values.tolist())]
+    coarse = values.astype(TIMES[kind])
+    return [str(a if a == b else b) for a, b in zip(coarse, values, strict=True)]
+
+
+def _refuse_numbers_as_text(series: pd.Series, column: Column, name: str, where: str, *, compared: bool) -> None:
+    """Raise ValueError if nearly all of the text of a column looks like numbers or dates, and not like codes (02134).
+
+    Whole numbers are labels in a column that is not ``compared``.
+    """
+    import pandas as pd
+
+    text = pd.Series(column.levels, dtype=object).str.strip()
+    rows = np.bincount(column.values[column.values >= 0], minlength=len(text))
+    rows[text.str.casefold().isin(["", "na", "nan"])] = 0
+    codes = has_codes(text) or (not compared and text.str.isdigit().all())
+    for kind, alike in (("number", like_numbers(text) & (not codes)), ("date", kinds_of(text) == "date")):
+        if not rows[alike].sum() >= max(_NEARLY_ALL * rows.sum(), 1):
+            continue
+        row = int(np.isin(column.values, np.flatnonzero(alike & (rows > 0))).argmax())
+        values = parsed(text[alike & (rows > 0)], kind)
+        remedy = f"{kind!r}}}, or to 'category'" if (values == values).all() else "'category'}, or convert it first"
+        raise ValueError(
+            f"{where} holds {kind}s as text ({series.iloc[row]!r} in row {row}); set column_types={{{name!r}: {remedy}"
+        )
+
+
+# --- as another kind ----------------------------------------------------------------------------------------
+
+
+def as_kind(column: Column, wanted: Any, where: str, shown: str = "") -> Column:
+    """Read a column as another kind, or as ordered with these levels; raise TypeError or ValueError if it cannot be.
+
+    ``wanted`` is one of ``KINDS`` without "duration" and "time", or a list of levels in their order.
+    """
+    argument = f"column_types[{shown or column.name!r}]"
+    if isinstance(wanted, list | tuple):
+        dates = [column.kind == "date" and isinstance(level, datetime.date | np.datetime64) for level in wanted]
+        levels = [
+            _levels_of(np.array([np.datetime64(level)]), "date")[0] if dated else level_name(level)
+            for level, dated in zip(wanted, dates, strict=True)
+        ]
+        return _ordered(column, levels, argument, where)
+    if not isinstance(wanted, str):
+        raise TypeError(
+            f"{argument} must be one of {listed((*KINDS, DROP))}, or the levels in their order; got {wanted!r}"
+        )
+    kind = choice(wanted, (*KINDS, DROP), argument)
+    if kind == column.kind or (kind == "ordered" and column.kind in NUMERIC):
+        return column
+    if kind == "category":
+        return _as_category(column)
+    if kind == "boolean" and column.kind == "number" and np.isin(column.values, (0.0, 1.0))[~column.missing()].all():
+        return from_booleans(column.name, column.values)
+    if kind == "boolean" and column.kind == "category" and {*map(str.lower, column.levels)} <= {"false", "true"}:
+        names = [level.capitalize() for level in column.levels]
+        return Column(column.name, kind, recoded(column.values, names, ("False", "True")), ("False", "True"))
+    if (column.kind == "category" and kind in ("number", "date", "duration")) or (
+        column.kind == "boolean" and kind == "number"
+    ):
+        return _by_level(column, kind, where, argument)
+    advice = "give the levels in their order as a list" if kind == "ordered" else "leave it as it is"
+    raise ValueError(f"{argument}={kind!r}: {where} holds {WORDS[column.kind]}, which are no {WORDS[kind]}; {advice}")
+
+
+def _as_category(column: Column) -> Column:
+    """Make the distinct values levels."""
+    if column.kind in CODED:
+        return replace(column, kind="category")
+    missing = column.missing()
+    values, codes = np.unique(column.values[~missing], return_inverse=True)
+    places = np.full(len(column), -1, dtype=np.int64)
+    places[~missing] = codes
+    return Column(column.name, "category", places, tuple(_levels_of(values, column.kind)))
+
+
+def _ordered(column: Column, levels: list[str], argument: str, where: str) -> Column:
+    if len(set(levels)) < len(levels) or len(levels) < 2:
+        raise ValueError(f"{argument} must hold two levels or more, each once; got {levels!r}")
+    categories = _as_category(column)
+    codes = recoded(categories.values, categories.levels, levels)
+    if (lacking := (codes < 0) & (categories.values >= 0)).any():
+        names = [categories.levels[i] for i in np.unique(categories.values[lacking])]
+        raise ValueError(f"{argument} lacks levels that {where} has: {listed(names)}; name all of them, in order")
+    return Column(column.name, "ordered", codes, tuple(levels))
+
+
+def parsed(levels: Iterable[str], kind: str) -> np.ndarray:
+    """Read text as numbers, dates (year, month, day) or durations; NaN or NaT for what is none."""
+    import pandas as pd
+
+    text = pd.Series([*levels], dtype=object)
+    if kind == "number":
+        numbers = people_write(text.replace({"False": "0", "True": "1"}))
+        return np.where(np.isinf(numbers), np.nan, numbers)
+    if kind == "date":
+        dates = pd.to_datetime(text, format="ISO8601", errors="coerce", utc=True).dt.tz_localize(None).to_numpy()
+        return np.where(text.str.len() < 8, np.datetime64("NaT"), dates)  # a year alone is none
+    text = text.where(text.str.contains(":|day")).str.replace(r"^([+-]?\d+:\d\d)$", r"\1:00", regex=True)
+    return pd.to_timedelta(text, errors="coerce").to_numpy()
+
+
+def _by_level(column: Column, kind: str, where: str, argument: str) -> Column:
+    """Read every level as a number, a date or a duration."""
+    values = parsed(column.levels, kind)
+    for i in np.flatnonzero(values != values):
+        if (rows := np.flatnonzero(column.values == i)).size:
+            raise ValueError(
+                f"{argument}={kind!r}: {where} has {column.levels[i]!r} in row {rows[0]} (counting from 0), which "
+                f"cannot be read so; correct it, or leave the column out: column_types={{{column.name!r}: 'drop'}}"
+            )
+    values = np.append(values, np.array([math.nan if kind == "number" else "NaT"], dtype=values.dtype))[column.values]
+    return Column(column.name, kind, values) if kind == "number" else from_times(column.name, values)

@@ -1,0 +1,398 @@
+"""Encoding: how the columns of a table become the numbers that a kernel compares."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from shrinktest._check import Array, as_points, counted, listed
+from shrinktest.data.column import WORDS, Column, Table, recoded
+from shrinktest.data.summary import ColumnSummary, as_common
+from shrinktest.data.tables import is_table, read_table, table_of
+from shrinktest.notes import note
+from shrinktest.plots.axes import UNITS, Along
+from shrinktest.units import (
+    TYPICAL,
+    Units,
+    Untestable,
+    beside_gaps,
+    by_name,
+    constant_columns,
+    deviations,
+    moves,
+    scale_each,
+)
+
+_APART = 2.0**-0.5  # unit of an indicator of missing values: 0 and 1 are the square root of 2 apart
+
+
+@dataclass(frozen=True)
+class Code:
+    """How one column becomes columns of numbers, its features.
+
+    Attributes
+    ----------
+    name, kind, levels
+        As of :class:`Column`; of categories the levels that occur.
+    origin : numpy date, optional
+        Earliest date, from which days are counted.
+    fill : float, optional
+        Median, in place of missing values of an ordered variable, with an indicator; NaN until it is known.
+    indicated : bool
+        True if the last feature indicates missing values.
+    """
+
+    name: str
+    kind: str
+    levels: tuple[str, ...] = ()
+    origin: Any = None
+    fill: float | None = None
+    indicated: bool = False
+
+    @classmethod
+    def of(cls, summary: ColumnSummary, *, indicate: bool = False) -> Code:
+        """Code a column by the summary of all its rows; with ``indicate`` missing values have an indicator."""
+        kind, counts = summary.kind, summary.counts or {}
+        indicated = indicate and summary.known < summary.size
+        if kind in ("boolean", "category"):
+            return cls(summary.name, kind, tuple(one for one in summary.levels if one in counts), indicated=indicated)
+        origin = (np.datetime64(0, "us") if summary.low is None else summary.low) if kind == "date" else None
+        return cls(summary.name, kind, summary.levels, origin, np.nan if indicated else None, indicated)
+
+    @property
+    def categorical(self) -> bool:
+        """True if every level has an indicator."""
+        return self.kind in ("boolean", "category")
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the columns of numbers."""
+        values = tuple(f"{self.name} = {level}" for level in self.levels) if self.categorical else (self.name,)
+        return (*values, f"{self.name} is missing") if self.indicated else values
+
+    def numbers(self, column: Column) -> Array:
+        """Return the numbers of a column, shape (n, features); NaN for missing values without an indicator.
+
+        Raises ValueError for levels that are not among those of the code.
+        """
+        missing = column.missing()
+        if self.categorical:
+            codes = recoded(column.values, column.levels, self.levels)
+            if (strange := (codes < 0) & ~missing).any():
+                level = column.levels[column.values[strange][0]]
+                raise ValueError(
+                    f"column {self.name!r} has the level {level!r}, which the data that were tested have not; they "
+                    f"have {listed(self.levels)}"
+                )
+            values = (codes[:, np.newaxis] == np.arange(len(self.levels))).astype(np.float64)
+            if not self.indicated:
+                values[missing] = np.nan
+        else:
+            values = column.numbers(self.origin)[:, np.newaxis]
+            if self.fill is not None:
+                values[missing] = self.fill
+        return np.hstack([values, missing[:, np.newaxis].astype(np.float64)]) if self.indicated else values
+
+    def units(self, scale: Any) -> list[Any]:
+        """Return the unit of each feature if that of the variable is ``scale``: a name, a number or None."""
+        plain = 1.0 if scale is None else scale
+        level = 1.0 / TYPICAL.get(plain, 1.0) if isinstance(plain, str) else plain
+        if self.categorical:
+            return [level] * len(self.features)
+        return [plain, _APART * (level if isinstance(plain, str) else 1.0)] if self.indicated else [plain]
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """How the columns of a table become the numbers that a kernel compares.
+
+    Numbers, ordered categories (their position), dates and durations (in days) and times of day (in hours) have one
+    feature each, in units that ``scale`` says.  A category has an indicator for every level, so that two different
+    levels are as far apart as two numbers in units of their standard deviation are on average: their squared distance
+    is 2.  Missing values, if they are indicated, are the pooled median and an indicator of the same size; if the unit
+    of their column is a number, of that size times the standard deviation of the column in this unit.
+
+    Examples
+    --------
+    A table in memory is one chunk: ``Encoding.of`` takes for every column the summaries of all samples, and ``fitted``
+    finds medians and units on the pooled rows.
+
+    >>> import pandas as pd
+    >>> X, Y = pd.DataFrame({"size": [1.0, 3.0], "part": ["a", "b"]}), pd.DataFrame({"size": [2.0], "part": ["b"]})
+    >>> summaries = [[ColumnSummary.of(X[name]), ColumnSummary.of(Y[name])] for name in X]
+    >>> encoding = Encoding.of(summaries, None)
+    >>> encoding.features
+    ('size', 'part = a', 'part = b')
+    >>> encoding(X)
+    array([[1., 1., 0.],
+           [3., 0., 1.]])
+    """
+
+    codes: tuple[Code, ...]
+    units: Units = field(repr=False)  # of the features
+    scale: Any = None  # as the user gave it
+    named: bool = True  # False if the names of columns are only their numbers
+    constant: tuple[str, ...] = ()  # columns with one value only
+
+    @classmethod
+    def of(
+        cls, columns: Sequence[Sequence[ColumnSummary]], scale: Any, *, indicate: bool = False, named: bool = True
+    ) -> Encoding:
+        """Encode columns by the summaries of each in all samples; units by name are 1 until they are found."""
+        codes = tuple(Code.of(reduce(ColumnSummary.merge, samples), indicate=indicate) for samples in columns)
+        width = sum(len(code.features) for code in codes)
+        return cls(codes, Units((1.0,) * width, np.empty((0, width))), scale, named)
+
+    def fitted(self, table: Table, *, argument: str = "scale", whose: str = "") -> tuple[Encoding, Array]:
+        """Find medians and units on all rows that are tested, and return these rows as numbers, too.
+
+        Messages call the scale ``argument``, and the table ``whose``.
+        """
+        raw, codes = self.raw(table), list(self.codes)
+        for i, (code, group) in enumerate(zip(self.codes, self.groups, strict=True)):
+            if code.fill is not None:
+                gaps = raw[:, group.stop - 1] != 0.0
+                codes[i] = replace(code, fill=float(np.median(raw[~gaps, group.start])) if not gaps.all() else 0.0)
+                raw[gaps, group.start] = codes[i].fill
+        missing = np.isnan(raw).any(axis=1)
+        complete = raw[~missing] if missing.any() else raw
+        entries, gaps = list(entries_of(codes, self.scale, argument)), gaps_of(codes)
+        if any(not isinstance(entries[j], str) for j in gaps):
+            entries = beside_gaps(entries, gaps, deviations(complete) if len(complete) else np.ones(raw.shape[1]))
+        constant = constant_columns(complete) if len(complete) else np.zeros(raw.shape[1], dtype=bool)
+        names = [code.name for code in codes for _ in code.features]
+        numbers = [str(j) for j, code in enumerate(codes) for _ in code.features]
+        of = f" of {whose}" if whose else ""
+        called = [
+            f"{repr(name) if self.named or not name.isdigit() else j}{of}"
+            for name, j in zip(names, numbers, strict=True)
+        ]
+        try:
+            units = Units(tuple(entries), complete).settled(called)
+        except Untestable as error:
+            raise Untestable(str(error), whose, names[called.index(error.column)], error.reason) from None
+        encoding = replace(self, codes=tuple(codes), units=units).knowing(constant)
+        return encoding, np.ascontiguousarray(units.moved(raw))
+
+    def knowing(self, constant: np.ndarray) -> Encoding:
+        """Return the encoding with the knowledge which features have one value only."""
+        names = tuple(one for one, group in zip(self.names, self.groups, strict=True) if constant[group].all())
+        return replace(self, constant=names)
+
+    def without(self, names: Collection[str]) -> tuple[Encoding, np.ndarray]:
+        """Return the encoding without some columns, and which features (d,) stay."""
+        codes = tuple(code for code in self.codes if code.name not in names)
+        stays = np.array([code.name not in names for code in self.codes for _ in code.features])
+        scale = tuple(unit for unit, stay in zip(self.units.scale, stays, strict=True) if stay)
+        constant = tuple(name for name in self.constant if name not in names)
+        return replace(self, codes=codes, units=Units(scale, self.units.points[:, stays]), constant=constant), stays
+
+    # --- what the columns are called, and where their features are ---
+
+    @property
+    def dated(self) -> np.ndarray:
+        """Which features (d,) are dates."""
+        return np.array([code.kind == "date" for code in self.codes for _ in code.features])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns of the table."""
+        return tuple(code.name for code in self.codes)
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """Names of the columns, if the user gave them names."""
+        return self.names if self.named else None
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the features."""
+        return tuple(feature for code in self.codes for feature in code.features)
+
+    @property
+    def groups(self) -> tuple[slice, ...]:
+        """Features of every column of the table."""
+        ends = np.cumsum([len(code.features) for code in self.codes]).tolist()
+        return tuple(slice(start, end) for start, end in zip([0, *ends], ends, strict=False))
+
+    @property
+    def together(self) -> np.ndarray:
+        """A label for every feature (d,), the same for all categories of one variable."""
+        labels: list[int] = []
+        for code in self.codes:
+            first, width = len(labels), len(code.features)
+            labels += [first] * width if code.categorical else range(first, first + width)
+        return np.unique(labels, return_inverse=True)[1]
+
+    @property
+    def beside(self) -> np.ndarray:
+        """The indicator of missing values that belongs to every feature (d,); -1 for none."""
+        places = np.full(len(self.features), -1)
+        for code, group in zip(self.codes, self.groups, strict=True):
+            if code.indicated:
+                places[slice(group.start, group.stop if code.categorical else group.stop - 1)] = group.stop - 1
+        return places
+
+    @property
+    def plain(self) -> bool:
+        """True if every column is one feature of numbers, so that arrays can be read as well."""
+        return all(code.kind == "number" and not code.indicated for code in self.codes)
+
+    # --- numbers ---
+
+    def raw(self, table: Table) -> Array:
+        """Return the numbers of a table with these columns, in their order, before units."""
+        out = np.empty((len(table), len(self.features)))
+        for code, column, group in zip(self.codes, table.columns, self.groups, strict=True):
+            out[:, group] = code.numbers(column)
+        return out
+
+    def points(self, table: Table) -> Array:
+        """Return the numbers of a table with these columns, in their order, shape (n, features)."""
+        if moves(self.units.scale) and not len(self.units.points):
+            raise ValueError("ranks and deviations take the pooled sample, which this result lacks; run the test again")
+        return np.ascontiguousarray(self.units.moved(self.raw(table)))
+
+    def entries(self, scale: Any) -> tuple[Any, ...]:
+        """Return the unit of every feature, a name or a number, for a ``scale`` of the columns."""
+        return entries_of(self.codes, scale, "scale")
+
+    def __call__(self, x: Any, name: str = "points") -> Array:
+        """Return the numbers of a table with these columns by name, or of an array if all columns are numbers.
+
+        Raises TypeError or ValueError for other columns, other kinds, missing values without an indicator, and levels
+        that the data which were tested do not have; messages call the table ``name``.
+        """
+        if not is_table(x):
+            points = as_points(x, name)
+            if not self.plain:
+                kinds = ", ".join(f"{code.name} ({code.kind})" for code in self.codes)
+                raise TypeError(f"{name} must be a table with the columns that were tested: {kinds}; got an array")
+            table = table_of(points)
+        else:
+            alone = not self.named and len(self.codes) == 1  # a series, whose column is read as "0"
+            typed = [code for code in self.codes if code.kind not in ("duration", "time")]
+            types = {"0" if alone else c.name: [*c.levels] if c.kind == "ordered" else c.kind for c in typed}
+            table = read_table(x, name, types)
+        columns = {column.name: column for column in table.columns}
+        if not (table.named and self.named):
+            if len(columns) != len(self.codes):
+                tested = f"{len(self.codes)} were tested: {', '.join(self.names)}"
+                raise ValueError(f"{name} has {counted(len(columns), 'column')}, and {tested}")
+            columns = dict(zip(self.names, table.columns, strict=True))
+        if lacking := [one for one in self.names if one not in columns]:
+            raise ValueError(f"{name} lacks columns that were tested: {listed(lacking)}; it has {listed(table.names)}")
+        for code in self.codes:
+            _require_readable(code, columns[code.name], name)
+        return self.points(Table(tuple(as_common(columns[c.name], c.kind, _levels(c, columns)) for c in self.codes)))
+
+    read = __call__
+
+    def by_feature(self, given: Any, name: str) -> Any:
+        """Repeat numbers for columns, by name or one for each, for every feature; return anything else as it is."""
+        named = hasattr(given, "keys")
+        if named or (not isinstance(given, str | list) and np.ndim(given) == 1):
+            values = list(by_name(given, self.names, name) if named else given)
+            if len(values) != len(self.codes):
+                which = f" ({listed(self.names)})" if self.named and len(self.codes) <= 12 else ""
+                raise ValueError(
+                    f"{name} has {len(values)} entries for {counted(len(self.codes), 'column')}{which}; "
+                    "give one for each that is tested"
+                )
+            return tuple(value for value, code in zip(values, self.codes, strict=True) for _ in code.features)
+        return given
+
+    # --- pictures, notes, plain values ---
+
+    def axis(self, name: str) -> Along:
+        """Return the axis of a picture along a column."""
+        code, group = next(pair for pair in zip(self.codes, self.groups, strict=True) if pair[0].name == name)
+        label = name if self.named or not name.isdigit() else f"column {name}"
+        if code.categorical:
+            return Along(None, label)
+        unit = self.units.scale[group.start]
+        if isinstance(unit, str):
+            return Along(group.start, f"{unit} of {label}")
+        origin = 0.0 if code.origin is None else float((code.origin - np.datetime64(0, "D")) / np.timedelta64(1, "D"))
+        label = f"{label} ({UNITS[code.kind]})" if code.kind in UNITS else label
+        return Along(group.start, label, float(unit), origin, code.kind, code.levels)
+
+    def typical(self, points: Array) -> Array:
+        """Return a row in the middle of others (n, features): medians, and the most frequent levels."""
+        middle = np.median(points, axis=0)
+        for code, group in zip(self.codes, self.groups, strict=True):
+            if code.categorical:
+                means = points[:, group].mean(axis=0)
+                middle[group] = np.where(np.arange(len(means)) == means.argmax(), points[:, group].max(axis=0), 0.0)
+        return np.asarray(middle)
+
+    def notes(self, what: str, *, unasked: bool) -> tuple[str, ...]:
+        """Return notes on columns and units; ``unasked`` says that the units are the default for tables."""
+        notes = []
+        if self.constant:
+            many = len(self.constant) > 1
+            have = f"column{'s' * many} {', '.join(self.constant)} {'have' if many else 'has'}"
+            notes.append(note("no-weight", which=f"{what}: {have}", unit=""))
+        if unasked and len(self.codes) > 1:
+            notes.append(note("units-sd"))
+        if filled := [code.name for code in self.codes if code.indicated]:
+            notes.append(note("missing-is-information", name=what, columns=", ".join(filled)))
+        return tuple(notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return how every column was read, as plain values."""
+        units = self.units.scale
+        columns = [
+            {
+                **{key: getattr(code, key) for key in ("name", "kind", "fill", "indicated")},
+                "levels": list(code.levels),
+                "origin": None if code.origin is None else str(code.origin),
+                "features": list(code.features),
+                "units": [units if isinstance(units, str) else units[j] for j in range(group.start, group.stop)],
+            }
+            for code, group in zip(self.codes, self.groups, strict=True)
+        ]
+        return {"columns": columns, "named": self.named, "constant": list(self.constant)}
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Encoding):
+            return NotImplemented
+        same = (self.codes, self.units.scale, self.named) == (other.codes, other.units.scale, other.named)
+        return same and np.array_equal(self.units.points, other.units.points)
+
+    __hash__ = None  # type: ignore[assignment]  # it holds an array
+
+
+def _levels(code: Code, columns: dict[str, Column]) -> tuple[str, ...]:
+    """Levels of a column that is read anew; strange ones are refused with their name later."""
+    own = columns[code.name]
+    return own.levels if code.categorical and own.kind == code.kind else code.levels
+
+
+def _require_readable(code: Code, column: Column, name: str) -> None:
+    """Raise for missing values without an indicator, and for other values than the durations or times tested."""
+    missing = column.missing()
+    if missing.any() and not code.indicated:
+        raise ValueError(
+            f"{name} has {counted(int(missing.sum()), 'missing value')} in column {column.name!r}, the first in row "
+            f"{int(missing.argmax())} (counting from 0); remove such rows first"
+        )
+    if code.kind in ("duration", "time") and column.kind != code.kind and not missing.all():
+        tested, given = WORDS[code.kind], WORDS[column.kind]
+        raise TypeError(f"{name}, column {column.name!r}, holds {given}; the data that were tested have {tested} there")
+
+
+def gaps_of(codes: Sequence[Code]) -> tuple[int, ...]:
+    """Return the features with something in place of missing values, and an indicator next to them."""
+    starts = np.cumsum([0, *(len(code.features) for code in codes)]).tolist()
+    return tuple(j for code, j in zip(codes, starts, strict=False) if code.indicated and not code.categorical)
+
+
+def entries_of(codes: Sequence[Code], scale: Any, argument: str) -> tuple[Any, ...]:
+    """Return the unit of every feature: a name or a number."""
+    each = scale_each(scale, [code.name for code in codes], argument)
+    return tuple(unit for code, one in zip(codes, each, strict=True) for unit in code.units(one))

@@ -1,0 +1,209 @@
+"""Labels of rows, such as blocks and groups, and names of samples and variables."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shrinktest._check import Array, listed, loaded_pandas
+from shrinktest.data.column import DROP, Column, Table, number_level
+from shrinktest.data.observed import checked_types
+from shrinktest.data.summary import FEW
+from shrinktest.data.tables import check_same_index, columns_at, is_table, names_in
+from shrinktest.notes import note
+
+_MANY = 5  # times as many different values as labels have
+_VARIABLE = re.compile(r"[A-Za-z_]\w*(\[\d+\])?")
+
+
+def as_labels(labels: Any, name: str, size: int, table: str) -> list[Any]:
+    """Return a vector of labels, one for each of the ``size`` rows of what messages call ``table``."""
+    needed = f"{name} must be a vector of labels, one for each observation; got"
+    if isinstance(labels, str):
+        raise TypeError(f"{needed} str (give the column itself, such as table[{labels!r}])")
+    if not (isinstance(labels, Sequence) or hasattr(labels, "__array__")):
+        raise TypeError(f"{needed} {type(labels).__name__}")
+    if getattr(labels, "ndim", 1) != 1:
+        raise ValueError(f"{needed} shape {labels.shape}")
+    if len(labels) != size:
+        raise ValueError(f"{name} has {len(labels)} labels, and there are {size} rows in {table}")
+    if isinstance(labels, np.ndarray) and labels.dtype.kind == "M":  # dates of all units are compared
+        labels = labels.astype("datetime64[us]")
+    to_list = getattr(labels, "tolist", None) or getattr(labels, "to_pylist", None)  # of pyarrow
+    entries = to_list() if to_list else labels
+    midnight = datetime.time()
+    return [datetime.datetime.combine(x, midnight) if type(x) is datetime.date else x for x in entries]
+
+
+def pooled_labels(
+    labels: Any, name: str, samples: Sequence[Any], names: Sequence[str], sizes: tuple[int, ...], together: str
+) -> list[Any]:
+    """Return the labels of all rows of several samples, given as one vector or as a list with one for each sample.
+
+    Messages call the samples ``names``, and all of them ``together``.
+    """
+    parts = labels if isinstance(labels, tuple | list) and len(labels) == len(sizes) else [None]
+    if all(hasattr(part, "__len__") and not isinstance(part, str | bytes) for part in parts):
+        pooled: list[Any] = []
+        for part, sample, sample_name, size in zip(parts, samples, names, sizes, strict=True):
+            check_same_index(sample, part, sample_name, name)
+            pooled += as_labels(part, name, size, sample_name)
+        return pooled
+    pandas = loaded_pandas()
+    if pandas and all(isinstance(x, pandas.DataFrame | pandas.Series) for x in (labels, *samples)):
+        index = samples[0].index.append([sample.index for sample in samples[1:]])
+        if Counter(labels.index) == Counter(index) and not labels.index.equals(index):
+            every = " and ".join(names)
+            raise ValueError(f"{name} has the row labels of {every} in another order; put it in the order of {every}")
+    return as_labels(labels, name, sum(sizes), together)
+
+
+def label_codes(labels: list[Any], name: str, keep: NDArray[np.bool_]) -> np.ndarray:
+    """Return integers from 0 for the labels of kept rows, in order of appearance."""
+    pandas = loaded_pandas()
+    codes: dict[Any, int] = {}
+    out = np.empty(int(keep.sum()), dtype=np.int64)
+    for place, row in enumerate(np.flatnonzero(keep)):
+        label = labels[row]
+        try:
+            hash(label)
+        except TypeError:
+            raise TypeError(f"{name} must hold labels such as numbers or text; row {row} has {label!r}") from None
+        if label is None or (pandas is not None and label is pandas.NA) or label != label:
+            raise ValueError(f"{name} has no label for row {row} (counting from 0); every observation needs one")
+        out[place] = codes.setdefault(label, len(codes))
+    return out
+
+
+def patterns_kept(labels: list[Any], keep: NDArray[np.bool_]) -> np.ndarray | None:
+    """Return an integer for each kept row, equal for groups that kept the same places; None if no group lost a row.
+
+    Groups without a kept row are ignored, and their labels may be anything.
+
+    Examples
+    --------
+    >>> patterns_kept(["a", "a", "b", "b", "c", "c"], np.array([True, True, True, False, False, True]))
+    array([0, 0, 1, 2])
+    """
+    rows = np.flatnonzero(keep).tolist()
+    places: dict[Any, list[bool]] = {labels[row]: [] for row in rows}
+    for label, kept in zip(labels, keep.tolist(), strict=True):
+        with suppress(KeyError, TypeError):  # a group without a kept row
+            places[label].append(kept)
+    if all(map(all, places.values())):
+        return None
+    numbers: dict[tuple[bool, ...], int] = {}
+    return np.array([numbers.setdefault(tuple(places[labels[row]]), len(numbers)) for row in rows])
+
+
+def note_on_labels(columns: Sequence[Column], sizes: Sequence[int], names: Sequence[str]) -> tuple[str, ...]:
+    """Note on a sample of few different numbers that may name the groups of another sample of as many rows.
+
+    Such are two numbers, or a few whole ones, and the other sample has many more.  The note holds the call to type.
+    ``columns`` are those of all samples, whose ``sizes`` are their numbers of rows.
+    """
+    if len(columns) != 1 or columns[0].kind != "number":
+        return ()
+    samples = np.split(columns[0].values, np.cumsum(sizes)[:-1])
+    levels = [np.unique(values[~np.isnan(values)]) for values in samples]
+    for own, values, name in zip(levels, samples, names, strict=True):
+        if not 2 <= own.size <= FEW or (own.size > 2 and (own != np.rint(own)).any()):
+            continue
+        for others, data, of in zip(levels, samples, names, strict=True):
+            if len(data) == len(values) and others.size >= _MANY * own.size:
+                call = _call(own, name, of)
+                return (note("looks-like-labels", name=name, few=own.size, data=of, many=others.size, call=call),)
+    return ()
+
+
+def _call(levels: Array, labels: str, data: str) -> str:
+    """The call that compares the rows with each label."""
+    if not (_VARIABLE.fullmatch(labels) and _VARIABLE.fullmatch(data)):
+        return "give the rows with each label as a sample"
+    if levels.size > 2:
+        return f"type k_sample_test(*[{data}[{labels} == label] for label in numpy.unique({labels})])"
+    first, second = (f"{data}[{labels} == {number_level(level)}]" for level in levels.tolist())
+    return f"type two_sample_test({first}, {second})"
+
+
+def columns_of_labels(
+    given: Mapping[str, Any], tables: Sequence[Any], column_types: Any, scale: Any
+) -> tuple[Any, tuple[str, ...]]:
+    """Return how to read tables without the columns that are the labels of their rows, and notes on these.
+
+    ``given`` has for "blocks" and "groups" labels for every table, or None; ``column_types`` and ``scale`` are as users
+    give them.  Columns with a type are read, and units for each column are for all of them.
+    """
+    types, notes = checked_types(column_types), []
+    if not (scale is None or isinstance(scale, str)):
+        return types, ()
+    for argument, labels in given.items():
+        if not isinstance(labels, tuple | list) or len(labels) != len(tables):
+            continue
+        first, *others = (_columns_equal(table, own) for table, own in zip(tables, labels, strict=True))
+        shared = [name for name in first if all(name in other for other in others)]
+        if len(shared) == 1 and shared[0] not in types:
+            types = {**types, shared[0]: DROP}
+            reason = f"it holds the labels of {argument}= (column_types={{{shared[0]!r}: 'category'}} tests it)"
+            notes.append(note("untested-column", column=shared[0], what="is not tested", reason=reason))
+    return types, tuple(notes)
+
+
+def _columns_equal(table: Any, labels: Any) -> list[str]:
+    """Return the columns of a data frame that are these labels: the one with their name, or of pyarrow all equal."""
+    shape: Sequence[int] = getattr(table, "shape", ())
+    if not hasattr(labels, "equals") or isinstance(table, Table) or len(shape) != 2 or shape[1] < 2:
+        return []
+    names = list(getattr(table, "column_names", table.columns)) if is_table(table) else []
+    if hasattr(labels, "name"):
+        names = [labels.name] if names.count(labels.name) == 1 else []
+    columns = ((str(name), table[name]) for name in names)
+    return [name for name, column in columns if type(column) is type(labels) and labels.equals(column)]
+
+
+# --- names that users give ------------------------------------------------------------------------------------
+
+
+def numbered(word: str, count: int) -> tuple[str, ...]:
+    """What messages call several: "samples[0]", "samples[1]", ..."""
+    return tuple(f"{word}[{i}]" for i in range(count))
+
+
+def named_samples(samples: Sequence[Any], things: str = "samples") -> tuple[tuple[Any, ...], tuple[str, ...]]:
+    """Samples, and their names if they are given as one mapping from names to samples; or other ``things``."""
+    if len(samples) == 1 and isinstance(samples[0], Mapping):
+        names = tuple(map(str, samples[0]))
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"two {things} have the name {listed(twice)} as text; give other names")
+        return tuple(samples[0].values()), names
+    if len(samples) == 1 and hasattr(samples[0], "ngroups"):
+        raise TypeError("samples are grouped by pandas; give them by name: dict(list(df.groupby('group')[columns]))")
+    return tuple(samples), ()
+
+
+def two_names(given: Any, things: str = "samples", such: tuple[str, str] = ("before", "after")) -> tuple[str, str]:
+    """What a user calls two samples, or other things; raises an error for what tells nobody which is which."""
+    if not isinstance(given, tuple | list) or len(given) != 2 or not all(isinstance(one, str) and one for one in given):
+        raise TypeError(f"names must be two texts, such as {such}; got {given!r}")
+    if given[0] == given[1]:
+        raise ValueError(f"names must differ, so that a reader can tell the {things} apart; both are {given[0]!r}")
+    return given[0], given[1]
+
+
+def named_variables(
+    variables: Sequence[Any], column_types: Any
+) -> tuple[tuple[Any, ...], tuple[str, ...], dict[str, Any]]:
+    """Variables, their names if they are given as one mapping, and how to read them; the columns of one table."""
+    given, names = named_samples(variables, "variables")
+    types = checked_types(column_types)
+    if len(given) == 1 and not names and (there := names_in(given[0])):
+        given = tuple(columns_at(given[0], [j]) for j, name in enumerate(there) if types.get(name) != DROP)
+        types = {key: kind for key, kind in types.items() if key not in there or kind != DROP}
+    return given, names, types

@@ -1,0 +1,303 @@
+"""Pairs of rows on disk: two variables read together, blocks of pairs, and sums of products of their features.
+
+Blocks have eight successive pairs and are in about 100 groups, by a keyed permutation of their numbers.  Within the
+blocks of a group y is shifted by as many places; the sums of products are kept for every group and every shift.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from shrinktest._check import listed
+from shrinktest.data.bins import Bijection
+from shrinktest.data.chunks import Key, Store, digest, reduce
+from shrinktest.data.column import Table
+from shrinktest.data.rows import Reader, Rows
+from shrinktest.data.sources import BINS, Batches
+from shrinktest.data.storage import Chunk, is_dask, is_paths
+from shrinktest.data.survey import DATA, FEATURES, SEED, Survey, numbered, same_rows
+from shrinktest.kernels.inner import FeatureMap
+
+LENGTH = 8  # pairs of a block
+_GROUPS = 100  # of blocks
+_ROWS, _VALUES = 2**13, 2**22  # rows whose features are computed at a time, at least, and features
+_SHIFTED = (np.arange(LENGTH)[:, None] + np.arange(LENGTH)) % LENGTH  # places (m, m) in y, by those in x and by shifts
+
+
+# --- reading ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class TwoSources(Rows):
+    """The rows of two sources, row i of one beside row i of the other."""
+
+    sides: tuple[Rows, Rows]
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Yield all of them in order; both sources are read by this process."""
+        streams = [_parts(side) for side in self.sides]
+        held: list[Any] = [None, None]
+        first = 0
+        while True:
+            x, y = (next(stream, None) if part is None else part for stream, part in zip(streams, held, strict=True))
+            if x is None and y is None:
+                return
+            if x is None or y is None:
+                names = [side.name for side in self.sides]
+                short, long = names if x is None else names[::-1]
+                raise ValueError(f"{short} has {first} rows, and {long} has more; row i of both belongs together")
+            n = min(len(x), len(y))
+            yield Chunk(f"{self.name},", _beside(_cut(x, 0, n), _cut(y, 0, n)), first=first, rows=n)
+            first += n
+            held = [_cut(part, n, len(part)) if len(part) > n else None for part in (x, y)]
+
+    @property
+    def counted(self) -> bool:
+        return True
+
+    @property
+    def signature(self) -> Any:
+        known = [side.signature for side in self.sides]
+        return None if None in known else known
+
+    def only(self, kept: Sequence[int]) -> Rows:
+        cut = len(self.names or ()) - len(self.sides[1].names or ())
+        x, y = self.sides
+        sides = x.only([j for j in kept if j < cut]), y.only([j - cut for j in kept if j >= cut])
+        return replace(super().only(kept), sides=sides)  # type: ignore[call-arg]
+
+
+def _parts(rows: Rows) -> Iterator[Any]:
+    for chunk in rows.chunks():
+        yield from (part for _, _, part in rows.reader.parts(chunk))
+
+
+def _cut(rows: Any, start: int, stop: int) -> Any:
+    return rows.taken(slice(start, stop)) if isinstance(rows, Table) else rows[start:stop]
+
+
+def _beside(x: Any, y: Any) -> Any:
+    if not isinstance(x, Table):
+        return np.hstack([x, y])
+    sources = list(dict.fromkeys(table.source for table in (x, y) if table.source))
+    return Table((*x.columns, *y.columns), named=x.named or y.named, source=" and ".join(sources))
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Two variables in batches."""
+
+    rows: Rows  # the columns of x, and then those of y
+    widths: tuple[int, int]
+    names: tuple[tuple[str, ...] | None, ...]  # of their columns
+
+    @classmethod
+    def read(
+        cls, x: Batches, y: Batches, called: tuple[str, str], *, omit: bool, types: Mapping[str, Any], tables: bool
+    ) -> Pairs:
+        """Put two variables beside each other, from one source or from two; ``called`` names them in messages.
+
+        With ``omit`` pairs with missing values are left out.  ``types`` says how columns of tables are read; with
+        ``tables`` they are read as tables even if all columns are numbers.
+        """
+        if x.bins != BINS:
+            raise ValueError(f"bins={x.bins} is for tests of samples; pairs are not put into bins: leave it out")
+        name, tables = " and ".join(called), tables or bool(types)
+        if x.data is y.data or (is_paths(x.data) and is_paths(y.data) and x.data == y.data):
+            return cls._of_one(x, y, name, omit, types, tables)
+        if is_dask(x.data) or is_dask(y.data):
+            raise ValueError(f"{name} are two sources, one of dask; put both into one collection, and give columns=")
+        known = [each.names(has) for each, has in zip((x, y), called, strict=True)]
+        sides = list(zip((x, y), called, known, strict=True))
+        read = types if tables or any(each.mixed(has, names) for each, has, names in sides) else None
+        first, second = (Rows.of(each, has, names, omit, read) for each, has, names in sides)
+        widths = _width(first), _width(second)
+        both = None
+        if all(known) or (read is not None and any(known)):
+            both = tuple(one for names, d in zip(known, widths, strict=True) for one in names or map(str, range(d)))
+        rows = TwoSources(x, Reader(name, both, None, omit, read), (first, second))
+        return cls(rows, widths, tuple(known))
+
+    @classmethod
+    def _of_one(cls, x: Batches, y: Batches, name: str, omit: bool, types: Any, tables: bool) -> Pairs:
+        if x.columns is None or y.columns is None:
+            raise ValueError(f"{name} are one source; give Batches(..., columns=[...]) for each of them")
+        if shared := [column for column in x.columns if column in y.columns]:
+            raise ValueError(f"{name} have the same column {listed(list(map(str, shared)))}; columns must differ")
+        both = replace(x, columns=[*x.columns, *y.columns], size=min(x.size, y.size))
+        p, names = len(x.columns), both.names(name)
+        read = types if tables or both.mixed(name, names) else None
+        split = (None, None) if names is None else (names[:p], names[p:])
+        return cls(Rows.of(both, name, names, omit, read), (p, len(y.columns)), split)
+
+
+def _width(rows: Rows) -> int:
+    if rows.names is not None or rows.reader.columns is not None:
+        return len(rows.names or rows.reader.columns or ())
+    part = next(_parts(rows), None)
+    if part is None:
+        raise ValueError(f"{rows.name} has no rows")
+    return int(part.shape[1])
+
+
+# --- blocks -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """Which pair is in which block, and which block in which group."""
+
+    rows: int  # pairs in all
+    shuffle: Bijection  # of the numbers of blocks; those that come next to each other make a group
+
+    @classmethod
+    def drawn(cls, rows: int, rng: np.random.Generator) -> Blocks:
+        """Make about 100 groups."""
+        return cls(rows, Bijection.drawn(rows // LENGTH, rng))
+
+    @property
+    def count(self) -> int:
+        """Number of blocks."""
+        return self.rows // LENGTH
+
+    @property
+    def used(self) -> int:
+        """Pairs that are in blocks."""
+        return self.count * LENGTH
+
+    @property
+    def groups(self) -> int:
+        """Number of groups, which have as many blocks as each other, or one more."""
+        return min(_GROUPS, self.count)
+
+    @property
+    def pairs(self) -> np.ndarray:
+        """Pairs (groups,) of every group."""
+        first = -(-np.arange(self.groups + 1) * self.count // self.groups)  # among the shuffled numbers of blocks
+        return np.diff(first) * LENGTH
+
+    def group_of(self, blocks: np.ndarray) -> np.ndarray:
+        """Return the groups (k,) of blocks."""
+        return self.shuffle(blocks) * self.groups // self.count
+
+
+@dataclass(eq=False)
+class Products:
+    """Sums of products of features, the last of which is their squared norm, by group."""
+
+    # (G, r, m, s): for every two maps that meet, of x and of y shifted by 0, ..., m - 1 places within its block
+    xy: list[np.ndarray]
+    own: list[np.ndarray]  # (G, r, r): of every map with itself, those of x and then those of y
+    sums: list[np.ndarray]  # (G, r): of every map
+    head: np.ndarray  # (0 to m - 1, d): pairs before the first whole block
+    tail: np.ndarray  # (0 to m - 1, d): pairs after the last whole block
+    rows: int = 0  # pairs in all
+
+
+@dataclass(frozen=True, eq=False)
+class Multiplying:
+    """How products of features are summed; ``maps`` are those of x, and then those of y."""
+
+    blocks: Blocks
+    widths: tuple[int, int]
+    maps: Sequence[FeatureMap]
+    centres: Sequence[np.ndarray]  # of every map, which features are taken less: their mean in the random sample
+    meets: Sequence[tuple[int, int]]  # which of x are multiplied with which of y, by their places among all maps
+
+    def nothing(self) -> Products:
+        """Return sums of no pairs."""
+        groups, ranks = self.blocks.groups, [len(centre) + 1 for centre in self.centres]
+        return Products(
+            [np.zeros((groups, ranks[i], LENGTH, ranks[j])) for i, j in self.meets],
+            [np.zeros((groups, r, r)) for r in ranks],
+            [np.zeros((groups, r)) for r in ranks],
+            *2 * (np.empty((0, sum(self.widths))),),
+        )
+
+    def read(self, reader: Reader, chunk: Chunk, _: int, first: int, n: int) -> Products:
+        """Return the sums of the whole blocks of a chunk, and its pairs before and after these."""
+        total, missing, stop = self.nothing(), -first % LENGTH, min(first + n, self.blocks.used)
+        held, number = total.head, first
+        for values in same_rows(reader, chunk, n):
+            held = np.vstack([held, values[: max(0, stop - number)]])
+            number = min(number + len(values), stop)
+            if missing and len(held) >= missing:
+                total.head, held, missing = held[:missing], held[missing:], 0
+            if not missing:
+                whole = len(held) // LENGTH * LENGTH
+                self.multiply(total, (number - len(held)) // LENGTH, held[:whole])
+                held = held[whole:].copy()
+        if missing:
+            total.head, held = held, held[:0]
+        total.tail, total.rows = held, max(0, number - first)
+        return total
+
+    def fold(self, total: Products, found: Products) -> Products:
+        """Add those of the next chunk, and the block that the chunk completes."""
+        ours, theirs = (*total.xy, *total.own, *total.sums), (*found.xy, *found.own, *found.sums)
+        block = np.vstack([total.tail, found.head])
+        for mine, others in zip(ours, theirs, strict=True):
+            mine += others
+        if len(block) == LENGTH:
+            self.multiply(total, total.rows // LENGTH, block)
+            block = block[:0]
+        total.tail = found.tail if len(found.tail) else block
+        total.rows += found.rows
+        return total
+
+    def multiply(self, total: Products, first: int, rows: np.ndarray) -> None:
+        """Add whole blocks (k m, d) in their order; ``first`` is the number of the first."""
+        step = max(_ROWS, _VALUES // sum(map(len, self.centres)) // LENGTH * LENGTH)
+        for start in range(0, len(rows), step):
+            self._tile(total, first + start // LENGTH, rows[start : start + step])
+
+    def _tile(self, total: Products, first: int, rows: np.ndarray) -> None:
+        groups = self.blocks.group_of(np.arange(first, first + len(rows) // LENGTH))
+        order = np.argsort(groups, kind="stable")
+        cut = min(j for _, j in self.meets)  # maps of x
+        sides = [np.ascontiguousarray(side) for side in (rows[:, : self.widths[0]], rows[:, self.widths[0] :])]
+        features = []
+        for k, (each, centre) in enumerate(zip(self.maps, self.centres, strict=True)):
+            z = np.empty((len(rows), len(centre) + 1))
+            z[:, :-1] = each.coordinates(sides[k >= cut]) - centre
+            z[:, -1] = np.square(z[:, :-1]).sum(axis=1)
+            features.append(z.reshape(len(groups), LENGTH, -1))
+        present, starts = np.unique(groups[order], return_index=True)
+        for g, start, end in zip(present, starts, [*starts[1:], len(groups)], strict=True):
+            here = [z[order[start:end]] for z in features]
+            plain = [z.reshape(-1, z.shape[2]) for z in here]
+            for k, z in enumerate(plain):
+                total.sums[k][g] += z.sum(axis=0)
+                total.own[k][g] += z.T @ z
+            shifted = {j: here[j][:, _SHIFTED].reshape(len(plain[j]), -1) for j in {j for _, j in self.meets}}
+            for xy, (i, j) in zip(total.xy, self.meets, strict=True):
+                xy[g] += (plain[i].T @ shifted[j]).reshape(xy.shape[1:])
+
+
+def products_of(
+    pairs: Pairs,
+    found: Survey,
+    multiplying: Multiplying,
+    workers: Any = 1,
+    most: float = math.inf,
+    store: Store | None = None,
+) -> Products:
+    """Return the sums over all pairs, in one reading; ``most`` chunks are under way at a time."""
+    about = multiplying
+    depends = {
+        SEED: digest(about.blocks.shuffle),
+        DATA: found.digest(),
+        FEATURES: digest(list(about.maps), list(about.centres), list(about.meets)),
+    }
+    work, jobs = partial(about.read, pairs.rows.reader), numbered([pairs.rows], found.counts)
+    key = Key("products of pairs", depends)
+    total = reduce(work, jobs, about.fold, about.nothing(), workers, most=most, store=store, key=key)
+    if not all(np.isfinite(sums).all() for sums in total.own):
+        raise ValueError(f"features of {pairs.rows.name} are no finite numbers for some rows")
+    return total  # type: ignore[no-any-return]

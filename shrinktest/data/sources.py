@@ -1,0 +1,265 @@
+"""Sources of rows: files, arrays, dask collections, lazy tables and iterables, each an ordered sequence of chunks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from shrinktest._check import as_points, count, listed, refuse_sparse
+from shrinktest.data.storage import (
+    KINDS,
+    Chunk,
+    file_chunks,
+    indices_in,
+    is_dask,
+    is_paths,
+    is_polars,
+    lazy_parts,
+    lazy_schema,
+    names_in,
+    partitions,
+    paths_in,
+    schema_of_file,
+    whole_columns,
+)
+
+BINS = 2000
+_FIRST = 1000  # rows that tell whether whole numbers may identify the rows
+_INDEX = "__index_level_"  # a column of a Parquet file that was the index of a pandas table
+
+
+def in_batches(*samples: Any) -> bool:
+    """Return True if one of the samples is read in batches: files, dask collections, lazy tables, ``Batches``."""
+    return any(isinstance(data, Batches) or _ends_as_files(data) or is_dask(data) or is_lazy(data) for data in samples)
+
+
+def _ends_as_files(data: Any) -> bool:
+    several = data if isinstance(data, list | tuple) else [data]
+    ends = tuple(KINDS)
+    return is_paths(data) and all(not isinstance(path, str) or path.lower().endswith(ends) for path in several)
+
+
+def is_lazy(data: Any) -> bool:
+    """Return True for a lazy frame of polars or a dataset of pyarrow."""
+    return is_polars(data) or (type(data).__module__ == "pyarrow._dataset" and hasattr(data, "to_batches"))
+
+
+@dataclass(frozen=True, eq=False)
+class Batches:
+    """A sample that comes in parts, with more rows than memory or not, for tests of two or more samples, or of pairs.
+
+    Parameters
+    ----------
+    data : path, list of paths, array, dask collection, lazy table or iterable of arrays
+        Files whose names end in .npy, .csv or .parquet, as text or ``Path``, also with wildcards such as
+        ``"before/*.parquet"`` (CSV and Parquet take pyarrow); an array (n, d), such as a memory map; an array or a data
+        frame of dask; a lazy frame of polars or a dataset of pyarrow, which must give its rows in the same order
+        whenever it is read; or any object that gives arrays (n_i, d) or data frames whenever it is iterated over anew,
+        as a list does and a generator does not.
+    columns : sequence, optional
+        Which columns to read: their names in CSV and Parquet files and in tables, else their numbers; default all, also
+        those that only number the rows, unless they have no name of their own, which is an error.
+    bins : int, default 2000
+        About how many bins there are of the rows of all samples of a test, and the same for all of these; more if a
+        sample of 20 rows or more would have fewer than 20.
+    size : int, default 65536
+        Rows to read at a time from arrays, files and lazy tables; batches that are given are as large as they are.
+
+    Notes
+    -----
+    Without ``gram``, samples that fit in memory are read whole and tested as they would be there. With ``gram="rff"``
+    or "nystrom", ``rank``, ``store``, a kernel of finite rank, another number of bins than 2000, or a client or
+    executor as ``workers``, they are read in batches.
+
+    The test then reads the rows twice: to count them and to draw a sample for the bandwidth and landmarks, and to add
+    up their features in bins. Bins are of equally many rows, chosen at random by a key, and the few rows left over in
+    every sample are dropped. Then bins are permuted in place of rows, with exact level: if rows are exchangeable,
+    bins of rows are exchangeable, too. The statistic is the squared distance of the means of the same rows; its
+    unbiased form leaves out the products of bins with themselves, as that of rows does those of rows.
+
+    As in tables, columns that have names are compared in units of their standard deviations over all rows unless
+    ``scale`` says otherwise; those of arrays as they are.  Tables with categories, dates and text are encoded as in
+    memory, and read once more before, to find the levels of their categories, 1000 at most; so are tables with whole
+    numbers that differ in the first rows, which may identify these.  The first batch of an iterable is read once more,
+    to see whether it is a table.  Memory is, for every worker, that of a batch and of the sums of bins; and that of the
+    sample of 2000 rows, whose distances take 32 MB if a bandwidth is found on them.  The result does not depend on
+    the workers; other batches of the same rows change its last digits only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shrinktest import Batches, two_sample_test
+    >>> class Simulated:
+    ...     def __init__(self, seed, scale):
+    ...         self.seed, self.scale = seed, scale
+    ...     def __iter__(self):
+    ...         rng = np.random.default_rng(self.seed)
+    ...         return (rng.normal(0.0, self.scale, size=(1000, 3)) for _ in range(20))
+    >>> X, Y = Batches(Simulated(1, 1.0), bins=400), Batches(Simulated(2, 1.02), bins=400)
+    >>> result = two_sample_test(X, Y, gram="rff", rank=60, rng=0)
+    >>> result.pvalue, result.n_observations
+    (0.004, (20000, 20000))
+    """
+
+    data: Any
+    columns: Sequence[Any] | None = None
+    bins: int = BINS
+    size: int = 2**16
+
+    _cells: ClassVar[Any] = None  # how the cells of CSV files are read
+
+    def __post_init__(self) -> None:
+        count(self.bins, "bins", minimum=20)
+        count(self.size, "size", minimum=1)
+        if self.columns is not None:
+            if isinstance(self.columns, str) or not isinstance(self.columns, Sized) or not len(self.columns):
+                raise ValueError(f"columns must be a list of names or numbers of columns; got {self.columns!r}")
+            if repeated := [name for name, times in Counter(self.columns).items() if times > 1]:
+                raise ValueError(f"columns has {repeated[0]!r} more than once; name every column once")
+        if is_paths(self.data) or is_dask(self.data) or is_lazy(self.data) or isinstance(self.data, np.ndarray):
+            return
+        if hasattr(self.data, "columns") or not isinstance(self.data, Iterable):
+            kind = type(self.data).__name__
+            raise TypeError(
+                f"data must be paths, an array or an iterable of arrays, not {kind}; give a table as Batches([table])"
+            )
+        if isinstance(self.data, Iterator):
+            kind = type(self.data).__name__
+            raise TypeError(f"a {kind} can be read once only; give a list, or an object whose __iter__ starts anew")
+
+    def called(self, name: str) -> str:
+        """Return what messages about columns call the sample: its first file, if it is in files."""
+        return str(paths_in(self.data, name)[0]) if is_paths(self.data) else name
+
+    def names(self, name: str) -> tuple[str, ...] | None:
+        """Return the names of the columns that are read; None if they have none."""
+        known = self._known_names(name)
+        if known is None:
+            return None
+        if self.columns is None:
+            path = paths_in(self.data, name)[0] if is_paths(self.data) else None
+            indices = [column for column in known if not column or column.startswith(_INDEX)]
+            indices += [column for column in (indices_in(path) if path else []) if column in known]
+            if indices or not known:
+                what = f"a column {indices[0]!r}, the index of a saved table" if indices else "no columns"
+                raise ValueError(f"{self.called(name)} has {what}; choose columns: Batches(..., columns=[...])")
+        columns = known if self.columns is None else tuple(self.columns)
+        if lacking := [column for column in columns if column not in known]:
+            raise ValueError(f"{self.called(name)} has no column {listed(lacking)}; it has {listed(known)}")
+        if repeated := sorted({column for column in columns if known.count(column) > 1}):
+            raise ValueError(f"{self.called(name)} has {listed(repeated)} more than once; rename or leave out")
+        return columns
+
+    def _known_names(self, name: str) -> tuple[str, ...] | None:
+        from shrinktest.data.tables import is_table, read_names
+
+        if is_dask(self.data):
+            return tuple(map(str, self.data.columns)) if hasattr(self.data, "columns") else None
+        if is_lazy(self.data):
+            return tuple(self.data.collect_schema().names() if is_polars(self.data) else self.data.schema.names)
+        if is_paths(self.data):
+            return names_in(paths_in(self.data, name)[0], self._cells)
+        if isinstance(self.data, np.ndarray) or not is_table(first := next(iter(self.data), None)):
+            return None
+        return read_names(first)
+
+    def mixed(self, name: str, names: tuple[str, ...] | None) -> bool:
+        """Return True if columns may hold other than numbers, or numbers that count the rows.
+
+        All rows must be read to know; of other tables that reading can be spared.
+        """
+        if names is None:
+            return False
+        if is_dask(self.data):
+            kinds = {str(label): getattr(kind, "kind", "O") for label, kind in self.data.dtypes.items()}
+            whole = {column: kinds[column] in "iu" if kinds[column] in "iuf" else None for column in names}
+        elif is_lazy(self.data) or is_paths(self.data):
+            paths = paths_in(self.data, name) if is_paths(self.data) else []
+            schemas = [schema_of_file(path, self._cells) for path in paths] or [lazy_schema(self.data, name, names)]
+            several = [whole_columns(schema, names) for schema in schemas]
+            whole = several[0] if all(None not in each.values() for each in several) else dict.fromkeys(names)
+        else:
+            return True
+        if None in whole.values():
+            return True
+        if len(names) == 1:
+            return False
+        chunk = next(self.chunks(name, names), None)
+        part = None if chunk is None else next(chunk.computed().parts(), None)
+        first = np.empty((0, len(names))) if part is None else np.asarray(part[:_FIRST], dtype=np.float64)
+        return any(map(_may_count, first.T))
+
+    @property
+    def counted(self) -> bool:
+        """True if chunks know how many rows they have."""
+        if is_dask(self.data):
+            return not hasattr(self.data, "columns") and not np.isnan(self.data.shape[0])
+        return not is_paths(self.data) or all(path.suffix.lower() != ".csv" for path in paths_in(self.data, "data"))
+
+    def signature(self, name: str) -> list[Any] | None:
+        """Return what identifies files without reading them; None if the rows are not in files."""
+        if not is_paths(self.data):
+            return None
+        files = [(path, path.stat()) for path in paths_in(self.data, name)]
+        return [repr(self._cells), *([str(path), about.st_size, about.st_mtime_ns] for path, about in files)]
+
+    def chunks(
+        self, name: str, names: tuple[str, ...] | None, types: Mapping[str, Any] | None = None
+    ) -> Iterator[Chunk]:
+        """Yield all rows in order; as tables, of which ``types`` says how columns are read, or else as numbers."""
+        tables = types is not None
+        if is_dask(self.data):
+            yield from partitions(self.data, name, names, tables=tables)
+        elif is_paths(self.data):
+            for path in paths_in(self.data, name):
+                where = f"{path}," if name == str(path) else f"{name}, {path},"
+                yield from file_chunks(path, where, names, self.size, types, self._cells)
+        elif isinstance(self.data, np.ndarray):
+            values = np.atleast_1d(self.data)
+            for first in range(0, len(values), self.size):
+                part = values[first : first + self.size]
+                yield Chunk(name, part, first=first, rows=len(part))
+        else:
+            yield from self._given(name, names, tables=tables)
+
+    def _given(self, name: str, names: tuple[str, ...] | None, *, tables: bool) -> Iterator[Chunk]:
+        from shrinktest.data.tables import is_table
+
+        first = 0
+        parts = lazy_parts(self.data, name, names or (), self.size, tables=tables) if is_lazy(self.data) else self.data
+        for i, values in enumerate(parts):
+            where = f"{name}, batch {i} (counting from 0),"
+            refuse_sparse(values, where.rstrip(","))
+            if not is_table(values) and np.ndim(values) != 2:
+                raise ValueError(f"{where} must have two dimensions, rows and columns; found shape {np.shape(values)}")
+            yield Chunk(where, values, first=first, rows=len(values))
+            first += len(values)
+
+
+def _may_count(values: np.ndarray) -> bool:
+    """Return True if numbers go up by one a row, as far as they are known."""
+    rows = np.flatnonzero(~np.isnan(values))
+    return bool((np.diff(values[rows]) == np.diff(rows)).all())
+
+
+def as_batches(samples: Sequence[Any], names: Sequence[str]) -> tuple[Batches, ...]:
+    """Return all samples in batches, with as many bins; arrays in memory may stand beside others."""
+    bins = {data.bins for data in samples if isinstance(data, Batches)} or {BINS}
+    if len(bins) > 1:
+        raise ValueError(f"bins= must be the same for all samples of a test; found {sorted(bins)}")
+    out = []
+    for data, name in zip(samples, names, strict=True):
+        if isinstance(data, Batches):
+            out.append(data)
+        elif is_paths(data) or is_dask(data) or is_lazy(data) or isinstance(data, np.ndarray):
+            out.append(Batches(data, bins=min(bins)))
+        elif isinstance(data, list | tuple):
+            out.append(Batches(as_points(data, name).values, bins=min(bins)))
+        else:
+            kind = type(data).__name__
+            raise TypeError(f"{name} beside a sample in batches must be an array, a path or Batches(...), not {kind}")
+    return tuple(out)

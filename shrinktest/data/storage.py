@@ -1,0 +1,321 @@
+"""Storage: files, lazy tables and dask collections as chunks of rows, that any worker can read by itself."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from glob import glob, has_magic
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shrinktest._check import check_digits, listed
+
+#: How files are read, by the end of their name.
+KINDS = {".npy": "array", ".csv": "csv", ".parquet": "parquet"}
+
+
+def is_paths(data: Any) -> bool:
+    """Return True for a path or a list of paths."""
+    if isinstance(data, list | tuple):
+        return bool(data) and all(isinstance(path, str | os.PathLike) for path in data)
+    return isinstance(data, str | os.PathLike)
+
+
+def is_dask(data: Any) -> bool:
+    """Return True for an array or a data frame of dask."""
+    return type(data).__module__.split(".")[0] == "dask" and hasattr(data, "to_delayed")
+
+
+def is_polars(data: Any) -> bool:
+    """Return True for a lazy frame of polars, which has a plan and no rows."""
+    return type(data).__module__.split(".")[0] == "polars" and hasattr(data, "explain")
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """Consecutive rows that any worker can read by itself."""
+
+    where: str  # in messages
+    source: Any  # the rows, a dask Delayed of them, or what ``read`` takes
+    read: Callable[[Any], Iterator[Any]] | None = None  # from the source to arrays or tables of some rows
+    first: int = 0  # number of the first row in its file, array or partition
+    rows: int | None = None  # None if only reading tells
+    delayed: bool = False
+
+    def computed(self) -> Chunk:
+        """Return the chunk in this process, where dask computes it."""
+        return replace(self, source=self.source.compute(), delayed=False) if self.delayed else self
+
+    def parts(self) -> Iterator[Any]:
+        """Yield the rows in order, some at a time."""
+        return iter([self.source]) if self.read is None else self.read(self.source)
+
+
+# --- files --------------------------------------------------------------------------------------------------
+
+
+def paths_in(data: Any, name: str) -> list[Path]:
+    """Return the files that paths and patterns stand for, those of a pattern in alphabetical order."""
+    found: list[Path] = []
+    for path in data if isinstance(data, list | tuple) else [data]:
+        text = str(path)
+        pattern = has_magic(text) and not Path(path).exists()  # else it is a name with brackets in it
+        paths = sorted(map(Path, glob(text, recursive=True))) if pattern else [Path(path)]
+        if not paths or not paths[0].exists():
+            raise FileNotFoundError(f"{name}: there is no file {text!r}")
+        if paths[0].is_dir():
+            raise ValueError(f"{name}: {text!r} is a folder; name its files, such as {str(paths[0] / '*.parquet')!r}")
+        found += paths
+    kinds = {path.suffix.lower() for path in found}
+    if len(kinds) > 1 or not kinds <= set(KINDS):
+        raise ValueError(f"{name} must be files of one kind of {listed(KINDS)}; found {listed(sorted(kinds))}")
+    return found
+
+
+def names_in(path: Path, cells: Any = None) -> tuple[str, ...] | None:
+    """Return the names of the columns of a file; None if they have none."""
+    kind = KINDS[path.suffix.lower()]
+    if kind == "array":
+        return None
+    names = tuple(schema_of_file(path, cells).names)
+    if kind == "csv" and all(map(_is_number, names)):
+        raise ValueError(f"{path} has numbers in its first row, which is to name the columns; give it such a row")
+    return names
+
+
+def columns_in(path: Path) -> int:
+    """Return the number of columns of a .npy file."""
+    values = _mapped(path)
+    return values.shape[1] if values.ndim == 2 else 1
+
+
+def file_chunks(
+    path: Path,
+    where: str,
+    names: tuple[str, ...] | None,
+    size: int,
+    types: Mapping[str, Any] | None,
+    cells: Any,
+) -> Iterator[Chunk]:
+    """Yield the rows of a file; ``names`` are the columns to read, in this order, and ``types`` makes them tables."""
+    kind = KINDS[path.suffix.lower()]
+    if kind == "array":
+        rows = len(_mapped(path))
+        for first in range(0, rows, size):
+            stop = min(first + size, rows)
+            yield Chunk(where, path, partial(_array_rows, first=first, stop=stop), first, stop - first)
+        return
+    assert names is not None
+    if lacking := [name for name in names if name not in (names_in(path, cells) or ())]:
+        raise ValueError(f"{path} has no column {listed(lacking)}")
+    if kind == "csv":
+        from shrinktest.batches.delimited import AS_PANDAS, kinds_in, require_plain
+
+        how = cells or AS_PANDAS
+        require_plain(path, [name for name in names if name not in (types or {})], how)
+        kinds = None if types is None else kinds_in(path, names, types, how)
+        yield Chunk(where, path, partial(_csv_rows, names=names, size=size, kinds=kinds, cells=how, where=where))
+        return
+    from pyarrow.parquet import ParquetFile
+
+    first, tables = 0, types is not None
+    with _called(path), ParquetFile(path) as file:
+        rows_of_groups = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+        if not tables:
+            _require_numbers(file.schema_arrow, names, where.rstrip(","))
+    for group, rows in enumerate(rows_of_groups):
+        read = partial(_parquet_rows, names=names, group=group, size=size, where=where if not tables else None)
+        yield Chunk(where, path, read, first, rows)
+        first += rows
+
+
+def _array_rows(path: Path, first: int, stop: int) -> Iterator[np.ndarray]:
+    yield _mapped(path)[first:stop]
+
+
+def _csv_rows(path: Path, names: tuple[str, ...], size: int, kinds: Any, cells: Any, where: str) -> Iterator[Any]:
+    from shrinktest.batches.delimited import block_of, open_csv
+
+    for batch in open_csv(path, names, block_of(size), kinds, cells, where):
+        yield batch if kinds is not None else _numbers_of(batch, names, where)
+
+
+def _parquet_rows(path: Path, names: tuple[str, ...], group: int, size: int, where: str | None) -> Iterator[Any]:
+    from pyarrow import Table
+    from pyarrow.parquet import ParquetFile
+
+    with _called(path), ParquetFile(path) as file:
+        for batch in file.iter_batches(size, row_groups=[group], columns=list(names), use_threads=False):
+            yield Table.from_batches([batch]).select(names) if where is None else _numbers_of(batch, names, where)
+
+
+def _mapped(path: Path) -> np.ndarray:
+    with _called(path):
+        return np.atleast_1d(np.load(path, mmap_mode="r", allow_pickle=False))
+
+
+@contextmanager
+def _called(path: Path) -> Iterator[None]:
+    """Name the file in errors of whoever reads it."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except (OSError, EOFError, ValueError) as error:
+        if str(path) in str(error):
+            raise
+        reason = str(error).rstrip(".")
+        raise ValueError(f"{path} cannot be read ({reason}); is it complete, and what its name says?") from None
+
+
+# --- Arrow --------------------------------------------------------------------------------------------------
+
+
+def schema_of_file(path: Path, cells: Any) -> Any:
+    """Return names and types of the columns of a file, as Arrow has them."""
+    require_pyarrow(path)
+    if KINDS[path.suffix.lower()] == "parquet":
+        from pyarrow.parquet import read_schema
+
+        with _called(path):
+            return read_schema(path)
+    from shrinktest.batches.delimited import AS_PANDAS, schema_of
+
+    return schema_of(path, cells or AS_PANDAS)
+
+
+def require_pyarrow(what: Any) -> None:
+    """Raise ImportError that says how to get pyarrow, without which ``what`` cannot be read."""
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise ImportError(f"reading {what} in batches takes pyarrow: pip install 'shrinktest[files]'") from None
+
+
+def indices_in(path: Path) -> list[str]:
+    """Return the columns of a Parquet file that were the index of a pandas table."""
+    about = (schema_of_file(path, None).pandas_metadata or {}) if path.suffix.lower() == ".parquet" else {}
+    return [name for name in about.get("index_columns", []) if isinstance(name, str)]
+
+
+def whole_columns(schema: Any, names: Sequence[str]) -> dict[str, bool | None]:
+    """Return True for columns of whole numbers, False for other numbers, None for others, by their names."""
+    import pyarrow.types as types
+
+    number_types = types.is_integer, types.is_floating, types.is_null
+    kinds = {name: schema.field(name).type for name in names if name in schema.names}
+    numbers = {name for name, kind in kinds.items() if any(is_it(kind) for is_it in number_types)}
+    return {name: types.is_integer(kind) if name in numbers else None for name, kind in kinds.items()}
+
+
+def _require_numbers(schema: Any, names: Sequence[str], where: str) -> None:
+    import pyarrow.types as types
+
+    for name in names:
+        kind = schema.field(name).type
+        if not any(check(kind) for check in (types.is_integer, types.is_floating, types.is_boolean, types.is_null)):
+            raise TypeError(f"{where}, column {name!r}, must hold numbers, found {kind}; leave it out (columns=)")
+
+
+def _numbers_of(batch: Any, names: Sequence[str], where: str) -> np.ndarray:
+    """Return columns of an Arrow batch (k, d) as float64, with NaN for what is missing."""
+    import pyarrow
+
+    values = np.empty((len(batch), len(names)))
+    for j, name in enumerate(names):
+        column = batch.column(name)
+        if pyarrow.types.is_integer(column.type) and column.type.bit_width == 64:
+            check_digits(np.asarray(column.drop_null()), f"{where.rstrip(',')}, column {name!r},", name)
+        values[:, j] = column.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return values
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+# --- lazy tables and dask -----------------------------------------------------------------------------------
+
+
+def lazy_schema(data: Any, name: str, names: Sequence[str]) -> Any:
+    """Return names and types of the columns of a lazy table, as Arrow has them."""
+    if not is_polars(data):
+        return data.schema
+    require_pyarrow(f"a lazy frame ({name})")
+    return data.select(names).clear().collect().to_arrow().schema
+
+
+def lazy_parts(data: Any, name: str, names: tuple[str, ...], size: int, *, tables: bool) -> Iterator[Any]:
+    """Yield arrays, or tables of the same library, of exactly ``size`` rows but for the last: a stored run goes on."""
+    if not tables:
+        _require_numbers(lazy_schema(data, name, names), names, name)
+    if is_polars(data):
+        found = _collected(data.select(names), size)
+    else:
+        found = data.to_batches(columns=list(names), batch_size=size, batch_readahead=2, fragment_readahead=1)
+    held: list[Any] = []
+    rows = 0
+    for some in found:
+        values = some if tables else _numbers_of(some.to_arrow() if is_polars(data) else some, names, name)
+        while len(values):
+            held.append(values[: size - rows])
+            rows += len(held[-1])
+            values = values[len(held[-1]) :]
+            if rows == size:
+                yield _joined(held)
+                held, rows = [], 0
+    if held:
+        yield _joined(held)
+
+
+def _collected(frame: Any, size: int) -> Iterator[Any]:
+    if hasattr(frame, "collect_batches"):
+        yield from frame.collect_batches(chunk_size=size, maintain_order=True, lazy=True)
+        return
+    for first in itertools.count(0, size):  # polars before 1.34
+        some = frame.slice(first, size).collect()
+        yield some
+        if len(some) < size:
+            return
+
+
+def _joined(parts: list[Any]) -> Any:
+    if isinstance(parts[0], np.ndarray):
+        return np.concatenate(parts)
+    if hasattr(parts[0], "vstack"):
+        for part in parts[1:]:
+            parts[0] = parts[0].vstack(part)
+        return parts[0]
+    from pyarrow import Table
+
+    return Table.from_batches(parts)
+
+
+def partitions(data: Any, name: str, names: tuple[str, ...] | None, *, tables: bool) -> Iterator[Chunk]:
+    """Yield the partitions of an array or a data frame, in order; as ``tables`` its columns may hold anything."""
+    if names is not None:
+        labels = {str(label): label for label in data.columns}
+        for column in names:
+            kind = data.dtypes[labels[column]]
+            if not tables and getattr(kind, "kind", "O") not in "biuf":
+                raise TypeError(f"{name}, column {column!r}, must hold numbers, found {kind}; leave it out (columns=)")
+        parts, rows = data[[labels[column] for column in names]].to_delayed(), [math.nan] * data.npartitions
+    else:
+        if data.ndim not in (1, 2):
+            raise ValueError(f"{name} must have two dimensions, rows and columns; found shape {data.shape}")
+        whole = data if data.ndim == 1 or len(data.chunks[1]) == 1 else data.rechunk({1: -1})
+        parts, rows = whole.to_delayed().ravel(), list(whole.chunks[0])
+    for i, (value, n) in enumerate(zip(parts, rows, strict=True)):
+        where = f"{name}, partition {i} (counting from 0),"
+        yield Chunk(where, value, rows=None if math.isnan(n) else int(n), delayed=True)

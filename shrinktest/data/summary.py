@@ -1,0 +1,270 @@
+"""ColumnSummary: what decides how a column becomes numbers; summaries of successive rows can be merged."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations, pairwise
+from typing import Any
+
+import numpy as np
+
+from shrinktest._check import listed
+from shrinktest._rounding import DOUBLE, coarsest, rounding_of
+from shrinktest.data.column import CODED, TIMES, WORDS, Column, as_kind, number_level, parsed, read_column, recoded
+from shrinktest.notes import note
+
+#: Levels of a category of which a summary keeps the counts.
+MOST_LEVELS = 1000
+#: Levels from which a column of text is read as categories only if the user says so.
+MANY_LEVELS = 100
+#: Levels that are few, whatever the number of rows; and rows that may all differ by chance.
+FEW = 10
+
+Ends = tuple[tuple[int, float], ...] | None
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnSummary:
+    """What is known of a column after some rows: merge those of chunks in the order of their rows.
+
+    Attributes
+    ----------
+    name, kind, levels, whole, zoned, precision
+        As of :class:`Column`; the levels of categories are those that occur.
+    size, known : int
+        Number of rows, and of those with a value.
+    counts : dict
+        Rows with each level; if there are more than ``MOST_LEVELS``, of as many as that and one, chosen by hash.
+    low, high : float or numpy date or duration, or None
+        Smallest and largest value of a column without levels.
+    ends : tuple or None
+        First and last row with a value and these values, (row, value), if whole numbers count the rows so far; empty
+        without values.
+    differ : bool
+        True if no two rows had the same text so far.
+    """
+
+    name: str
+    kind: str
+    size: int
+    known: int
+    levels: tuple[str, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+    whole: bool = False
+    zoned: bool = False
+    precision: np.dtype[Any] = DOUBLE
+    low: Any = None
+    high: Any = None
+    ends: Ends = None
+    differ: bool = False
+
+    @classmethod
+    def of(cls, data: Any, wanted: Any = None, *, name: str = "", where: str = "one table") -> ColumnSummary:
+        """Summarize a pandas Series, read as the kind ``wanted`` if any, or a :class:`Column`."""
+        column = data if isinstance(data, Column) else read_column(data, name or str(data.name), where, wanted)
+        rows = np.flatnonzero(~column.missing())
+        values = column.values[rows]
+        shared = column.name, column.kind, len(column), rows.size
+        if column.kind in CODED:
+            numbers = np.bincount(values, minlength=len(column.levels)).tolist()
+            counts = {level: n for level, n in zip(column.levels, numbers, strict=True) if n}
+            levels = tuple(counts) if column.kind == "category" else column.levels
+            return cls(*shared, levels, counts, differ=rows.size == len(counts))._cut()
+        whole = column.kind == "number" and (column.whole or bool((values == np.rint(values)).all()))
+        ends: Ends = None
+        if whole and (np.diff(values) == np.diff(rows)).all():
+            ends = tuple((int(i), float(column.values[i])) for i in rows[[0, -1]]) if rows.size else ()
+        low, high = (values.min(), values.max()) if rows.size else (None, None)
+        return cls(*shared, whole=whole, zoned=column.zoned, precision=column.precision, low=low, high=high, ends=ends)
+
+    def merge(self, other: ColumnSummary, names: Sequence[str] = ("some rows", "others")) -> ColumnSummary:
+        """Add the rows that come next; raise ValueError if they hold another kind of values."""
+        kind, levels = common([self, other], names)
+        zoned = self.zoned if self.known else other.zoned
+        both = replace(
+            self, kind=kind, size=self.size + other.size, known=self.known + other.known,
+            whole=self.whole and other.whole, zoned=zoned, precision=coarsest((self.precision, other.precision)),
+        )  # fmt: skip
+        if kind in CODED:
+            mine, theirs = self.counts, other.counts
+            counts = {level: mine.get(level, 0) + theirs.get(level, 0) for level in (*mine, *theirs)}
+            once = self.differ and other.differ and max(counts.values(), default=1) == 1
+            return replace(both, levels=levels, counts=counts, low=None, high=None, ends=None, differ=once)._cut()
+        low = min((summary.low for summary in (self, other) if summary.low is not None), default=None)
+        high = max((summary.high for summary in (self, other) if summary.high is not None), default=None)
+        return replace(both, levels=(), counts={}, low=low, high=high, ends=self._ends_with(other), differ=False)
+
+    @property
+    def counts_rows(self) -> bool:
+        """True if whole numbers go up by one a row, and at least half of the rows (and three) have a value."""
+        return bool(self.ends) and self.known > 2 and 2 * self.known >= self.size
+
+    @property
+    def constant(self) -> bool:
+        """True if all values are the same."""
+        return len(self.counts) <= 1 if self.kind in CODED else bool(self.low == self.high)
+
+    def _cut(self) -> ColumnSummary:
+        """Keep the levels with the least hashes, if there are too many, so that no count misses a row."""
+        if len(self.counts) <= MOST_LEVELS + 1:
+            return self
+        from pandas.util import hash_array
+
+        levels = np.array([*self.counts], dtype=object)
+        least = levels[np.argsort(hash_array(levels), kind="stable")[: MOST_LEVELS + 1]].tolist()
+        return replace(self, counts={level: self.counts[level] for level in least}, levels=tuple(sorted(least)))
+
+    def _ends_with(self, other: ColumnSummary) -> Ends:
+        if self.ends is None or other.ends is None:
+            return None
+        later = tuple((self.size + row, value) for row, value in other.ends)
+        if not (self.ends and later):
+            return self.ends or later
+        (last, before), (first, after) = self.ends[1], later[0]
+        return (self.ends[0], later[1]) if before + (first - last) == after else None
+
+
+def common(summaries: Sequence[ColumnSummary], tables: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """Return the kind and the levels of a column in several tables; raise ValueError if their kinds differ."""
+    name, present = summaries[0].name, [summary for summary in summaries if summary.known] or [*summaries[:1]]
+    kinds = {summary.kind for summary in present}
+    for pair, both in (("number boolean", "number"), ("boolean category", "category"), ("ordered category", "ordered")):
+        kinds = {both} if kinds == {*pair.split()} else kinds
+    if len(kinds) > 1:
+        words = (f"{WORDS[summary.kind]} in {table}" for summary, table in zip(summaries, tables, strict=True))
+        raise ValueError(
+            f"column {name!r} holds {' and '.join(dict.fromkeys(words))}; convert one, read both as categories "
+            f"(column_types={{{name!r}: 'category'}}), or leave it out (column_types={{{name!r}: 'drop'}})"
+        )
+    (kind,) = kinds
+    if kind == "date" and len({summary.zoned for summary in present}) > 1:
+        where = [
+            f"with{'' if summary.zoned else 'out'} a time zone in {table}"
+            for summary, table in zip(summaries, tables, strict=True)
+            if summary.known
+        ]
+        raise ValueError(
+            f"column {name!r} holds dates {' and '.join(where)}; give all of them a time zone, or none, or leave the "
+            f"column out (column_types={{{name!r}: 'drop'}})"
+        )
+    if kind != "ordered":
+        levels = sorted({level for summary in summaries for level in summary.counts}) if kind == "category" else ()
+        return kind, ("False", "True") if kind == "boolean" else tuple(levels)
+    longest = max((summary.levels for summary in summaries if summary.kind == kind), key=len)
+    for summary in present:
+        places = [longest.index(level) if level in longest else -1 for level in summary.levels]
+        if -1 in places and summary.kind == "category":
+            raise ValueError(f"column {name!r}: the order of its levels lacks {listed({*summary.levels} - {*longest})}")
+        if summary.kind == kind and (-1 in places or places != sorted(places)):
+            raise ValueError(
+                f"column {name!r} has levels in different orders, ({', '.join(longest)}) and "
+                f"({', '.join(summary.levels)}); give one: column_types={{{name!r}: [...]}}"
+            )
+    return kind, longest
+
+
+def as_common(column: Column, kind: str, levels: tuple[str, ...]) -> Column:
+    """Return a column as one of the kind and the levels that it has in all tables."""
+    if kind in CODED:
+        codes = np.full(len(column), -1) if column.kind not in CODED else column.values
+        return replace(column, kind=kind, values=recoded(codes, column.levels, levels), levels=levels)
+    if column.missing().all():
+        nothing = np.full(len(column), "NaT", TIMES[kind]) if kind in TIMES else np.full(len(column), np.nan)
+        return Column(column.name, kind, nothing, whole=True)
+    return as_kind(column, kind, column.name)
+
+
+# --- which columns are tested -------------------------------------------------------------------------------
+
+
+def identifies(name: str, samples: Sequence[ColumnSummary]) -> str | None:
+    """Return why a column identifies rows: text that differs in every row, or a count of the rows; None if not.
+
+    Raises ValueError for text with too many values for categories.
+    """
+    kind, levels = common(samples, [""] * len(samples))
+    if kind == "number" and all(summary.counts_rows for summary in samples):
+        return "it counts the rows"
+    if kind != "category":
+        return None
+    rows = sum(summary.known for summary in samples)
+    everywhere = all(summary.differ and 2 * summary.known >= summary.size for summary in samples)
+    if (everywhere and max(summary.known for summary in samples) > FEW) or len(levels) == rows > 2:
+        if not any(" " in level.strip() for level in levels):
+            return "it has another text in every row"
+    elif (len(levels) <= MANY_LEVELS and (len(levels) <= FEW or 5 * len(levels) <= 4 * rows)) or rows <= 2:
+        return None
+    readable = [kind for kind in ("date", "duration") if (parsed(levels, kind) == parsed(levels, kind)).all()]
+    way = f"read {readable[0]}s (column_types={{{name!r}: {readable[0]!r}}}), " if readable else ""
+    many = f"more than {MOST_LEVELS}" if len(levels) > MOST_LEVELS and len(levels) < rows else str(len(levels))
+    raise ValueError(
+        f"column {name!r} holds text with {many} different values in {rows} rows, too many for categories; {way}leave "
+        f"it out (column_types={{{name!r}: 'drop'}}), put rare values together, turn the text into numbers "
+        f"(transform=), or test it as it is (column_types={{{name!r}: 'category'}})"
+    )
+
+
+def tells_apart(samples: Sequence[ColumnSummary], names: Sequence[str]) -> str | None:
+    """Return why a column alone tells to which of several samples a row belongs; None if it does not."""
+    kind, _ = common(samples, names)
+    if not all(summary.known for summary in samples):
+        return None
+    if kind == "date":
+        ranges = sorted((summary.low, summary.high) for summary in samples)
+        apart = all(before[1] < after[0] for before, after in pairwise(ranges))
+        return "their dates do not overlap" if apart else None
+    if kind in CODED and not any({*a.counts} & {*b.counts} for a, b in combinations(samples, 2)):
+        firsts = [min(summary.counts, key=summary.levels.index) for summary in samples]
+        return f"they have no category in common, such as {_each_in(map(repr, firsts), names)}"
+    if kind == "number" and all(summary.constant for summary in samples):
+        lows = np.sort([float(summary.low) for summary in samples])
+        precision = coarsest(summary.precision for summary in samples)
+        rounding = rounding_of(lows[1:], precision) * (not all(summary.whole for summary in samples))
+        if (np.diff(lows) > rounding).all():
+            return f"it is {_each_in((number_level(float(summary.low)) for summary in samples), names)}"
+    return None
+
+
+def _each_in(values: Any, names: Sequence[str]) -> str:
+    return " and ".join(f"{value} in {name}" for value, name in zip(values, names, strict=True))
+
+
+def select(
+    columns: Sequence[Sequence[ColumnSummary]],
+    names: Sequence[str],
+    typed: Collection[str],
+    *,
+    named: bool,
+    compared: bool = True,
+) -> tuple[dict[str, str], list[str]]:
+    """Return the columns that are not tested, with reasons, and notes on columns.
+
+    ``columns`` has the summaries of every column in all samples, which messages call ``names``.  Those in ``typed`` are
+    read as the user says, and are tested.  Columns that are not ``compared`` label rows or are taken as given.  Raises
+    ValueError if no column is left, and for text that is neither categories nor identifies rows.
+    """
+    left_out: dict[str, str] = {}
+    notes: list[str] = []
+    every, several = " and ".join(names), named and len(columns) > 1
+    for samples in columns:
+        name, kind = samples[0].name, common(samples, names)[0]
+        reason = None
+        if name not in typed and (several or (compared and kind == "category")) and (compared or kind != "number"):
+            reason = identifies(name, samples)
+        if reason is not None:
+            left_out[name] = reason
+            kind = "number" if kind == "number" else "category"
+            reason = f"{reason} (column_types={{{name!r}: {kind!r}}} {'tests' if compared else 'keeps'} it)"
+            what = "is not tested" if compared else f"of {every} is left out"
+            notes.append(note("untested-column", column=name, what=what, reason=reason))
+        elif (
+            several
+            and len(samples) > 1
+            and not (kind == "date" and name in typed)
+            and (reason := tells_apart(samples, names))
+        ):
+            notes.append(note("tells-samples-apart", column=name, names=every, reason=reason))
+    if len(left_out) == len(columns):
+        raise ValueError(f"{every}: no column is left to test; {' '.join(notes)} Say how to read one of them")
+    return left_out, notes

@@ -1,0 +1,386 @@
+"""Tables of any library as data frames of pandas, and these as typed columns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shrinktest._check import (
+    Points,
+    check_signature,
+    counted,
+    listed,
+    loaded_pandas,
+    refuse_sparse,
+    tensors_to_numpy,
+)
+from shrinktest.data.column import DROP, Column, Table, as_kind, read_column
+from shrinktest.data.summary import ColumnSummary, as_common, common
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Name of the one column of a series, unless it has a name.
+ALONE = "0"
+_ARRAYS = ("builtins", "numpy", "torch", "array")  # types that are no tables, for which narwhals is not imported
+_LARGEST = 2**31  # bytes of a sparse matrix that is made dense
+
+
+def is_table(x: Any) -> bool:
+    """Return True for a data frame or a series of a library, and not for arrays and lists."""
+    if isinstance(x, Table) or _is_pandas(x):
+        return True
+    return type(x).__module__.partition(".")[0] not in _ARRAYS and _narwhals_of(x) is not None
+
+
+def _is_pandas(x: Any) -> bool:
+    pandas = loaded_pandas()
+    return pandas is not None and isinstance(x, pandas.DataFrame | pandas.Series)
+
+
+def _narwhals_of(x: Any) -> Any:
+    """Return a data frame or series in the words of narwhals; None for what is neither."""
+    import narwhals as nw
+
+    given = nw.from_native(x, allow_series=True, pass_through=True)
+    if isinstance(given, nw.LazyFrame):
+        raise TypeError(f"a lazy table ({type(x).__module__.partition('.')[0]}) has no rows yet; give x.collect()")
+    return given if isinstance(given, nw.DataFrame | nw.Series) else None
+
+
+# --- any library to pandas ----------------------------------------------------------------------------------
+
+
+def frame_of(x: Any) -> tuple[pd.DataFrame, bool]:
+    """Return a table as a data frame of pandas with numbered columns, whose names may repeat, and if it has names.
+
+    A series is one column without a name.  No other module asks which library a table comes from.
+    """
+    import pandas as pd
+
+    if isinstance(x, pd.Series):
+        return _plain(x).to_frame(0), False
+    if isinstance(x, pd.DataFrame):
+        frame = x.set_axis(range(x.shape[1]), axis=1).copy(deep=False)
+        odd = [j for j, dtype in frame.dtypes.items() if isinstance(dtype, pd.ArrowDtype | pd.SparseDtype)]
+        for j in odd:  # copies on write: the user's own stay as they are
+            frame[j] = _plain(frame[j])
+        return frame, True
+    given = _narwhals_of(x)
+    if not hasattr(given, "iter_columns"):
+        return _from_narwhals(given).to_frame(0), False
+    return pd.DataFrame({j: _from_narwhals(series) for j, series in enumerate(given.iter_columns())}), True
+
+
+def _plain(series: pd.Series) -> pd.Series:
+    """Return a series of pandas without sparse values, and without those of pyarrow."""
+    import narwhals as nw
+    import pandas as pd
+
+    if isinstance(series.dtype, pd.SparseDtype):
+        return series.sparse.to_dense()
+    if not isinstance(series.dtype, pd.ArrowDtype):
+        return series
+    array = series.array.__arrow_array__()
+    return _from_narwhals(nw.from_native(array, series_only=True)).set_axis(series.index)
+
+
+def _from_narwhals(series: Any) -> pd.Series:
+    """Return a series of polars, pyarrow and other libraries as one of pandas; pyarrow need not be installed."""
+    import narwhals as nw
+    import pandas as pd
+
+    dtype, native = series.dtype, series.to_native()
+    if dtype == nw.Unknown and "date64" in str(getattr(native, "type", "")):  # which narwhals does not know
+        return pd.Series(native.cast("timestamp[ms]").to_numpy())
+    if dtype.is_integer() and series.null_count():
+        unsigned = str(dtype).startswith("U")
+        return pd.Series(pd.array(series.to_list(), dtype="UInt64" if unsigned else "Int64"))
+    if dtype == nw.Boolean:
+        return pd.Series(pd.array(series.to_list(), dtype="boolean"))
+    if dtype.is_float() or dtype.is_integer() or dtype == nw.Duration:
+        return pd.Series(series.to_numpy())
+    if dtype == nw.Date:
+        return pd.Series(series.cast(nw.Datetime("us")).to_numpy())
+    if dtype == nw.Datetime:
+        if dtype.time_zone is None:
+            return pd.Series(series.to_numpy())
+        universal = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        return pd.Series(universal.to_numpy()).dt.tz_localize("UTC")
+    if isinstance(dtype, nw.Enum):
+        return pd.Series(pd.Categorical(series.to_list(), [*dict.fromkeys(dtype.categories)], ordered=True))
+    entries = pd.Series(series.to_list(), dtype=object)
+    if dtype == nw.Categorical:
+        order = native.unify_dictionaries().chunks if getattr(getattr(native, "type", None), "ordered", False) else []
+        levels = order[0].dictionary.to_pylist() if order else None
+        return entries.astype(pd.CategoricalDtype(levels, ordered=levels is not None))
+    return entries
+
+
+# --- data frames to columns ---------------------------------------------------------------------------------
+
+
+def read_table(x: Any, name: str, column_types: Mapping[Any, Any] | None = None, *, compared: bool = True) -> Table:
+    """Read the columns of a table, of a series its one column, which is called "0".
+
+    Messages call it ``name``; ``column_types`` has a kind, levels in their order, or "drop" for names of columns.
+    Columns that are not ``compared`` label rows, or are taken as given.  Raises TypeError for columns that hold no
+    variable (lists, mixtures, complex numbers), and ValueError without rows or columns, for several columns of one
+    name, and for infinite values.
+    """
+    types = column_types or {}
+    if isinstance(x, Table):
+        columns = [
+            as_kind(column, types[column.name], f"{name}, column {column.name!r},") if column.name in types else column
+            for column in x.columns
+            if types.get(column.name) != DROP
+        ]
+        dropped = (*x.dropped, *(label for label in x.names if types.get(label) == DROP))
+        return _kept(columns, x.named, dropped, name)
+    frame, named = frame_of(x)
+    labels = list(read_names(x) or [ALONE])
+    if repeated := sorted(label for label, times in Counter(labels).items() if times > 1):
+        raise ValueError(f"{name} has more than one column named {listed(repeated)}; rename or drop them")
+    if not frame.size:
+        sizes = f"{counted(len(frame), 'row')} and {counted(len(labels), 'column')}"
+        raise ValueError(f"{name} is empty: it has {sizes}")
+    shown = labels if named else [series_label([x]) or ALONE]
+    columns = [
+        read_column(
+            frame[j], label, f"{name}, column {label!r}," if named else name, types.get(label), shown=own,
+            compared=compared,
+        )
+        for j, (label, own) in enumerate(zip(labels, shown, strict=True))
+        if types.get(label) != DROP
+    ]  # fmt: skip
+    return _kept(columns, named, tuple(label for label in labels if types.get(label) == DROP), name)
+
+
+def _kept(columns: Sequence[Column], named: bool, dropped: tuple[str, ...], name: str) -> Table:
+    if not columns:
+        raise ValueError(f"column_types drops every column of {name}; leave one to test")
+    return Table(tuple(columns), named, dropped)
+
+
+def table_of(points: Points) -> Table:
+    """Return the columns of an array of numbers, which have no names."""
+    columns = (
+        Column(str(j), "number", np.ascontiguousarray(one), precision=points.precision)
+        for j, one in enumerate(points.values.T)
+    )
+    return Table(tuple(columns), named=False)
+
+
+def pooled(columns: Sequence[Column], tables: Sequence[str]) -> Column:
+    """Return the values of a column in several tables, one after the other, with the levels of all."""
+    return pooled_by([ColumnSummary.of(column) for column in columns], columns, tables)
+
+
+def pooled_by(summaries: Sequence[ColumnSummary], columns: Sequence[Column], tables: Sequence[str]) -> Column:
+    """Pool columns of which the summaries are known; raise ValueError if they hold different kinds of values."""
+    kind, levels = common(summaries, tables)
+    if kind == "category":  # of which summaries may lack some
+        present = (column.levels for column, one in zip(columns, summaries, strict=True) if one.known)
+        levels = tuple(sorted({level for names in present for level in names}))
+    alike = [as_common(column, kind, levels) for column in columns]
+    return Column(
+        columns[0].name, kind, np.concatenate([column.values for column in alike]), levels,
+        all(column.whole for column in alike), any(column.zoned for column in alike),
+        min((column.precision for column in alike), key=lambda dtype: dtype.itemsize),
+    )  # fmt: skip
+
+
+# --- names --------------------------------------------------------------------------------------------------
+
+
+def read_names(x: Any) -> tuple[str, ...] | None:
+    """Return the names of the columns of a table as text; None for a series, whose column has none."""
+    if isinstance(x, Table):
+        return x.names if x.named else None
+    columns = x.columns if _is_pandas(x) and hasattr(x, "columns") else None
+    if columns is None and not _is_pandas(x):
+        columns = getattr(_narwhals_of(x), "columns", None)
+    return None if columns is None else tuple(map(str, columns))
+
+
+def names_in(x: Any) -> tuple[str, ...]:
+    """Return the names of the columns of a table as text; none of an array or a series."""
+    return (read_names(x) or ()) if is_table(x) else ()
+
+
+def names_for(samples: Sequence[Any], names: Sequence[str], called: Sequence[str | None] = ()) -> tuple[str, ...]:
+    """Return what messages call samples: by the user, by their files if all are from some, or these names."""
+    if given := tuple(one for one in called if one):
+        return given
+    sources = [sample.source for sample in samples if isinstance(sample, Table) and sample.source]
+    return tuple(sources if len(sources) == len(samples) else names)
+
+
+def label_of(x: Any) -> str | None:
+    """Return the name of a series, if it has one."""
+    name = getattr(x, "name", None)
+    return name if isinstance(name, str) and name and is_table(x) else None
+
+
+def series_label(tables: Sequence[Any]) -> str | None:
+    """Return the name of the series among these, unless they have several; a number is no name."""
+    labels = {label for x in tables if (label := label_of(x)) is not None}
+    return labels.pop() if len(labels) == 1 and not next(iter(labels)).isdigit() else None
+
+
+def shown_names(names: Sequence[str], *, named: bool) -> tuple[str, ...] | None:
+    """Return the names of columns as messages show them, those of a table or a series; None for numbers."""
+    return tuple(names) if named or not all(map(str.isdigit, names)) else None
+
+
+# --- rows and columns in the library that they come from ----------------------------------------------------
+
+
+def columns_at(x: Any, places: Sequence[int]) -> Any:
+    """Return the columns of a data frame at these places, as a data frame of the same library."""
+    if isinstance(x, Table):
+        return replace(x, columns=tuple(x.columns[j] for j in places))
+    if _is_pandas(x):
+        return x.iloc[:, list(places)]
+    given = _narwhals_of(x)
+    return given.select([given.columns[j] for j in places]).to_native()
+
+
+def taken(table: Any, rows: np.ndarray) -> Any:
+    """Return the rows with these numbers, of a table without the labels of its rows, or of an array."""
+    if isinstance(table, Table):
+        return table.taken(rows)
+    if not is_table(table):
+        return np.ascontiguousarray(np.asarray(table)[rows])
+    if _is_pandas(table):
+        return table.iloc[rows].reset_index(drop=True)
+    return _narwhals_of(table)[rows.tolist()].to_native()
+
+
+def stacked(tables: Sequence[Any], names: Sequence[str]) -> Any:
+    """Return all rows as one table of the library of the first, or as an array if one is no table.
+
+    Messages call the tables ``names``.  Raises ValueError or TypeError for other columns, or types of them.
+    """
+    if len(tables) == 1:
+        return tables[0]
+    if not all(map(is_table, tables)):
+        return np.concatenate([np.asarray(table) for table in tables])
+    labels = [read_names(table) or (ALONE,) for table in tables]
+    for own, name in zip(labels, names, strict=True):
+        if sorted(own) != sorted(labels[0]):
+            raise ValueError(f"{names[0]} and {name} have different columns; select the same in all")
+    places = [[own.index(label) for label in labels[0]] for own in labels]
+    if all(isinstance(table, Table) for table in tables):
+        each = zip(*([table.columns[j] for j in at] for table, at in zip(tables, places, strict=True)), strict=True)
+        return replace(tables[0], columns=tuple(pooled(columns, names) for columns in each))
+    try:
+        if all(map(_is_pandas, tables)):
+            return _stacked_pandas(tables, places)
+        import narwhals as nw
+
+        if not hasattr(tables[0], "columns"):
+            frames = [_narwhals_of(table).alias(ALONE).to_frame() for table in tables]
+            return nw.concat(frames, how="vertical")[ALONE].to_native()
+        frames = [_narwhals_of(columns_at(table, at)) for table, at in zip(tables, places, strict=True)]
+        return nw.concat(frames, how="vertical").to_native()
+    except Exception as error:  # the libraries have errors of their own for columns of different types
+        raise TypeError(f"{' and '.join(names)} cannot be put below each other: {error}") from None
+
+
+def _stacked_pandas(tables: Sequence[Any], places: Sequence[Sequence[int]]) -> Any:
+    import pandas as pd
+    from pandas.api.types import union_categoricals
+
+    series = isinstance(tables[0], pd.Series)
+    frames = [table.to_frame() if series else table.iloc[:, at] for table, at in zip(tables, places, strict=True)]
+    columns = {}
+    for j in range(frames[0].shape[1]):
+        parts = [frame.iloc[:, j] for frame in frames]
+        if all(isinstance(part.dtype, pd.CategoricalDtype) for part in parts):
+            ordered = [part.dtype for part in parts if part.dtype.ordered]
+            if ordered:
+                longest = max(ordered, key=lambda dtype: len(dtype.categories))
+                columns[j] = pd.concat([part.astype(longest) for part in parts], ignore_index=True)
+            else:
+                columns[j] = pd.Series(union_categoricals([part.array for part in parts]))
+        else:
+            columns[j] = pd.concat(parts, ignore_index=True)
+    whole = pd.DataFrame(columns)
+    return whole[0].rename(ALONE) if series else whole.set_axis(tables[0].columns, axis=1)
+
+
+def categories(tables: Sequence[Any]) -> dict[str, str]:
+    """Return the columns of text of typed tables, which may have any number of values, as ``column_types``."""
+    columns = [column for table in tables if isinstance(table, Table) for column in table.columns]
+    return {column.name: "category" for column in columns if column.kind == "category"}
+
+
+def check_same_index(first: Any, second: Any, first_name: str, second_name: str) -> None:
+    """Raise ValueError if two pandas objects of equal length, whose rows belong together, have different row labels."""
+    if not (_is_pandas(first) and _is_pandas(second)) or len(first) != len(second):
+        return
+    a, b = first.index, second.index
+    if not a.equals(b):
+        row = next((i for i, (label, other) in enumerate(zip(a, b, strict=True)) if label != other), 0)
+        same = a.is_unique and set(a) == set(b)
+        align = f"reorder: {second_name}.loc[" if same else f"to match them by position: {second_name}.set_axis("
+        raise ValueError(
+            f"{first_name} and {second_name} have different row labels (row {row}: {a[row]} and {b[row]}); "
+            f"{align}{first_name}.index{']' if same else ')'}"
+        )
+
+
+# --- transform= ---------------------------------------------------------------------------------------------
+
+
+def transformed(tables: Sequence[Any], transform: Any, names: Sequence[str]) -> list[Any]:
+    """Return the tables after a transformation of all their rows together, without their labels.
+
+    ``transform`` is a function or has ``fit_transform``; it gives as many rows as it gets.  Raises TypeError or
+    ValueError if it does not; messages call the tables ``names``.
+    """
+    function = getattr(transform, "fit_transform", transform)
+    meaning = "transform must be a scikit-learn transformer or a function of the pooled rows (N, d)"
+    if not callable(function) or isinstance(transform, type):
+        made = " (an object, not a class: write it with parentheses)" if isinstance(transform, type) else ""
+        raise TypeError(f"{meaning}{made}; got {transform!r}")
+    check_signature(function, ("rows",), meaning)
+    tables = [tensors_to_numpy(table, name) for table, name in zip(tables, names, strict=True)]
+    for table, name in zip(tables, names, strict=True):
+        refuse_sparse(table, name)
+    sizes = [len(table) for table in tables]
+    rows = _copied(tables[0]) if len(tables) == 1 else stacked(tables, names)  # the user's own stay as they are
+    values = tensors_to_numpy(function(rows), "what transform returns")
+    if hasattr(values, "toarray"):
+        if (size := 8.0 * np.prod(values.shape)) > _LARGEST:
+            raise MemoryError(
+                f"transform gives a sparse matrix of shape {values.shape}, {size / 1e9:.3g} GB when it is dense; "
+                "reduce its columns (such as with sklearn.decomposition.TruncatedSVD)"
+            )
+        values = values.toarray()
+    if not hasattr(values, "__len__") or len(values) != sum(sizes):
+        gave = counted(len(values), "row") if hasattr(values, "__len__") else repr(values)
+        raise ValueError(f"transform must give as many rows as it gets, {sum(sizes)}; it gave {gave}")
+    if _is_pandas(rows) and _is_pandas(values) and not values.index.equals(rows.index):
+        anew = (values.index == np.arange(len(rows))).all()
+        if not anew and rows.index.is_unique and values.index.isin(rows.index).all():
+            raise ValueError(
+                "transform must give the rows in the order in which it gets them; by their index they are in another "
+                "(if they are in order, return them without it: .reset_index(drop=True))"
+            )
+    ends = np.cumsum([0, *sizes]).tolist()
+    return [values[start:end] for start, end in pairwise(ends)]
+
+
+def _copied(table: Any) -> Any:
+    try:
+        return deepcopy(table)
+    except TypeError:  # a view of memory, or of a file
+        return np.array(table)

@@ -1,0 +1,89 @@
+"""Samples in batches that fit in memory: they are read whole, as arrays or tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shrinktest._check import as_path
+from shrinktest.data.column import DROP, Table
+from shrinktest.data.observed import checked_types
+from shrinktest.data.rows import Rows
+from shrinktest.data.sources import Batches, in_batches
+from shrinktest.data.storage import is_paths
+from shrinktest.data.tables import pooled
+
+
+def read_whole(
+    samples: Sequence[Batches], names: Sequence[str], column_types: Mapping[str, Any] | None, most: float
+) -> tuple[list[Any], int, int]:
+    """Return samples as arrays or tables, their rows and their columns.
+
+    There are no samples if these take more than ``most`` bytes, and rows are those that were seen until then.
+    """
+    types = checked_types(column_types)
+    known = [batches.names(name) for batches, name in zip(samples, names, strict=True)]
+    columns = len(known[0] or (0,))
+    ahead = sum(_counted(*each) for each in zip(samples, names, known, strict=True))
+    if 8.0 * ahead * columns > most:
+        return [], ahead, columns
+    found: list[Any] = []
+    taken = seen = 0
+    for batches, name, has in zip(samples, names, known, strict=True):
+        dropped = tuple(column for column in has or () if types.get(column) == DROP)
+        kept = None if has is None else tuple(column for column in has if column not in dropped)
+        if kept == ():
+            raise ValueError(f"column_types drops every column of {name}; leave one to test")
+        rows, parts = Rows.of(batches, name, kept, False, None if has is None else types), []
+        for chunk in rows.chunks():
+            for _, _, part in rows.reader.parts(chunk.computed()):
+                parts.append(part)
+                columns = part.shape[1]
+                seen += len(part)
+                taken += sum(each.values.nbytes for each in part.columns) if isinstance(part, Table) else part.nbytes
+                if taken > most:
+                    return [], seen, columns
+        found.append(_joined(parts, dropped, name if is_paths(batches.data) else None))
+    return found, seen, columns
+
+
+def read_if_file(data: Any, name: str, column_types: Mapping[str, Any] | None, most: float) -> Any:
+    """Return the rows of a file, or of ``Batches``, as a table or an array; other data unchanged."""
+    if isinstance(data, str | Path):
+        data = Batches(as_path(data, name))
+    elif is_paths(data) and in_batches(data):
+        data = Batches([as_path(path, name) for path in data])
+    if not isinstance(data, Batches):
+        return data
+    known = data.names(name)
+    types = {key: kind for key, kind in checked_types(column_types).items() if key in (known or ())}
+    samples, rows, _ = read_whole([data], [name], types, most)
+    if not samples:
+        raise MemoryError(
+            f"{name} has {rows} rows or more, too many for max_memory; compare a random part of them, or use "
+            "two_sample_test, which reads files in batches"
+        )
+    return samples[0]
+
+
+def _counted(batches: Batches, name: str, names: tuple[str, ...] | None) -> int:
+    """Return how many rows there are, as far as that is known without reading them."""
+    given = isinstance(batches.data, np.ndarray | list | tuple)
+    if not given and not is_paths(batches.data):
+        return 0
+    return sum(chunk.rows or 0 for chunk in batches.chunks(name, names, {}))
+
+
+def _joined(parts: list[Any], dropped: tuple[str, ...], name: str | None) -> Any:
+    """Join arrays, or tables, which messages call by their file if it is one."""
+    if not parts or not isinstance(parts[0], Table):
+        return np.concatenate(parts) if parts else np.empty((0, 1))
+    sources = [part.source or "one table" for part in parts]
+    files = set(sources) if name is not None else set()
+    file = files.pop().removeprefix(f"{name}, ") if len(files) == 1 else None
+    columns = (pooled(several, sources) for several in zip(*(part.columns for part in parts), strict=True))
+    return replace(parts[0], columns=tuple(columns), dropped=dropped, source=file)

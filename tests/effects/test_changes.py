@@ -1,0 +1,128 @@
+"""How a column differs between two tables: what of it is compared, in which units, and how its values are counted."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import naive_comparison as naive
+from shrinktest.data.observed import pooled_tables
+from shrinktest.effects.columns import changes, missing_change
+from shrinktest.effects.shares import Units
+from shrinktest.results.column_effects import MEDIAN, MISSING, POSITION, SHARE, SPREAD, Change
+from shrinktest.results.distribution import Distribution, shares
+
+RNG = np.random.default_rng(0)
+
+
+def columns(first, second):
+    """A column of two tables with the same levels."""
+    tables = [pd.DataFrame({"c": first}), pd.DataFrame({"c": second})]
+    pooled = pooled_tables(tables, ("A", "B"), {}).table.columns[0]
+    return pooled.taken(slice(None, len(tables[0]))), pooled.taken(slice(len(tables[0]), None))
+
+
+def changed(first, second):
+    a, b = columns(first, second)
+    return changes(a, b, Units.rows((len(a), len(b))), 0.95)
+
+
+def test_numbers_have_a_median_and_a_spread():
+    x, y = RNG.normal(size=30), RNG.normal(1.0, 2.0, size=20)
+    median, spread = changed(x, y)
+    assert (median.what, spread.what) == (MEDIAN, SPREAD)
+    assert (median.first, median.second) == pytest.approx((np.median(x), np.median(y)))
+    assert (spread.first, spread.second) == pytest.approx((naive.middle(x), naive.middle(y)))
+    assert spread.estimate == pytest.approx(naive.middle(y) / naive.middle(x))
+    assert median.estimate == pytest.approx(np.mean(x[:, None] < y)) and median.low < median.estimate < median.high
+
+
+def test_missing_values_are_left_out_of_the_others_and_counted():
+    x, y = RNG.normal(size=30), RNG.normal(size=30)
+    with_gaps = np.where(np.arange(60) < 6, np.nan, np.concatenate([RNG.normal(size=30), y]))
+    with_gaps[6:30] = x[6:]
+    assert changed(with_gaps[:30], y)[0].first == pytest.approx(np.median(x[6:]))
+    a, b = columns(with_gaps[:30], y)
+    found = missing_change(a, b, Units.rows((30, 30)), 0.95)
+    assert (found.what, found.first, found.second) == (MISSING, 0.2, 0.0) and found.high < 0.0
+    assert missing_change(*columns(x, y), Units.rows((30, 30)), 0.95) is None
+
+
+def test_dates_are_days_and_durations_too():
+    days = pd.to_datetime(["2024-03-01", "2024-03-03", "2024-03-05"])
+    a, b = columns(days, days + pd.Timedelta("36h"))
+    assert a.numbers().tolist() == [19783.0, 19785.0, 19787.0]
+    median = changes(a, b, Units.rows((3, 3)), 0.95)[0]
+    assert median.second - median.first == pytest.approx(1.5) and math.isnan(median.low)
+    assert columns(days - days[0], days - days[0])[0].numbers().tolist() == [0.0, 2.0, 4.0]
+
+
+def test_shares_of_categories_begin_with_the_largest_change():
+    x, y = ["a"] * 10 + ["b"] * 10, ["a"] * 8 + ["b"] * 2 + ["c"] * 10
+    found = changed(x, y)
+    assert [(one.what, one.level) for one in found] == [(SHARE, "c"), (SHARE, "b"), (SHARE, "a")]
+    assert [one.estimate for one in found] == pytest.approx([0.5, -0.4, -0.1])
+    assert shares(*columns(x, y)) == [("a", 0.5, 0.4), ("b", 0.5, 0.1), ("c", 0.0, 0.5)]
+
+
+def test_one_of_two_says_all():
+    (only,) = changed(["v", "u", "u", "v"], ["v", "v", "u", "v"])
+    assert (only.level, only.first, only.second) == ("u", 0.5, 0.25)
+    (only,) = changed([True] * 3 + [False] * 7, [True] * 6 + [False] * 4)
+    assert (only.level, only.first, only.second) == ("True", 0.3, 0.6)
+
+
+def test_ordered_categories_have_a_mean_position_and_shares():
+    grades = pd.Categorical(["low", "mid", "high", "mid", "low", "high"], ["low", "mid", "high"], ordered=True)
+    found = changed(grades, grades[[2, 2, 2, 1, 1, 2]])
+    assert [one.what for one in found] == [POSITION, SHARE, SHARE, SHARE]
+    assert (found[0].first, found[0].second) == pytest.approx((1.0, 10 / 6))
+
+
+@pytest.mark.parametrize("gone", [[np.nan] * 12, [None] * 12])
+def test_a_column_without_values_on_one_side_has_only_missing_values_to_tell(gone):
+    a, b = columns(RNG.normal(size=12), gone)
+    assert changes(a, b, Units.rows((12, 12)), 0.95) == ()
+    assert missing_change(a, b, Units.rows((12, 12)), 0.95).estimate == 1.0
+    assert np.isnan(Distribution.of(a, b).second).all()
+
+
+def test_what_is_clear_and_how_strong():
+    assert Change(MEDIAN, "", 0, 1, 0.8, 0.6, 0.9).clear and not Change(MEDIAN, "", 0, 1, 0.6, 0.45, 0.9).clear
+    assert Change(SPREAD, "", 1, 1, 0.8, 0.7, 0.95).clear and not Change(SPREAD, "", 1, 1, 0.8, 0.7, 1.05).clear
+    assert not Change(MEDIAN, "", 0, 1, 0.9).clear and Change(MEDIAN, "", 0, 1, 0.9).strength == 0.0
+    assert Change(SPREAD, "", 1, 2, 2.0, 1.0, 4.0).strength == pytest.approx(1.0)
+    assert Change(MEDIAN, "", 0, 1, 0.8, 0.7, 0.9).strength == pytest.approx(3.0)
+
+
+def test_histograms_count_every_value():
+    x, y = RNG.normal(size=200), np.append(RNG.normal(size=99), 1e6)
+    found = Distribution.of(*columns(x, y))
+    assert found.clipped and found.first.sum() == pytest.approx(1.0) and found.second.sum() == pytest.approx(1.0)
+    assert found.edges[-1] < 50.0 and found.second[-1] >= 0.01
+    inside = Distribution.of(*columns(x, x))
+    assert not inside.clipped and np.array_equal(inside.first, inside.second)
+    assert (inside.first * 200).round() == pytest.approx(np.histogram(x, inside.edges)[0])
+
+
+def test_whole_numbers_have_a_bin_each_and_one_value_has_one():
+    found = Distribution.of(*columns([1, 2, 2, 4], [4, 4, 4, 4]))
+    assert found.edges.tolist() == [0.5, 1.5, 2.5, 3.5, 4.5] and found.first.tolist() == [0.25, 0.5, 0.0, 0.25]
+    one = Distribution.of(*columns([3.0, 3.0], [3.0, 3.0]))
+    assert one.first.tolist() == [1.0] and one.edges.tolist() == [2.5, 3.5]
+
+
+@pytest.mark.parametrize("values", [[0.1, 0.2, 0.3, 0.4], [0.0, 1000.0, 2000.0], np.linspace(0.0, 3.0, 50)])
+def test_other_numbers_have_bins_as_wide_as_their_range_asks_for(values):
+    found = Distribution.of(*columns(values, values))
+    assert 8 <= len(found.first) <= 40 and (found.edges[0], found.edges[-1]) == (min(values), max(values))
+
+
+def test_many_categories_are_put_together():
+    x = [f"c{i % 20:02d}" for i in range(100)]
+    found = Distribution.of(*columns(x, x))
+    assert len(found.labels) == 9 and found.labels[-1] == "12 others"
+    assert found.first.sum() == pytest.approx(1.0) and found.first[-1] == pytest.approx(0.6)
