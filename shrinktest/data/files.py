@@ -84,11 +84,11 @@ class File:
         for name in names:
             try:
                 series[name] = (
-                    read_column(cells[name], types.get(name), self.text.mark, self.options)
+                    read_column(cells[name], types.get(name), self.text.dialect.mark, self.options)
                     if name in cells else self.text.numbers[plain[name]]
                 )  # fmt: skip
             except OddCell as odd:
-                place = f"{self.source}: line {self.text.line(odd.row)}, column {name!r}"
+                place = self.text.whole.place(self.text.dialect, name, odd.cell)
                 problems.append(f"{place}: {odd.cell!r} {odd.fault}; {remedy_for(odd, name)}")
         return pd.DataFrame(series), problems
 
