@@ -62,8 +62,12 @@ class Whole:
 
     def rows(self, mark: str) -> Iterator[tuple[int, list[str]]]:
         """Yield rows that are not blank, and the line on which each ends."""
-        reader = csv.reader(self.open(), delimiter=mark, skipinitialspace=True)
-        yield from ((reader.line_num, cells) for cells in reader if len(cells) > 1 or "".join(cells).strip())
+        with self.open() as text:
+            reader = csv.reader(text, delimiter=mark, skipinitialspace=True)
+            try:
+                yield from ((reader.line_num, cells) for cells in reader if len(cells) > 1 or "".join(cells).strip())
+            except csv.Error:  # a cell without end
+                yield reader.line_num, []
 
     def place(self, dialect: Dialect, name: str, cell: str) -> str:
         """Return what messages call the first cell like this in a column."""
@@ -113,10 +117,10 @@ class Text:
         """Names of the columns."""
         return list(self.dialect.names)
 
-    def cells(self, places: Sequence[int]) -> pd.DataFrame:
-        """Return the cells of columns as they are written, by their places."""
+    def cells(self, places: Sequence[int], rows: int | None = None) -> pd.DataFrame:
+        """Return the cells of columns as they are written, by their places; only of the first ``rows``, if given."""
         mark, named = self.dialect.mark, self.dialect.named
-        return _read(self.content, mark, named, usecols=sorted(places), dtype=object, na_filter=False)
+        return _read(self.content, mark, named, usecols=sorted(places), dtype=object, na_filter=False, nrows=rows)
 
 
 def text_in(path: str, encoding: str) -> str:
@@ -164,7 +168,7 @@ def parsed(text: str, source: str, options: TextOptions) -> Text:
 def dialect_of(text: str, whole: Whole, options: TextOptions) -> Dialect:
     """Return how a text is divided, by its first rows."""
     source = whole.source
-    mark = options.sep or _delimiter_in(text.lstrip(" \n").partition("\n")[0])
+    mark = options.sep or delimiter_in(text.lstrip(" \n").partition("\n")[0])
     head = whole.read(text, mark, False, nrows=_LOOKED_AT, dtype=object, na_filter=False)
     first = [name.strip() for name in head.iloc[0]]
     named = options.header == "yes"
@@ -206,11 +210,12 @@ def _plain(table: pd.DataFrame, text: str, mark: str, options: TextOptions) -> p
         return table.iloc[:, :0]
     numbers = table.select_dtypes(["int64", "float64"])
     codes = _has_codes(text, mark)
-    return numbers.loc[:, [not (np.isinf(values).any() or (_is_whole(values) and (codes or _many_digits(values))))
+    return numbers.loc[:, [not (np.isinf(values).any() or (is_whole(values) and (codes or _many_digits(values))))
                            for _, values in numbers.items()]]  # fmt: skip
 
 
-def _is_whole(values: pd.Series) -> bool:
+def is_whole(values: pd.Series) -> bool:
+    """Return whether all numbers of a column are whole."""
     return values.dtype.kind == "i" or bool((np.rint(values) == values).where(values.notna(), True).all())
 
 
@@ -227,7 +232,7 @@ def _has_codes(text: str, mark: str) -> bool:
     return bool((begins & (letters[zeros + 1] - ord("0") < 10)).any())  # letters are not negative
 
 
-def _delimiter_in(line: str) -> str:
+def delimiter_in(line: str) -> str:
     """Return what is between the cells of the first line of a file, which may be in quotation marks."""
     # Semicolons and tabs hardly ever occur in files separated by commas; commas (decimals) do in the others.
     bare = re.sub(r'"[^"]*"', "", line)
