@@ -63,7 +63,7 @@ def test_what_is_no_store_says_so(tmp_path, what):
     whole[len(whole) // 2] ^= 255
     content = {"array": (tmp_path / "x.npy").read_bytes(), "cut off": whole[: len(whole) // 2], "flipped": whole}
     store.write_bytes(content[what])
-    with pytest.raises(ValueError, match="is no file that keeps the sums of a test in batches"):
+    with pytest.raises(ValueError, match="does not keep the sums of a test"):
         two_sample_test(tmp_path / "x.npy", tmp_path / "x.npy", **run)
 
 
@@ -71,7 +71,7 @@ def test_a_store_says_what_else_was_asked_for(tmp_path):
     run = {"store": tmp_path / "s.npz", **HOW}
     one, two = Batches(X), Batches(X + 1.0)
     two_sample_test(one, two, **run)
-    with pytest.raises(ValueError, match=r"begun with other features or bins \(kernel, bandwidth, gram=, rank="):
+    with pytest.raises(ValueError, match="begun with other features or bins"):
         two_sample_test(one, two, **{**run, "rank": 7})
     with pytest.raises(TypeError, match="store must be a path"):
         two_sample_test(one, two, **{**run, "store": 5})
