@@ -56,7 +56,7 @@ class Batches:
     ----------
     data : path, list of paths, array, dask collection, lazy table or iterable of arrays
         Files whose names end in .npy, .csv or .parquet, as text or ``Path``, also with wildcards such as
-        ``"before/*.parquet"`` (CSV and Parquet take pyarrow); an array (n, d), such as a memory map; an array or a data
+        ``"before/*.parquet"`` (Parquet takes pyarrow); an array (n, d), such as a memory map; an array or a data
         frame of dask; a lazy frame of polars or a dataset of pyarrow, which must give its rows in the same order
         whenever it is read; or any object that gives arrays (n_i, d) or data frames whenever it is iterated over anew,
         as a list does and a generator does not.
@@ -82,12 +82,12 @@ class Batches:
     unbiased form leaves out the products of bins with themselves, as that of rows does those of rows.
 
     As in tables, columns that have names are compared in units of their standard deviations over all rows unless
-    ``scale`` says otherwise; those of arrays as they are.  Tables with categories, dates and text are encoded as in
+    ``scale`` says otherwise; those of arrays as they are. Tables with categories, dates and text are encoded as in
     memory, and read once more before, to find the levels of their categories, 1000 at most; so are tables with whole
-    numbers that differ in the first rows, which may identify these.  The first batch of an iterable is read once more,
-    to see whether it is a table.  Memory is, for every worker, that of a batch and of the sums of bins; and that of the
-    sample of 2000 rows, whose distances take 32 MB if a bandwidth is found on them.  The result does not depend on
-    the workers; other batches of the same rows change its last digits only.
+    numbers that differ in the first rows, which may identify these, and CSV files, to see what they hold. The first
+    batch of an iterable is read once more, to see whether it is a table. Memory is, for every worker, that of a batch
+    and of the sums of bins; and that of the sample of 2000 rows, whose distances take 32 MB if a bandwidth is found on
+    them. The result does not depend on the workers; other batches of the same rows change its last digits only.
 
     Examples
     --------
