@@ -145,15 +145,6 @@ def test_chunks_change_rounding_only(folder, options):
     assert close(single, two_sample_test(Batches(X.astype(np.float32).astype(float), bins=100), Y, **options))
 
 
-def test_missing_rows_are_left_out_before_rows_are_numbered():
-    holes = X.copy()
-    holes[[7, 5000], [0, 1]] = np.nan
-    for workers in (1, 3):
-        found = two_sample_test(Batches(holes, bins=100, size=999), Y, nan_policy="omit", workers=workers, **FAST)
-        assert found.n_observations == (8903, 6923) or sum(found.n_observations) > 15_000
-        assert "Left out for missing values: 2 of 9001 rows of X." in found.notes
-
-
 # --- what is computed ---------------------------------------------------------------------------------------
 
 
@@ -226,18 +217,6 @@ def test_survey_against_numpy(size):
     assert np.array_equal(seen.low, complete.min(axis=0)) and np.array_equal(seen.high, complete.max(axis=0))
     again = survey([Rows.of(Batches(values[:300]), "X", None, True), samples[1]], 50, np.random.default_rng(0))
     assert np.array_equal(seen.rows, again.pooled[0].rows) and len(np.unique(seen.rows, axis=0)) == 50
-
-
-def test_medians_replace_missing_values():
-    values = X[:400, :2].copy()
-    values[::5, 0] = np.nan
-    sample = survey([Rows.of(Batches(values[:, 1:]), "X", None, False)], 400, np.random.default_rng(0)).pooled[0]
-    table = Batches([pd.DataFrame(values[:150], columns=["a", "b"]), pd.DataFrame(values[150:], columns=["a", "b"])])
-    found = two_sample_test(table, table, nan_policy="indicator", gram="rff", rank=5, rng=0, n_resamples=19)
-    expected = np.where(np.isnan(values[:, 0]), np.nanmedian(values[:, 0]), values[:, 0])
-    units = found.encodings[0]
-    assert len(sample.rows) == 400 and units.features[0] == "a"
-    assert units.codes[0].fill == pytest.approx(np.median(expected[::1][~np.isnan(values[:, 0])]), abs=0.2)
 
 
 def test_every_row_is_as_likely_to_be_drawn():

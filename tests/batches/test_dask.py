@@ -139,21 +139,6 @@ def test_missing_values_and_empty_partitions():
     assert same(two_sample_test(some, Y, **FAST), two_sample_test(Batches(some.compute().to_numpy()), Y, **FAST))
 
 
-def test_columns_are_chosen_matched_and_of_one_kind():
-    table = pd.DataFrame(X, columns=NAMES).assign(word="text")
-    with pytest.raises(ValueError, match="column 'word' holds categories in X and numbers in Y"):
-        two_sample_test(dd.from_pandas(table, npartitions=2), frame(Y, 2).assign(word=1.0), **FAST)
-    chosen = Batches(dd.from_pandas(table, npartitions=2), columns=["c", "a"])
-    y = Batches(frame(Y, 2)[["a", "b", "c"]], columns=["c", "a"])
-    found = two_sample_test(chosen, y, **FAST)
-    assert found.columns == (("c", "a"),)
-    assert same(found, two_sample_test(Batches(X[:, [2, 0]]), Y[:, [2, 0]], **FAST))
-    with pytest.raises(ValueError, match=r"Y, partition 0 .* has 2 columns, and X has 3"):
-        two_sample_test(array(X, 2), array(Y[:, :2], 2), **FAST)
-    with pytest.raises(ValueError, match="X must have two dimensions"):
-        two_sample_test(da.zeros((5, 2, 2)), Y, **FAST)
-
-
 # --- clusters -----------------------------------------------------------------------------------------------
 
 

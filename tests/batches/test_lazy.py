@@ -131,9 +131,3 @@ def test_what_columns_hold_is_said(kind):
     numbers = Batches(data, columns=["t", "a"])
     with pytest.raises(ValueError, match=r"X, batch 0 .* has a missing value in row 1, column 'a'.*omit"):
         two_sample_test(numbers, Y[:, :2], **FAST)
-
-
-def test_other_tables_are_no_batches():
-    for table in (pl.DataFrame(X, schema=NAMES), pa.table({"a": [1.0]})):
-        with pytest.raises(TypeError, match="give a table as Batches"):
-            Batches(table)
