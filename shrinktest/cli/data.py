@@ -11,7 +11,6 @@ import numpy as np
 
 from shrinktest import Batches
 from shrinktest._check import choice
-from shrinktest.batches.delimited import AS_TYPED
 from shrinktest.cli.options import Typed
 from shrinktest.data.delimited import TextOptions
 from shrinktest.data.files import File, frames_of, is_pattern, names_of, read_files
@@ -21,12 +20,6 @@ Arguments = tuple[list[Any], dict[str, Any]]
 #: Options for which the rows of a file must be in memory.
 _WHOLE = ("blocks", "groups", "paired", "shift", "covariates", "given", "lags", "witness", "sep", "decimal", "na",
           "thousands", "date_format", "comment", "skip_rows", "encoding", "header")  # fmt: skip
-
-
-class _Batches(Batches):
-    """Files in batches, whose CSV cells are read as those of other files: 02134 is text."""
-
-    _cells = AS_TYPED
 
 
 def samples(args: Typed, options: dict[str, Any], takes: Mapping[str, Any]) -> Arguments:
@@ -189,7 +182,7 @@ def _batches(file: File, columns: Sequence[Any] | None, args: Typed) -> Any:
     if columns is not None and file.array:
         columns = [int(name) for name in columns]
     bins = {} if args.bins is None else {"bins": args.bins}
-    return _Batches(file.source, columns=columns, **bins)
+    return Batches(file.source, columns=columns, **bins)
 
 
 def _labels(file: File, options: dict[str, Any]) -> dict[str, str]:

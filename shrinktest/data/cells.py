@@ -5,8 +5,10 @@ from __future__ import annotations
 import datetime
 import re
 import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,7 +28,7 @@ _DATE = r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d
 _ZONE = r"(?:Z|[+-]\d\d:?\d\d)$"
 _TIME = r"(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?"
 _DAY_OR_MONTH_FIRST = r"(\d{1,2}([/.-])\d{1,2}\2(\d{4}|\d\d)|\d{4}([/.])\d{1,2}\4\d{1,2})( \d{1,2}:\d\d(:\d\d)?)?"
-_FORMATS = ("%d/%m/%Y", "%m/%d/%Y", "%d/%m/%y", "%m/%d/%y", "%Y/%m/%d")
+_FORMS = ("%d/%m/%Y", "%m/%d/%Y", "%d/%m/%y", "%m/%d/%y", "%Y/%m/%d")
 _DECORATION = r"[\s'_$€£¥%<>~≤≥]"  # of numbers as people write them
 #: By the mark before decimals, numbers with the other mark between thousands.
 _THOUSANDS = {".": r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?", ",": r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?"}
@@ -40,12 +42,51 @@ _CALLED = {
 }
 
 
-class OddCell(ValueError):
-    """A cell that is none of what its column holds: its row, what is wrong, and what to do about it."""
+class Look(NamedTuple):
+    """How many rows of a column look so, the first such cell, and the first other one."""
 
-    def __init__(self, row: int, cell: str, fault: str, remedy: str = "") -> None:
+    rows: int
+    like: str | None
+    unlike: str | None
+
+
+#: What cells may look like; besides, dates of each of ``_FORMS``, and "given", those of ``--date-format``.
+_LOOKS = ("number", "whole", "code", "pointed", "grouped", "plain", "numeric", "boolean", "date", "time", "zoned",
+          "day")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Looks:
+    """What the cells of a column look like; those of successive rows are merged, so that parts make the whole."""
+
+    present: int = 0  # rows with a value
+    each: Mapping[str, Look] = field(default_factory=dict)
+
+    @classmethod
+    def plain(cls, rows: int, cell: str, *, whole: bool) -> Looks:
+        """Return the looks of numbers without doubt."""
+        numbers = ("number", "plain", "numeric", *(("whole",) if whole else ()))
+        each = dict.fromkeys((*_LOOKS, *_FORMS), Look(0, None, cell))
+        return cls(rows, {**each, **dict.fromkeys(numbers, Look(rows, cell, None))})
+
+    def merge(self, other: Looks) -> Looks:
+        """Add the rows that come next."""
+        if not (self.present and other.present):
+            return self if self.present else other
+        both = ((look, mine, other[look]) for look, mine in self.each.items())
+        each = {look: Look(a.rows + b.rows, a.like or b.like, a.unlike or b.unlike) for look, a, b in both}
+        return Looks(self.present + other.present, each)
+
+    def __getitem__(self, look: str) -> Look:
+        return self.each[look]
+
+
+class OddCell(ValueError):
+    """A cell that is none of what its column holds, what is wrong, and what to do about it."""
+
+    def __init__(self, cell: str, fault: str, remedy: str = "") -> None:
         super().__init__(fault)
-        self.row, self.cell, self.fault, self.remedy = row, cell, fault, remedy
+        self.cell, self.fault, self.remedy = cell, fault, remedy
 
 
 def levels_of(cells: pd.Series, options: TextOptions) -> tuple[np.ndarray, pd.Series]:
@@ -80,57 +121,99 @@ def read_column(cells: pd.Series, wanted: Any, mark: str, options: TextOptions) 
 
     ``mark`` is what is between the cells of the file.
     """
+    codes, levels = levels_of(cells, options)
+    return values_of(codes, levels, kind_of(looks_of(codes, levels, options), wanted, mark, options), options)
+
+
+def looks_of(codes: np.ndarray, levels: pd.Series, options: TextOptions) -> Looks:
+    """Return what cells look like, by their codes and distinct texts."""
+    if levels.empty:
+        return Looks()
+    counts, text = np.bincount(codes[codes >= 0], minlength=len(levels)), "\n".join(levels)
+    every, none = Look(int(counts.sum()), levels[0], None), Look(0, None, levels[0])
+
+    def look(alike: Any) -> Look:
+        yes = np.asarray(alike, dtype=bool)
+        ends = [levels[which.argmax()] if which.any() else None for which in (yes, ~yes)]
+        return Look(int(counts[yes].sum()), ends[0], ends[1])
+
+    looks = dict.fromkeys(("day", *_FORMS), none)
+    looks["number"] = look(~np.isnan(_written(levels, options.decimal or ".", options.thousands)))
+    looks["whole"] = every if re.fullmatch(r"[-+\d\n]*", text) else none
+    looks["code"] = look(levels.str.fullmatch(_CODE)) if has_codes(levels) else none
+    looks["pointed"] = look(levels.str.contains(".", regex=False)) if "." in text else none
+    looks["grouped"] = look(levels.str.fullmatch(_GROUPS))
+    if options.date_format:
+        looks["given"] = look(_dates(levels, options.date_format).notna())
+    if looks["number"].unlike is None:  # nothing else looks like a number
+        return Looks(every.rows, {**looks, **dict.fromkeys(("plain", "numeric"), every),
+                      **dict.fromkeys(("boolean", "date", "time", "zoned"), none)})  # fmt: skip
+    kinds = kinds_of(levels)
+    looks |= {kind: look(kinds == kind) for kind in ("boolean", "date", "time")}
+    looks["plain"], looks["numeric"] = look(kinds == "number"), look((kinds == "number") | like_numbers(levels))
+    looks["zoned"] = look(levels.str.contains(_ZONE) & (levels.str.len() > 10))
+    looks["day"] = look(days := levels.str.fullmatch(_DAY_OR_MONTH_FIRST).to_numpy(bool))
+    if days.any():
+        looks |= {form: look(~days | _dates(levels, _shape(form, looks["day"].like)).notna()) for form in _FORMS}
+    return Looks(every.rows, looks)
+
+
+def kind_of(looks: Looks, wanted: Any, mark: str, options: TextOptions) -> str:
+    """Return how the cells of a column are read; raise OddCell if that is doubtful.
+
+    Besides kinds of columns this is "whole", "decorated" (numbers as people write them) and "given" (dates of the
+    format of the options).
+    """
+    if not looks.present:
+        return "number"
+    numbers = wanted in (None, "ordered", "boolean") and looks["number"].unlike is None and not looks["code"].rows
+    if numbers or wanted == "number":
+        pointed, unmarked = looks["pointed"].like, options.decimal is None and options.thousands is None
+        if unmarked and mark == ";" and pointed and looks["grouped"].unlike is None:
+            raise OddCell(pointed, "may have points between thousands", "give --thousands . or --decimal .")
+        return "decorated" if wanted == "number" else "number" if looks["whole"].unlike else "whole"
+    if options.date_format and wanted in (None, "date"):
+        rows, _, other = looks["given"]
+        if other is None:
+            return "given"
+        if 2 * rows >= looks.present:
+            raise OddCell(other, f"is no date of the form {options.date_format}", "correct it")
+    kind = "category" if wanted not in (None, "date") else wanted or _likely(looks)
+    if kind == "date" and looks["zoned"].rows and (plain := looks["zoned"].unlike):
+        raise OddCell(plain, "is a date without a time zone, unlike others")
+    return str(kind)
+
+
+def values_of(codes: np.ndarray, levels: pd.Series, kind: str, options: TextOptions) -> Any:
+    """Return the values of cells of a :func:`kind <kind_of>`, of all rows of a column or of some; raise OddCell."""
     import pandas as pd
 
-    codes, levels = levels_of(cells, options)
     if not len(levels):
         return np.full(len(codes), np.nan)
-
-    def odd(level: Any, fault: str, remedy: str = "") -> OddCell:
-        return OddCell(int((codes == int(level)).argmax()), levels[int(level)], fault, remedy)
-
     gaps = bool((codes < 0).any())
-    if wanted == "number" or (wanted in (None, "ordered", "boolean") and not has_codes(levels)):
-        read = people_write if wanted == "number" else _written
+    if kind in ("whole", "number", "decorated"):
+        read = people_write if kind == "decorated" else _written
         numbers = read(levels, options.decimal or ".", options.thousands)
-        if not np.isnan(numbers).any():
-            if options.decimal is None and options.thousands is None and mark == ";":
-                grouped = levels.str.contains(".", regex=False)
-                if grouped.any() and levels.str.fullmatch(_GROUPS).all():
-                    raise odd(
-                        grouped.argmax(), "may have points between thousands", "give --thousands . or --decimal ."
-                    )
-            if np.isinf(numbers).any():
-                raise odd(np.isinf(numbers).argmax(), "is an infinite value")
-            whole = (np.rint(numbers) == numbers).all() and re.fullmatch(r"[-+\d\n]*", "\n".join(levels)) is not None
-            largest = np.abs(numbers).max()
-            if not whole or (gaps and largest <= EXACT):
-                return np.append(numbers, np.nan)[codes]
-            exact = np.array([*map(int, levels), None], dtype=object)[codes]
-            if largest >= 2**63:
-                return exact
-            return pd.array(exact, dtype="Int64") if gaps else exact.astype(np.int64)
-        if wanted == "number":
-            raise odd(np.isnan(numbers).argmax(), "is not a number", "" if wanted is None else "correct it")
-    if options.date_format and wanted in (None, "date"):
-        dates = pd.to_datetime(levels, format=options.date_format, errors="coerce")
-        if dates.notna().all():
-            return _taken(dates, codes)
-        if 2 * np.isin(codes, np.flatnonzero(dates.notna())).sum() >= (codes >= 0).sum():
-            raise odd(dates.isna().argmax(), f"is no date of the form {options.date_format}", "correct it")
-    kind = wanted if wanted == "date" else None if wanted is not None else _kind(levels, codes, odd)
+        for wrong, fault in ((np.isnan(numbers), "is not a number"), (np.isinf(numbers), "is an infinite value")):
+            if wrong.any():
+                raise OddCell(levels[wrong.argmax()], fault, "correct it" if kind == "decorated" else "")
+        largest = np.abs(numbers).max()
+        whole = kind == "whole" or (kind == "decorated" and levels.str.fullmatch(r"[-+\d]*").all())
+        if not whole or (gaps and largest <= EXACT):
+            return np.append(numbers, np.nan)[codes]
+        exact = np.array([*map(int, levels), None], dtype=object)[codes]
+        if largest >= 2**63:
+            return exact
+        return pd.array(exact, dtype="Int64") if gaps else exact.astype(np.int64)
     if kind == "boolean":
         truth = np.array([*(levels.str.casefold() == "true"), pd.NA], dtype=object)[codes]
         return pd.array(truth, dtype="boolean" if gaps else "bool")
-    if kind == "date":
-        zoned = levels.str.contains(_ZONE) & (levels.str.len() > 10)
-        if zoned.nunique() > 1:
-            other = (zoned != zoned[0]).argmax()
-            raise odd(other, f"is a date {'with' if zoned[other] else 'without'} a time zone, unlike others")
-        dates = pd.to_datetime(levels, format="ISO8601", errors="coerce", utc=bool(zoned[0]))
+    if kind in ("date", "given"):
+        zoned = bool(re.search(_ZONE, levels[0])) and len(levels[0]) > 10
+        dates = _dates(levels, str(options.date_format) if kind == "given" else "ISO8601", utc=zoned)
         if dates.isna().any():
-            raise odd(dates.isna().argmax(), f"is not {_CALLED['date']}", "give --date-format")
-        return _taken(dates, codes)
+            raise OddCell(levels[dates.isna().argmax()], f"is not {_CALLED['date']}", "give --date-format")
+        return pd.Series(dates.array.take(codes, allow_fill=True))
     if kind == "time":
         times = [datetime.time.fromisoformat(level.rjust(len(level) + (level[1] == ":"), "0")) for level in levels]
         return pd.Series(np.array([*times, None], dtype=object)[codes])
@@ -174,11 +257,6 @@ def remedy_for(odd: OddCell, name: str) -> str:
         return f"give --types {number}"
     word = f"--na={odd.cell}" if odd.cell.startswith("--") else f"--na {shlex.quote(odd.cell)}"
     return f"correct it, or give --types {category}{f' or {word}' if odd.cell.casefold() in _USUAL else ''}"
-
-
-def has_codes(levels: pd.Series) -> bool:
-    """Return whether some text is a code with leading zeros, such as 02134."""
-    return re.search(rf"(?m)^{_CODE}$", "\n".join(levels)) is not None
 
 
 def _floats(text: pd.Series, decimal: str = ".") -> np.ndarray:
@@ -228,31 +306,33 @@ def _names(levels: pd.Series) -> np.ndarray:
     return names
 
 
-def _taken(dates: pd.Series, codes: np.ndarray) -> pd.Series:
+def _dates(levels: pd.Series, form: str, *, utc: bool = False) -> pd.Series:
     import pandas as pd
 
-    return pd.Series(dates.array.take(codes, allow_fill=True))
+    return pd.to_datetime(levels, format=form, errors="coerce", utc=utc)
 
 
-def _kind(levels: pd.Series, codes: np.ndarray, odd: Any) -> str:
+def _likely(looks: Looks) -> str:
     """Return what a column without a type holds, other than numbers; raise OddCell if it is doubtful."""
-    kinds = kinds_of(levels)
-    if kinds[0] in ("boolean", "date", "time") and (kinds == kinds[0]).all():
-        return str(kinds[0])
-    counts = np.bincount(codes[codes >= 0], minlength=len(levels))
-
-    def usual(alike: Any) -> bool:
-        return bool(2 * counts[np.asarray(alike, dtype=bool)].sum() >= counts.sum())
-
-    if usual(days := levels.str.fullmatch(_DAY_OR_MONTH_FIRST)):
-        formats = _formats(levels[days])
-        fault = f"is not {_CALLED['date']}" if len(formats) == 1 else "may have the day or the month first"
-        raise odd(days.argmax(), fault, f"give --date-format {' or '.join(formats or ['%d/%m/%Y'])}")
-    looks = {"number": (kinds == "number") | like_numbers(levels), "date": kinds == "date", "time": kinds == "time"}
-    for kind, alike in looks.items():
-        if usual(alike) and not (kind == "number" and has_codes(levels)):
-            raise odd((kinds != kind).argmax(), f"is not {_CALLED[kind]}")
+    for kind in ("boolean", "date", "time"):
+        if looks.present and looks[kind].unlike is None:
+            return kind
+    days, day, _ = looks["day"]
+    if day is not None and 2 * days >= looks.present:
+        forms = [_shape(form, day) for form in _FORMS if looks[form].unlike is None]
+        fault = f"is not {_CALLED['date']}" if len(forms) == 1 else "may have the day or the month first"
+        raise OddCell(day, fault, f"give --date-format {' or '.join(forms or ['%d/%m/%Y'])}")
+    for kind, look in (("number", "numeric"), ("date", "date"), ("time", "time")):
+        rows, _, _ = looks[look]
+        other = looks["plain" if kind == "number" else kind].unlike
+        if other is not None and rows and 2 * rows >= looks.present and not (kind == "number" and looks["code"].rows):
+            raise OddCell(other, f"is not {_CALLED[kind]}")
     return "category"
+
+
+def has_codes(levels: pd.Series) -> bool:
+    """Return whether some text is a code with leading zeros, such as 02134."""
+    return re.search(rf"(?m)^{_CODE}$", "\n".join(levels)) is not None
 
 
 def like_numbers(levels: pd.Series) -> np.ndarray:
@@ -264,11 +344,7 @@ def like_numbers(levels: pd.Series) -> np.ndarray:
     return ((one_mark | grouped) & digits).to_numpy(bool)
 
 
-def _formats(days: pd.Series) -> list[str]:
-    """Return the formats of dates that fit all texts."""
-    import pandas as pd
-
-    mark = next(mark for mark in "/.-" if mark in days.iloc[0])
-    colons = days.iloc[0].count(":")
-    shapes = (shape.replace("/", mark) + ("", " %H:%M", " %H:%M:%S")[colons] for shape in _FORMATS)
-    return [shape for shape in shapes if pd.to_datetime(days, format=shape, errors="coerce").notna().all()]
+def _shape(form: str, day: str | None) -> str:
+    """Return the format of a date with the marks of one like it, and a time of day if that has one."""
+    mark = next(mark for mark in "/.-" if mark in str(day))
+    return form.replace("/", mark) + ("", " %H:%M", " %H:%M:%S")[str(day).count(":")]

@@ -6,9 +6,9 @@ of the chunks.  The bits of the total therefore do not depend on the workers.
 
 from __future__ import annotations
 
+import json
 import math
 import os
-import pickle
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
@@ -18,7 +18,8 @@ from functools import partial
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -27,7 +28,8 @@ from shrinktest._parallel import progress_steps
 
 _UNKNOWN = 8  # workers of an executor that does not tell
 _EVERY = 20.0  # seconds between writings of a store
-_MAGIC = b"shrinktest store 1\n"
+
+T = TypeVar("T")
 
 
 # --- ordered reduction --------------------------------------------------------------------------------------
@@ -146,7 +148,10 @@ class Key:
 
 @dataclass(eq=False)
 class Store:
-    """A file with the totals of reductions, so that a run that was killed goes on; it is a pickle."""
+    """A file with the totals of reductions, so that a run that was killed goes on.
+
+    It is an .npz file of plain arrays, and a text (JSON) that says which of them is what.
+    """
 
     path: Path
     known: dict[str, tuple[Key, int, Any]] = field(default_factory=dict)  # chunks that were read, and their total
@@ -158,10 +163,13 @@ class Store:
         store = cls(output_path(path, "store"))
         if not store.path.exists():
             return store
-        with store.path.open("rb") as file:
-            if file.read(len(_MAGIC)) != _MAGIC:
-                raise ValueError(f"store={str(path)!r} does not keep the sums of a test; give another path")
-            store.known = pickle.load(file)
+        try:
+            with np.load(store.path, allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
+            for name, (depends, done, total) in json.loads(str(arrays["index"])).items():
+                store.known[name] = Key(name, depends), done, _from_plain(total, arrays)
+        except (OSError, ValueError, TypeError, LookupError, EOFError, AttributeError, NotImplementedError, BadZipFile):
+            raise ValueError(f"store={str(path)!r} does not keep the sums of a test; give another path") from None
         return store
 
     def get(self, key: Key) -> tuple[int, Any] | None:
@@ -181,16 +189,61 @@ class Store:
         if not now and time.monotonic() - self.written < _EVERY:
             return
         self.known[key.name] = key, done, total
+        arrays: dict[str, Any] = {}
+        index = {name: (key.depends, done, _as_plain(total, arrays)) for name, (key, done, total) in self.known.items()}
         part = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
         try:
             with part.open("wb") as file:
-                file.write(_MAGIC)
-                pickle.dump(self.known, file, protocol=5)
+                np.savez(file, index=np.array(json.dumps(index)), **arrays)
                 os.fsync(file.fileno())
             part.replace(self.path)
         finally:
             part.unlink(missing_ok=True)
         self.written = time.monotonic()
+
+
+_STORED: dict[str, type] = {}  # dataclasses of which totals are made
+
+
+def stored(cls: type[T]) -> type[T]:
+    """Let a store keep values of a dataclass."""
+    _STORED[cls.__name__] = cls
+    return cls
+
+
+def _as_plain(value: Any, arrays: dict[str, Any]) -> Any:
+    """Return a value as JSON has it; arrays, which it has not, are put beside it."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, np.ndarray | np.generic):
+        name = str(len(arrays))
+        arrays[name] = np.asarray(value)
+        return {"array": name, "scalar": isinstance(value, np.generic)}
+    if isinstance(value, np.dtype):
+        return {"dtype": value.str}
+    if isinstance(value, tuple | list):
+        return {type(value).__name__: [_as_plain(each, arrays) for each in value]}
+    if isinstance(value, Mapping):
+        return {"dict": [[_as_plain(each, arrays) for each in pair] for pair in value.items()]}
+    values = {each.name: _as_plain(getattr(value, each.name), arrays) for each in fields(value)}
+    return {"class": type(value).__name__, "values": values}
+
+
+def _from_plain(value: Any, arrays: Mapping[str, Any]) -> Any:
+    if not isinstance(value, dict):
+        return value
+    if "array" in value:
+        array = arrays[value["array"]]
+        return array[()] if value["scalar"] else array
+    if "dtype" in value:
+        return np.dtype(value["dtype"])
+    if "class" in value:
+        return _STORED[value["class"]](**{name: _from_plain(each, arrays) for name, each in value["values"].items()})
+    if "dict" in value:
+        return {_from_plain(key, arrays): _from_plain(each, arrays) for key, each in value["dict"]}
+    ((kind, parts),) = value.items()
+    values = [_from_plain(each, arrays) for each in parts]
+    return tuple(values) if kind == "tuple" else values
 
 
 def digest(*parts: Any) -> str:

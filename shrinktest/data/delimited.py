@@ -8,11 +8,11 @@ import io
 import re
 import sys
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _LOOKED_AT = 1000  # rows that say whether the first one names the columns
 _OTHER_SIZE = 10.0  # times as large or as small as all numbers below it: not one of them
 _CONSECUTIVE = 3  # numbers in a row from which these are rather names than values
+GZIP = b"\x1f\x8b"
 _YEARS = (1800, 2200)
 
 
@@ -43,23 +44,83 @@ class TextOptions:
     na: Sequence[str] = ()  # missing cells besides empty ones, NA and NaN
 
 
+@dataclass(frozen=True)
+class Dialect:
+    """How the text of a file is divided."""
+
+    names: tuple[str, ...]
+    mark: str  # between cells
+    named: bool  # by the first row
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """The whole text of a file, of which messages name lines."""
+
+    source: str  # in messages
+    open: Callable[[], IO[str]]  # without comments
+
+    def rows(self, mark: str) -> Iterator[tuple[int, list[str]]]:
+        """Yield rows that are not blank, and the line on which each ends."""
+        with self.open() as text:
+            reader = csv.reader(text, delimiter=mark, skipinitialspace=True)
+            try:
+                yield from ((reader.line_num, cells) for cells in reader if len(cells) > 1 or "".join(cells).strip())
+            except csv.Error:  # a cell without end
+                yield reader.line_num, []
+
+    def place(self, dialect: Dialect, name: str, cell: str) -> str:
+        """Return what messages call the first cell like this in a column."""
+        j, rows = dialect.names.index(name), islice(self.rows(dialect.mark), int(dialect.named), None)
+        line = next((line for line, cells in rows if j < len(cells) and cells[j].strip() == cell), "?")
+        return f"{self.source}: line {line}, column {name!r}"
+
+    def read(self, text: str, mark: str, named: bool, **how: Any) -> pd.DataFrame:
+        """Return rows of a part of the text; raise ValueError, with the line, for rows of other lengths."""
+        import pandas as pd
+
+        try:
+            return _read(text, mark, named, **how)
+        except pd.errors.EmptyDataError:
+            raise ValueError(f"{self.source} is empty") from None
+        except pd.errors.ParserError as error:
+            if "EOF inside string" in str(error):
+                *_, before, _ = [0, *(line for line, _ in self.rows(mark))]
+                raise ValueError(f"{self.source}: line {before + 1} has a quotation mark that is not closed") from None
+            self.refuse_uneven(mark)
+            raise ValueError(f"{self.source}: {str(error).rpartition('error: ')[2].strip()}") from None
+
+    def refuse_uneven(self, mark: str) -> None:
+        """Raise ValueError for a row with another number of cells than the first."""
+        rows = self.rows(mark)
+        first, cells = next(rows)
+        for line, others in rows:
+            if len(others) != len(cells):
+                raise ValueError(
+                    f"{self.source}: line {line} has {counted(len(others), 'cell')}, line {first} has {len(cells)}; "
+                    "give --sep, --skip-rows or --comment"
+                )
+
+
 @dataclass(frozen=True, eq=False)
 class Text:
     """Delimited text: its columns of plain numbers, and the cells of others when they are asked for."""
 
-    names: list[str]
+    dialect: Dialect
     content: str  # without comments
-    mark: str  # between cells
-    named: bool  # by the first row
+    whole: Whole
     numbers: pd.DataFrame  # columns that hold nothing else, by their places
+    rows: int
 
-    def cells(self, places: Sequence[int]) -> pd.DataFrame:
-        """Return the cells of columns as they are written, by their places."""
-        return _read(self.content, self.mark, self.named, usecols=sorted(places), dtype=object, na_filter=False)
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+        return list(self.dialect.names)
 
-    def line(self, row: int) -> int:
-        """Return the line on which a row ends."""
-        return next(islice(_rows(self.content, self.mark), row + self.named, None))[0]
+    def cells(self, places: Sequence[int], rows: int | None = None) -> pd.DataFrame:
+        """Return the cells of columns as they are written, by their places; only of the first ``rows``, if given."""
+        mark, named = self.dialect.mark, self.dialect.named
+        return _read(self.content, mark, named, usecols=sorted(places), dtype=object, na_filter=False, nrows=rows)
 
 
 def text_in(path: str, encoding: str) -> str:
@@ -70,17 +131,23 @@ def text_in(path: str, encoding: str) -> str:
         return sys.stdin.read()
     raw = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     source = "standard input" if path == "-" else path
+    try:
+        raw = gzip.decompress(raw) if raw.startswith(GZIP) else raw
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"{source} cannot be decompressed: {error}") from None
+    return decoded(raw, source, encoding)
+
+
+def decoded(raw: bytes, source: str, encoding: str) -> str:
+    """Return bytes of a file as text; raise ValueError for what is none."""
     if raw.startswith((b"PK\x03\x04", b"PAR1\x15", b"\x93NUMPY", b"ARROW1", b"BZh")):
         raise ValueError(
             f"{source} is no text; save the table as CSV, or give it the ending .parquet or .npy if it is one"
         )
     try:
-        raw = gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw
         text = raw.decode(encoding)
     except LookupError:
         raise ValueError(f"--encoding {encoding} is unknown; give one such as utf-8, utf-16 or latin-1") from None
-    except (OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"{source} cannot be decompressed: {error}") from None
     except UnicodeError as error:
         likely = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "latin-1"
         raise ValueError(
@@ -93,36 +160,38 @@ def text_in(path: str, encoding: str) -> str:
 
 def parsed(text: str, source: str, options: TextOptions) -> Text:
     """Return the columns of a text; raise ValueError, with the line, for rows of other lengths and open quotes."""
-    import pandas as pd
-
     text = _without_comments(text.replace("\r\n", "\n"), options.comment, options.skip_rows)
-    mark = options.sep or _delimiter_in(text.lstrip(" \n").partition("\n")[0])
-    try:
-        head = _read(text, mark, False, nrows=_LOOKED_AT, dtype=object, na_filter=False)
-        first = [name.strip() for name in head.iloc[0]]
-        named = options.header == "yes"
-        if options.header == "auto":
-            named = _is_header(head, f"{source}, line {next(_rows(text, mark))[0]}", options.decimal or ".")
-        table = _read(text, mark, named, keep_default_na=False, na_values=MISSING, low_memory=False)
-    except pd.errors.EmptyDataError:
-        raise ValueError(f"{source} is empty") from None
-    except pd.errors.ParserError as error:
-        if "EOF inside string" in str(error):
-            *_, before, _ = [0, *(line for line, _ in _rows(text, mark))]
-            raise ValueError(f"{source}: line {before + 1} has a quotation mark that is not closed") from None
-        _refuse_uneven(text, mark, source)
-        raise ValueError(f"{source}: {str(error).rpartition('error: ')[2].strip()}") from None
-    marks = re.sub(r'"[^"]*"', "", text).count(mark) if '"' in text else text.count(mark)
-    if marks != (len(table) + named) * (len(first) - 1):  # read_csv fills up short rows
-        _refuse_uneven(text, mark, source)
+    whole = Whole(source, lambda: io.StringIO(text, newline=""))
+    return rows_in(text, dialect_of(text, whole, options), whole, options)
+
+
+def dialect_of(text: str, whole: Whole, options: TextOptions) -> Dialect:
+    """Return how a text is divided, by its first rows."""
+    source = whole.source
+    mark = options.sep or delimiter_in(text.lstrip(" \n").partition("\n")[0])
+    head = whole.read(text, mark, False, nrows=_LOOKED_AT, dtype=object, na_filter=False)
+    first = [name.strip() for name in head.iloc[0]]
+    named = options.header == "yes"
+    if options.header == "auto":
+        named = _is_header(head, f"{source}, line {next(whole.rows(mark))[0]}", options.decimal or ".")
     if not named:
-        return Text([str(j + 1) for j in range(len(first))], text, mark, named, _plain(table, text, mark, options))
-    names = [name or f"Unnamed: {j}" for j, name in enumerate(first)]
+        return Dialect(tuple(str(j + 1) for j in range(len(first))), mark, named)
+    names = tuple(name or f"Unnamed: {j}" for j, name in enumerate(first))
     if repeated := next((name for name in names if names.count(name) > 1), None):
         raise ValueError(f"{source} has more than one column named {repeated!r}; rename them")
-    if table.empty:
+    if len(head) == 1:
         raise ValueError(f"{source} has a header and no rows")
-    return Text(names, text, mark, named, _plain(table, text, mark, options))
+    return Dialect(names, mark, named)
+
+
+def rows_in(text: str, dialect: Dialect, whole: Whole, options: TextOptions) -> Text:
+    """Return the columns of some rows of a text whose division is known."""
+    mark, named, width = dialect.mark, dialect.named, len(dialect.names)
+    table = whole.read(text, mark, named, keep_default_na=False, na_values=MISSING, low_memory=False)
+    marks = re.sub(r'"[^"]*"', "", text).count(mark) if '"' in text else text.count(mark)
+    if marks != (len(table) + named) * (width - 1) or table.shape[1] != width:  # read_csv fills up short rows
+        whole.refuse_uneven(mark)
+    return Text(dialect, text, whole, _plain(table, text, mark, options), len(table))
 
 
 def _read(text: str, mark: str, named: bool, **how: Any) -> pd.DataFrame:
@@ -141,11 +210,12 @@ def _plain(table: pd.DataFrame, text: str, mark: str, options: TextOptions) -> p
         return table.iloc[:, :0]
     numbers = table.select_dtypes(["int64", "float64"])
     codes = _has_codes(text, mark)
-    return numbers.loc[:, [not (np.isinf(values).any() or (_is_whole(values) and (codes or _many_digits(values))))
+    return numbers.loc[:, [not (np.isinf(values).any() or (is_whole(values) and (codes or _many_digits(values))))
                            for _, values in numbers.items()]]  # fmt: skip
 
 
-def _is_whole(values: pd.Series) -> bool:
+def is_whole(values: pd.Series) -> bool:
+    """Return whether all numbers of a column are whole."""
     return values.dtype.kind == "i" or bool((np.rint(values) == values).where(values.notna(), True).all())
 
 
@@ -162,28 +232,11 @@ def _has_codes(text: str, mark: str) -> bool:
     return bool((begins & (letters[zeros + 1] - ord("0") < 10)).any())  # letters are not negative
 
 
-def _delimiter_in(line: str) -> str:
+def delimiter_in(line: str) -> str:
     """Return what is between the cells of the first line of a file, which may be in quotation marks."""
     # Semicolons and tabs hardly ever occur in files separated by commas; commas (decimals) do in the others.
     bare = re.sub(r'"[^"]*"', "", line)
     return next((mark for mark in "\t;,|" if mark in bare), ",")
-
-
-def _rows(text: str, mark: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield rows that are not blank, and the line on which each ends."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, skipinitialspace=True)
-    yield from ((reader.line_num, cells) for cells in reader if len(cells) > 1 or "".join(cells).strip())
-
-
-def _refuse_uneven(text: str, mark: str, source: str) -> None:
-    rows = _rows(text, mark)
-    first, cells = next(rows)
-    for line, others in rows:
-        if len(others) != len(cells):
-            raise ValueError(
-                f"{source}: line {line} has {counted(len(others), 'cell')}, line {first} has {len(cells)}; give "
-                "--sep, --skip-rows or --comment"
-            )
 
 
 def _without_comments(text: str, marks: Sequence[str], skipped: int) -> str:

@@ -16,6 +16,7 @@ import numpy as np
 from shrinktest._check import choice, counted
 from shrinktest.data.cells import OddCell, labels_of, read_column, remedy_for
 from shrinktest.data.delimited import Text, TextOptions, parsed, text_in
+from shrinktest.data.summary import ColumnSummary, identifies
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,11 +85,11 @@ class File:
         for name in names:
             try:
                 series[name] = (
-                    read_column(cells[name], types.get(name), self.text.mark, self.options)
+                    read_column(cells[name], types.get(name), self.text.dialect.mark, self.options)
                     if name in cells else self.text.numbers[plain[name]]
                 )  # fmt: skip
             except OddCell as odd:
-                place = f"{self.source}: line {self.text.line(odd.row)}, column {name!r}"
+                place = self.text.whole.place(self.text.dialect, name, odd.cell)
                 problems.append(f"{place}: {odd.cell!r} {odd.fault}; {remedy_for(odd, name)}")
         return pd.DataFrame(series), problems
 
@@ -202,17 +203,14 @@ def _gaps(files: Sequence[File], frames: Sequence[pd.DataFrame], types: Mapping[
 
 def _free_text(files: Sequence[File], frames: Sequence[pd.DataFrame], types: Mapping[str, Any]) -> list[str]:
     """Return columns of text that has too many values for categories, and is no identifier, either."""
-    import pandas as pd
-
     problems = []
     for name in dict.fromkeys(name for frame in frames for name in frame if name not in types):
-        columns = [frame[name].dropna().astype(object) for frame in frames if name in frame]
-        text = pd.concat(columns)
-        levels, rows = text.nunique(), len(text)
-        if not all(isinstance(value, str) for value in text) or (levels <= 100 and 5 * levels <= 4 * rows) or rows < 11:
-            continue
-        if text.str.contains(" ").any() or not all(column.is_unique for column in columns):
-            problems.append(f"column {name!r} holds text with {levels} different values in {rows} rows")
+        columns = [frame[name] for frame in frames if name in frame and hasattr(frame[name], "cat")]
+        try:
+            if columns:
+                identifies(name, [ColumnSummary.of(column) for column in columns])
+        except ValueError as error:
+            problems.append(str(error).partition(", too many for categories")[0])
     return problems
 
 

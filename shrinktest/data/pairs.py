@@ -16,7 +16,7 @@ import numpy as np
 
 from shrinktest._check import listed
 from shrinktest.data.bins import Bijection
-from shrinktest.data.chunks import Key, Store, digest, reduce
+from shrinktest.data.chunks import Key, Store, digest, reduce, stored
 from shrinktest.data.column import Table
 from shrinktest.data.rows import Reader, Rows
 from shrinktest.data.sources import BINS, Batches
@@ -187,6 +187,7 @@ class Blocks:
         return self.shuffle(blocks) * self.groups // self.count
 
 
+@stored
 @dataclass(eq=False)
 class Products:
     """Sums of products of features, the last of which is their squared norm, by group."""

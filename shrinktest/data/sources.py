@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -23,8 +23,8 @@ from shrinktest.data.storage import (
     names_in,
     partitions,
     paths_in,
-    schema_of_file,
     whole_columns,
+    whole_in_file,
 )
 
 BINS = 2000
@@ -56,7 +56,7 @@ class Batches:
     ----------
     data : path, list of paths, array, dask collection, lazy table or iterable of arrays
         Files whose names end in .npy, .csv or .parquet, as text or ``Path``, also with wildcards such as
-        ``"before/*.parquet"`` (CSV and Parquet take pyarrow); an array (n, d), such as a memory map; an array or a data
+        ``"before/*.parquet"`` (Parquet takes pyarrow); an array (n, d), such as a memory map; an array or a data
         frame of dask; a lazy frame of polars or a dataset of pyarrow, which must give its rows in the same order
         whenever it is read; or any object that gives arrays (n_i, d) or data frames whenever it is iterated over anew,
         as a list does and a generator does not.
@@ -82,12 +82,12 @@ class Batches:
     unbiased form leaves out the products of bins with themselves, as that of rows does those of rows.
 
     As in tables, columns that have names are compared in units of their standard deviations over all rows unless
-    ``scale`` says otherwise; those of arrays as they are.  Tables with categories, dates and text are encoded as in
+    ``scale`` says otherwise; those of arrays as they are. Tables with categories, dates and text are encoded as in
     memory, and read once more before, to find the levels of their categories, 1000 at most; so are tables with whole
-    numbers that differ in the first rows, which may identify these.  The first batch of an iterable is read once more,
-    to see whether it is a table.  Memory is, for every worker, that of a batch and of the sums of bins; and that of the
-    sample of 2000 rows, whose distances take 32 MB if a bandwidth is found on them.  The result does not depend on
-    the workers; other batches of the same rows change its last digits only.
+    numbers that differ in the first rows, which may identify these, and CSV files, to see what they hold. The first
+    batch of an iterable is read once more, to see whether it is a table. Memory is, for every worker, that of a batch
+    and of the sums of bins; and that of the sample of 2000 rows, whose distances take 32 MB if a bandwidth is found on
+    them. The result does not depend on the workers; other batches of the same rows change its last digits only.
 
     Examples
     --------
@@ -109,8 +109,6 @@ class Batches:
     columns: Sequence[Any] | None = None
     bins: int = BINS
     size: int = 2**16
-
-    _cells: ClassVar[Any] = None  # how the cells of CSV files are read
 
     def __post_init__(self) -> None:
         count(self.bins, "bins", minimum=20)
@@ -162,7 +160,7 @@ class Batches:
         if is_lazy(self.data):
             return tuple(self.data.collect_schema().names() if is_polars(self.data) else self.data.schema.names)
         if is_paths(self.data):
-            return names_in(paths_in(self.data, name)[0], self._cells)
+            return names_in(paths_in(self.data, name)[0])
         if isinstance(self.data, np.ndarray) or not is_table(first := next(iter(self.data), None)):
             return None
         return read_names(first)
@@ -179,8 +177,8 @@ class Batches:
             whole = {column: kinds[column] in "iu" if kinds[column] in "iuf" else None for column in names}
         elif is_lazy(self.data) or is_paths(self.data):
             paths = paths_in(self.data, name) if is_paths(self.data) else []
-            schemas = [schema_of_file(path, self._cells) for path in paths] or [lazy_schema(self.data, name, names)]
-            several = [whole_columns(schema, names) for schema in schemas]
+            several = [whole_in_file(path, names, self.size) for path in paths]
+            several = several or [whole_columns(lazy_schema(self.data, name, names), names)]
             whole = several[0] if all(None not in each.values() for each in several) else dict.fromkeys(names)
         else:
             return True
@@ -198,14 +196,14 @@ class Batches:
         """True if chunks know how many rows they have."""
         if is_dask(self.data):
             return not hasattr(self.data, "columns") and not np.isnan(self.data.shape[0])
-        return not is_paths(self.data) or all(path.suffix.lower() != ".csv" for path in paths_in(self.data, "data"))
+        return True
 
     def signature(self, name: str) -> list[Any] | None:
         """Return what identifies files without reading them; None if the rows are not in files."""
         if not is_paths(self.data):
             return None
         files = [(path, path.stat()) for path in paths_in(self.data, name)]
-        return [repr(self._cells), *([str(path), about.st_size, about.st_mtime_ns] for path, about in files)]
+        return [[str(path), about.st_size, about.st_mtime_ns] for path, about in files]
 
     def chunks(
         self, name: str, names: tuple[str, ...] | None, types: Mapping[str, Any] | None = None
@@ -217,7 +215,7 @@ class Batches:
         elif is_paths(self.data):
             for path in paths_in(self.data, name):
                 where = f"{path}," if name == str(path) else f"{name}, {path},"
-                yield from file_chunks(path, where, names, self.size, types, self._cells)
+                yield from file_chunks(path, where, names, self.size, types)
         elif isinstance(self.data, np.ndarray):
             values = np.atleast_1d(self.data)
             for first in range(0, len(values), self.size):

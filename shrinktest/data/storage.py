@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import check_digits, listed
+from shrinktest.data.blocks import Block, frame_of_block, kinds_in_text, names_in_text, scanned, whole_in_text
 
 #: How files are read, by the end of their name.
 KINDS = {".npy": "array", ".csv": "csv", ".parquet": "parquet"}
@@ -79,15 +80,12 @@ def paths_in(data: Any, name: str) -> list[Path]:
     return found
 
 
-def names_in(path: Path, cells: Any = None) -> tuple[str, ...] | None:
+def names_in(path: Path) -> tuple[str, ...] | None:
     """Return the names of the columns of a file; None if they have none."""
     kind = KINDS[path.suffix.lower()]
-    if kind == "array":
-        return None
-    names = tuple(schema_of_file(path, cells).names)
-    if kind == "csv" and all(map(_is_number, names)):
-        raise ValueError(f"{path} has numbers in its first row, which is to name the columns; give it such a row")
-    return names
+    if kind == "csv":
+        return names_in_text(path)
+    return tuple(schema_of_file(path).names) if kind == "parquet" else None
 
 
 def columns_in(path: Path) -> int:
@@ -97,12 +95,7 @@ def columns_in(path: Path) -> int:
 
 
 def file_chunks(
-    path: Path,
-    where: str,
-    names: tuple[str, ...] | None,
-    size: int,
-    types: Mapping[str, Any] | None,
-    cells: Any,
+    path: Path, where: str, names: tuple[str, ...] | None, size: int, types: Mapping[str, Any] | None
 ) -> Iterator[Chunk]:
     """Yield the rows of a file; ``names`` are the columns to read, in this order, and ``types`` makes them tables."""
     kind = KINDS[path.suffix.lower()]
@@ -113,15 +106,15 @@ def file_chunks(
             yield Chunk(where, path, partial(_array_rows, first=first, stop=stop), first, stop - first)
         return
     assert names is not None
-    if lacking := [name for name in names if name not in (names_in(path, cells) or ())]:
+    if lacking := [name for name in names if name not in (names_in(path) or ())]:
         raise ValueError(f"{path} has no column {listed(lacking)}")
     if kind == "csv":
-        from shrinktest.batches.delimited import AS_PANDAS, kinds_in, require_plain
-
-        how = cells or AS_PANDAS
-        require_plain(path, [name for name in names if name not in (types or {})], how)
-        kinds = None if types is None else kinds_in(path, names, types, how)
-        yield Chunk(where, path, partial(_csv_rows, names=names, size=size, kinds=kinds, cells=how, where=where))
+        kinds, text = kinds_in_text(path, size, names, types or {}), scanned(path, size)
+        for block in text.blocks:
+            read = partial(
+                _csv_rows, dialect=text.dialect, block=block, kinds=kinds, where=where if types is None else None
+            )
+            yield Chunk(where, path, read, block.first, block.rows)
         return
     from pyarrow.parquet import ParquetFile
 
@@ -140,11 +133,12 @@ def _array_rows(path: Path, first: int, stop: int) -> Iterator[np.ndarray]:
     yield _mapped(path)[first:stop]
 
 
-def _csv_rows(path: Path, names: tuple[str, ...], size: int, kinds: Any, cells: Any, where: str) -> Iterator[Any]:
-    from shrinktest.batches.delimited import block_of, open_csv
-
-    for batch in open_csv(path, names, block_of(size), kinds, cells, where):
-        yield batch if kinds is not None else _numbers_of(batch, names, where)
+def _csv_rows(path: Path, dialect: Any, block: Block, kinds: Mapping[str, str], where: str | None) -> Iterator[Any]:
+    frame = frame_of_block(path, dialect, block, kinds)
+    if where is not None:
+        for name in frame:
+            check_digits(frame[name].dropna().to_numpy(), f"{where.rstrip(',')}, column {name!r},", name)
+    yield frame if where is None else frame.to_numpy(float, na_value=np.nan)
 
 
 def _parquet_rows(path: Path, names: tuple[str, ...], group: int, size: int, where: str | None) -> Iterator[Any]:
@@ -178,17 +172,20 @@ def _called(path: Path) -> Iterator[None]:
 # --- Arrow --------------------------------------------------------------------------------------------------
 
 
-def schema_of_file(path: Path, cells: Any) -> Any:
-    """Return names and types of the columns of a file, as Arrow has them."""
+def schema_of_file(path: Path) -> Any:
+    """Return names and types of the columns of a Parquet file, as Arrow has them."""
     require_pyarrow(path)
-    if KINDS[path.suffix.lower()] == "parquet":
-        from pyarrow.parquet import read_schema
+    from pyarrow.parquet import read_schema
 
-        with _called(path):
-            return read_schema(path)
-    from shrinktest.batches.delimited import AS_PANDAS, schema_of
+    with _called(path):
+        return read_schema(path)
 
-    return schema_of(path, cells or AS_PANDAS)
+
+def whole_in_file(path: Path, names: Sequence[str], size: int) -> dict[str, bool | None]:
+    """Return True for columns of whole numbers, False for other numbers, None for others, by their names."""
+    if KINDS[path.suffix.lower()] == "csv":
+        return whole_in_text(path, size, names)
+    return whole_columns(schema_of_file(path), names)
 
 
 def require_pyarrow(what: Any) -> None:
@@ -201,7 +198,7 @@ def require_pyarrow(what: Any) -> None:
 
 def indices_in(path: Path) -> list[str]:
     """Return the columns of a Parquet file that were the index of a pandas table."""
-    about = (schema_of_file(path, None).pandas_metadata or {}) if path.suffix.lower() == ".parquet" else {}
+    about = (schema_of_file(path).pandas_metadata or {}) if path.suffix.lower() == ".parquet" else {}
     return [name for name in about.get("index_columns", []) if isinstance(name, str)]
 
 
@@ -235,14 +232,6 @@ def _numbers_of(batch: Any, names: Sequence[str], where: str) -> np.ndarray:
             check_digits(np.asarray(column.drop_null()), f"{where.rstrip(',')}, column {name!r},", name)
         values[:, j] = column.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False)
     return values
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 # --- lazy tables and dask -----------------------------------------------------------------------------------

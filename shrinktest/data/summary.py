@@ -11,6 +11,7 @@ import numpy as np
 
 from shrinktest._check import listed
 from shrinktest._rounding import DOUBLE, coarsest, rounding_of
+from shrinktest.data.chunks import stored
 from shrinktest.data.column import CODED, TIMES, WORDS, Column, as_kind, number_level, parsed, read_column, recoded
 from shrinktest.notes import note
 
@@ -24,6 +25,7 @@ FEW = 10
 Ends = tuple[tuple[int, float], ...] | None
 
 
+@stored
 @dataclass(frozen=True, eq=False)
 class ColumnSummary:
     """What is known of a column after some rows: merge those of chunks in the order of their rows.

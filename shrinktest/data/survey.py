@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import counted
-from shrinktest.data.chunks import Key, Store, digest, reduce
+from shrinktest.data.chunks import Key, Store, digest, reduce, stored
 from shrinktest.data.rows import Rows
-from shrinktest.data.storage import Chunk, is_dask
+from shrinktest.data.storage import Chunk
 from shrinktest.kernels.bandwidths import distinct, repeats, stratified
 
 SAMPLE = 2000  # rows from which bandwidths are found, all pairs of which are compared
@@ -37,6 +37,7 @@ def hashed(numbers: np.ndarray, keys: Iterable[Any]) -> np.ndarray:
     return numbers
 
 
+@stored
 @dataclass(eq=False)
 class Seen:
     """Range, moments and a random sample of some columns in some rows; NaN is left out of moments."""
@@ -107,6 +108,7 @@ class Seen:
         return np.where(self.constant, 1.0, np.sqrt(self.squares / np.maximum(self.known, 1.0)))
 
 
+@stored
 @dataclass(eq=False)
 class Survey:
     """What one reading finds of all samples."""
@@ -151,13 +153,10 @@ def survey(
     signatures, key, sizes = [rows.signature for rows in samples], None, None
     total = Survey([[] for _ in samples], [0] * len(samples), [[None] * len(groups) for _ in samples])
     if not all(rows.counted for rows in samples):
-        if isinstance(workers, int) and not any(is_dask(rows.batches.data) for rows in samples):
-            workers = 1  # rows are numbered as they come
-        else:
-            sizes = _counted(samples, workers)
+        sizes = _counted(samples, workers)
     elif None not in signatures:  # data that nothing tells from others are read once more
         key = Key("survey", {SEED: digest(keys), DATA: digest(signatures, drawn)})
-    work, jobs = partial(_look, [rows.reader for rows in samples], drawn, groups), _jobs(samples, keys, sizes, total)
+    work, jobs = partial(_look, [rows.reader for rows in samples], drawn, groups), _jobs(samples, keys, sizes)
     total = reduce(work, jobs, partial(_add, samples, drawn), total, workers, store=store, key=key)
     pooled: list[tuple[Seen, dict[int, float]]] = []
     for g, gaps in enumerate(holes) if min(total.sizes) else ():
@@ -178,14 +177,13 @@ def require_rows(samples: Sequence[Rows], found: Survey) -> None:
             raise ValueError(f"{rows.name} has {counted(size, 'row')}; a sample needs at least 2")
 
 
-def _jobs(samples: Sequence[Rows], keys: np.ndarray, sizes: Any, total: Survey) -> Iterator[tuple[Any, ...]]:
-    """Yield chunks with their sample, the keys, and the number of the first row, which may be read just before."""
+def _jobs(samples: Sequence[Rows], keys: np.ndarray, sizes: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield chunks with their sample, the keys, and the number of the first row."""
     for i, rows in enumerate(samples):
         first = 0
         for k, chunk in enumerate(rows.chunks()):
             yield chunk, i, keys[:, i], first
-            known = sizes[i][k] if sizes else chunk.rows
-            first = total.read[i] if known is None else first + known
+            first += sizes[i][k] if sizes else chunk.rows or 0
 
 
 def _counted(samples: Sequence[Rows], workers: Any) -> list[list[int]]:

@@ -131,24 +131,3 @@ def test_what_columns_hold_is_said(kind):
     numbers = Batches(data, columns=["t", "a"])
     with pytest.raises(ValueError, match=r"X, batch 0 .* has a missing value in row 1, column 'a'.*omit"):
         two_sample_test(numbers, Y[:, :2], **FAST)
-    (values,) = (piece.values for piece in numbers.pieces("X", ("t", "a")))
-    assert np.array_equal(values, [[1.0, 1.0], [0.0, np.nan], [np.nan, 3.0]], equal_nan=True)
-    with pytest.raises(TypeError, match=r"X, column 'word', must hold numbers, found .*string.*columns="):
-        next(iter(Batches(data).pieces("X", ("word",))))
-
-
-@pytest.mark.parametrize("scan", [pl.scan_parquet, lambda path: pl.scan_pyarrow_dataset(ds.dataset(path))])
-@pytest.mark.parametrize("told", [{}, {"gram": "rff"}])
-def test_decimals_that_polars_cannot_read_are_named(tmp_path, scan, told):
-    path = tmp_path / "x.parquet"
-    parquet.write_table(pa.table({"a": pa.array([1, 2, 3] * 9, pa.decimal256(40)), "b": [1.0, 2.0, 3.0] * 9}), path)
-    with pytest.raises(TypeError, match="X, column 'a', holds decimals of 40 digits, and polars reads 38 at most"):
-        two_sample_test(scan(path), scan(path), n_resamples=99, rng=0, **told)
-    x = Batches(scan(path), columns=["b"])
-    assert two_sample_test(x, x, n_resamples=99, rng=0, **told).pvalue == 1.0
-
-
-def test_other_tables_are_no_batches():
-    for table in (pl.DataFrame(X, schema=NAMES), pa.table({"a": [1.0]})):
-        with pytest.raises(TypeError, match="which is none of these"):
-            Batches(table)

@@ -11,6 +11,7 @@ from scipy import stats
 
 import naive_bins
 import naive_multiplicity
+from answers import close, same
 from shrinktest import (
     Batches,
     Candidate,
@@ -26,7 +27,7 @@ from shrinktest import (
 )
 from shrinktest.hypotheses.binned import TwoBinned
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.kernels import Linear, Rescaled
+from shrinktest.kernels import Linear
 from shrinktest.multiple.binned import planned
 from shrinktest.multiple.ensembles import KernelSpec
 from shrinktest.multiple.run import run
@@ -47,10 +48,6 @@ class Counted:
         self.readings += 1
 
 
-def same(one, other):
-    return one.statistic == other.statistic and np.array_equal(one.null_distribution, other.null_distribution)
-
-
 # --- several statistics -------------------------------------------------------------------------------------
 
 
@@ -61,7 +58,7 @@ def test_members_are_the_single_tests_from_one_reading():
     assert x.readings == 2  # to count, and for all features
     for member in result.members:
         alone = two_sample_test(Batches(X, bins=100), Y, estimator=member.estimator, kernel=member.kernel, **RFF)
-        assert same(member, alone) and member.pvalue == alone.pvalue and member.bandwidth == alone.bandwidth
+        assert close(member, alone) and member.bandwidth == pytest.approx(alone.bandwidth)
     assert list(result.table["kernel"]) == ["Gaussian"] * 4 + ["Whitened(Gaussian, lam=0.1)"] * 2
     weights = np.ones(len(result.members))
     null = np.stack([np.append(one.statistic, one.null_distribution) for one in result.members], axis=1)
@@ -78,12 +75,12 @@ def test_kernels_of_one_width_share_their_features():
 
 
 @pytest.mark.parametrize("estimator", ["auto", ["kme", "fkmse"]])
-def test_bits_do_not_depend_on_how_rows_are_cut(estimator):
+def test_cuts_change_rounding_only(estimator):
     whole = two_sample_test(Batches(X, bins=100), Y, estimator=estimator, **RFF)
     other = two_sample_test(
         Batches(Counted(X, 7), bins=100), Batches(Counted(Y, 11), bins=100), estimator=estimator, **RFF
     )
-    assert same(whole, other) and whole.pvalue == other.pvalue
+    assert all(map(close, whole.members, other.members)) and whole.pvalue == other.pvalue
 
 
 def test_grids_and_collections():
@@ -222,12 +219,6 @@ def test_whitening_of_linear_features_is_the_mahalanobis_distance_of_bins():
     assert biased.statistic == pytest.approx(expected, rel=0.05) and result.route == "factor"
 
 
-def test_many_products_are_those_of_leading_components():
-    result = two_sample_test(Batches(X, bins=50), Y, kernel="second-order", **{**RFF, "rank": 60})
-    assert result.context.hypothesis.means[0].shape[1] == 60 + 990
-    assert any(note.code == "approximation" and "of the variance" in note for note in result.notes)
-
-
 # --- columns ------------------------------------------------------------------------------------------------
 
 
@@ -249,13 +240,6 @@ def test_columns_are_adjusted_on_shared_permutations_of_bins():
     result = two_sample_test_columns(Batches(wide[0], bins=100), wide[1], **RFF)
     rows = np.vstack([result.statistics, result.null_distributions])
     assert np.allclose(result.adjusted, naive_multiplicity.step_down(rows))
-
-
-def test_columns_of_files_by_name(tmp_path):
-    pd.DataFrame(X, columns=["a", "b"]).to_parquet(tmp_path / "x.parquet")
-    pd.DataFrame(Y[:, ::-1], columns=["b", "a"]).to_parquet(tmp_path / "y.parquet")
-    result = two_sample_test_columns(tmp_path / "x.parquet", tmp_path / "y.parquet", bandwidth={"b": 0.5}, **RFF)
-    assert list(result.table["column"]) == ["a", "b"] and result.pvalues[1] <= 0.03
 
 
 def test_columns_with_one_value_only_are_not_tested():
@@ -287,11 +271,6 @@ def test_level(kind):
             rejected += two_sample_test(x, y, **chosen, **told).reject()
     low, high = stats.binom(trials, 0.1).interval(0.999)
     assert rejected <= high and (kind == "columns" or low <= rejected)
-
-
-def test_features_of_scaled_kernels_are_found():
-    result = two_sample_test(Batches(X, bins=100), Y, kernel=[Gaussian(), Rescaled(Whitened(), "sd")], **RFF)
-    assert len(result.members) == 2 and len(result.context.hypothesis.means) == 2
 
 
 def test_the_note_on_power_says_what_the_study_found():

@@ -1,1 +1,0 @@
-"""Samples with more rows than memory: read in batches, and added up in bins."""

@@ -1,1 +1,0 @@
-"""Tables as people have them, and how their columns become the numbers that a kernel compares."""
