@@ -128,7 +128,7 @@ def _features(features: FeatureMap, rows: Array, width: int) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """Which row of which sample is in which bin."""
+    """Assignment of the rows of all samples to bins."""
 
     rows: tuple[int, ...]  # of the samples
     size: int  # rows of a bin

@@ -49,7 +49,7 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class Scanned:
-    """What one reading finds of a file: its blocks, and what its columns look like."""
+    """Result of one pass over a file: its blocks, and what its columns look like."""
 
     dialect: Dialect
     blocks: tuple[Block, ...]

@@ -43,7 +43,7 @@ _CALLED = {
 
 
 class Look(NamedTuple):
-    """How many rows of a column look so, the first such cell, and the first other one."""
+    """Number of rows of a column that look alike, the first such cell, and the first other cell."""
 
     rows: int
     like: str | None
@@ -57,7 +57,7 @@ _LOOKS = ("number", "whole", "code", "pointed", "grouped", "plain", "numeric", "
 
 @dataclass(frozen=True)
 class Looks:
-    """What the cells of a column look like; those of successive rows are merged, so that parts make the whole."""
+    """Looks of the cells of a column; looks of successive rows are merged, so that parts make the whole."""
 
     present: int = 0  # rows with a value
     each: Mapping[str, Look] = field(default_factory=dict)

@@ -140,7 +140,7 @@ def _of_partition(known: tuple[Callable[..., Any], tuple[Any, ...]], rows: Any) 
 
 @dataclass(frozen=True)
 class Key:
-    """What a total depends on, as digests by what they stand for; ``name`` is that of the reduction."""
+    """Digests of everything a total depends on, by name; ``name`` names the reduction."""
 
     name: str
     depends: Mapping[str, str]

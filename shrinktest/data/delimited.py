@@ -46,7 +46,7 @@ class TextOptions:
 
 @dataclass(frozen=True)
 class Dialect:
-    """How the text of a file is divided."""
+    """Column names and delimiter of a text file."""
 
     names: tuple[str, ...]
     mark: str  # between cells

@@ -32,7 +32,7 @@ _APART = 2.0**-0.5  # unit of an indicator of missing values: 0 and 1 are the sq
 
 @dataclass(frozen=True)
 class Code:
-    """How one column becomes columns of numbers, its features.
+    """Rule by which a column becomes columns of numbers, its features.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class Code:
 
 @dataclass(frozen=True, eq=False)
 class Encoding:
-    """How the columns of a table become the numbers that a kernel compares.
+    """Rules by which the columns of a table become the numbers that a kernel compares.
 
     Numbers, ordered categories (their position), dates and durations (in days) and times of day (in hours) have one
     feature each, in units that ``scale`` says.  A category has an indicator for every level, so that two different
@@ -195,7 +195,7 @@ class Encoding:
 
     @property
     def dated(self) -> np.ndarray:
-        """Which features (d,) are dates."""
+        """Return which features (d,) are dates."""
         return np.array([code.kind == "date" for code in self.codes for _ in code.features])
 
     @property

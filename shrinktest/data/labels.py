@@ -172,7 +172,7 @@ def _columns_equal(table: Any, labels: Any) -> list[str]:
 
 
 def numbered(word: str, count: int) -> tuple[str, ...]:
-    """What messages call several: "samples[0]", "samples[1]", ..."""
+    """Return names for messages: "samples[0]", "samples[1]", ..."""
     return tuple(f"{word}[{i}]" for i in range(count))
 
 
@@ -189,7 +189,7 @@ def named_samples(samples: Sequence[Any], things: str = "samples") -> tuple[tupl
 
 
 def two_names(given: Any, things: str = "samples", such: tuple[str, str] = ("before", "after")) -> tuple[str, str]:
-    """What a user calls two samples, or other things; raises an error for what tells nobody which is which."""
+    """Check the names a user gives to two samples or other things; raise an error unless they differ."""
     if not isinstance(given, tuple | list) or len(given) != 2 or not all(isinstance(one, str) and one for one in given):
         raise TypeError(f"names must be two texts, such as {such}; got {given!r}")
     if given[0] == given[1]:

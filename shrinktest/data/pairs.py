@@ -151,7 +151,7 @@ def _width(rows: Rows) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """Which pair is in which block, and which block in which group."""
+    """Assignment of pairs to blocks, and of blocks to groups."""
 
     rows: int  # pairs in all
     shuffle: Bijection  # of the numbers of blocks; those that come next to each other make a group
@@ -203,7 +203,7 @@ class Products:
 
 @dataclass(frozen=True, eq=False)
 class Multiplying:
-    """How products of features are summed; ``maps`` are those of x, and then those of y."""
+    """Rule by which products of features are summed; ``maps`` has the feature maps of x, then of y."""
 
     blocks: Blocks
     widths: tuple[int, int]

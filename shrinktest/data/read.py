@@ -68,7 +68,7 @@ class Samples:
         return tuple(map(len, self.values))
 
     def matched(self) -> Samples:
-        """The same pairs, of which only complete ones are compared by their values; see :func:`_matched`."""
+        """Return pairs of which only complete ones are compared by their values; see :func:`_matched`."""
         gaps = [] if self.encoding is None else [code.name for code in self.encoding.codes if code.indicated]
         if self.encoding is None or not gaps:
             return self
@@ -316,7 +316,7 @@ def read_variables(
 
 
 def _omitted_together(given: Sequence[Any], read: Sequence[Observed], keep: Rows) -> tuple[str, ...]:
-    """How many rows of variables were left out, and for which columns of which of them, if any were.
+    """Return notes on rows of variables that were left out, and for which columns.
 
     A table that is ``given`` for several variables is spoken of once.
     """
@@ -356,12 +356,12 @@ def scales_of(scale: Any, columns: Sequence[Columns], names: Sequence[str]) -> l
 
 
 def _two(names: Sequence[str]) -> bool:
-    """Whether messages speak of two, X and Y, rather than of several."""
+    """Return True if messages speak of X and Y rather than of several samples."""
     return tuple(names) == XY
 
 
 def _together(names: Sequence[str], labels: str) -> str:
-    """What messages call the samples one after the other, and how their labels may be given."""
+    """Return the words of messages for the samples together, and for how to give their labels."""
     if _two(names):
         return f"X and Y together (or give a pair, {labels}=(those of X, those of Y))"
     return "all samples together (or give a list, a vector for each sample)"

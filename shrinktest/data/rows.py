@@ -20,7 +20,7 @@ from shrinktest.data.tables import is_table, read_names, read_table, table_of
 
 @dataclass(frozen=True, eq=False)
 class Reader:
-    """How the rows of any chunk of a sample are read; it holds no rows, and goes to any worker."""
+    """Reader of the rows of any chunk of a sample; it holds no rows, and is sent to workers."""
 
     name: str  # in messages
     names: tuple[str, ...] | None  # of columns, in the order in which they are read
@@ -179,7 +179,7 @@ class Rows:
 
     @property
     def signature(self) -> Any:
-        """What tells these rows from others without reading them; None if nothing does."""
+        """Return what identifies these rows without reading them; None if nothing does."""
         known = self.batches.signature(self.name)
         reader, types = self.reader, sorted((self.reader.types or {}).items())
         return known and [known, reader.names, reader.columns, reader.omit, self.batches.size, repr(types)]

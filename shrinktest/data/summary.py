@@ -28,7 +28,7 @@ Ends = tuple[tuple[int, float], ...] | None
 @stored
 @dataclass(frozen=True, eq=False)
 class ColumnSummary:
-    """What is known of a column after some rows: merge those of chunks in the order of their rows.
+    """Summary of a column after some rows; summaries of successive chunks are merged in their order.
 
     Attributes
     ----------

@@ -99,7 +99,7 @@ class Seen:
 
     @property
     def constant(self) -> np.ndarray:
-        """Which columns (d,) have one value only."""
+        """Return which columns (d,) are constant."""
         return np.asarray(self.low == self.high)
 
     @property
@@ -111,7 +111,7 @@ class Seen:
 @stored
 @dataclass(eq=False)
 class Survey:
-    """What one reading finds of all samples."""
+    """Result of one pass over all samples."""
 
     counts: list[list[int]]  # for every sample the rows that are kept of each of its chunks
     read: list[int]  # rows of every sample, with those that are left out because of missing values

@@ -17,7 +17,7 @@ NOTHING = (math.nan, math.nan)
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """What varies independently in two tables: their rows, or the pairs or groups that these belong to."""
+    """Independent units of two tables: their rows, or the pairs or groups of rows."""
 
     sizes: tuple[int, int]  # rows of both tables
     # (N,): the unit of every row, those of the first table before those of the second; whole numbers from 0
@@ -35,18 +35,18 @@ class Units:
         return cls(sizes, np.arange(sum(sizes)) % sizes[0], paired=True)
 
     def taken(self, keep: np.ndarray) -> Units:
-        """Those of the rows that are kept."""
+        """Return the units of the rows that are kept."""
         first = int(keep[: self.sizes[0]].sum())
         return Units((first, int(keep.sum()) - first), self.codes[keep], self.paired)
 
     @property
     def alone(self) -> bool:
-        """Whether every row is a unit of its own."""
+        """Return True if every row is a unit of its own."""
         return not self.paired and np.unique(self.codes).size == self.codes.size
 
     @property
     def table(self) -> np.ndarray:
-        """Of every row whether it is in the first table (0) or in the second (1)."""
+        """Table of every row: the first (0) or the second (1)."""
         return np.repeat([0, 1], self.sizes)
 
     def sums(self, *values: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Which features of rows are kept as means of bins, so that one reading serves every statistic of a test."""
+"""Features of rows that are kept as means of bins, so that one pass serves every statistic of a test."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ class Plan:
         return _Base(kernel, gram.name, gram.note, gram.kernel, gram.columns or 1, points)
 
     def _lacking(self, more: int, widest: int) -> str:
-        """What a MemoryError says where there is no room for more features, which there is after the call otherwise."""
+        """Return the text of a MemoryError if there is no room for more features; otherwise reserve it."""
         features, largest = self.features + more, max(self.largest, widest)
         reading, after = (self.bins + self.most) * features, self.bins * (features + 2 * largest)
         if (takes := 8.0 * max(reading, after)) > self.memory:

@@ -1,4 +1,4 @@
-"""Which features of pairs are multiplied, so that one reading serves every statistic of a test."""
+"""Features of pairs that are multiplied, so that one pass serves every statistic of a test."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class PairPlan:
         return PairFeatures(asked, kernel, gram.name, gram.note, gram.kernel, gram.columns or 1)
 
     def _lacking(self, ranks: tuple[int, int], fresh: Sequence[int]) -> str:
-        """What a MemoryError says where there is no room for more products, which there is after the call otherwise."""
+        """Return the text of a MemoryError if there is no room for more products; otherwise reserve it."""
         more = self.groups * LENGTH * (ranks[0] + 1) * (ranks[1] + 1)
         cells = self.cells + more + self.groups * sum((rank + 1) ** 2 for rank in fresh)
         largest = max(self.largest, more)

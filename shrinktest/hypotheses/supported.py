@@ -1,4 +1,4 @@
-"""What tests of samples in batches support, checked before any row is read."""
+"""Checks of what tests of samples in batches support, made before any row is read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def without_data(kernel: Kernel) -> Kernel:
 
 
 def checked_route(kernel: Kernel, gram: str) -> str:
-    """How the features of rows are found; raises ValueError where there are none of this name."""
+    """Return the route to features of rows; raise ValueError if there is none of this name."""
     if gram == "rff" and not has_spectrum(without_data(kernel)):
         raise no_spectrum(kernel)
     if gram in ("rff", "nystrom"):

@@ -12,7 +12,7 @@ from shrinktest.units import beside_gaps
 
 
 def deviations_in(units: Any, gaps: Sequence[int]) -> bool:
-    """Whether standard deviations are wanted, by the units of every column of numbers, or of all.
+    """Return True if standard deviations are needed for the units of any column of numbers.
 
     In the columns ``gaps`` a number stands in place of missing values, with an indicator beside each.
     """

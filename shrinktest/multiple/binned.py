@@ -157,7 +157,7 @@ def _each(kernel: Any) -> Sequence[Any]:
 
 
 def planned(hypothesis: Binned, settings: Settings, generator: np.random.Generator, rank: int) -> Plan:
-    """What will be read, nothing yet; ``rank`` is that of features where nobody says how many."""
+    """Plan what will be read; ``rank`` is the number of features unless a kernel sets it."""
     kept = copy.deepcopy(generator)
     bins = hypothesis.sizes
     return Plan(

@@ -29,7 +29,7 @@ class Distribution:
 
     @classmethod
     def of(cls, first: Column, second: Column) -> Distribution:
-        """That of a column with the same levels in both tables."""
+        """Distribution of a column with the same levels in both tables."""
         if first.levels:
             return cls._of_levels(first, second)
         values = [numbers[~np.isnan(numbers)] for numbers in (first.numbers(), second.numbers())]

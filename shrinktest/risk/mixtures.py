@@ -167,7 +167,7 @@ class RandomMixture(MixtureDesign):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FixedMixture(MixtureDesign):
-    """The same mixture in every trial.
+    """A mixture that is the same in every trial.
 
     Parameters
     ----------

@@ -338,7 +338,7 @@ SIMULATIONS: dict[str, Simulation] = {
 
 @dataclass(frozen=True, repr=False)
 class HyppoSimulation(IndependenceDesign):
-    """One of hyppo's twenty simulations of dependence.
+    """A simulation of dependence from hyppo's twenty.
 
     The settings of [V19], also in [P19], with ``noise`` as published (n = 100, p = 1).  For p = ``dimension`` > 1,
     curves are those of w'x with w = (1, 1/2, 1/3, ...); "spiral", "circle" and "ellipse" are on a sphere; y has p
