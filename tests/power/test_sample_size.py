@@ -207,17 +207,6 @@ def test_searches_begin_where_a_test_can_reject(recwarn):
     assert not [one for one in recwarn if "can never reject" in str(one.message)]
 
 
-def test_plot_marks_the_answer_within_the_figure(found):
-    ax = replace(found, estimator="FKMSE(lam_cov=0.3), of a laboratory with a long name, " * 3).plot()
-    ax.figure.canvas.draw()
-    legend, box = ax.get_legend().get_window_extent(), ax.figure.bbox
-    for part in (ax.title.get_window_extent(), legend):
-        assert box.x0 <= part.x0 and part.x1 <= box.x1 and box.y0 <= part.y0 and part.y1 <= box.y1
-    assert f"n = {found.n}" in [text.get_text() for text in ax.get_legend().get_texts()]
-    assert legend.x0 >= ax.get_window_extent().x1 and ax.get_xlabel() == "sample size n"
-    matplotlib.pyplot.close(ax.figure)
-
-
 # --- equivalence ----------------------------------------------------------------------------------------------
 
 MARGIN = {"margin": 0.15, "measure": "distance", "bandwidth": 1.0}  # 1 - exp(-1 / 6) is the distance of the design

@@ -93,7 +93,7 @@ class Design(ABC):
 
     def __init_subclass__(cls) -> None:
         cls.name = vars(cls).get("name") or re.sub(r"(?<!^)(?=[A-Z])", "-", cls.__name__).lower()
-        cls.summary = (cls.__doc__ or "").partition("\n")[0].rstrip(".")
+        cls.summary = vars(cls).get("summary") or (cls.__doc__ or "").partition("\n")[0].rstrip(".")
 
     def __post_init__(self) -> None:
         for f in fields(self):  # type: ignore[arg-type]  # every subclass that has parameters is a dataclass
