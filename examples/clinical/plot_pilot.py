@@ -31,7 +31,7 @@ benign = tumors.loc[tumors["target"] == 1, "mean symmetry"]
 malignant = tumors.loc[tumors["target"] == 0, "mean symmetry"]
 pilot = benign.sample(20, random_state=0), malignant.sample(20, random_state=0)
 
-answer = solve_sample_size(FromData(*pilot), power=0.8, n_trials=200, n_resamples=99, workers=1, progress=False)
+answer = solve_sample_size(FromData(*pilot), power=0.8, n_trials=100, n_resamples=99, workers=1, progress=False)
 print(f"The pilot asks for {answer.n} tumors per sample.")
 
 # %%
@@ -41,7 +41,7 @@ truth = power_study(
     FromData(benign, malignant),
     "kme",
     [answer.n, 30, 45, 60],
-    n_trials=100,
+    n_trials=60,
     n_resamples=99,
     with_null=False,
     workers=1,

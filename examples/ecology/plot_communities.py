@@ -51,7 +51,7 @@ print(
 plt.rc("font", size=15)
 figure, ax = plt.subplots(figsize=(7.5, 5.25), layout="constrained")
 change = (burnt - unburnt).groupby(sites).mean()
-ax.boxplot(change, orientation="horizontal", tick_labels=[name[:9] for name in species])
+ax.boxplot(change, orientation="horizontal", tick_labels=species)
 ax.axvline(0, color="black", linestyle=":")
 ax.set(xlabel="burnt less unburnt (square root of counts)", ylabel="", title="Change by site")
 plt.show()

@@ -35,10 +35,10 @@ def records(n, width=1.0):
     return np.column_stack([dose, dose + 0.3 * rng.normal(size=n)])
 
 
-data = records(400)
-shuffled = records(400)
+data = records(600)
+shuffled = records(600)
 shuffled[:, 1] = rng.permutation(shuffled[:, 1])
-models = {"margins": shuffled, "relation": records(400, width=1.3)}
+models = {"margins": shuffled, "relation": records(600, width=1.2)}
 for name, rows in models.items():
     print(f"data and {name}: equal distributions? p = {two_sample_test(data, rows, rng=0).pvalue:.3f}")
 
