@@ -74,9 +74,7 @@ def kinds_in_text(path: Path, size: int, names: Sequence[str], types: Mapping[st
     for name in names:
         wanted = "category" if types.get(name) == DROP else types.get(name)
         try:
-            kinds[name] = (
-                "category" if wanted == DROP else kind_of(found.looks[name], wanted, found.dialect.mark, _OPTIONS)
-            )
+            kinds[name] = kind_of(found.looks[name], wanted, found.dialect.mark, _OPTIONS)
         except OddCell as odd:
             raise _odd(path, found.dialect, name, odd) from None
     return kinds
@@ -141,10 +139,7 @@ def _without_options() -> Iterator[None]:
 
 
 def _whole(path: Path) -> Whole:
-    def opened() -> IO[str]:
-        return path.open(encoding="utf-8-sig", newline="")
-
-    return Whole(str(path), opened)
+    return Whole(str(path), lambda: path.open(encoding="utf-8-sig", newline=""))
 
 
 @lru_cache(1000)

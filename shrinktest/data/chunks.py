@@ -164,7 +164,7 @@ class Store:
         if not store.path.exists():
             return store
         try:
-            with np.load(store.path, allow_pickle=False) as file:
+            with store.path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in file.files}
             for name, (depends, done, total) in json.loads(str(arrays["index"])).items():
                 store.known[name] = Key(name, depends), done, _from_plain(total, arrays)

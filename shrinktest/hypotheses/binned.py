@@ -28,7 +28,7 @@ from shrinktest.hypotheses.context import EffectOptions, FittedStatistic, TestCo
 from shrinktest.hypotheses.effects import MEASURED, leading_notes, pair_of_samples, two_sample_effect
 from shrinktest.hypotheses.equality import EqualDistributions, TwoEqualDistributions
 from shrinktest.hypotheses.supported import checked_policy, checked_units
-from shrinktest.hypotheses.units_of_rows import deviations_in, said_of_fills, settled_units
+from shrinktest.hypotheses.units_of_rows import fill_notes, settled_units
 from shrinktest.kernels import Kernel, Linear, Rescaled
 from shrinktest.kernels.bandwidths import reach_notes
 from shrinktest.kernels.inner import FeatureMap
@@ -42,7 +42,7 @@ from shrinktest.results.info import TWO_SAMPLE
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.mmd import prepare
 from shrinktest.statistics.statistic import Prepared
-from shrinktest.units import as_scale, far_apart
+from shrinktest.units import far_apart
 
 _WITHOUT = "samples in batches keep mean features of bins, and no rows: "
 
@@ -96,15 +96,13 @@ class Binned(EqualDistributions):
             refuse_empty_columns(rows, workers, min(seen.sizes))
         require_rows(rows, seen)
         if found is not None:
-            read = found.filled(seen.fills).rows
-            encoding = found.filled(seen.fills).encodings[0]
+            found = found.filled(seen.fills)
+            read, encoding = found.rows, found.encodings[0]
         pooled = seen.pooled[0]
         bins = Bins.drawn(seen.sizes, as_batches(samples, names)[0].bins, rng)
-        settled: Any = as_scale(units, len(pooled.low))
-        if deviations_in(units, gaps):
-            settled = settled_units(units, gaps, pooled.deviations, pooled.constant)
+        settled = settled_units(units, gaps, pooled)
         name = " and ".join(names) if cls.kind is TWO_SAMPLE else "the samples"
-        remarks = (*_omitted(rows, seen), *said_of_fills(gaps, len(pooled.rows), sum(seen.sizes)))
+        remarks = (*_omitted(rows, seen), *fill_notes(gaps, len(pooled.rows), sum(seen.sizes)))
         if found is not None and encoding is not None:
             encoding = encoding.knowing(pooled.constant)
             remarks = (*found.notes, *remarks, *encoding.notes(name, unasked=unasked and first is not None))

@@ -25,7 +25,7 @@ from shrinktest.hypotheses.effects import MEASURED, effect_of_dependence, varian
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.pair_features import PairPlan
 from shrinktest.hypotheses.supported import checked_units
-from shrinktest.hypotheses.units_of_rows import deviations_in, said_of_fills, settled_units
+from shrinktest.hypotheses.units_of_rows import fill_notes, settled_units
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.bandwidths import reach_notes
 from shrinktest.notes import note
@@ -38,7 +38,6 @@ from shrinktest.statistics.hsic import scaled_norm
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.statistic import Prepared
 from shrinktest.statistics.sums import ROWS, PairSums, ShiftedSums
-from shrinktest.units import as_scale
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -105,12 +104,7 @@ class IndependenceInBatches(Independence):
         if found is not None:
             found = found.filled(seen.fills)
             pairs, encodings = _encoded(found), found.encodings
-        settled = [
-            settled_units(one, gap, side.deviations, side.constant)
-            if deviations_in(one, gap)
-            else as_scale(one, len(side.low))
-            for one, gap, side in zip(units, gaps, seen.pooled, strict=True)
-        ]
+        settled = [settled_units(*each) for each in zip(units, gaps, seen.pooled, strict=True)]
         sample = [side.rows for side in seen.pooled]
         points = representative([pairs.rows], seen, groups, sample, workers, store)
         encodings = tuple(
@@ -124,7 +118,7 @@ class IndependenceInBatches(Independence):
         if left:
             which = f"{counted(left, 'pair')} with missing values {'was' if left == 1 else 'were'}"
             remarks.append(f"{which} left out of {left + seen.sizes[0]}.")
-        remarks += said_of_fills([*gaps[0], *gaps[1]], len(sample[0]), seen.sizes[0])
+        remarks += fill_notes([*gaps[0], *gaps[1]], len(sample[0]), seen.sizes[0])
         for encoding, name, names, side in zip(encodings, XY, pairs.names, seen.pooled, strict=True):
             if encoding is not None:
                 remarks += encoding.notes(name, unasked=unasked and encoding.named)

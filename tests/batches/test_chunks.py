@@ -375,7 +375,7 @@ TABLE = pd.DataFrame(X[:200], columns=["a", "b", "c"])
         ("broken.parquet", ValueError, r"broken\.parquet cannot be read"),
         ("broken.npy", ValueError, r"broken\.npy cannot be read"),
         ("latin.csv", ValueError, r"latin\.csv is not text in UTF-8"),
-        ("plain.csv", ValueError, r"has the columns 1, 2, 3, and another sample a, b, c"),
+        ("plain.csv", ValueError, r"t\.parquet has the columns a, b, c, and another sample 1, 2, 3"),
         ("twice.csv", ValueError, r"twice\.csv has more than one column named 'a'"),
         ("index.parquet", ValueError, "has a column '__index_level_0__', the index of a saved table"),
         ("named.parquet", ValueError, "has a column 'subject', the index of a saved table"),

@@ -12,7 +12,7 @@ import pytest
 
 from answers import close as same
 from clusters import pids, two_workers
-from shrinktest import Batches, independence_test, k_sample_test, two_sample_test
+from shrinktest import Batches, independence_test, two_sample_test
 
 pytest.importorskip("distributed")
 import dask
@@ -53,33 +53,6 @@ def test_partitions_change_nothing(kind, partitions):
     for scheduler in ("threads", "synchronous"):
         with dask.config.set(scheduler=scheduler):
             assert same(two_sample_test(kind(X, partitions), kind(Y, partitions), **FAST), expected())
-
-
-def test_mixed_frames_are_those_in_memory():
-    def mixed(values, partitions):
-        table = pd.DataFrame(values, columns=NAMES).assign(
-            city=np.array(["Ulm", "Bern", "Zug"])[(values[:, 0] > 0).astype(int) + (values[:, 1] > 1.0)],
-            grade=pd.Categorical(np.where(values[:, 2] > 0, "good", "bad"), ["bad", "good"], ordered=True),
-            truth=values[:, 1] > 0.5,
-        )
-        return dd.from_pandas(table, npartitions=partitions) if partitions else Batches([table])
-
-    tables = [two_sample_test(mixed(X, n), mixed(Y, n), **FAST) for n in (0, 1, 7)]
-    assert same(tables[0], tables[1]) and same(tables[0], tables[2])
-    assert {code.kind for code in tables[2].encodings[0].codes} == {"number", "category", "ordered", "boolean"}
-
-
-def test_landmarks_single_precision_and_samples_of_other_kinds():
-    nystrom = {**FAST, "gram": "nystrom"}
-    assert same(two_sample_test(array(X, 5), Y, **nystrom), two_sample_test(Batches(X), Y, **nystrom))
-    single = X.astype(np.float32)
-    assert same(
-        two_sample_test(array(single, 5), frame(Y, 3), **FAST),
-        two_sample_test(Batches(single.astype(np.float64)), Y, **FAST),
-    )
-    several = {"x": frame(X, 4), "y": array(Y, 2), "z": X[:2000]}
-    plain = {"x": Batches(X), "y": Y, "z": X[:2000]}
-    assert same(k_sample_test(several, **FAST), k_sample_test(plain, **FAST))
 
 
 @pytest.mark.parametrize("partitions", [1, 7])

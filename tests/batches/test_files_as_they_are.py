@@ -35,14 +35,6 @@ def test_a_column_without_values_in_one_file(tmp_path):
     assert found.n_observations == (200, 150) and any("20 rows" in note for note in found.notes)
 
 
-@pytest.mark.parametrize("kind", [arrow.date32(), arrow.timestamp("us"), arrow.timestamp("s", "UTC")], ids=str)
-def test_arrow_tables_with_dates_are_batches(kind):
-    days = arrow.array(rng.permutation(200).astype("M8[D]")).cast(kind)
-    table = arrow.table({"a": X[:, 0], "d": days})
-    found = two_sample_test(Batches([table.slice(0, 120)]), Batches([table.slice(60, 140)]), **HOW)
-    assert found.n_observations == (120, 140) and found.columns == (("a", "d"),)
-
-
 @pytest.mark.parametrize("what", ["array", "cut off", "flipped"])
 def test_what_is_no_store_says_so(tmp_path, what):
     store = tmp_path / "s.npz"

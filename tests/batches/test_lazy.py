@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from answers import close as same
-from shrinktest import Batches, k_sample_test, two_sample_test, two_sample_test_columns
+from shrinktest import Batches, two_sample_test
 
 pa = pytest.importorskip("pyarrow")
 pl = pytest.importorskip("polars")
@@ -71,16 +71,6 @@ def test_filters_and_folders_that_are_columns(tmp_path):
     assert same(found, two_sample_test(Batches(x), Y[:, :2], **FAST))
 
 
-def test_all_tests_take_them(folder, expected):
-    scanned, dataset = pl.scan_parquet(folder / "*.parquet"), ds.dataset(folder)
-    for x in (scanned, dataset):
-        assert same(two_sample_test(x, Y, workers=2, **FAST), expected)
-        assert k_sample_test(x, Y, **FAST).pvalue == k_sample_test(Batches(X), Y, **FAST).pvalue
-        columns = two_sample_test_columns(x, Y, **{**FAST, "scale": "auto"})
-        files = two_sample_test_columns(str(folder / "*.parquet"), Y, **{**FAST, "scale": "auto"})
-        assert columns.pvalues.tolist() == files.pvalues.tolist()
-
-
 def mixed(n, seed):
     rng = np.random.default_rng(seed)
     days = np.datetime64("2020-01-01") + rng.integers(0, 900, size=n)
@@ -97,16 +87,6 @@ def mixed(n, seed):
     )
 
 
-@pytest.mark.parametrize("size", [50, 333, 10_000])
-def test_lazy_tables_are_mixed_as_in_memory(polars, size):
-    x, y = mixed(900, 0), mixed(700, 1)
-    told = {**FAST, "scale": "auto", "nan_policy": "indicator"}
-    expected = two_sample_test(Batches([x]), Batches([y]), **told)
-    found = two_sample_test(Batches(x.lazy(), size=size), Batches(y.lazy(), size=size), **told)
-    assert same(found, expected) and found.columns == (tuple(x.columns),)
-    assert same(two_sample_test(Batches(x.lazy(), size=size), Batches([y]), workers=2, **told), expected)
-
-
 @pytest.mark.parametrize("size", [50, 10_000])
 def test_datasets_are_mixed_as_files_are(tmp_path, size):
     for name, one in (("x", mixed(900, 0)), ("y", mixed(700, 1))):
@@ -118,16 +98,3 @@ def test_datasets_are_mixed_as_files_are(tmp_path, size):
     x, y = (Batches(ds.dataset(tmp_path / name), size=size) for name in "xy")
     assert same(two_sample_test(x, y, **told), expected)
     assert expected.n_observations != (900, 700)
-
-
-@pytest.mark.parametrize("kind", ["polars", "pyarrow"])
-def test_what_columns_hold_is_said(kind):
-    table = pa.table({"a": [1, None, 3], "t": [True, False, None], "word": ["x", "y", "z"]})
-    data = ds.dataset(table) if kind == "pyarrow" else pl.from_arrow(table).lazy()
-    with pytest.raises(ValueError, match="column 'word' holds categories in X and numbers in Y; convert one, read"):
-        two_sample_test(data, Y, **FAST)
-    with pytest.raises(ValueError, match="X has no column 'd'; it has 'a', 't', 'word'"):
-        two_sample_test(Batches(data, columns=["d"]), Y, **FAST)
-    numbers = Batches(data, columns=["t", "a"])
-    with pytest.raises(ValueError, match=r"X, batch 0 .* has a missing value in row 1, column 'a'.*omit"):
-        two_sample_test(numbers, Y[:, :2], **FAST)
