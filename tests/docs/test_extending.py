@@ -71,8 +71,8 @@ TESTS = {
 
 
 def test_sections_of_the_page():
-    sections = {"An estimator", "A kernel", "A statistic", "A permutation scheme", "A test", "A design", "In the package"}
-    assert sections == set(SECTIONS)
+    titles = {"An estimator", "A kernel", "A statistic", "A permutation scheme", "A test", "A design", "In the package"}
+    assert titles == set(SECTIONS)
 
 
 def test_the_statistic_of_the_page():
