@@ -134,9 +134,9 @@ def _columns_of_time(table: Table, name: str, requested: set[str]) -> dict[str, 
         raise ValueError(f"{name} holds only dates, which tell the time; give the values that were observed then")
     clocks, remaining = dates, [column for column in table.columns if column not in dates]
     for is_clock in (_counts_evenly, _counts_unevenly) if table.named else ():
-        found = [column for column in remaining if column.name not in requested and is_clock(column)]
-        if len(found) < len(remaining):
-            clocks, remaining = clocks + found, [column for column in remaining if column not in found]
+        timed = [column for column in remaining if column.name not in requested and is_clock(column)]
+        if len(timed) < len(remaining):
+            clocks, remaining = clocks + timed, [column for column in remaining if column not in timed]
     return {column.name: column.kind for column in clocks}
 
 
@@ -212,9 +212,9 @@ def _with_all_digits(times: Any) -> Any:
     """Times of polars in nanoseconds and chunks of pyarrow as numpy's where Python's, which have zones, lack digits."""
     if getattr(getattr(times, "dtype", None), "time_unit", "") != "ns" and not hasattr(times, "combine_chunks"):
         return times
-    found = times.to_numpy()
-    coarse = found.astype(f"{found.dtype.kind}8[us]") if found.dtype.kind in "mM" else found
-    return times if np.all((coarse == found) | (coarse != coarse)) else found
+    instants = times.to_numpy()
+    coarse = instants.astype(f"{instants.dtype.kind}8[us]") if instants.dtype.kind in "mM" else instants
+    return times if np.all((coarse == instants) | (coarse != coarse)) else instants
 
 
 def as_times(times: Any, X: Any) -> list[Any]:
@@ -230,16 +230,16 @@ def as_times(times: Any, X: Any) -> list[Any]:
     kind = getattr(times, "dtype", None)
     alone = getattr(times, "ndim", 1) != 1  # a date is no vector of dates, and is refused as one
     plain = alone or (getattr(kind, "kind", "") not in ("M", "m") and not hasattr(times, "freq"))
-    found = as_labels(times, "times", rows, "X") if plain else list(times)
-    if len(found) != rows:
-        raise ValueError(f"times has {len(found)} entries, and X has {counted(rows, 'row')}; give one for each")
-    for row, time in enumerate(found):
+    moments = as_labels(times, "times", rows, "X") if plain else list(times)
+    if len(moments) != rows:
+        raise ValueError(f"times has {len(moments)} entries, and X has {counted(rows, 'row')}; give one for each")
+    for row, time in enumerate(moments):
         if time is None or time != time:
             raise ValueError(
                 f"times has none for row {row} (counting from 0); give every row its time, or drop the row"
             )
-    for row in range(1, len(found)):
-        before, here = found[row - 1], found[row]
+    for row in range(1, len(moments)):
+        before, here = moments[row - 1], moments[row]
         try:
             sorted_so_far = bool(before < here)
         except TypeError:
@@ -260,4 +260,4 @@ def as_times(times: Any, X: Any) -> list[Any]:
                 "table.sort_index()"
             )
             raise ValueError(f"times are not sorted: row {row} is at {here}, and the row before it at {before}. {way}")
-    return found
+    return moments

@@ -32,18 +32,18 @@ def each_once() -> Iterator[None]:
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn of something at the user's line, however many functions of this package lie between."""
-    said = _SAID.get()
-    if said is not None:
-        if message in said:
+    shown = _SAID.get()
+    if shown is not None:
+        if message in shown:
             return
-        said.add(message)
+        shown.add(message)
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_NOT_THE_USERS):
         frame = frame.f_back
     module = frame.f_globals
-    told = module.setdefault("__warningregistry__", {})
+    registry = module.setdefault("__warningregistry__", {})
     name = module.get("__name__")
-    warnings.warn_explicit(message, category, frame.f_code.co_filename, frame.f_lineno, name, told)
+    warnings.warn_explicit(message, category, frame.f_code.co_filename, frame.f_lineno, name, registry)
 
 
 def tiny_is_zero(function: Function) -> Function:

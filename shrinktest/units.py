@@ -58,8 +58,8 @@ class Units:
         out = np.ones(len(self.scale))
         for name, columns in self._named():
             out[columns] = _units(self.points[:, columns], name, [called[j] for j in columns])
-        for j, one in enumerate(self.scale):
-            out[j] = out[j] if isinstance(one, str) else one
+        for j, unit in enumerate(self.scale):
+            out[j] = out[j] if isinstance(unit, str) else unit
         return out
 
     def moved(self, X: Array) -> Array:
@@ -81,7 +81,7 @@ class Units:
     def _named(self) -> list[tuple[str, list[int]]]:
         """The columns with units by name."""
         names = [name for name in (*SCALES, *_BESIDE) if name in self.scale]
-        return [(name, [j for j, one in enumerate(self.scale) if one == name]) for name in names]
+        return [(name, [j for j, unit in enumerate(self.scale) if unit == name]) for name in names]
 
 
 def moves(scale: Scale) -> bool:
@@ -92,7 +92,7 @@ def moves(scale: Scale) -> bool:
 def beside_others(scale: Sequence[Any]) -> list[Any]:
     """Units of columns, by names such that a typical column has standard deviation 1, unless all have the same unit."""
     names = dict(zip(_BESIDE.values(), _BESIDE, strict=True)) if len(set(scale)) > 1 else {}
-    return [names.get(one, one) for one in scale]
+    return [names.get(unit, unit) for unit in scale]
 
 
 def as_scale(scale: Any, columns: int | None = None, name: str = "scale") -> Scale | None:
@@ -120,7 +120,7 @@ def scale_each(scale: Any, names: Sequence[str], argument: str) -> list[Any]:
     """Return the unit of every column: None, a name or a number."""
     if hasattr(scale, "keys"):
         given = zip(names, by_name(scale, names, argument, rest="sd"), strict=True)
-        return beside_others([None if one is None else as_unit(one, f"{argument}[{name!r}]") for name, one in given])
+        return beside_others([None if unit is None else as_unit(unit, f"{argument}[{name!r}]") for name, unit in given])
     units: Scale | None = as_scale(scale, len(names), argument)
     return beside_others(units) if isinstance(units, tuple) else [units] * len(names)
 

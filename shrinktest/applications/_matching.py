@@ -76,7 +76,7 @@ class Matching:
 
         free = [(None, None)] * (k + k * d)
         x = [np.log(start.weights), start.means.ravel() / unit, *([np.log(start.variances)] if seen else [])]
-        found = minimize(
+        solution = minimize(
             objective,
             np.concatenate(x),
             jac=True,
@@ -85,7 +85,7 @@ class Matching:
             # where J is flat to rounding a line search may give up: that is an end like any other
             options={"maxiter": steps, "maxfun": 20 * steps, "ftol": tol, "gtol": 1e-9, "maxcor": 30},
         )
-        return unpacked(found.x), int(found.nit), found.status != 1
+        return unpacked(solution.x), int(solution.nit), solution.status != 1
 
 
 def kmeans_start(points: Array, k: int, floor: float, n_init: int, rng: np.random.Generator) -> Mixture:

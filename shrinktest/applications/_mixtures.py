@@ -122,12 +122,12 @@ class OfGaussian(MixtureMeans):
 
     def against(self, points: Array, b: Array, mixture: Mixture) -> Inner:
         _, means, variances = mixture
-        found = Inner(np.empty_like(variances), np.empty_like(means), np.empty_like(variances))
+        sums = Inner(np.empty_like(variances), np.empty_like(means), np.empty_like(variances))
         for j, (m, s) in enumerate(zip(means, variances, strict=True)):
             terms = self._value(points - m, np.array(self.th2) + np.array(self.noise) + s)
-            for whole, term in zip(found, terms, strict=True):
+            for whole, term in zip(sums, terms, strict=True):
                 whole[j] = b @ term
-        return found
+        return sums
 
     def among(self, mixture: Mixture) -> Inner:
         pi, m, s = mixture

@@ -136,8 +136,8 @@ class KernelMeanMatching(DensityMixin, OnPoints):
         points = self._read_fit(X)
         distinct = len(np.unique(points, axis=0))
         if k > distinct:
-            found = counted(len(points), "row") + (f", {distinct} of them different" if distinct < len(points) else "")
-            raise ValueError(f"n_components={k} is more than the data can carry: X has {found}")
+            rows = counted(len(points), "row") + (f", {distinct} of them different" if distinct < len(points) else "")
+            raise ValueError(f"n_components={k} is more than the data can carry: X has {rows}")
         if distinct == 1:
             raise ValueError("X: all rows are equal, so there is no density to estimate")
         with np.errstate(over="ignore", under="ignore"):

@@ -185,7 +185,7 @@ def inner_products(embeddings: Sequence[MeanEmbedding], others: Sequence[MeanEmb
     """
     columns = embeddings if others is None else others
     for name, given in (("embeddings", embeddings), ("others", columns)):
-        if not hasattr(given, "__len__") or not all(isinstance(one, MeanEmbedding) for one in given):
+        if not hasattr(given, "__len__") or not all(isinstance(entry, MeanEmbedding) for entry in given):
             raise TypeError(
                 f"{name} must be a list of MeanEmbedding, as fit() returns them; got {type(given).__name__}"
             )
@@ -207,7 +207,7 @@ def inner_products(embeddings: Sequence[MeanEmbedding], others: Sequence[MeanEmb
     alike: dict[tuple[float, ...] | None, list[int]] = {}
     for j, other in enumerate(columns):
         alike.setdefault(other.smoothing, []).append(j)
-    found = np.empty((len(embeddings), len(columns)))
+    distances = np.empty((len(embeddings), len(columns)))
     for smoothing, indices in alike.items():
         points = np.vstack([columns[j].points for j in indices])
         weights = np.concatenate([columns[j].weights for j in indices])
@@ -215,8 +215,8 @@ def inner_products(embeddings: Sequence[MeanEmbedding], others: Sequence[MeanEmb
         for i, row in enumerate(embeddings):
             noise = [np.asarray(v) for v in (smoothing, row.smoothing) if v is not None]
             kernel = row.kernel.smoothed(sum(noise), points.shape[1]) if noise else row.kernel
-            found[i, indices] = np.add.reduceat(row.weights @ kernel(row.points, points) * weights, starts)
-    return found if others is not None else (found + found.T) / 2.0
+            distances[i, indices] = np.add.reduceat(row.weights @ kernel(row.points, points) * weights, starts)
+    return distances if others is not None else (distances + distances.T) / 2.0
 
 
 def _median(squares: Array) -> float:

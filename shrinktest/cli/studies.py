@@ -43,8 +43,8 @@ def run_estimators(args: Typed, command: Command) -> int:
 def run_completion(args: Typed, command: Command) -> int:
     """Print a script that completes commands and their options."""
     shell = choice(args.files[0], ("bash", "zsh", "fish"), "a shell")
-    options = {name: sorted(word for word in found._option_string_actions if word[:2] == "--")
-               for name, found in parsers_in(parser()).items()}  # fmt: skip
+    options = {name: sorted(word for word in subparser._option_string_actions if word[:2] == "--")
+               for name, subparser in parsers_in(parser()).items()}  # fmt: skip
     if shell == "fish":
         print(f"complete -c shrinktest -n __fish_use_subcommand -a '{' '.join(options)}'")
         for name, words in options.items():

@@ -117,7 +117,7 @@ def candidate_bases(z: np.ndarray) -> tuple[Basis, ...]:
         return (straight, *(Basis.from_gram(gram + _LINE * (line @ line.T)) for gram in grams))
     parts = [[nystrom(kernel, z, _RANK, 0).coordinates(z)] for kernel in kernels]
     rank = max(4, min(_RANK_OF_COLUMN, _RANK // d))
-    parts += [[nystrom(single, one, rank, 0).coordinates(one) / d**0.5 for one in columns]] if columns else []
+    parts += [[nystrom(single, column, rank, 0).coordinates(column) / d**0.5 for column in columns]] if columns else []
     return (straight, *(Basis.from_coordinates(np.hstack([*each, _LINE**0.5 * line])) for each in parts))
 
 

@@ -53,7 +53,7 @@ class Units:
         """Sums (units, k, 2) of k values (N,) each, by unit and table."""
         _, codes = np.unique(self.codes, return_inverse=True)
         count, places = int(codes.max(initial=-1)) + 1, 2 * codes + self.table
-        flat = [np.bincount(places, weights=one, minlength=2 * count).reshape(count, 2) for one in values]
+        flat = [np.bincount(places, weights=column, minlength=2 * count).reshape(count, 2) for column in values]
         return np.stack(flat, axis=1).astype(np.float64)
 
 

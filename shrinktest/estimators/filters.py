@@ -199,17 +199,17 @@ class Filter(Tuned):
         spectra, size = [self._decompose(stack) for stack in group], len(group[0].values)
         best, plain = np.zeros(size, dtype=np.intp), np.zeros(size, dtype=bool)
         if amounts.size > 1:  # of ties the least shrinkage; if a point cannot be left out, the plain mean
-            plain = np.any([(one.trace[:, 0] == 0.0) | (one.n == 1) for one in spectra], axis=0)
+            plain = np.any([(spectrum.trace[:, 0] == 0.0) | (spectrum.n == 1) for spectrum in spectra], axis=0)
         if amounts.size > 1 and not plain.all():
-            scores = np.sum([self._scores(one, amounts) for one in spectra], axis=0)
+            scores = np.sum([self._scores(spectrum, amounts) for spectrum in spectra], axis=0)
             least = scores.min(axis=1, keepdims=True)
-            ties = scores <= least + _TIE * np.sum([one.trace / one.n for one in spectra], axis=0)
+            ties = scores <= least + _TIE * np.sum([spectrum.trace / spectrum.n for spectrum in spectra], axis=0)
             best = np.where(plain, 0, np.where(np.isnan(least[:, 0]), -1, ties.argmax(axis=1)))
         chosen = amounts[best]
-        for one in spectra:
-            weights = one.weights(self._filtered(one, chosen[:, None]))
+        for spectrum in spectra:
+            weights = spectrum.weights(self._filtered(spectrum, chosen[:, None]))
             weights[best < 0] = np.nan
-            weights[plain] = 1.0 / one.n
+            weights[plain] = 1.0 / spectrum.n
             yield weights, np.where((best < 0) | plain, np.nan, chosen)
 
     def embed(self, points: np.ndarray, kernel: Kernel) -> MeanEmbedding:

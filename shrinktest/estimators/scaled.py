@@ -36,7 +36,7 @@ class ScaledMean(BuiltIn):
 
     def fit_samples(self, samples: Sequence[Samples], joint: bool = False) -> list[np.ndarray]:
         sums = [_stack_sums(stack) for stack in samples]
-        factors = [self.scale(*sums)] * len(sums) if joint else [self.scale(one) for one in sums]
+        factors = [self.scale(*sums)] * len(sums) if joint else [self.scale(sample) for sample in sums]
         return [np.repeat(s[:, None] / n, n, axis=1) for s, (_, _, n) in zip(factors, sums, strict=True)]
 
     def embed(self, points: np.ndarray, kernel: Kernel) -> MeanEmbedding:

@@ -92,7 +92,7 @@ class Result:
     def __hash__(self) -> int:
         # arrays, data frames and dictionaries have no hash, nor has NaN one that equal results share
         values = (getattr(self, field.name) for field in _compared(self))
-        return hash((type(self), *(one for one in values if isinstance(one, str | Real) and one == one)))
+        return hash((type(self), *(entry for entry in values if isinstance(entry, str | Real) and entry == entry)))
 
 
 @functools.cache  # reads files
@@ -159,9 +159,9 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.number | np.bool_):
         return plain(value.tolist())
     if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
+        return [plain(entry) for entry in value]
     if isinstance(value, Mapping):
-        return {key: plain(one) for key, one in value.items()}
+        return {key: plain(entry) for key, entry in value.items()}
     return value if value is None or isinstance(value, int | float | str) else str(value)
 
 
@@ -180,9 +180,9 @@ def write_json(values: Any, path: str | Path | None = None, **options: Any) -> s
 
 def _finite(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _finite(one) for key, one in value.items()}
+        return {key: _finite(entry) for key, entry in value.items()}
     if isinstance(value, list):
-        return [_finite(one) for one in value]
+        return [_finite(entry) for entry in value]
     if isinstance(value, float) and not np.isfinite(value):
         return None if np.isnan(value) else str(value)
     return value
@@ -191,7 +191,7 @@ def _finite(value: Any) -> Any:
 # --- equality ---------------------------------------------------------------------------------------------
 
 
-def same(one: Any, other: Any) -> bool:
+def same(entry: Any, other: Any) -> bool:
     """Compare two values: arrays entry by entry, NaN equal to NaN, dataclasses by their compared fields.
 
     Examples
@@ -200,25 +200,25 @@ def same(one: Any, other: Any) -> bool:
     >>> same({"a": np.array([1.0, np.nan])}, {"a": np.array([1.0, np.nan])}), same((0.0, [1]), (0.0, [2]))
     (True, False)
     """
-    if one is other:
+    if entry is other:
         return True
-    if isinstance(one, Real) and isinstance(other, Real):
-        return bool(one == other or (one != one and other != other))
-    if type(one) is not type(other):
+    if isinstance(entry, Real) and isinstance(other, Real):
+        return bool(entry == other or (entry != entry and other != other))
+    if type(entry) is not type(other):
         return False
-    if isinstance(one, np.ndarray):
-        return np.array_equal(one, other, equal_nan=one.dtype.kind in "fcmM")
-    if is_dataclass(one):
-        return all(same(getattr(one, field.name), getattr(other, field.name)) for field in _compared(one))
-    if isinstance(one, partial | MethodType):  # features hold such functions, which Python compares by identity
-        return same(_parts(one), _parts(other))
-    if isinstance(one, Mapping):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    if isinstance(one, tuple | list):
-        return len(one) == len(other) and all(map(same, one, other))
-    if hasattr(one, "equals"):  # pandas
-        return bool(one.equals(other))
-    return bool(one == other)
+    if isinstance(entry, np.ndarray):
+        return np.array_equal(entry, other, equal_nan=entry.dtype.kind in "fcmM")
+    if is_dataclass(entry):
+        return all(same(getattr(entry, field.name), getattr(other, field.name)) for field in _compared(entry))
+    if isinstance(entry, partial | MethodType):  # features hold such functions, which Python compares by identity
+        return same(_parts(entry), _parts(other))
+    if isinstance(entry, Mapping):
+        return entry.keys() == other.keys() and all(same(entry[key], other[key]) for key in entry)
+    if isinstance(entry, tuple | list):
+        return len(entry) == len(other) and all(map(same, entry, other))
+    if hasattr(entry, "equals"):  # pandas
+        return bool(entry.equals(other))
+    return bool(entry == other)
 
 
 def _parts(function: Any) -> tuple[Any, ...]:

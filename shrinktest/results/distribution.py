@@ -34,23 +34,23 @@ class Distribution:
             return cls._of_levels(first, second)
         values = [numbers[~np.isnan(numbers)] for numbers in (first.numbers(), second.numbers())]
         edges, clipped = _edges(np.concatenate(values))
-        counts = [np.histogram(np.clip(one, edges[0], edges[-1]), edges)[0] for one in values]
+        counts = [np.histogram(np.clip(sample, edges[0], edges[-1]), edges)[0] for sample in values]
         a, b = (
-            count / len(one) if len(one) else np.full(len(count), np.nan)
-            for count, one in zip(counts, values, strict=True)
+            count / len(sample) if len(sample) else np.full(len(count), np.nan)
+            for count, sample in zip(counts, values, strict=True)
         )
         return cls(first.kind, a, b, edges, clipped=clipped)
 
     @classmethod
     def _of_levels(cls, first: Column, second: Column) -> Distribution:
-        found = shares(first, second)
+        rows = shares(first, second)
         if first.kind == "category":
-            found.sort(key=lambda one: -np.nansum(one[1:]))
-        if len(found) > _BARS + 1:
-            rest = np.array([one[1:] for one in found[_BARS:]]).sum(axis=0)
-            found = [*found[:_BARS], (f"{len(found) - _BARS} others", float(rest[0]), float(rest[1]))]
-        numbers = np.array([one[1:] for one in found]).reshape(-1, 2)
-        return cls(first.kind, numbers[:, 0], numbers[:, 1], labels=tuple(one[0] for one in found))
+            rows.sort(key=lambda row: -np.nansum(row[1:]))
+        if len(rows) > _BARS + 1:
+            rest = np.array([row[1:] for row in rows[_BARS:]]).sum(axis=0)
+            rows = [*rows[:_BARS], (f"{len(rows) - _BARS} others", float(rest[0]), float(rest[1]))]
+        numbers = np.array([row[1:] for row in rows]).reshape(-1, 2)
+        return cls(first.kind, numbers[:, 0], numbers[:, 1], labels=tuple(row[0] for row in rows))
 
 
 def _edges(values: np.ndarray) -> tuple[np.ndarray, bool]:

@@ -99,7 +99,7 @@ class AggregateResult(TestResult):
         bandwidth_y; of several variables they are numbered: kernel_0, kernel_1, and so on.
         """
         weighted = zip(self.members, self.adjusted.tolist(), self.estimator.members, strict=True)
-        return [self._row(member, adjusted, one.weight) for member, adjusted, one in weighted]
+        return [self._row(member, adjusted, spec.weight) for member, adjusted, spec in weighted]
 
     def _row(self, member: TestResult, adjusted: float, weight: float) -> dict[str, Any]:
         kernels = member.kernel if isinstance(member.kernel, tuple) else (member.kernel,)
@@ -125,8 +125,8 @@ class AggregateResult(TestResult):
         members = []
         for member, row in zip(self.members, self.rows(), strict=True):
             values = member.to_dict()
-            found = {name: values[name] for name in _MEMBER}
-            members.append(found | {name: row[name] for name in ("adjusted", "weight")})
+            member_row = {name: values[name] for name in _MEMBER}
+            members.append(member_row | {name: row[name] for name in ("adjusted", "weight")})
         return super().to_dict(effect=effect) | {"decided": self.decided, "members": members}
 
     def _tables(self) -> list[Table]:
@@ -179,9 +179,9 @@ class AggregateResult(TestResult):
 
         ``contributions().attrs["member"]`` names the member; see :meth:`TwoSampleResult.contributions`.
         """
-        found: pd.DataFrame = self.best.contributions(**options)
-        found.attrs["member"] = self._decider()
-        return found
+        table: pd.DataFrame = self.best.contributions(**options)
+        table.attrs["member"] = self._decider()
+        return table
 
     # --- pictures -----------------------------------------------------------------------------------------
 

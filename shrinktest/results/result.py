@@ -275,7 +275,7 @@ class TestResult(Result):
             "result": type(self).__name__,
             **{name: plain(getattr(self, name)) for name in _KEYS},
             "reject": self.reject(),
-            "encodings": [None if one is None else one.to_dict() for one in self.encodings],
+            "encodings": [None if encoding is None else encoding.to_dict() for encoding in self.encodings],
             "estimates": [{"n": e.n, "norm2": e.norm2()} | t for e, t in zip(self.estimates, tuned, strict=True)],
             **({"effect": self._effect(effect).to_dict()} if effect else {}),
             "null_distribution": self.null_distribution.tolist(),
@@ -323,8 +323,8 @@ class TestResult(Result):
             left += [("Estimator:", repr(setup.estimator)), ("Tuning:", setup.tuning)]
         if setup.kernel is not None:
             both = list(zip(names, kernels, strict=True))
-            left += [(f"Kernel{name}:", one.label) for name, one in both]
-            left += [(f"Bandwidth{name}:", number(getattr(one, "bandwidth", None))) for name, one in both]
+            left += [(f"Kernel{name}:", kernel.label) for name, kernel in both]
+            left += [(f"Bandwidth{name}:", number(getattr(kernel, "bandwidth", None))) for name, kernel in both]
         left.append((f"No. {kind.unit}:", " + ".join(map(str, self.n_observations))))
         critical = float("nan") if np.isnan(self.pvalue) else self.critical_value()
         right = [
@@ -339,7 +339,7 @@ class TestResult(Result):
             *([("Kernel values:", setup.route)] if setup.route else []),
         ]
         tables = [side_by_side(kind.title, left, right)]
-        sizes, named = tuple(one.n for one in self.estimates), any(self.names) and len(self.estimates) > 1
+        sizes, named = tuple(estimate.n for estimate in self.estimates), any(self.names) and len(self.estimates) > 1
         if named or any(e.shrinkage is not None for e in self.estimates) or sizes not in ((), self.n_observations):
             labels = _own(self.names, self.estimate_names(len(self.estimates)))
             rows = [(a, str(e.n), number(e.shrinkage)) for a, e in zip(labels, self.estimates, strict=True)]
