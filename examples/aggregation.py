@@ -399,8 +399,6 @@ def page(tables: dict[str, pd.DataFrame]) -> list[str]:
         lists[0],
         "and these for independence (a single kernel is used for both variables):",
         lists[1],
-        "The results below are for an earlier `auto` with two more statistics for samples, a Gaussian with the "
-        "bandwidth of near neighbors and distances from the median, and one more for pairs, an energy kernel.",
         "Each statistic becomes a p-value from a gamma distribution fitted to its permutations (ranks with fewer than "
         "100). The test statistic is the smallest p-value divided by its weight, ranked among its permutations, so the "
         "level is exact even if the gamma distributions do not fit. Competitors are on the page "
