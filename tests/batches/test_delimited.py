@@ -117,12 +117,12 @@ def test_types_on_request(stored, types):
 @pytest.mark.parametrize("kind", ["number", "category", "date", "duration", "boolean", ["u", "w"], None])
 def test_columns_that_begin_late(stored, kind):
     cell = {"date": "2024-03-31", "duration": "1 days", "boolean": "true", "number": "1"}.get(str(kind), "u")
-    stored("a,b\n" + "".join(f"{cell if i > 20 else ''},{i % 7}\n" for i in range(40)))
+    stored("a,b\n" + "".join(f"{cell if i > 120 else ''},{i % 7}\n" for i in range(160)))
     types = {"a": kind} if kind else {}
     tables = [read_table(part, "X", types) for part in blocks_of(types)]
-    assert sum(map(len, tables)) == 40 and len(tables) > 3
+    assert sum(map(len, tables)) == 160 and len(tables) > 3
     found = pooled([table.columns[0] for table in tables], [""] * len(tables))
-    assert found.missing().tolist() == [True] * 21 + [False] * 19
+    assert found.missing().tolist() == [True] * 121 + [False] * 39
 
 
 def test_files_patterns_and_the_command_line_agree(stored, capsys):
