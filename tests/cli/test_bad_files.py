@@ -60,7 +60,9 @@ def test_a_shops_export_is_compared_in_two_runs(run):
     line = "compare march.csv april.csv --estimator kme --resamples 99 --seed 0 --workers 1"
     code, out, problems = run(line)
     assert (code, out) == (2, "") and len(problems) == 7
-    assert "column 'comment' holds text with more than 1000 different values" in problems[-1] and "--types" in problems[-1]
+    assert (
+        "column 'comment' holds text with more than 1000 different values" in problems[-1] and "--types" in problems[-1]
+    )
     for file in ("march.csv", "april.csv"):
         own = [problem for problem in problems if f"{file}: line " in problem]
         assert "column 'date': '03/04/2024'" in own[0] and own[0].endswith("give --date-format %d/%m/%Y")
