@@ -165,7 +165,7 @@ def kind_of(looks: Looks, wanted: Any, mark: str, options: TextOptions) -> str:
     format of the options).
     """
     if not looks.present:
-        return "number"
+        return "date" if wanted == "date" else "number"
     numbers = wanted in (None, "ordered", "boolean") and looks["number"].unlike is None and not looks["code"].rows
     if numbers or wanted == "number":
         pointed, unmarked = looks["pointed"].like, options.decimal is None and options.thousands is None
@@ -188,8 +188,10 @@ def values_of(codes: np.ndarray, levels: pd.Series, kind: str, options: TextOpti
     """Return the values of cells of a :func:`kind <kind_of>`, of all rows of a column or of some; raise OddCell."""
     import pandas as pd
 
+    if not len(levels) and kind in ("date", "given"):
+        return pd.Series(np.full(len(codes), "NaT", dtype="datetime64[us]"))
     if not len(levels):
-        return np.full(len(codes), np.nan)
+        return pd.Categorical(codes * np.nan) if kind == "category" else np.full(len(codes), np.nan)
     gaps = bool((codes < 0).any())
     if kind in ("whole", "number", "decorated"):
         read = people_write if kind == "decorated" else _written

@@ -380,6 +380,8 @@ TABLE = pd.DataFrame(X[:200], columns=["a", "b", "c"])
         ("index.parquet", ValueError, "has a column '__index_level_0__', the index of a saved table"),
         ("named.parquet", ValueError, "has a column 'subject', the index of a saved table"),
         ("wild.npy", ValueError, r"wild\.npy has an infinite value in row 150, column 1"),
+        ("digits.npy", ValueError, r"digits\.npy, column 0 .* holds whole numbers with too many digits"),
+        ("digits.parquet", ValueError, r"digits\.parquet, column 'a', holds whole numbers with too many digits"),
         ("holes.parquet", ValueError, r"holes\.parquet has a missing value \(NaN\) in row 3, column 'b'.*omit"),
         (Batches([X, X[:, :2]]), ValueError, r"batch 1 \(counting from 0\) has 2 columns, and X has 3"),
         (Batches([X[0]]), ValueError, r"batch 0 .* must have two dimensions, rows and columns; found shape \(3,\)"),
@@ -406,6 +408,8 @@ def test_bad_input(tmp_path, monkeypatch, data, error, words):
         Path(name.replace("t.", "broken.")).write_bytes(Path(name).read_bytes()[:100])
     Path("latin.csv").write_bytes("a,b\nß,1\nü,2\n".encode("latin-1"))
     Path("twice.csv").write_text("a,b,a\n1,2,3\n", encoding="utf-8")
+    np.save("digits.npy", 2**60 + np.arange(90).reshape(30, 3) % 20)
+    TABLE.assign(a=2**60 + np.arange(200) % 20).to_parquet("digits.parquet", index=False)
     np.savetxt("plain.csv", X[:9], delimiter=",")
     TABLE.sort_values("a").to_parquet("index.parquet")
     TABLE.rename_axis("subject").sort_values("a").to_parquet("named.parquet")

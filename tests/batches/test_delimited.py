@@ -66,14 +66,14 @@ def whole():
     return read_table(frame, "t.csv")
 
 
-def in_blocks(size):
+def blocks_of(types, size=1):
     batches = Batches("t.csv", size=size)
-    parts = [
-        read_table(part, "t.csv") for chunk in batches.chunks("X", batches.names("X"), {}) for part in chunk.parts()
-    ]
-    return len(parts), [
-        pooled(columns, [""] * len(parts)) for columns in zip(*(part.columns for part in parts), strict=True)
-    ]
+    return [part for chunk in batches.chunks("X", batches.names("X"), types) for part in chunk.parts()]
+
+
+def in_blocks(size):
+    parts = [read_table(part, "t.csv").columns for part in blocks_of({}, size)]
+    return len(parts), [pooled(columns, [""] * len(parts)) for columns in zip(*parts, strict=True)]
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -112,6 +112,17 @@ def test_types_on_request(stored, types):
     assert (found.statistic, found.pvalue) == (expected.statistic, expected.pvalue)
     few, many = (two_sample_test(Batches("t.csv", size=n), Batches("u.csv"), **how, **features) for n in (2, 10**6))
     assert few.pvalue == many.pvalue and few.statistic == pytest.approx(many.statistic, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["number", "category", "date", "duration", "boolean", ["u", "w"], None])
+def test_columns_that_begin_late(stored, kind):
+    cell = {"date": "2024-03-31", "duration": "1 days", "boolean": "true", "number": "1"}.get(str(kind), "u")
+    stored("a,b\n" + "".join(f"{cell if i > 120 else ''},{i % 7}\n" for i in range(160)))
+    types = {"a": kind} if kind else {}
+    tables = [read_table(part, "X", types) for part in blocks_of(types)]
+    assert sum(map(len, tables)) == 160 and len(tables) > 3
+    found = pooled([table.columns[0] for table in tables], [""] * len(tables))
+    assert found.missing().tolist() == [True] * 121 + [False] * 39
 
 
 def test_files_patterns_and_the_command_line_agree(stored, capsys):
