@@ -98,3 +98,15 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 html_sidebars = {"index": [], "changelog": [], "references": []}
+
+
+def setup(app):
+    """Remove the lists of tags (there are none) from the gallery's page; they repeat one id for every field."""
+
+    def without_tags(app, name, source):
+        if name == "gallery/index":
+            source[0] = source[0].replace(
+                ".. raw:: html\n\n  <div id='sg-tag-list' class='sphx-glr-tag-list'></div>", ""
+            )
+
+    app.connect("source-read", without_tags)
