@@ -72,11 +72,10 @@ def check_store(path: str | os.PathLike[str] | None, kind: Kind, read_only: bool
     if path is None:
         return
     path = as_path(path, "store")
-    folder = path.absolute().parent
-    if not read_only and not (path.exists() and path.stat().st_mode & 0o222 and os.access(path, os.W_OK)):
+    folder, exists = path.absolute().parent, path.exists()  # once, as another process may make it meanwhile
+    if not read_only and not (exists and path.stat().st_mode & 0o222 and os.access(path, os.W_OK)):
         # the mode as well, because root may write to everything
-        writable = not path.exists() and os.access(folder, os.W_OK)
-        if not writable:
+        if exists or not os.access(folder, os.W_OK):
             missing = not folder.is_dir()
             code, fault = (errno.ENOENT, "has no folder") if missing else (errno.EACCES, "cannot be written to")
             raise OSError(code, f"store {fault}; name another store", str(path))
