@@ -86,7 +86,7 @@ CELLS = [
     *(
         Cell("independence", group, name, d.HyppoSimulation(name, dimension=p), n)
         for group, p, n in ((TWENTY[0], 1, 30), (TWENTY[1], 3, 60))
-        for name in d.simulations.SIMULATIONS
+        for name in d.independence.SIMULATIONS
     ),
     *(
         Cell("independence", "others", *cell)

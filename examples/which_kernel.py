@@ -37,7 +37,7 @@ TWO_SAMPLE_CELLS = [
     ("thin cube", d.ThinCube(), 100),
     ("two modes in one column", d.Bimodal(), 100),
 ]
-INDEPENDENCE_CELLS = [(name, d.HyppoSimulation(name), 30) for name in d.simulations.SIMULATIONS]
+INDEPENDENCE_CELLS = [(name, d.HyppoSimulation(name), 30) for name in d.independence.SIMULATIONS]
 #: Designs whose null twins give the level, with twice as many data sets.
 LEVEL_CELLS = [
     ("two-sample", "normal, d = 2", d.MeanShift(dimension=2), 25, TWO_SAMPLES),

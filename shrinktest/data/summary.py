@@ -75,7 +75,9 @@ class ColumnSummary:
             return cls(*shared, levels, counts, differ=rows.size == len(counts))._cut()
         whole = column.kind == "number" and (column.whole or bool((values == np.rint(values)).all()))
         ends: Ends = None
-        if whole and (np.diff(values) == np.diff(rows)).all():
+        with np.errstate(over="ignore"):
+            steady = whole and (np.diff(values) == np.diff(rows)).all()
+        if steady:
             ends = tuple((int(i), float(column.values[i])) for i in rows[[0, -1]]) if rows.size else ()
         low, high = (values.min(), values.max()) if rows.size else (None, None)
         return cls(*shared, whole=whole, zoned=column.zoned, precision=column.precision, low=low, high=high, ends=ends)

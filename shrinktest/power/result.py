@@ -50,6 +50,18 @@ class PowerStudyResult(Result):
         "beta" (Clopper-Pearson) or "wilson".
     stopping : Stopping or None
         The rule by which the tests drew fewer permutations.
+
+    Examples
+    --------
+    >>> from shrinktest.power import power_study
+    >>> study = {"n_trials": 50, "n_resamples": 99, "workers": 1, "progress": False}
+    >>> result = power_study("mean-shift", ["kme", "skmse"], [10, 30], **study)
+    >>> result.table.round(3)[["estimator", "n", "alpha", "power", "low", "high", "trials"]]
+      estimator   n  alpha  power    low   high  trials
+    0       kme  10   0.05   0.16  0.072  0.291      50
+    1       kme  30   0.05   0.70  0.554  0.821      50
+    2     skmse  10   0.05   0.18  0.086  0.314      50
+    3     skmse  30   0.05   0.70  0.554  0.821      50
     """
 
     pvalues: pd.DataFrame

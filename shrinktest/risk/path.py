@@ -56,6 +56,14 @@ class LossPath(Result):
         What varies: "lam", "t", "variance", "multiple", "variances[0]", ...
     amounts : tuple of float
         Its values.
+
+    Examples
+    --------
+    >>> path = loss_path("skmse", [0.0, 0.1, 0.9], n=10, d=5, n_trials=20, workers=1, progress=False)
+    >>> path
+    LossPath(SKMSE(), alpha = 0 to 0.9, 3 amounts)
+    >>> float(path.best)
+    0.1
     """
 
     study: RiskStudyResult

@@ -39,6 +39,19 @@ class RiskStudyResult(Result):
         Labels and kernels.
     seed : int
         Seed of the study; ``risk_study(..., rng=seed)`` repeats it.
+
+    Examples
+    --------
+    >>> from shrinktest.risk import risk_study
+    >>> result = risk_study("mixture", "skmse", n=[5, 20], d=3, n_trials=30, workers=1, progress=False)
+    >>> result.table[["estimator", "n", "loss", "improvement", "trials"]].round(3)
+      estimator   n   loss  improvement  trials
+    0       kme   5  0.082        0.000      30
+    1     skmse   5  0.068       17.203      30
+    2    oracle   5  0.063       23.049      30
+    3       kme  20  0.026        0.000      30
+    4     skmse  20  0.025        4.005      30
+    5    oracle  20  0.025        5.238      30
     """
 
     losses: pd.DataFrame

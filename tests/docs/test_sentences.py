@@ -109,14 +109,13 @@ def given() -> Iterator[tuple[str, bool]]:
 def large() -> Iterator[tuple[str, bool]]:
     pairs = tables("large_pairs")[""]
     lost = " and ".join(f"{short(row.lost)} ± {short(row.error)}" for row in pairs.itertuples())
-    yield f"On [two designs](levels.md#pairs-on-disk) of 1600 pairs such blocks cost {lost} of power", len(pairs) == 2
+    yield f"On [two designs](levels.md#pairs-on-disk) of 1600 pairs, blocks cost {lost} of power", len(pairs) == 2
     table = tables("large_power")[""]
     bins = table[table["permuted"] == "bins"]
     rank = bins[bins["bins"] == bins["bins"].max()].groupby("rank")["lost"].mean()
     coarse = bins[bins["bins"] == bins["bins"].min()]["lost_to_bins"].mean()
     yield (
-        "[How much power rank and bins cost](shortcut_costs.md#bins-and-rank) was measured: rank costs more than bins "
-        "do.",
+        "[The cost in power](shortcut_costs.md#bins-and-rank) comes mostly from the rank; bins cost little.",
         (rank.max() > 2.0 * coarse),
     )
     cores = set(tables("large_demo")[""]["workers"])

@@ -56,14 +56,3 @@ def test_rows_in_both_samples():
     assert not shared(two_sample_test(Z[:80], Z[:80], paired=True, **FEW))  # pairs that did not change
     counts = RNG.poisson(3.0, size=(2, 60))
     assert not shared(two_sample_test(*counts, **FEW))  # equal by chance, as others are within each sample
-
-
-def test_numbers_that_come_one_after_the_other():
-    """Numbers of orders tell an old log from a new one."""
-    orders = [pd.DataFrame({"order": RNG.permutation(50) + first, "x": RNG.normal(size=50)}) for first in (0, 900)]
-    said = [note for note in two_sample_test(*orders, **FEW).notes if "alone tells X and Y apart" in note]
-    assert len(said) == 1 and "those of one sample come after those of the other" in said[0]
-    overlapping = [orders[0], orders[1].assign(order=orders[1]["order"] - 880)]
-    assert not any("alone tells" in note for note in two_sample_test(*overlapping, **FEW).notes)
-    few = [one.head(8) for one in orders]  # eight by chance
-    assert not any("alone tells" in note for note in two_sample_test(*few, **FEW).notes)
