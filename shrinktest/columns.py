@@ -105,7 +105,7 @@ def two_sample_test_columns(
     3     x3   0.501     0.881   False
     """
     refuse_candidates("two_sample_test_columns", kernel, bandwidth if isinstance(bandwidth, str) else "median")
-    method, asked, batched = choice(method, METHODS, "method"), KernelSpec(kernel, bandwidth), in_batches(X, Y)
+    method, spec, batched = choice(method, METHODS, "method"), KernelSpec(kernel, bandwidth), in_batches(X, Y)
     settings = Settings.read(
         form=form, n_resamples=n_resamples, alpha=alpha, workers=workers, progress=progress, gram=gram,
         rank=rank, max_memory=max_memory, store=store, batched=batched,
@@ -119,7 +119,7 @@ def two_sample_test_columns(
             refuse({"blocks": blocks, "paired": paired, "groups": groups, "permutations": permutations,
                     "transform": transform})  # fmt: skip
             return _columns_in_batches(
-                (X, Y), asked, estimator, settings, rng, method, column_types, scale=scale, nan_policy=nan_policy
+                (X, Y), spec, estimator, settings, rng, method, column_types, scale=scale, nan_policy=nan_policy
             )
     whole, unread = without_untestable(
         lambda reasons: TwoEqualDistributions.read(
@@ -128,7 +128,7 @@ def two_sample_test_columns(
         )
     )  # fmt: skip
     refuse_missing(whole.missing)
-    columns = ColumnsToTest.read(whole.variables[0], asked, "x", unread=unread, left_out=whole.untested)
+    columns = ColumnsToTest.read(whole.variables[0], spec, "x", unread=unread, left_out=whole.untested)
     return column_tests(whole, columns, estimator, settings, as_rng(rng), method)
 
 
@@ -151,7 +151,7 @@ def column_tests(
     lost = listwise_note(whole.listwise, sum(whole.sizes) if rows is None else rows)
     return run_many(
         hypotheses, [(column.label,) for column in columns.tested], ("column",),
-        [[column.asked] for column in columns.tested], estimator, settings, generator, method,
+        [[column.spec] for column in columns.tested], estimator, settings, generator, method,
         untested={(label,): reason for label, reason in columns.untested.items()},
         notes=(*lost, *serial_note(whole), *columns.notes), without=("no-weight",),
     )  # fmt: skip
@@ -167,7 +167,7 @@ def serial_note(whole: TwoEqualDistributions) -> tuple[str, ...]:
 
 def _columns_in_batches(
     samples: Sequence[Any],
-    asked: KernelSpec,
+    spec: KernelSpec,
     estimator: Any,
     settings: Settings,
     rng: Any,
@@ -181,7 +181,7 @@ def _columns_in_batches(
     from shrinktest.hypotheses.supported import checked_estimator
     from shrinktest.multiple.binned import RANK_OF_COLUMN, by_whom, check, columns_in_bins
 
-    check(estimator, [replace(asked, bandwidth="median")], settings, TwoBinned.kind.name, checked_estimator)
+    check(estimator, [replace(spec, bandwidth="median")], settings, TwoBinned.kind.name, checked_estimator)
     samples, generator = as_batches(samples, XY), as_rng(rng)
     with kernel_progress(settings.progress):
         readers = by_whom(settings, rng)
@@ -192,14 +192,14 @@ def _columns_in_batches(
             )
         )  # fmt: skip
     columns = ColumnsToTest.read(
-        replace(whole.variables[0], encoding=whole.encoding), asked, "x", unread=unread, left_out=whole.untested,
+        replace(whole.variables[0], encoding=whole.encoding), spec, "x", unread=unread, left_out=whole.untested,
         labels=whole.columns, constant=whole.survey.pooled[0].constant,
     )  # fmt: skip
     groups = [whole.groups[column.place] for column in columns.tested]
     with kernel_progress(settings.progress):
         points = whole.representative(groups)
     values = [replace(column.values, points=rows) for column, rows in zip(columns.tested, points, strict=True)]
-    kernels = [column.asked for column in columns.tested]
+    kernels = [column.spec for column in columns.tested]
     read = columns_in_bins(whole, groups, values, estimator, kernels, settings, generator)
     errors = {
         column.label: str(error)

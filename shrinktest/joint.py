@@ -43,7 +43,7 @@ class JointIndependence(Hypothesis):
         names = called or numbered("variables", len(variables))
         read = read_variables(variables, names, nan_policy, scale=scale, **reading)
         return cls(
-            variables=variables_of(read, names, said=not is_unasked(scale)),
+            variables=variables_of(read, names, units_chosen=not is_unasked(scale)),
             sizes=(len(read.values[0]),),
             missing=read.missing,
             remarks=read.notes,

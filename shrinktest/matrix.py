@@ -132,13 +132,13 @@ def independence_matrix(
         rank=rank, max_memory=max_memory,
     )  # fmt: skip
     _check_together(alone, given, kernel_y, bandwidth_y, design)
-    asked = (
+    specs = (
         KernelSpec(kernel_x, bandwidth_x, "kernel_x"),
         KernelSpec(
             kernel_x if kernel_y is None else kernel_y, "median" if bandwidth_y is None else bandwidth_y, "kernel_y"
         ),
     )
-    for each in asked:
+    for each in specs:
         width = each.bandwidth if isinstance(each.bandwidth, str) else "median"
         refuse_candidates("independence_matrix", each.kernel, width)
     X, given = _named_given(X, given)
@@ -161,14 +161,14 @@ def independence_matrix(
 
     data, unread = without_untestable(read)
     refuse_missing(data.missing)
-    tables = variables_of(data, GIVEN[: len(data.values)], said=not is_unasked(scale))[: 1 if alone else 2]
+    tables = variables_of(data, GIVEN[: len(data.values)], units_chosen=not is_unasked(scale))[: 1 if alone else 2]
     remarks = data.notes
     if given is not None:  # regressions and means are of numbers in their units
         tables, of_units = zip(*(table.in_units() for table in tables), strict=True)
         remarks += tuple(itertools.chain(*of_units))
     sides = [
         ColumnsToTest.read(table, kernel, name.lower(), unread=unread, left_out=left_out, which="" if alone else name)
-        for table, kernel, name, left_out in zip(tables, asked, XY, data.left_out, strict=False)
+        for table, kernel, name, left_out in zip(tables, specs, XY, data.left_out, strict=False)
     ]
     columns, n = [side.tested for side in sides], len(data.values[0])
     if alone and len(columns[0]) < 2:
@@ -186,7 +186,7 @@ def independence_matrix(
     ]
     if given is not None:
         z = [_others(data, pair) if partial else data.values[2] for pair in pairs]
-        combined = asks_for_none(estimator, [column.asked for side in columns for column in side])
+        combined = asks_for_none(estimator, [column.spec for side in columns for column in side])
         tests = _tests_given(tests, z, method_for(given_method, regressor, data.encodings[-1]), regressor, combined)
     notes = listwise_note(len(data.gaps[0]) if _lost_to_others(data, alone, given) else 0, n, "a pair")
     correlation = strongest(test.serial_correlation() for test in tests) if permutations is None else None
@@ -195,7 +195,7 @@ def independence_matrix(
     if given is not None and (encoding := data.encodings[2]) is not None:
         notes += tuple(text for text in encoding.notes("given", unasked=False) if has_code(text, "no-weight"))
     result = run_many(
-        tests, [(x.label, y.label) for x, y in pairs], ("x", "y"), [(x.asked, y.asked) for x, y in pairs], estimator,
+        tests, [(x.label, y.label) for x, y in pairs], ("x", "y"), [(x.spec, y.spec) for x, y in pairs], estimator,
         settings, as_rng(rng), method, untested=_untested_pairs(sides),
         notes=(*notes, *itertools.chain(*(side.notes for side in sides))), without=("no-weight",),
     )  # fmt: skip

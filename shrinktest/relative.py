@@ -326,7 +326,7 @@ def _read_dependences(
     variables = [
         replace(variable, numbers=takes_row_numbers(kernel))
         for variable, kernel in zip(
-            variables_of(read, names, said=not is_unasked(reading["scale"])), kernels, strict=True
+            variables_of(read, names, units_chosen=not is_unasked(reading["scale"])), kernels, strict=True
         )
     ]
     resolved = tuple(_resolved(*each, cache) for each in zip(kernels, widths, variables, strict=True))

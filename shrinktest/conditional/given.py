@@ -52,7 +52,7 @@ def read_given(
     """Read the test as users give it; ``combined`` is for four statistics of residuals."""
     _refuse_designs("given", shift=shift, permutations=own)
     read = read_three(X, Y, given, nan_policy, scale=scale, transform=transform, **options)
-    variables, z = variables_of(read, GIVEN, said=not is_unasked(scale))[:2], read.values[2]
+    variables, z = variables_of(read, GIVEN, units_chosen=not is_unasked(scale))[:2], read.values[2]
     test = ConditionalIndependence(
         variables=variables, sizes=(len(z),), missing=read.missing, restriction=read.restriction,
         remarks=(*read.notes, *repeated_column_notes(variables)), called=read.labels[:2],

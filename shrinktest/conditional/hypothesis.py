@@ -336,8 +336,8 @@ def _less_means(variable: Variable, codes: np.ndarray, argument: str) -> Variabl
 
 def _less(variable: Variable, left: np.ndarray, name: str) -> Variable:
     """Replace the values of a variable by what is left of them; notes on units are about the variable itself."""
-    said = variable.said or not far_apart(variable.points, name)
-    return replace(variable, points=np.ascontiguousarray(left), name=name, said=said)
+    units_chosen = variable.units_chosen or not far_apart(variable.points, name)
+    return replace(variable, points=np.ascontiguousarray(left), name=name, units_chosen=units_chosen)
 
 
 def distilled(variable: Variable, z: np.ndarray) -> Variable:

@@ -38,7 +38,7 @@ class Variable:
     name: str  # in messages
     scale: Scale | None = None  # units in which the kernel compares columns; see `Rescaled`
     encoding: Encoding | None = None  # how columns of a table became numbers, which are in their units already
-    said: bool = True  # True if the user chose the units, so that no note is needed
+    units_chosen: bool = True  # True if the user chose the units, so that no note is needed
     places: np.ndarray | None = None  # numbers of these rows among all, if some were left out
     numbers: bool = False  # True if they are row numbers of a precomputed matrix
 
@@ -61,7 +61,7 @@ class Variable:
         places = np.arange(len(self.points)) if self.places is None else self.places
         return replace(self, points=np.ascontiguousarray(self.points[rows]), places=places[rows])
 
-    def asked(self, kernel: Kernel) -> Kernel:
+    def rescaled(self, kernel: Kernel) -> Kernel:
         """Return the kernel in the units of the columns, not resolved yet."""
         return kernel if self.scale is None else Rescaled(kernel, self.scale)
 
@@ -81,7 +81,7 @@ class Variable:
         if self.encoding is not None:  # has notes of its own
             return ()
         if self.scale is None:
-            return far_apart(self.points, self.name) if not self.said and in_one_unit(kernel) else ()
+            return far_apart(self.points, self.name) if not self.units_chosen and in_one_unit(kernel) else ()
         if not (constant := constant_columns(self.points)).any():
             return ()
         names = [str(j) for j in np.flatnonzero(constant)]
@@ -215,7 +215,7 @@ class Hypothesis(ABC):
 def resolve(kernel: Kernel, variable: Variable, rng: np.random.Generator) -> Kernel:
     """Return the kernel with bandwidth and units from the observations of a variable."""
     try:
-        return variable.asked(kernel).resolve(variable.points, rng)
+        return variable.rescaled(kernel).resolve(variable.points, rng)
     except ValueError as error:
         raise ValueError(f"{variable.name}: {error}") from None
 
@@ -245,10 +245,10 @@ def require_values(shift: Any, kernel: Any) -> None:
         )
 
 
-def variables_of(read: Variables, names: tuple[str, ...], *, said: bool) -> tuple[Variable, ...]:
+def variables_of(read: Variables, names: tuple[str, ...], *, units_chosen: bool) -> tuple[Variable, ...]:
     """Return variables as they were read; ``said`` if the user chose the units."""
     return tuple(
-        Variable(values, name, scale, encoding, said, places_of(kept))
+        Variable(values, name, scale, encoding, units_chosen, places_of(kept))
         for values, name, scale, encoding, kept in zip(
             read.values, names, read.scales, read.encodings, read.kept, strict=True
         )

@@ -28,7 +28,7 @@ class BinFeatures:
     """A kernel by features of rows, of which the means of bins are kept."""
 
     # as it was given, and with what it takes from the data
-    asked: Kernel
+    requested: Kernel
     kernel: Kernel
     route: str  # how the features were found
     notes: tuple[str, ...]  # what a reader of the result should know of them
@@ -94,20 +94,21 @@ class Plan:
         bases: list[_Base] = []
         found: list[BinFeatures] = []
         known: list[tuple[Kernel, Kernel]] = []
-        for asked in kernels:
-            if any(asked == one.asked for one in found):
+        for requested in kernels:
+            if any(requested == entry.requested for entry in found):
                 continue
-            kernel = self._resolved(asked, variable, known)
+            kernel = self._resolved(requested, variable, known)
             inner, pooled = _parts(kernel, variable.points)
-            base = next((one for one in bases if one.kernel == inner), None)
+            base = next((entry for entry in bases if entry.kernel == inner), None)
             fresh = base is None
-            base = base or self._base(asked, inner, variable.points)
+            base = base or self._base(requested, inner, variable.points)
             products = 0 if pooled is None or pooled.affine else min(pooled.columns(base.rank), _PRODUCTS)
             lacking = self._lacking(base.rank * fresh + products, max(base.rank, products))
-            if lacking and (not spare or all(one.lacking for one in found)):
+            if lacking and (not spare or all(entry.lacking for entry in found)):
                 raise MemoryError(lacking)
             if lacking:
-                found.append(BinFeatures(asked, kernel, base.route, (), base.features, 0, slice(0, 0), None, lacking))
+                left_out = BinFeatures(requested, kernel, base.route, (), base.features, 0, slice(0, 0), None, lacking)
+                found.append(left_out)
                 continue
             if fresh:
                 bases.append(base)
@@ -118,30 +119,30 @@ class Plan:
                 start, stop = base.columns, base.columns + after.coordinates(base.sample[:1]).shape[1]
                 base.others.append(after)
                 base.columns, after = stop, None
-            notes = tuple(one for one in (base.note, note) if one)
+            notes = tuple(entry for entry in (base.note, note) if entry)
             place = len(self.maps) + bases.index(base)
-            found.append(BinFeatures(asked, kernel, base.route, notes, features, place, slice(start, stop), after))
+            found.append(BinFeatures(requested, kernel, base.route, notes, features, place, slice(start, stop), after))
         self.maps += [
-            Concatenated(one.features, tuple(one.others), columns) if one.others or columns else one.features
-            for one in bases
+            Concatenated(entry.features, tuple(entry.others), columns) if entry.others or columns else entry.features
+            for entry in bases
         ]
         return tuple(found)
 
-    def _resolved(self, asked: Kernel, variable: Variable, known: list[tuple[Kernel, Kernel]]) -> Kernel:
+    def _resolved(self, requested: Kernel, variable: Variable, known: list[tuple[Kernel, Kernel]]) -> Kernel:
         """The kernel with what it takes from the data; the bandwidth of one that others are made of is found once."""
-        before = next((kernel for one, kernel in known if one == asked), None)
+        before = next((kernel for entry, kernel in known if entry == requested), None)
         if before is None:
-            one = asked
-            if isinstance(asked, PooledKernel) and variable.scale is None:
-                one = replace(asked, kernel=self._resolved(asked.kernel, variable, known))
-            before = resolve(one, variable, self.rng())
-            known.append((asked, before))
+            entry = requested
+            if isinstance(requested, PooledKernel) and variable.scale is None:
+                entry = replace(requested, kernel=self._resolved(requested.kernel, variable, known))
+            before = resolve(entry, variable, self.rng())
+            known.append((requested, before))
         return before
 
-    def _base(self, asked: Kernel, kernel: Kernel, points: Array) -> _Base:
+    def _base(self, requested: Kernel, kernel: Kernel, points: Array) -> _Base:
         """The features of a resolved kernel; random ones are drawn without labels."""
-        own = isinstance(without_data(kernel), FeatureMap) and not isinstance(without_data(asked), FeatureMap)
-        route = "factor" if own else checked_route(asked, self.route)
+        own = isinstance(without_data(kernel), FeatureMap) and not isinstance(without_data(requested), FeatureMap)
+        route = "factor" if own else checked_route(requested, self.route)
         rank = None if route == "factor" else self.rank
         gram = choose(kernel, points, Limits(route, rank, _ENDLESS, self.rng()), Request())
         assert isinstance(gram.kernel, FeatureMap)

@@ -107,7 +107,7 @@ class Binned(EqualDistributions):
             encoding = encoding.knowing(pooled.constant)
             remarks = (*found.notes, *remarks, *encoding.notes(name, unasked=unasked and first is not None))
         elif first is not None:
-            ranges = [np.vstack([one.low, one.high]) for (one,) in seen.seen if one is not None]
+            ranges = [np.vstack([entry.low, entry.high]) for (entry,) in seen.seen if entry is not None]
             remarks = (*remarks, *notes_on_numbers(first, ranges, names, unasked=unasked))
         hypothesis = cls(
             variables=(Variable(pooled.rows, name, settled, None, not unasked),),
@@ -164,7 +164,7 @@ class Binned(EqualDistributions):
 
     def found_before(self, kernel: Kernel, variable: int = 0) -> Kernel:
         """Return the kernel with what it takes from the sample of rows."""
-        return next(each.kernel for each in self.features if each.asked == kernel)
+        return next(each.kernel for each in self.features if each.requested == kernel)
 
     def features_of(self, kernel: Kernel) -> tuple[BinFeatures, np.ndarray]:
         """Return the features of a resolved kernel, and their means (M, rank) in bins."""
@@ -222,7 +222,7 @@ class Binned(EqualDistributions):
         if constant.size and self.encoding is None and self.columns is None:  # names have notes of their own
             which = f"{variable.name}: columns {', '.join(map(str, constant))} have"
             notes.append(note("no-weight", which=which, unit=""))
-        if self.encoding is None and not variable.said and in_one_unit(kernel) and variable.scale is None:
+        if self.encoding is None and not variable.units_chosen and in_one_unit(kernel) and variable.scale is None:
             notes += far_apart(variable.points, variable.name)
         return (*notes, *reach_notes(kernel, variable.points, variable.name))
 

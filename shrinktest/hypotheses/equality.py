@@ -82,10 +82,10 @@ class EqualDistributions(Hypothesis):
         return cls._of(read, "the samples", not is_unasked(scale), called=called, **options)
 
     @classmethod
-    def _of(cls, samples: Samples, name: str, said: bool, **options: Any) -> Self:
+    def _of(cls, samples: Samples, name: str, units_chosen: bool, **options: Any) -> Self:
         pooled, places = np.vstack(samples.values), places_of(np.concatenate(samples.kept))
         return cls(
-            variables=(Variable(pooled, name, samples.scale, samples.encoding, said, places),),
+            variables=(Variable(pooled, name, samples.scale, samples.encoding, units_chosen, places),),
             sizes=tuple(map(len, samples.values)),
             missing=samples.missing,
             restriction=samples.restriction,

@@ -50,7 +50,7 @@ class Independence(Hypothesis):
         """Read two variables as users give them; see :func:`~shrinktest._read.read_variables`."""
         reading = {"scale": scale, "column_types": column_types, "transform": transform}
         read = read_variables((X, Y), XY, nan_policy, blocks=blocks, groups=groups, shift=shift, **reading)
-        variables = variables_of(read, XY, said=not is_unasked(scale))
+        variables = variables_of(read, XY, units_chosen=not is_unasked(scale))
         return cls(
             variables=variables,
             sizes=(len(read.values[0]),),
@@ -105,8 +105,8 @@ class Independence(Hypothesis):
 
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
         """Prepare the squared norm of the estimated cross-covariance operator for every pairing."""
-        for variable, one in zip(self.variables, kernel, strict=True):
-            require_in_range(one, variable.points, variable.name)
+        for variable, entry in zip(self.variables, kernel, strict=True):
+            require_in_range(entry, variable.points, variable.name)
         x, y = (variable.points for variable in self.variables)
         series = self.restriction.series(len(x))
         return prepare(estimator, kernel, x, y, form=form, cache=cache, series=series, workers=workers)

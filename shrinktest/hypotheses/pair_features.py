@@ -25,7 +25,7 @@ class PairFeatures:
     """A kernel of one variable by features of its rows."""
 
     # as it was given, and with what it takes from the sample of rows
-    asked: Kernel
+    requested: Kernel
     kernel: Kernel
     route: str  # how the features were found
     note: str | None  # what a reader of the result should know of them
@@ -65,23 +65,23 @@ class PairPlan:
         of no statistic fit, or, without ``spare``, those of one do not.
         """
         for pair in kernels:
-            if any(all(a.asked == b for a, b in zip(one.kernels, pair, strict=True)) for one in self.meetings):
+            if any(all(a.requested == b for a, b in zip(entry.kernels, pair, strict=True)) for entry in self.meetings):
                 continue
-            x, y = (self._features(k, one) for k, one in enumerate(pair))
-            fresh = [one for one, known in zip((x, y), self.sides, strict=True) if one not in known]
-            lacking = self._lacking((x.rank, y.rank), [one.rank for one in fresh])
-            if lacking and (not spare or all(one.lacking for one in self.meetings)):
+            x, y = (self._features(k, entry) for k, entry in enumerate(pair))
+            fresh = [entry for entry, known in zip((x, y), self.sides, strict=True) if entry not in known]
+            lacking = self._lacking((x.rank, y.rank), [entry.rank for entry in fresh])
+            if lacking and (not spare or all(entry.lacking for entry in self.meetings)):
                 raise MemoryError(lacking)
             self.meetings.append(Meeting((x, y), lacking))
-            for one, known in zip((x, y), self.sides, strict=True):
-                if not lacking and one not in known:
-                    known.append(one)
+            for entry, known in zip((x, y), self.sides, strict=True):
+                if not lacking and entry not in known:
+                    known.append(entry)
 
     @property
     def meets(self) -> list[tuple[int, int]]:
         """For every meeting that is read its places among the features of x, and those of y that come after them."""
         x, y = self.sides
-        read = (one.kernels for one in self.meetings if not one.lacking)
+        read = (entry.kernels for entry in self.meetings if not entry.lacking)
         return [(x.index(first), len(x) + y.index(second)) for first, second in read]
 
     def meeting(self, kernel: tuple[Kernel, Kernel]) -> tuple[int, Meeting]:
@@ -97,18 +97,18 @@ class PairPlan:
         """Chunks whose sums fit into memory beside the total."""
         return (self.memory - 8.0 * (self.cells + _WORKING * self.largest)) / (8.0 * self.cells)
 
-    def _features(self, side: int, asked: Kernel) -> PairFeatures:
+    def _features(self, side: int, requested: Kernel) -> PairFeatures:
         """Features of a variable, of which the other knows nothing."""
-        for one in (*self.sides[side], *(one.kernels[side] for one in self.meetings)):
-            if one.asked == asked:
-                return one
+        for entry in (*self.sides[side], *(entry.kernels[side] for entry in self.meetings)):
+            if entry.requested == requested:
+                return entry
         variable = self.variables[side]
-        kernel = resolve(asked, variable, self.rng(side))
-        route = checked_route(asked, self.route)
+        kernel = resolve(requested, variable, self.rng(side))
+        route = checked_route(requested, self.route)
         rank = None if route == "factor" else self.rank or RANK
         gram = choose(kernel, variable.points, Limits(route, rank, _ROOM, self.rng(side)), Request())
         assert isinstance(gram.kernel, FeatureMap)
-        return PairFeatures(asked, kernel, gram.name, gram.note, gram.kernel, gram.columns or 1)
+        return PairFeatures(requested, kernel, gram.name, gram.note, gram.kernel, gram.columns or 1)
 
     def _lacking(self, ranks: tuple[int, int], fresh: Sequence[int]) -> str:
         """Return the text of a MemoryError if there is no room for more products; otherwise reserve it."""

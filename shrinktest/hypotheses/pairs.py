@@ -85,12 +85,12 @@ class IndependenceInBatches(Independence):
         encodings: tuple[Encoding | None, ...] = (None, None) if found is None else found.encodings
         gaps = [holes(encoding) for encoding in encodings]
         wanted = [
-            ("sd" if names else None) if is_unasked(one) else one
-            for (one, _), names in zip(scales_of(scale, pairs.names, XY), pairs.names, strict=True)
+            ("sd" if names else None) if is_unasked(entry) else entry
+            for (entry, _), names in zip(scales_of(scale, pairs.names, XY), pairs.names, strict=True)
         ]
         units = [
-            checked_units(one) if encoding is None else encoding.entries(one)
-            for one, encoding in zip(wanted, encodings, strict=True)
+            checked_units(entry) if encoding is None else encoding.entries(entry)
+            for entry, encoding in zip(wanted, encodings, strict=True)
         ]
         groups = slice(0, pairs.widths[0]), slice(pairs.widths[0], sum(pairs.widths))
         seen = survey([pairs.rows], max(SAMPLE, drawn), rng, workers, groups=groups, holes=gaps, store=store)
@@ -153,7 +153,7 @@ class IndependenceInBatches(Independence):
         """Return the kernel with what it takes from the sample of a variable."""
         assert self.plan is not None
         known = (meeting.kernels[variable] for meeting in self.plan.meetings)
-        return next(each.kernel for each in known if each.asked == kernel)
+        return next(each.kernel for each in known if each.requested == kernel)
 
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
         """Prepare the statistic from sums of products of features for every shift."""
@@ -162,7 +162,7 @@ class IndependenceInBatches(Independence):
         if meeting.lacking:
             raise MemoryError(meeting.lacking)
         (i, j), found, both = self.plan.meets[place], self.products, meeting.kernels
-        own, total = ([one.sum(axis=0) for one in several] for several in (found.own, found.sums))
+        own, total = ([entry.sum(axis=0) for entry in several] for several in (found.own, found.sums))
         sums = ShiftedSums(self.blocks.used, found.xy[place], own[i], own[j], total[i], total[j])
         statistic: Any = scaled_norm(estimator, sums, sums.traces, sums.size, sums.n, form)  # type: ignore[arg-type]
         notes = (*dict.fromkeys(each.note for each in both if each.note), *self._block_notes(both))
@@ -193,13 +193,13 @@ class IndependenceInBatches(Independence):
         """Return notes on units, and on columns that are constant in all rows."""
         notes = list(self.remarks)
         sides = zip(self.variables, kernel, self.survey.pooled, self.encodings, self.pairs.names, strict=True)
-        for variable, one, side, encoding, names in sides:
+        for variable, entry, side, encoding, names in sides:
             if encoding is None and names is None and (constant := np.flatnonzero(side.constant)).size:
                 which = f"{variable.name}: columns {', '.join(map(str, constant))} have"
                 notes.append(note("no-weight", which=which, unit=""))
             if variable.scale is None and encoding is None:
-                notes += variable.notes(one)
-            notes += reach_notes(one, variable.points, variable.name)
+                notes += variable.notes(entry)
+            notes += reach_notes(entry, variable.points, variable.name)
         return tuple(notes)
 
     def data(self) -> TestData:

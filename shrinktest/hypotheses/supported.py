@@ -73,7 +73,7 @@ def checked_units(scale: Any) -> Any:
         return None
     if isinstance(scale, str):
         return choice(scale, SCALES, "scale")
-    if hasattr(scale, "keys") or (np.ndim(scale) == 1 and any(isinstance(one, str) for one in scale)):
+    if hasattr(scale, "keys") or (np.ndim(scale) == 1 and any(isinstance(entry, str) for entry in scale)):
         raise ValueError(
             "scale: samples in batches of numbers have one name for all columns, such as 'sd' or 'rank', or one number "
             "for every column in their order"

@@ -41,7 +41,7 @@ def run_binned(
     samples: Sequence[Any],
     names: Sequence[str],
     estimator: Any,
-    asked: KernelSpec,
+    spec: KernelSpec,
     settings: Settings,
     rng: Any,
     *,
@@ -59,20 +59,20 @@ def run_binned(
         raise ValueError(f"a test takes two samples or more, got {len(samples)}")
     kind = TwoBinned if two else Binned
     refuse(refused)
-    check(estimator, [asked], settings, kind.kind.name, checked_estimator)
+    check(estimator, [spec], settings, kind.kind.name, checked_estimator)
     samples = as_batches(samples, names)
     generator = as_rng(rng)
     with kernel_progress(settings.progress):
         how = {"drawn": settings.rank or RANK, "rng": independent_rng(generator, 2), **by_whom(settings, rng)}
         hypothesis = kind.in_batches(samples, names, **how, **options).with_rare_rows()
-    asked = asked.by_feature(hypothesis.encoding, hypothesis.columns)
+    spec = spec.by_feature(hypothesis.encoding, hypothesis.columns)
     plan = planned(hypothesis, settings, generator, RANK)
-    estimator, kernels, spare = collected(estimator, asked, hypothesis, plan)
+    estimator, kernels, spare = collected(estimator, spec, hypothesis, plan)
     hypothesis = hypothesis.reading(kernels, plan, spare=spare)
     with kernel_progress(settings.progress):
         hypothesis = replace(hypothesis, means=hypothesis.bin_means(plan))
-    asked = KernelSpec("gaussian", "median") if is_several(estimator) else asked  # an ensemble has the kernels
-    return run(hypothesis, estimator, [asked], settings, generator)
+    spec = KernelSpec("gaussian", "median") if is_several(estimator) else spec  # an ensemble has the kernels
+    return run(hypothesis, estimator, [spec], settings, generator)
 
 
 def columns_in_bins(
@@ -80,7 +80,7 @@ def columns_in_bins(
     groups: Sequence[slice],
     columns: Sequence[Variable],
     estimator: Any,
-    asked: Sequence[KernelSpec],
+    specs: Sequence[KernelSpec],
     settings: Settings,
     generator: np.random.Generator,
 ) -> list[TwoBinned | ValueError]:
@@ -92,19 +92,19 @@ def columns_in_bins(
     their rows; ``generator`` is that of the test, which is left as it is.
     """
     plan = planned(whole, settings, generator, RANK_OF_COLUMN)
-    found: list[TwoBinned | ValueError] = []
-    for group, column, one in zip(groups, columns, asked, strict=True):
+    tests: list[TwoBinned | ValueError] = []
+    for group, column, spec in zip(groups, columns, specs, strict=True):
         hypothesis = replace(whole, variables=(column,))
-        _, kernels, spare = collected(estimator, one, hypothesis, plan)
+        _, kernels, spare = collected(estimator, spec, hypothesis, plan)
         try:
-            found.append(hypothesis.reading(kernels, plan, tuple(range(group.start, group.stop)), spare=spare))
+            tests.append(hypothesis.reading(kernels, plan, tuple(range(group.start, group.stop)), spare=spare))
         except ValueError as error:
-            found.append(error)
-    if all(isinstance(one, ValueError) for one in found):
-        raise found[0]  # type: ignore[misc]
+            tests.append(error)
+    if all(isinstance(test, ValueError) for test in tests):
+        raise tests[0]  # type: ignore[misc]
     with kernel_progress(settings.progress):
         means = whole.bin_means(plan)
-    return [one if isinstance(one, ValueError) else replace(one, means=means) for one in found]
+    return [test if isinstance(test, ValueError) else replace(test, means=means) for test in tests]
 
 
 def by_whom(settings: Settings, rng: Any) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def refuse(arguments: Mapping[str, Any]) -> None:
 
 
 def check(
-    estimator: Any, asked: Sequence[KernelSpec], settings: Settings, test: str, checked: Callable[[Any], Any]
+    estimator: Any, specs: Sequence[KernelSpec], settings: Settings, test: str, checked: Callable[[Any], Any]
 ) -> None:
     """Raise ValueError for kernels that take more than features, and by ``checked`` for estimators.
 
@@ -135,16 +135,16 @@ def check(
     """
     members: Sequence[Any] = ()
     if isinstance(estimator, Ensemble) or is_auto(estimator):
-        members = collect(estimator, asked, (), np.random.default_rng(0), test, ()).members
+        members = collect(estimator, specs, (), np.random.default_rng(0), test, ()).members
     for one in [member.estimator for member in members] or estimators_of(estimator):
         checked(one)
     gram = choice(settings.gram, GRAMS, "gram")
     if members:
         kernels = [kernel for member in members for kernel in _each(member.kernel)]
-    elif is_several(estimator, asked):
-        kernels = [as_kernel(kernel, name=one.name) for one in asked for kernel in _each(one.kernel)]
+    elif is_several(estimator, specs):
+        kernels = [as_kernel(kernel, name=spec.name) for spec in specs for kernel in _each(spec.kernel)]
     else:
-        kernels = [one.alone() for one in asked]
+        kernels = [spec.alone() for spec in specs]
     for kernel in kernels:
         if checked_route(kernel, gram) == "factor" and settings.rank is not None:
             raise ValueError(f"rank={settings.rank} is for gram='nystrom' or 'rff'; {kernel!r} has features of its own")
@@ -165,11 +165,11 @@ def planned(hypothesis: Binned, settings: Settings, generator: np.random.Generat
     )
 
 
-def collected(estimator: Any, asked: KernelSpec, hypothesis: Binned, plan: Plan) -> tuple[Any, list[Kernel], bool]:
+def collected(estimator: Any, spec: KernelSpec, hypothesis: Binned, plan: Plan) -> tuple[Any, list[Kernel], bool]:
     """The estimator, or the ensemble of several statistics; its kernels; and whether some may be left out."""
-    if not is_several(estimator, [asked]):
-        return as_estimator(estimator), [as_kernel(asked.kernel, asked.bandwidth, asked.name)], False
+    if not is_several(estimator, [spec]):
+        return as_estimator(estimator), [as_kernel(spec.kernel, spec.bandwidth, spec.name)], False
     test = hypothesis.kind.name
-    ensemble = collect(estimator, [asked], hypothesis.variables, plan.rng(), test, hypothesis.n_observations)
+    ensemble = collect(estimator, [spec], hypothesis.variables, plan.rng(), test, hypothesis.n_observations)
     spare = spares(estimator, test)  # those that are recommended are told by their name
     return estimator if spare else ensemble, [member.kernel for member in ensemble.members], spare

@@ -108,9 +108,9 @@ class Ensemble:
             raise TypeError(f"members must be Candidate values; got {wrong[0]!r} ({type(wrong[0]).__name__})")
         if not members:
             raise ValueError("members is empty; an ensemble has at least one Candidate")
-        for v in range(max(len(one.kernel) if isinstance(one.kernel, tuple) else 1 for one in members)):
-            kernels = (one.kernel[v : v + 1] if isinstance(one.kernel, tuple) else (one.kernel,) for one in members)
-            require_same_points([kernel for some in kernels for kernel in some])
+        kernels = [member.kernel if isinstance(member.kernel, tuple) else (member.kernel,) for member in members]
+        for v in range(max(map(len, kernels))):
+            require_same_points([some[v] for some in kernels if v < len(some)])
         _each_once([(member.estimator, member.kernel) for member in members], "members")
         object.__setattr__(self, "members", members)
 
@@ -125,19 +125,19 @@ class Ensemble:
         return np.array([member.weight for member in self.members])
 
 
-def is_several(estimator: Any, asked: Sequence[KernelSpec] = ()) -> bool:
+def is_several(estimator: Any, specs: Sequence[KernelSpec] = ()) -> bool:
     """Return True if the arguments of a test ask for an ensemble."""
     if isinstance(estimator, list | tuple | Ensemble) or is_auto(estimator):
         return True
     return any(
-        isinstance(one.kernel, list | tuple) or isinstance(one.bandwidth, list) or _is_grid(one.bandwidth)
-        for one in asked
+        isinstance(spec.kernel, list | tuple) or isinstance(spec.bandwidth, list) or _is_grid(spec.bandwidth)
+        for spec in specs
     )
 
 
-def asks_for_none(estimator: Any, asked: Sequence[KernelSpec]) -> bool:
+def asks_for_none(estimator: Any, specs: Sequence[KernelSpec]) -> bool:
     """Return True if neither the estimator nor the other arguments determine the kernels."""
-    return not (isinstance(estimator, Ensemble) or is_auto(estimator) or any(one.given() for one in asked))
+    return not (isinstance(estimator, Ensemble) or is_auto(estimator) or any(spec.given() for spec in specs))
 
 
 def is_auto(estimator: Any) -> bool:
@@ -162,7 +162,7 @@ def estimators_of(estimator: Any) -> list[MeanEstimator]:
         raise ValueError("estimator is an empty list; name at least one, such as ['kme', 'fkmse']")
     if any(map(is_auto, estimator)):
         raise ValueError("estimator='auto' is an ensemble already; name it alone, or list the estimators")
-    return _each_once([as_estimator(one) for one in estimator], "estimator")
+    return _each_once([as_estimator(entry) for entry in estimator], "estimator")
 
 
 def kernels_of(
@@ -182,23 +182,23 @@ def kernels_of(
     if not widths:
         raise ValueError(f"{argument} is an empty list; give at least one bandwidth, or 'grid'")
     if len(widths) == columns > 1 and not any(isinstance(width, str | tuple | np.ndarray) for width in widths):
-        one = kernels[0] if len(kernels) == 1 else "gaussian"
-        candidates = ", ".join(repr(as_kernel(one, width, name)) for width in widths)
+        kernel = kernels[0] if len(kernels) == 1 else "gaussian"
+        candidates = ", ".join(repr(as_kernel(kernel, width, name)) for width in widths)
         raise ValueError(
             f"{argument}={widths!r} may be {columns} candidates or one bandwidth for each of {columns} columns: write "
             f"{name}=[{candidates}] for candidates, or a tuple, {argument}={tuple(widths)!r}, for one per column"
         )
     combined: list[Kernel] = []
-    for one in kernels:
-        called = as_kernel(one, name=name)
-        if isinstance(one, str) and isinstance(called, DistanceKernel | PooledKernel):
+    for kernel in kernels:
+        called = as_kernel(kernel, name=name)
+        if isinstance(kernel, str) and isinstance(called, DistanceKernel | PooledKernel):
             of: Any = getattr(called, "kernel", called)  # whose features are whitened, say
             for width in widths:
-                combined += [as_kernel(one, w, name) for w in (grid(of.metric) if _is_grid(width) else [width])]
+                combined += [as_kernel(kernel, w, name) for w in (grid(of.metric) if _is_grid(width) else [width])]
         elif several and len(kernels) > 1:
-            combined.append(as_kernel(one, name=name))  # has no bandwidth, or brings its own
+            combined.append(as_kernel(kernel, name=name))  # has no bandwidth, or brings its own
         else:
-            combined.append(as_kernel(one, bandwidth, name))
+            combined.append(as_kernel(kernel, bandwidth, name))
     return _each_once(combined, argument if len(kernels) == 1 else name)
 
 
@@ -235,7 +235,8 @@ class KernelSpec:
                 )
             return width
 
-        width = [spread(one) for one in self.bandwidth] if isinstance(self.bandwidth, list) else spread(self.bandwidth)
+        widths = self.bandwidth
+        width = [spread(entry) for entry in widths] if isinstance(widths, list) else spread(widths)
         return replace(self, bandwidth=width)
 
     def given(self) -> bool:
@@ -257,7 +258,7 @@ class KernelSpec:
 
 def collect(
     estimator: Any,
-    asked: Sequence[KernelSpec],
+    specs: Sequence[KernelSpec],
     variables: Sequence[Variable],
     rng: np.random.Generator,
     test: str,
@@ -272,22 +273,22 @@ def collect(
     that make no sense.
     """
     if isinstance(estimator, Ensemble) or is_auto(estimator):
-        for one in asked:
-            if one.given():
+        for spec in specs:
+            if spec.given():
                 brings = "an Ensemble" if isinstance(estimator, Ensemble) else f"estimator={AUTO!r}"
-                width = one.name.replace("kernel", "bandwidth")
+                width = spec.name.replace("kernel", "bandwidth")
                 raise ValueError(
-                    f"{brings} brings kernels and bandwidths of its own: leave out {one.name} and {width}, or "
+                    f"{brings} brings kernels and bandwidths of its own: leave out {spec.name} and {width}, or "
                     "give a list of estimators, such as estimator=['kme', 'fkmse']"
                 )
         ensemble: Ensemble = estimator if isinstance(estimator, Ensemble) else recommended(test)
         if paired and spares(estimator, test):
             ensemble = within_pairs(ensemble)
-        return Ensemble([member.on(len(asked), sum(sizes)) for member in ensemble.members])
+        return Ensemble([member.on(len(specs), sum(sizes)) for member in ensemble.members])
     estimators = estimators_of(estimator)
-    together = product(*(one.candidates(variable, rng) for one, variable in zip(asked, variables, strict=True)))
+    together = product(*(spec.candidates(variable, rng) for spec, variable in zip(specs, variables, strict=True)))
     # those that share a kernel stand side by side
-    return Ensemble([Candidate(one, pair if len(pair) > 1 else pair[0]) for pair in together for one in estimators])
+    return Ensemble([Candidate(each, pair if len(pair) > 1 else pair[0]) for pair in together for each in estimators])
 
 
 def _is_grid(width: Any) -> bool:
@@ -346,8 +347,8 @@ PAIRS = Ensemble(
         Candidate(KME(), SecondOrder(_BROAD), weight=0.75),  # the spreads, or correlations, of both
         *(
             Candidate(KME(), pair, weight=weight)
-            for one, other, weight in ((_CORNERS, _RANKS, 1.5), (_FINE, _WIDE, 1.25), (_FAST, _WIDE, 1.0))
-            for pair in ((one, other), (other, one))
+            for first, second, weight in ((_CORNERS, _RANKS, 1.5), (_FINE, _WIDE, 1.25), (_FAST, _WIDE, 1.0))
+            for pair in ((first, second), (second, first))
         ),
     )
 )

@@ -20,7 +20,7 @@ from shrinktest.results.multiple import WESTFALL_YOUNG, MultipleTestsResult
 
 
 def run_lags(
-    hypothesis: Independence, lags: Any, estimator: Any, asked: list[KernelSpec], settings: Settings, rng: Any
+    hypothesis: Independence, lags: Any, estimator: Any, specs: list[KernelSpec], settings: Settings, rng: Any
 ) -> MultipleTestsResult:
     """Test two series at every lag.
 
@@ -29,9 +29,9 @@ def run_lags(
     """
     wanted = _checked(lags, hypothesis)
     refuse_stopping(settings.stopping)
-    for each in asked:
+    for each in specs:
         refuse_candidates("independence_test with lags=", each.kernel, each.bandwidth)
-    asked = [each.by_feature(variable.encoding) for each, variable in zip(asked, hypothesis.variables, strict=True)]
+    specs = [each.by_feature(variable.encoding) for each, variable in zip(specs, hypothesis.variables, strict=True)]
     shifts = hypothesis.permutations(settings.n_resamples, settings.alpha).distinct
     if settings.n_resamples and len(wanted) > settings.alpha * shifts:
         raise ValueError(
@@ -45,7 +45,7 @@ def run_lags(
         last, verb = ("row", "meets") if longest == 1 else (f"{longest} rows", "meet")
         notes.append(note("ends-meet", longest=longest, rows=last, meet=verb))
     return run_many(
-        [hypothesis.lagged(lag) for lag in wanted], [(lag,) for lag in wanted], ("lag",), [asked] * len(wanted),
+        [hypothesis.lagged(lag) for lag in wanted], [(lag,) for lag in wanted], ("lag",), [specs] * len(wanted),
         estimator, settings, as_rng(rng), WESTFALL_YOUNG, notes=notes,
     )  # fmt: skip
 

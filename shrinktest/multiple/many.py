@@ -31,7 +31,7 @@ class TestedColumn:
     place: int  # among the columns of its table
     label: str
     values: Variable  # in numbers: (n, 1), or the several that a column of a table became
-    asked: KernelSpec  # its kernel and bandwidth
+    spec: KernelSpec  # its kernel and bandwidth
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class ColumnsToTest:
     def read(
         cls,
         table: Variable,
-        asked: KernelSpec,
+        spec: KernelSpec,
         prefix: str,
         *,
         unread: Reasons,
@@ -58,7 +58,7 @@ class ColumnsToTest:
     ) -> ColumnsToTest:
         """Take a table apart.
 
-        ``asked`` has one bandwidth for all columns or one for each.  Columns of arrays are called ``prefix`` and their
+        ``spec`` has one bandwidth for all columns or one for each.  Columns of arrays are called ``prefix`` and their
         number.  ``unread`` and ``left_out`` have reasons for other columns, the first also for columns of other tables.
         ``constant`` (d,) marks numbers with one value only.  With ``which`` notes name the table.  Raises ValueError
         if all columns are constant.
@@ -66,7 +66,7 @@ class ColumnsToTest:
         encoding, scale = table.encoding, table.scale
         groups = [slice(j, j + 1) for j in range(table.points.shape[1])] if encoding is None else encoding.groups
         labels = labels or _labels(table, len(groups), prefix)
-        widths = _one_width_each(asked.bandwidth, labels, asked.name.replace("kernel", "bandwidth"))
+        widths = _one_width_each(spec.bandwidth, labels, spec.name.replace("kernel", "bandwidth"))
         constant = constant_columns(table.points) if constant is None else constant
         tested, same = [], []
         for place, (label, group, width) in enumerate(zip(labels, groups, widths, strict=True)):
@@ -76,7 +76,7 @@ class ColumnsToTest:
             unit = scale[group] if isinstance(scale, tuple) else scale
             points = np.ascontiguousarray(table.points[:, group])
             values = Variable(points, f"column {label!r} of {table.name}", unit)
-            own = asked if width is asked.bandwidth else replace(asked, bandwidth=width)
+            own = spec if width is spec.bandwidth else replace(spec, bandwidth=width)
             tested.append(TestedColumn(place, label, values, own))
         plain = encoding is not None and not encoding.named
         others = {
@@ -114,7 +114,7 @@ def run_many(
     hypotheses: Sequence[Hypothesis],
     labels: Sequence[tuple[Any, ...]],
     keys: tuple[str, ...],
-    asked: Sequence[Sequence[KernelSpec]],
+    specs: Sequence[Sequence[KernelSpec]],
     estimator: Any,
     settings: Settings,
     generator: np.random.Generator,
@@ -130,7 +130,7 @@ def run_many(
     the codes ``without`` are left out, and ``notes`` are added.
     """
     provenance = rng_provenance(generator)
-    nulls, setup, restriction, shared = run_side_by_side(hypotheses, estimator, asked, settings, generator, method)
+    nulls, setup, restriction, shared = run_side_by_side(hypotheses, estimator, specs, settings, generator, method)
     reasons, texts = {}, [text for text in shared if not has_code(text, *without)]
     for label, hypothesis, null in zip(labels, hypotheses, nulls, strict=True):
         if isinstance(null, str) and len(hypothesis.variables) == 1:

@@ -26,7 +26,7 @@ def run_pairs(
     X: Any,
     Y: Any,
     estimator: Any,
-    asked: Sequence[KernelSpec],
+    specs: Sequence[KernelSpec],
     settings: Settings,
     rng: Any,
     *,
@@ -43,7 +43,7 @@ def run_pairs(
     """
     refuse(refused)
     checked_policy(nan_policy)
-    check(estimator, asked, settings, INDEPENDENCE.name, checked_scaled)
+    check(estimator, specs, settings, INDEPENDENCE.name, checked_scaled)
     drawn = settings.rank or RANK
     generator = as_rng(rng)
     with kernel_progress(settings.progress):
@@ -51,22 +51,22 @@ def run_pairs(
             X, Y, scale=scale, nan_policy=nan_policy, column_types=column_types, drawn=drawn,
             rng=independent_rng(generator, 2), **by_whom(settings, rng),
         )  # fmt: skip
-    sides = zip(asked, hypothesis.encodings, hypothesis.pairs.names, strict=True)
-    asked = [one.by_feature(encoding, names) for one, encoding, names in sides]
+    sides = zip(specs, hypothesis.encodings, hypothesis.pairs.names, strict=True)
+    specs = [spec.by_feature(encoding, names) for spec, encoding, names in sides]
     kept = copy.deepcopy(generator)
     plan = PairPlan(
         hypothesis.variables, settings.gram, settings.rank, hypothesis.blocks.groups, settings.memory,
         lambda side: independent_rng(kept, _FEATURES[side]),
     )  # fmt: skip
     test = hypothesis.kind.name
-    if not is_several(estimator, asked):
-        x, y = (as_kernel(one.kernel, one.bandwidth, one.name) for one in asked)
+    if not is_several(estimator, specs):
+        x, y = (as_kernel(spec.kernel, spec.bandwidth, spec.name) for spec in specs)
         plan.add([(x, y)], spare=False)
     else:
-        ensemble = collect(estimator, asked, hypothesis.variables, plan.rng(0), test, hypothesis.n_observations)
+        ensemble = collect(estimator, specs, hypothesis.variables, plan.rng(0), test, hypothesis.n_observations)
         plan.add([member.kernel for member in ensemble.members], spare=spares(estimator, test))
         if not spares(estimator, test):  # those that are recommended are told by their name
-            estimator, asked = ensemble, [KernelSpec("gaussian", "median", one.name) for one in asked]
+            estimator, specs = ensemble, [KernelSpec("gaussian", "median", spec.name) for spec in specs]
     with kernel_progress(settings.progress):
         hypothesis = hypothesis.reading(plan)
-    return run(hypothesis, estimator, asked, settings, generator)
+    return run(hypothesis, estimator, specs, settings, generator)

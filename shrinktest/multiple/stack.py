@@ -30,7 +30,7 @@ _LONGEST = 2**26  # entries of all permutations
 def stacked(
     hypotheses: Sequence[Hypothesis],
     estimator: MeanEstimator,
-    asked: Sequence[Sequence[KernelSpec]],
+    specs: Sequence[Sequence[KernelSpec]],
     settings: Settings,
     draws: Draws,
 ) -> tuple[dict[int, Null], tuple[str, ...]]:
@@ -47,20 +47,20 @@ def stacked(
     exact = settings.gram in ("auto", "dense") and settings.rank is None and needed(size, 1) <= settings.memory
     if not plain or not exact or draws.count * size > _LONGEST:
         return {}, ()
-    kernels = {id(one): as_kernel(one.kernel, one.bandwidth, one.name) for (one,) in asked}
+    kernels = {id(spec): as_kernel(spec.kernel, spec.bandwidth, spec.name) for (spec,) in specs}
     widths = {key: _width(kernel) for key, kernel in kernels.items()}
-    kernel = kernels[id(asked[0][0])]
+    kernel = kernels[id(specs[0][0])]
     places = [
         i
-        for i, (hypothesis, (one,)) in enumerate(zip(hypotheses, asked, strict=True))
+        for i, (hypothesis, (spec,)) in enumerate(zip(hypotheses, specs, strict=True))
         if hypothesis.variables[0].points.shape[1] == 1
-        and type(kernels[id(one)]) is type(kernel)
-        and widths[id(one)] is not None
+        and type(kernels[id(spec)]) is type(kernel)
+        and widths[id(spec)] is not None
     ]
     if not places:
         return {}, ()
     columns = np.array([hypotheses[i].variables[0].compared()[:, 0] for i in places])
-    factors, by_median = np.array([widths[id(asked[i][0])] for i in places]).T
+    factors, by_median = np.array([widths[id(specs[i][0])] for i in places]).T
     with kernel_progress(settings.progress):
         nulls = stacked_nulls(
             estimator, cast(DistanceKernel, kernel), factors, by_median.astype(bool), columns, first.contrast, draws,

@@ -22,7 +22,7 @@ def in_memory(
     samples: Sequence[Any],
     names: Sequence[str],
     estimator: Any,
-    asked: Sequence[KernelSpec],
+    specs: Sequence[KernelSpec],
     settings: Settings,
     column_types: Mapping[str, Any] | None,
     work: str = "sums",
@@ -34,10 +34,10 @@ def in_memory(
     fit, and says what does, and how long it takes.
     """
     batches = as_batches(samples, names)
-    told = settings.gram != "auto" or settings.rank is not None or settings.store is not None
-    if told or not isinstance(settings.readers, int) or any(one.bins != BINS for one in batches):
+    requested = settings.gram != "auto" or settings.rank is not None or settings.store is not None
+    if requested or not isinstance(settings.readers, int) or any(source.bins != BINS for source in batches):
         return tuple(samples)
-    kernels = _kernels(estimator, asked)
+    kernels = _kernels(estimator, specs)
     if kernels and all(isinstance(without_data(kernel), FeatureMap) for kernel in kernels):
         return tuple(samples)
     most = settings.memory / _PART
@@ -52,12 +52,12 @@ def in_memory(
     )
 
 
-def _kernels(estimator: Any, asked: Sequence[KernelSpec]) -> list[Kernel]:
+def _kernels(estimator: Any, specs: Sequence[KernelSpec]) -> list[Kernel]:
     """All that are asked for; none where the test chooses them."""
     if is_auto(estimator):
         return []
     if isinstance(estimator, Ensemble):
         several = [member.kernel for member in estimator.members]
-        return [one for kernels in several for one in (kernels if isinstance(kernels, tuple) else (kernels,))]
-    pairs = [(one.kernel if isinstance(one.kernel, list | tuple) else [one.kernel], one.name) for one in asked]
+        return [kernel for kernels in several for kernel in (kernels if isinstance(kernels, tuple) else (kernels,))]
+    pairs = [(spec.kernel if isinstance(spec.kernel, list | tuple) else [spec.kernel], spec.name) for spec in specs]
     return [as_kernel(kernel, name=name) for kernels, name in pairs for kernel in kernels]
