@@ -165,7 +165,7 @@ def _scanned(path: Path, step: int, size: int, changed: int) -> Scanned:
                 text = _text(path, dialect, raw, named=named)
                 blocks.append(Block(start, len(raw), rows, text.rows, named))
                 rows += text.rows
-                looks = [one.merge(more) for one, more in zip(looks, _looks(text), strict=True)]
+                looks = [entry.merge(more) for entry, more in zip(looks, _looks(text), strict=True)]
     return Scanned(dialect, tuple(blocks), dict(zip(dialect.names, looks, strict=True)))
 
 

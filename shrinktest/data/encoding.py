@@ -59,7 +59,9 @@ class Code:
         kind, counts = summary.kind, summary.counts or {}
         indicated = indicate and summary.known < summary.size
         if kind in ("boolean", "category"):
-            return cls(summary.name, kind, tuple(one for one in summary.levels if one in counts), indicated=indicated)
+            return cls(
+                summary.name, kind, tuple(name for name in summary.levels if name in counts), indicated=indicated
+            )
         origin = (np.datetime64(0, "us") if summary.low is None else summary.low) if kind == "date" else None
         return cls(summary.name, kind, summary.levels, origin, np.nan if indicated else None, indicated)
 
@@ -180,7 +182,7 @@ class Encoding:
 
     def knowing(self, constant: np.ndarray) -> Encoding:
         """Return the encoding with the knowledge which features have one value only."""
-        names = tuple(one for one, group in zip(self.names, self.groups, strict=True) if constant[group].all())
+        names = tuple(entry for entry, group in zip(self.names, self.groups, strict=True) if constant[group].all())
         return replace(self, constant=names)
 
     def without(self, names: Collection[str]) -> tuple[Encoding, np.ndarray]:
@@ -284,7 +286,7 @@ class Encoding:
                 tested = f"{len(self.codes)} were tested: {', '.join(self.names)}"
                 raise ValueError(f"{name} has {counted(len(columns), 'column')}, and {tested}")
             columns = dict(zip(self.names, table.columns, strict=True))
-        if lacking := [one for one in self.names if one not in columns]:
+        if lacking := [entry for entry in self.names if entry not in columns]:
             raise ValueError(f"{name} lacks columns that were tested: {listed(lacking)}; it has {listed(table.names)}")
         for code in self.codes:
             _require_readable(code, columns[code.name], name)
@@ -395,4 +397,4 @@ def gaps_of(codes: Sequence[Code]) -> tuple[int, ...]:
 def entries_of(codes: Sequence[Code], scale: Any, argument: str) -> tuple[Any, ...]:
     """Return the unit of every feature: a name or a number."""
     each = scale_each(scale, [code.name for code in codes], argument)
-    return tuple(unit for code, one in zip(codes, each, strict=True) for unit in code.units(one))
+    return tuple(unit for code, entry in zip(codes, each, strict=True) for unit in code.units(entry))

@@ -131,7 +131,7 @@ class Observed:
         each = self._split(self.missing())
         gaps, name = (np.any(each, axis=0), " or ".join(self.names)) if i is None else (each[i], self.names[i])
         labels = self.shown_in(i or 0) or tuple(map(str, range(gaps.shape[1])))
-        return {(name, label): one for label, one in zip(labels, gaps.T, strict=True)}
+        return {(name, label): gap for label, gap in zip(labels, gaps.T, strict=True)}
 
     def omitted(self, keep: Sequence[Rows]) -> tuple[str, ...]:
         """Note how many rows were left out, and for which columns, if any were."""
@@ -224,12 +224,12 @@ def observed(
     if types or nan_policy == "indicator" or any(map(is_table, tables)):
         return pooled_tables(tables, names, types, labels_only=labels)
     given = [as_points(table, name, tables=as_given) for table, name in zip(tables, names, strict=True)]
-    arrays = [one.values for one in given]
+    arrays = [array.values for array in given]
     for points, name in zip(arrays, names, strict=True):
         if points.shape[1] != arrays[0].shape[1]:
             raise _other_columns(names[0], arrays[0].shape[1], name, points.shape[1], names)
     pooled = np.concatenate(arrays) if len(arrays) > 1 else arrays[0]
-    points = merged(pooled, coarsest(one.precision for one in given))
+    points = merged(pooled, coarsest(array.precision for array in given))
     return Observed(tuple(names), tuple(map(len, arrays)), points)
 
 
@@ -254,19 +254,19 @@ def pooled_tables(
     matched, labels = _matched(read, names)
     if label is not None and labels == (ALONE,):  # the units stay those of arrays
         types |= {label: types[ALONE]} if ALONE in types else {}
-        matched, labels = [[replace(column, name=label) for column in one] for one in matched], (label,)
+        matched, labels = [[replace(column, name=label) for column in columns] for columns in matched], (label,)
     columns, summaries = [], []
     for each in zip(*matched, strict=True):
         summaries.append([ColumnSummary.of(column) for column in each])
         columns.append(_merged(pooled_by(summaries[-1], each, names)))
     named = any(table.named for table in read)
     left_out, notes = select(summaries, names, types, named=named, compared=not labels_only)
-    seen = dict.fromkeys(name for one in read for name in (*one.names, *one.dropped))
+    seen = dict.fromkeys(name for table in read for name in (*table.names, *table.dropped))
     dropped = tuple(name for name in seen if name not in labels)
     kept = tuple(column for column in columns if column.name not in left_out)
     identifiers = tuple(column for column in columns if column.name in left_out and column.kind == "category")
     return Observed(
-        tuple(names), tuple(len(one) for one in read), None, Table(kept, named, dropped), left_out, tuple(notes),
+        tuple(names), tuple(len(table) for table in read), None, Table(kept, named, dropped), left_out, tuple(notes),
         identifiers, tuple(series_label([table]) for table in tables),
     )  # fmt: skip
 
@@ -337,9 +337,9 @@ def checked_types(column_types: Any) -> dict[str, Any]:
 
 def check_column_types(column_types: Any, data: Sequence[Observed]) -> None:
     """Raise ValueError for types of columns that no table has; the message suggests the nearest."""
-    tables = [one for one in data if one.table is not None]
-    known = [name for one in tables for name in (*one.table.names, *one.left_out, *one.table.dropped)]
-    known += [] if all(one.table.named for one in tables) else [ALONE]
+    tables = [entry for entry in data if entry.table is not None]
+    known = [name for entry in tables for name in (*entry.table.names, *entry.left_out, *entry.table.dropped)]
+    known += [] if all(entry.table.named for entry in tables) else [ALONE]
     for key in checked_types(column_types):
         choice(key, list(dict.fromkeys(known)), "a column in column_types")
 

@@ -120,7 +120,7 @@ class Pairs:
         widths = _width(first), _width(second)
         both = None
         if all(known) or (read is not None and any(known)):
-            both = tuple(one for names, d in zip(known, widths, strict=True) for one in names or map(str, range(d)))
+            both = tuple(entry for names, d in zip(known, widths, strict=True) for entry in names or map(str, range(d)))
         rows = TwoSources(x, Reader(name, both, None, omit, read), (first, second))
         return cls(rows, widths, tuple(known))
 

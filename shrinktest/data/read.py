@@ -102,7 +102,7 @@ class Variables:
     @property
     def columns(self) -> tuple[Columns, ...]:
         """For every variable the names of its columns, or None."""
-        return tuple(None if one is None else one.columns for one in self.encodings)
+        return tuple(None if entry is None else entry.columns for entry in self.encodings)
 
 
 def _matched(encoding: Encoding, points: Array) -> tuple[Encoding, Array]:
@@ -259,45 +259,47 @@ def read_variables(
     data: list[Observed] = []
     of_labels_in: tuple[str, ...] = ()
     units = scale if isinstance(scale, list | tuple) and len(scale) == len(variables) else [scale] * len(variables)
-    for variable, name, one, unit in zip(variables, names, transforms, units, strict=True):
-        types, told = column_types, {"blocks": [blocks], "groups": [groups]}
-        if one is None and name not in labels:
-            types, said = columns_of_labels(told, [variable], column_types, unit)
-            of_labels_in += said
+    for variable, name, change, unit in zip(variables, names, transforms, units, strict=True):
+        types, label_sets = column_types, {"blocks": [blocks], "groups": [groups]}
+        if change is None and name not in labels:
+            types, more = columns_of_labels(label_sets, [variable], column_types, unit)
+            of_labels_in += more
         if dropped.get(name):
             types = {**checked_types(types), **dict.fromkeys(dropped[name], DROP)}
-        data.append(observed([variable], [name], nan_policy, types, one, labels=name in labels))
+        data.append(observed([variable], [name], nan_policy, types, change, labels=name in labels))
     check_column_types(column_types, data)
     every, size = "X and Y" if _two(names) else "every variable", data[0].sizes[0]
-    for variable, one, name in zip(variables[1:], data[1:], names[1:], strict=True):
-        if one.sizes[0] != size:
+    for variable, entry, name in zip(variables[1:], data[1:], names[1:], strict=True):
+        if entry.sizes[0] != size:
             rows = "row i of X and row i of Y" if _two(names) else "row i of every variable"
             raise ValueError(
-                f"{names[0]} has {counted(size, 'row')} and {name} has {counted(one.sizes[0], 'row')}; "
+                f"{names[0]} has {counted(size, 'row')} and {name} has {counted(entry.sizes[0], 'row')}; "
                 f"{rows} must be the same observation"
             )
         check_same_index(variables[0], variable, names[0], name)
     conditions = [id(variable) for variable, name in zip(variables, names, strict=True) if name in labels]
     as_given = [id(variable) in conditions for variable in variables]
-    complete = np.all([one.complete(nan_policy, given=z)[0] for one, z in zip(data, as_given, strict=True)], axis=0)
+    complete = np.all([entry.complete(nan_policy, given=z)[0] for entry, z in zip(data, as_given, strict=True)], axis=0)
     keep = complete if nan_policy == "omit" else np.ones(size, dtype=bool)
-    gaps = {name: one for each in data for name, one in each.missing_in(0).items()}
+    gaps = {name: entry for each in data for name, entry in each.missing_in(0).items()}
     at_least_two_rows(int(keep.sum()), every, keep, missing=gaps if nan_policy == "omit" else None)
-    scales = scales_of(scale, [one.columns for one in data], names)
-    taken = [one.taken(keep, *unit, indicate=nan_policy == "indicator") for one, unit in zip(data, scales, strict=True)]
+    scales = scales_of(scale, [entry.columns for entry in data], names)
+    taken = [
+        rows.taken(keep, *unit, indicate=nan_policy == "indicator") for rows, unit in zip(data, scales, strict=True)
+    ]
     omitted = _omitted_together(variables, data, keep)
     found = Variables(
-        values=tuple(one.values for one in taken),
+        values=tuple(entry.values for entry in taken),
         missing=nan_policy != "omit" and not bool(complete.all()),
         restriction=PermutationDesign(),
-        scales=tuple(one.scale for one in taken),
-        encodings=tuple(one.encoding for one in taken),
-        labels=tuple(_label(variable, one.columns) for variable, one in zip(variables, data, strict=True)),
-        notes=tuple(dict.fromkeys((*of_labels_in, *omitted, *(note for one in taken for note in one.notes)))),
+        scales=tuple(entry.scale for entry in taken),
+        encodings=tuple(entry.encoding for entry in taken),
+        labels=tuple(_label(variable, entry.columns) for variable, entry in zip(variables, data, strict=True)),
+        notes=tuple(dict.fromkeys((*of_labels_in, *omitted, *(note for entry in taken for note in entry.notes)))),
         kept=(keep,) * len(data),
         observed=tuple(data),
-        gaps=tuple(one.missing()[~keep] for one in data),
-        left_out=tuple(one.left_out for one in data),
+        gaps=tuple(entry.missing()[~keep] for entry in data),
+        left_out=tuple(entry.left_out for entry in data),
     )  # fmt: skip
     if blocks is None and groups is None and shift is None:
         return found
@@ -322,8 +324,8 @@ def _omitted_together(given: Sequence[Any], read: Sequence[Observed], keep: Rows
     """
     if keep.all():
         return ()
-    once = [one for v, one in enumerate(read) if not any(given[v] is before for before in given[:v])]
-    why = " and ".join(f"{holes} of {one.names[0]}" for one in once if (holes := one.holes()))
+    once = [entry for v, entry in enumerate(read) if not any(given[v] is before for before in given[:v])]
+    why = " and ".join(f"{holes} of {entry.names[0]}" for entry in once if (holes := entry.holes()))
     rows = f"{int((~keep).sum())} of {counted(len(keep), 'row')}"
     return (note("missing-left-out", rows=rows, where=f"; missing in {why}"),)
 
@@ -333,23 +335,23 @@ def scales_of(scale: Any, columns: Sequence[Columns], names: Sequence[str]) -> l
     if scale is None or isinstance(scale, str):
         return [(scale, "scale")] * len(names)
     if hasattr(scale, "keys"):
-        known = [name for one in columns for name in one or ()]
+        known = [name for entry in columns for name in entry or ()]
         if not known:
             raise ValueError("scale gives units by names of columns, which arrays do not have; give a list of them")
         for key in scale.keys():  # noqa: SIM118  # a series iterates over its values
             choice(str(key), known, "a column in scale")
-        each = [{key: scale[key] for key in scale.keys() if str(key) in (one or ())} for one in columns]  # noqa: SIM118
-        return [(found if one else None, "scale") for one, found in zip(columns, each, strict=True)]
+        each = [{key: scale[key] for key in scale.keys() if str(key) in (entry or ())} for entry in columns]  # noqa: SIM118
+        return [(found if entry else None, "scale") for entry, found in zip(columns, each, strict=True)]
     if (
         not isinstance(scale, list | tuple)
         or len(scale) != len(names)
-        or not all(one is None or isinstance(one, str) or np.ndim(one) or hasattr(one, "keys") for one in scale)
+        or not all(unit is None or isinstance(unit, str) or np.ndim(unit) or hasattr(unit, "keys") for unit in scale)
     ):
         raise ValueError(
             f"scale must be a name for all variables, or a list with one entry for each of {len(names)} (a name, None, "
             f"or one number per column); got {scale!r}"
         )
-    return [(one, f"scale[{v}]") for v, one in enumerate(scale)]
+    return [(entry, f"scale[{v}]") for v, entry in enumerate(scale)]
 
 
 # --- what messages call them, and what must fit together ----------------------------------------------------

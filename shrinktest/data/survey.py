@@ -216,7 +216,7 @@ def _look(
             raise ValueError(f"{chunk.where} has {counted(values.shape[1], 'column')}, and {columns} before")
         both = zip(groups, keys, strict=True)
         part = [Seen.of(values[:, group], hashed(places, key), drawn) for group, key in both]
-        seen = [one.merged(other, drawn) for one, other in zip(seen, part, strict=True)] if seen else part
+        seen = [entry.merged(other, drawn) for entry, other in zip(seen, part, strict=True)] if seen else part
     return i, place - first, rows, seen, chunk.where, columns
 
 

@@ -171,8 +171,8 @@ def _kept(columns: Sequence[Column], named: bool, dropped: tuple[str, ...], name
 def table_of(points: Points) -> Table:
     """Return the columns of an array of numbers, which have no names."""
     columns = (
-        Column(str(j), "number", np.ascontiguousarray(one), precision=points.precision)
-        for j, one in enumerate(points.values.T)
+        Column(str(j), "number", np.ascontiguousarray(entry), precision=points.precision)
+        for j, entry in enumerate(points.values.T)
     )
     return Table(tuple(columns), named=False)
 
@@ -186,7 +186,7 @@ def pooled_by(summaries: Sequence[ColumnSummary], columns: Sequence[Column], tab
     """Pool columns of which the summaries are known; raise ValueError if they hold different kinds of values."""
     kind, levels = common(summaries, tables)
     if kind == "category":  # of which summaries may lack some
-        present = (column.levels for column, one in zip(columns, summaries, strict=True) if one.known)
+        present = (column.levels for column, entry in zip(columns, summaries, strict=True) if entry.known)
         levels = tuple(sorted({level for names in present for level in names}))
     alike = [as_common(column, kind, levels) for column in columns]
     return Column(
@@ -216,7 +216,7 @@ def names_in(x: Any) -> tuple[str, ...]:
 
 def names_for(samples: Sequence[Any], names: Sequence[str], called: Sequence[str | None] = ()) -> tuple[str, ...]:
     """Return what messages call samples: by the user, by their files if all are from some, or these names."""
-    if given := tuple(one for one in called if one):
+    if given := tuple(entry for entry in called if entry):
         return given
     sources = [sample.source for sample in samples if isinstance(sample, Table) and sample.source]
     return tuple(sources if len(sources) == len(samples) else names)
