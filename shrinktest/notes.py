@@ -99,7 +99,7 @@ TEXTS = {
     "interval-chosen": "The interval is wider than for a single statistic, because the data chose the statistic. "
     "By how much it must be wider was measured, and is not known exactly.",
     "no-interval": "There is no interval for the place, which needs rows that change places on both sides of it: {why}",
-    "later-changes": "The adjusted p-value of the first change found is exact. Those of the others treat the rows of a "
+    "later-changes": "The adjusted p-value of the first change found is exact. The others treat the rows of a "
     "stretch as exchangeable although the data chose its ends.",
     # conditional tests
     "strata-left-out": "{rows} left out: no row to exchange with has the same {argument}.",

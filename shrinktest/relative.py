@@ -40,7 +40,7 @@ from shrinktest.statistics.features import Features
 from shrinktest.statistics.kernel_cache import KernelCache, Limits, Request
 
 ALTERNATIVES = ("two-sided", "less", "greater")
-#: Adjustments by p-values alone; those of two-stage methods depend on the level.
+#: Adjustments by p-values alone; two-stage methods also need the level.
 ADJUSTMENTS = tuple(name for name in METHODS if name != WESTFALL_YOUNG and not name.startswith("fdr_ts"))
 
 FEW = 20  # units in a sample: with fewer the level was not measured

@@ -10,7 +10,7 @@ from shrinktest._check import Array
 from shrinktest.applications._mixtures import Mixture, mixture_means
 from shrinktest.embedding import MeanEmbedding
 
-# Variances stay below this multiple of that of the points: far above any data, far below overflow.
+# Variances stay below this multiple of the variance of the points: far above any data, far below overflow.
 _WIDEST = 1e6
 
 
@@ -53,7 +53,7 @@ class Matching:
 
         k, d = start.means.shape
         # J at the optimum is a small part of |mu|^2: progress is measured by the start, unless that is perfect but
-        # for rounding (the linear kernel, whose mean is that of the clusters).
+        # for rounding (the linear kernel, whose mean is the mean of the clusters).
         size = max(self.norm2, float(np.abs(self.closed.among(start).values).max()))
         scale = max(self.evaluate(start)[0], 1e-9 * size) or 1.0
         unit = float(np.sqrt(np.mean(start.variances) + start.means.var(axis=0).mean()))

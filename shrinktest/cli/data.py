@@ -159,7 +159,7 @@ def _text_options(args: Typed) -> TextOptions:
 
 
 def _frames(files: Sequence[File], names: Sequence[Sequence[str]], args: Typed, takes: Mapping[str, Any]) -> list[Any]:
-    """Return columns of files; raise Problems with those of all of them, missing values included."""
+    """Return columns of files; raise Problems with the problems of all of them, missing values included."""
     policy = args.nan_policy or (takes["nan_policy"].default if "nan_policy" in takes else "")
     gaps = "give --nan-policy omit or indicator" if policy == "raise" else ""
     text = "" if "times" in takes else "give --types for it, =drop or =category"

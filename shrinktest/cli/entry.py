@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, optional
-        The words after ``shrinktest``; default those of the process.
+        The words after ``shrinktest``; default the arguments of the process.
 
     Returns
     -------

@@ -124,7 +124,7 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"shrinktest: error: {' '.join(message.split())}; see {self.prog} --help\n")
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
-        """Return the value of an option; that of ``--na=--`` is two dashes, which argparse may take off."""
+        """Return the value of an option; ``--na=--`` has two dashes, which argparse may take off."""
         if action.option_strings and arg_strings == ["--"]:
             return self._get_value(action, "--")
         return super()._get_values(action, arg_strings)

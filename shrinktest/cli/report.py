@@ -98,7 +98,7 @@ def _is_number(value: Any) -> bool:
 def check_outputs(args: Typed) -> None:
     """Raise, before the work and not after it, if a file cannot be saved."""
     if args.coordinates and args.witness is None:
-        raise ValueError("--coordinates are those of a picture; give --witness FILE")
+        raise ValueError("--coordinates belong to a picture; give --witness FILE")
     taken = {Path(name).resolve() for path in args.files for name in (glob(path) if is_pattern(path) else [path])}
     for option in ("plot", "witness", "html", "csv", "store"):
         if (name := getattr(args, option)) is None:

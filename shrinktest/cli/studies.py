@@ -100,7 +100,7 @@ def run_calibrate(args: Typed, command: Command) -> int:
 
 
 def _users(name: str) -> Any:
-    """Return a function that calls MODULE:FUNCTION, whose failures are those of bad input."""
+    """Return a function that calls MODULE:FUNCTION, whose failures count as bad input."""
     if ":" not in name:
         raise ValueError(f"--test must look like module:function; got {name!r}")
     if os.getcwd() not in sys.path:
@@ -146,7 +146,7 @@ def _print_rows(rows: list[tuple[str, str]]) -> int:
 
 
 def _study(args: Typed, function: Any) -> dict[str, Any]:
-    """Return the arguments of a study; those of its tests are ``test_options``."""
+    """Return the arguments of a study; arguments of its tests are ``test_options``."""
     check_outputs(args)
     design = _design(args)
     kind = KINDS[design.test]
@@ -181,5 +181,5 @@ def _design(args: Typed) -> Design:
 
 
 def _is_file(name: str) -> bool:
-    """Return True for what is not the name of a design, but looks like that of a file."""
+    """Return True for what is not the name of a design, but looks like the name of a file."""
     return name.lower().replace("_", "-") not in DESIGNS and (name == "-" or "." in name or os.path.exists(name))

@@ -160,5 +160,5 @@ def compared(text: str) -> dict[str, Any]:
     labels = [label.strip() for label in text.split(",")]
     if len(set(labels)) < len(labels):
         raise ValueError(f"estimators has a name twice ({text}); name each once")
-    # a plain name may be that of another test, which the study knows
+    # a plain name may belong to another test, which the study knows
     return {label: estimator(label.replace("+", ",")) if {"+", ":"} & set(label) else label for label in labels}

@@ -22,8 +22,8 @@ from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.statistic import Prepared, margins
 from shrinktest.units import as_scale, scale_each
 
-_REFERENCE = 50  # copies of X whose mean stands for that of X given Z
-_AMONG = 8  # copies among whose rows those of others lie as a rule
+_REFERENCE = 50  # copies of X whose mean stands for the mean of X given Z
+_AMONG = 8  # copies whose rows cover the rows of the others as a rule
 
 
 @dataclass(frozen=True, eq=False)

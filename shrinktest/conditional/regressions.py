@@ -165,7 +165,7 @@ class Residuals:
     smoother: Smoother | None = None  # the kernel ridge regression
     is_gram: bool = False  # True if the values are a Gram matrix
     held_out: Sequence[np.ndarray] = ()  # of a regressor, for each fold: residuals (n, r) of fits without that fold
-    noise: float | None = None  # of a regressor: variance of its predictions, in units of that of the noise
+    noise: float | None = None  # of a regressor: variance of its predictions, in units of the noise variance
 
     @property
     def gram(self) -> np.ndarray:

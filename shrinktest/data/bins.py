@@ -151,7 +151,7 @@ class Bins:
         return tuple(n * self.size for n in self.counts)
 
     def of(self, sample: int, first: int, rows: int) -> np.ndarray:
-        """Return the bins (rows,) of successive rows; the last one is that of rows that are left over."""
+        """Return the bins (rows,) of successive rows; the last one holds rows that are left over."""
         numbers = np.arange(first, first + rows)
         return np.minimum(self.shuffles[sample](numbers) // self.size, self.counts[sample])
 
@@ -166,7 +166,7 @@ class Bins:
     ) -> list[np.ndarray]:
         """Return mean features (M, rank) of all bins, sample after sample, for each of several maps, in one reading.
 
-        Sums take ``memory`` bytes at most, those of chunks under way included, of which there is at least one.
+        Sums take ``memory`` bytes at most, including chunks under way, of which there is at least one.
         """
         columns = found.pooled[0].low.size
         raw, after = zip(*map(halves, features), strict=True)

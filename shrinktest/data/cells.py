@@ -50,7 +50,7 @@ class Look(NamedTuple):
     unlike: str | None
 
 
-#: What cells may look like; besides, dates of each of ``_FORMS``, and "given", those of ``--date-format``.
+#: What cells may look like; besides, dates of each of ``_FORMS``, and "given", dates of ``--date-format``.
 _LOOKS = ("number", "whole", "code", "pointed", "grouped", "plain", "numeric", "boolean", "date", "time", "zoned",
           "day")  # fmt: skip
 

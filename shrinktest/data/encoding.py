@@ -79,7 +79,7 @@ class Code:
     def numbers(self, column: Column) -> Array:
         """Return the numbers of a column, shape (n, features); NaN for missing values without an indicator.
 
-        Raises ValueError for levels that are not among those of the code.
+        Raises ValueError for levels that the code does not have.
         """
         missing = column.missing()
         if self.categorical:
@@ -100,7 +100,7 @@ class Code:
         return np.hstack([values, missing[:, np.newaxis].astype(np.float64)]) if self.indicated else values
 
     def units(self, scale: Any) -> list[Any]:
-        """Return the unit of each feature if that of the variable is ``scale``: a name, a number or None."""
+        """Return the unit of each feature if the variable has the unit ``scale``: a name, a number or None."""
         plain = 1.0 if scale is None else scale
         level = 1.0 / TYPICAL.get(plain, 1.0) if isinstance(plain, str) else plain
         if self.categorical:

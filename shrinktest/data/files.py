@@ -155,7 +155,7 @@ def read_file(path: str, options: TextOptions, types: Mapping[str, Any] | None =
 
 
 def read_files(paths: Sequence[str], options: TextOptions, types: Mapping[str, Any] | None = None) -> list[File]:
-    """Return several files; raise Problems with those of all that cannot be read."""
+    """Return several files; raise Problems with all that keeps any of them from being read."""
     if list(paths).count("-") > 1:
         raise ValueError("standard input (-) can be only one of the files")
     files: list[File] = []
@@ -182,7 +182,7 @@ def read_files(paths: Sequence[str], options: TextOptions, types: Mapping[str, A
 def frames_of(
     files: Sequence[File], names: Sequence[Sequence[str]], types: Mapping[str, Any], remedies: Sequence[str] = ()
 ) -> list[pd.DataFrame]:
-    """Return columns of several files; raise Problems with those of all of them.
+    """Return columns of several files; raise Problems with the problems of all of them.
 
     Among other problems are gaps and text that is no category, if ``remedies`` have what to do about these: the library
     finds them by itself, but only in files that can be read.

@@ -107,7 +107,7 @@ def note_on_labels(columns: Sequence[Column], sizes: Sequence[int], names: Seque
     """Note on a sample of few different numbers that may name the groups of another sample of as many rows.
 
     Such are two numbers, or a few whole ones, and the other sample has many more.  The note holds the call to type.
-    ``columns`` are those of all samples, whose ``sizes`` are their numbers of rows.
+    ``columns`` has the columns of all samples, and ``sizes`` their numbers of rows.
     """
     if len(columns) != 1 or columns[0].kind != "number":
         return ()

@@ -252,7 +252,7 @@ def pooled_tables(
         for x, name in zip(tables, names, strict=True)
     ]
     matched, labels = _matched(read, names)
-    if label is not None and labels == (ALONE,):  # the units stay those of arrays
+    if label is not None and labels == (ALONE,):  # the units stay as for arrays
         types |= {label: types[ALONE]} if ALONE in types else {}
         matched, labels = [[replace(column, name=label) for column in columns] for columns in matched], (label,)
     columns, summaries = [], []
@@ -272,7 +272,7 @@ def pooled_tables(
 
 
 def _matched(read: Sequence[Table], names: Sequence[str]) -> tuple[list[list[Column]], tuple[str, ...]]:
-    """Return the columns of every table in one order, that of the first with names."""
+    """Return the columns of every table in one order, as in the first table with names."""
     first = next((i for i, table in enumerate(read) if table.named), 0)
     labels, matched = read[first].names, []
     for table, name in zip(read, names, strict=True):

@@ -93,7 +93,7 @@ def _beside(x: Any, y: Any) -> Any:
 class Pairs:
     """Two variables in batches."""
 
-    rows: Rows  # the columns of x, and then those of y
+    rows: Rows  # the columns of x, then of y
     widths: tuple[int, int]
     names: tuple[tuple[str, ...] | None, ...]  # of their columns
 
@@ -194,7 +194,7 @@ class Products:
 
     # (G, r, m, s): for every two maps that meet, of x and of y shifted by 0, ..., m - 1 places within its block
     xy: list[np.ndarray]
-    own: list[np.ndarray]  # (G, r, r): of every map with itself, those of x and then those of y
+    own: list[np.ndarray]  # (G, r, r): of every map with itself, maps of x, then of y
     sums: list[np.ndarray]  # (G, r): of every map
     head: np.ndarray  # (0 to m - 1, d): pairs before the first whole block
     tail: np.ndarray  # (0 to m - 1, d): pairs after the last whole block
@@ -240,7 +240,7 @@ class Multiplying:
         return total
 
     def fold(self, total: Products, found: Products) -> Products:
-        """Add those of the next chunk, and the block that the chunk completes."""
+        """Add the next chunk, and the block that the chunk completes."""
         ours, theirs = (*total.xy, *total.own, *total.sums), (*found.xy, *found.own, *found.sums)
         block = np.vstack([total.tail, found.head])
         for mine, others in zip(ours, theirs, strict=True):

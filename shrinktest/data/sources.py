@@ -79,14 +79,14 @@ class Batches:
     up their features in bins. Bins are of equally many rows, chosen at random by a key, and the few rows left over in
     every sample are dropped. Then bins are permuted in place of rows, with exact level: if rows are exchangeable,
     bins of rows are exchangeable, too. The statistic is the squared distance of the means of the same rows; its
-    unbiased form leaves out the products of bins with themselves, as that of rows does those of rows.
+    unbiased form leaves out the products of bins with themselves, as it does for rows.
 
     As in tables, columns that have names are compared in units of their standard deviations over all rows unless
-    ``scale`` says otherwise; those of arrays as they are. Tables with categories, dates and text are encoded as in
+    ``scale`` says otherwise; numbers of arrays as they are. Tables with categories, dates and text are encoded as in
     memory, and read once more before, to find the levels of their categories, 1000 at most; so are tables with whole
     numbers that differ in the first rows, which may identify these, and CSV files, to see what they hold. The first
-    batch of an iterable is read once more, to see whether it is a table. Memory is, for every worker, that of a batch
-    and of the sums of bins; and that of the sample of 2000 rows, whose distances take 32 MB if a bandwidth is found on
+    batch of an iterable is read once more, to see whether it is a table. Memory is, for every worker, a batch
+    and the sums of bins; and the sample of 2000 rows, whose distances take 32 MB if a bandwidth is found on
     them. The result does not depend on the workers; other batches of the same rows change its last digits only.
 
     Examples

@@ -63,7 +63,7 @@ class Chunk:
 
 
 def paths_in(data: Any, name: str) -> list[Path]:
-    """Return the files that paths and patterns stand for, those of a pattern in alphabetical order."""
+    """Return the files that paths and patterns stand for, files of a pattern in alphabetical order."""
     found: list[Path] = []
     for path in data if isinstance(data, list | tuple) else [data]:
         text = str(path)

@@ -274,7 +274,7 @@ def representative(
     samples: Sequence[Rows], found: Survey, groups: Sequence[slice], sample: Sequence[np.ndarray], workers: Any,
     store: Store | None = None,
 ) -> list[np.ndarray]:  # fmt: skip
-    """Return, for each group of columns, rows that stand for those of all samples.
+    """Return, for each group of columns, rows that represent all samples.
 
     These are the random ``sample``, unless more than a tenth of the pairs of its rows are equal.  Then the samples are
     read once more, and every value gets its share of rows, rare values included.
@@ -329,7 +329,7 @@ def _both(total: list[Distinct] | None, other: list[Distinct] | None) -> list[Di
 
 
 def _merged(a: Distinct, b: Distinct) -> Distinct:
-    """Counts are exact: a row among those with the smallest hashes of all is among those of every part it is in."""
+    """Counts are exact: a row with one of the smallest hashes of all has one of the smallest in every part it is in."""
     kept, first, place = np.unique(np.r_[a[0], b[0]], return_index=True, return_inverse=True)
     counts = np.bincount(place, weights=np.r_[a[1], b[1]]).astype(np.int64)
     return kept[:_DISTINCT], counts[:_DISTINCT], np.vstack([a[2], b[2]])[first[:_DISTINCT]]

@@ -79,7 +79,7 @@ def frame_of(x: Any) -> tuple[pd.DataFrame, bool]:
 
 
 def _plain(series: pd.Series) -> pd.Series:
-    """Return a series of pandas without sparse values, and without those of pyarrow."""
+    """Return a series of pandas without sparse values and without pyarrow dtypes."""
     import narwhals as nw
     import pandas as pd
 
@@ -235,7 +235,7 @@ def series_label(tables: Sequence[Any]) -> str | None:
 
 
 def shown_names(names: Sequence[str], *, named: bool) -> tuple[str, ...] | None:
-    """Return the names of columns as messages show them, those of a table or a series; None for numbers."""
+    """Return the column names of a table or a series as messages show them; None for numbers."""
     return tuple(names) if named or not all(map(str.isdigit, names)) else None
 
 

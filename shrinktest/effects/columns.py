@@ -123,7 +123,7 @@ class Middle:
         cube = normal.inv_cdf(0.975) ** 2 * 1.5 * normal.pdf(z) ** 2 / (2.0 * z**2 + 1.0) / len(self.values)
         step = min(cube ** (1.0 / 3.0), _WIDEST)
         slope = (self.quantile(share + step) - self.quantile(share - step)) / (2.0 * step)
-        # the share is that of values below, ties counted half, between two distinct values
+        # the share of values below, ties counted half, between two distinct values
         place = int(np.clip(np.searchsorted(self.heights, share), 1, len(self.heights) - 1))
         low, high = self.distinct[place - 1 : place + 1]
         part = float(np.interp(share, self.heights[place - 1 : place + 1], [0.0, 1.0]))

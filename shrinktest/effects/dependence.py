@@ -170,7 +170,7 @@ def noise_of_groups(x: InnerProducts, y: InnerProducts, codes: np.ndarray) -> fl
     count, n = int(codes[-1]) + 1, len(codes)
     if count < FEWEST_GROUPS:
         return np.nan
-    # groups for whose products there is room: those of rows, or those of coordinates
+    # groups whose products, of rows or of coordinates, fit in memory
     by_rows = int(_MOST_PRODUCTS**0.5 * count / n)
     by_rank = _MOST_PRODUCTS // (x.values.shape[1] * y.values.shape[1]) if x.by_coordinates else 0
     few = min(count, _ENOUGH_GROUPS, max(4, by_rows, by_rank))

@@ -20,7 +20,7 @@ class Units:
     """Independent units of two tables: their rows, or the pairs or groups of rows."""
 
     sizes: tuple[int, int]  # rows of both tables
-    # (N,): the unit of every row, those of the first table before those of the second; whole numbers from 0
+    # (N,): the unit of every row, the first table's before the second's; whole numbers from 0
     codes: np.ndarray
     paired: bool = False  # whether a unit has a row in each table
 

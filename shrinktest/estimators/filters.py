@@ -35,7 +35,7 @@ class Spectra:
     values: np.ndarray  # (B, r): the diagonal of T, or the eigenvalues D, ascending
     off: np.ndarray  # (B, r): the entries beside it, and a zero
     points: np.ndarray  # (B, r, n): the axes e_i
-    scaled: bool = False  # coordinates instead of axes, so that products with T are those of the coordinates
+    scaled: bool = False  # coordinates instead of axes: products with T are products with the coordinates
 
     @classmethod
     def of(cls, samples: Samples, *, tridiagonal: bool = False) -> Self:

@@ -71,7 +71,7 @@ class Variable:
         return rows if self.scale is None else Rescaled(Linear(), self.scale, rows).moved(rows)
 
     def in_units(self) -> tuple[Variable, tuple[str, ...]]:
-        """Return the variable with numbers in their units, as those of a table are, and notes on these units."""
+        """Return the variable with numbers in their units, as in a table, and notes on these units."""
         if self.scale is None or np.isnan(self.points).any():
             return self, ()
         return replace(self, points=self.compared(), scale=None), self.notes(None)

@@ -19,7 +19,7 @@ from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.notes import note
 from shrinktest.statistics.kernel_cache import Limits, Request, bytes_of, choose
 
-_ENDLESS = 1e18  # bytes: the features of the sample of rows are fewer than those of bins, whose memory is checked
+_ENDLESS = 1e18  # bytes: features of the sample of rows are fewer than of bins, whose memory is checked
 _PRODUCTS = 1000  # of features at most, as tests in memory have where nobody asked for more
 
 
@@ -39,7 +39,7 @@ class BinFeatures:
     lacking: str = ""  # why there are none: what a MemoryError says
 
     def of(self, means: Sequence[Array]) -> Array:
-        """The mean features (M, rank) from those of all maps."""
+        """Return the mean features (M, rank) from the features of all maps."""
         found = np.ascontiguousarray(means[self.place][:, self.columns])
         return found if self.after is None else self.after.coordinates(found)
 
@@ -73,7 +73,7 @@ class Plan:
     route: str  # the argument ``gram`` of the test
     rank: int  # of features that approximate a kernel
     bins: int  # in all,
-    most: int  # and those of the sample that has most
+    most: int  # and of the sample that has most
     memory: float  # bytes
     # a generator in the same state whenever it is called, so that the features of a kernel do not depend on what it is
     # combined with
@@ -172,7 +172,7 @@ def _parts(kernel: Kernel, points: Array) -> tuple[Kernel, PooledKernel | None]:
 
 
 def _made_of(pooled: PooledKernel | None, base: _Base) -> tuple[FeatureMap | None, str | None]:
-    """Features of features, found on those of the sample of rows (s, r), and a note where not all are looked at."""
+    """Return features of features, computed on the sample of rows (s, r), and a note if not all are used."""
     if pooled is None:
         return None, None
     if not pooled.affine and pooled.columns(base.rank) > _PRODUCTS:

@@ -143,7 +143,7 @@ class Binned(EqualDistributions):
         return tuple(slice(j, j + 1) for j in range(self.pooled.shape[1]))
 
     def representative(self, groups: Sequence[slice]) -> list[np.ndarray]:
-        """Return rows of groups of columns that stand for those of all samples."""
+        """Return rows of groups of columns that represent all samples."""
         sample = [np.ascontiguousarray(self.survey.pooled[0].rows[:, group]) for group in groups]
         return representative(self.rows, self.survey, groups, sample, self.workers, self.store)
 

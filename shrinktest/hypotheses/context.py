@@ -47,7 +47,7 @@ class FittedStatistic:
     form: str
     tuning: str
     weight: float = 1.0  # within a combination
-    approximated: bool = False  # whether the features stand for those of the kernel
+    approximated: bool = False  # whether the features approximate the kernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ class TestContext:
     __test__: ClassVar[bool] = False  # not a test class for pytest
 
     hypothesis: Hypothesis  # the data
-    members: tuple[FittedStatistic, ...]  # the statistics: one, or those of a combination
+    members: tuple[FittedStatistic, ...]  # the statistics: one, or several that are combined
     keep: bool = field(default=False, kw_only=True)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -105,7 +105,7 @@ class TestContext:
         return max(self.members, key=lambda member: (not compares_differences(member.kernel), member.weight))
 
     def effect(self, **options: Any) -> Any:
-        """Return how large the effect is; the arguments are those of :class:`EffectOptions`."""
+        """Return how large the effect is; the arguments are fields of :class:`EffectOptions`."""
         with single_blas_thread(sum(self.hypothesis.n_observations)):
             return self.hypothesis.effect(self, EffectOptions(**options))
 
@@ -116,7 +116,7 @@ class TestContext:
 
 @dataclass(frozen=True, eq=False)
 class Witness(TestContext):
-    """Data, statistics and permutations of a two-sample test; bands and contributions are those of a single member."""
+    """Data, statistics and permutations of a two-sample test; bands and contributions belong to a single member."""
 
     hypothesis: EqualDistributions
     draws: Draws

@@ -65,7 +65,7 @@ def pair_effects(
 ) -> list[TwoSampleEffect]:
     """Return the effects of pairs of samples, without the z of the test.
 
-    The kernel of every statistic is evaluated once for all pairs, and forgotten before that of the next.
+    The kernel of every statistic is evaluated once for all pairs, and dropped before the next kernel.
     """
     pairs = [pair_of_samples(context.sizes, samples, design) for samples in which]
     relative_to = NORMS if never_negative(context.leading.kernel) else VARIANCE

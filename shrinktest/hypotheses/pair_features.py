@@ -62,7 +62,7 @@ class PairPlan:
         """The features of a kernel for each variable.
 
         With ``spare`` those that take more memory than there is are left out; a MemoryError says where the products
-        of no statistic fit, or, without ``spare``, those of one do not.
+        of no statistic fit, or, without ``spare``, if those for one do not.
         """
         for pair in kernels:
             if any(all(a.requested == b for a, b in zip(entry.kernels, pair, strict=True)) for entry in self.meetings):
@@ -79,7 +79,7 @@ class PairPlan:
 
     @property
     def meets(self) -> list[tuple[int, int]]:
-        """For every meeting that is read its places among the features of x, and those of y that come after them."""
+        """Return, for every meeting that is read, its places among the features of x and, after them, of y."""
         x, y = self.sides
         read = (entry.kernels for entry in self.meetings if not entry.lacking)
         return [(x.index(first), len(x) + y.index(second)) for first, second in read]

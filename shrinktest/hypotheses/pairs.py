@@ -70,7 +70,8 @@ class IndependenceInBatches(Independence):
         """Read the pairs once.
 
         Bandwidths and landmarks come from ``drawn`` rows of each variable at least, which ``rng`` draws, as it does the
-        keys of blocks.  Those of x and of y have keys of their own: a sample of pairs would tell which belong together.
+        keys of blocks.  Samples of x and of y have keys of their own: a sample of pairs would tell which belong
+        together.
         """
         if isinstance(scale, str):  # before any row is read
             checked_units(scale)

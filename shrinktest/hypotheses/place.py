@@ -19,7 +19,7 @@ from shrinktest.results.change import Place
 from shrinktest.statistics.scan import SINGLE, Cuts, Within
 
 _ORDERS = 99  # orders of the rows within both sides, for every place that is tried, or more:
-_REACHED = 2  # so many statistics, with that of the data, may be as large as it in a place that is rejected
+_REACHED = 2  # so many statistics, the observed one included, may be as large as it in a rejected place
 _CHOSEN = 1.5  # times fewer places are missed by each statistic, where the data choose one of several: measured
 _AT_ONCE = 33  # of them; a place that is kept needs only the first few
 _SUREST = 0.9999  # confidence at most: permutations for every place go as one over what is missing to 1

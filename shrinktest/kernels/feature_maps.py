@@ -20,7 +20,7 @@ TOLERANCE = 1e-10  # of the trace, which is below what counts as a tie
 _SPARE, _MANY = 64, 4  # points more than landmarks that show that the rank is higher, and times as many in all
 _FEW = 2**19  # products of rows and frequencies that plain numpy takes; more are left to compiled loops
 _BLOCK = 2**20  # kernel values computed at a time
-_FULL = 0.95  # of a pool that are landmarks: the rank is that of the data, which is not low
+_FULL = 0.95  # of a pool that are landmarks: the rank of the data is not low
 _POOL = 2000  # points among which landmarks are looked for at a time
 _NARROW = 2  # columns of data whose Gram matrix usually has a low rank
 _LOOKED_AT = 512  # rows, of which some are equal if few are different
@@ -148,7 +148,7 @@ def factorized(
 
     Exact means that the missing trace is below ``missing`` times the trace of the Gram matrix.  The order of candidates
     does not depend on labels.  The result is None if ``limit`` landmarks are not enough, unless ``truncate`` is set, or
-    if nearly every point of a pool became one.  Those of ``start`` come from other points.
+    if nearly every point of a pool became one.  Landmarks in ``start`` come from other points.
     """
     residual = kernel.diagonal(points)
     allowed = missing * float(residual.mean())

@@ -81,7 +81,7 @@ class SampleKernel(Kernel):
 class PooledKernel(SampleKernel):
     """A kernel of the features of another kernel about their mean over the pooled sample."""
 
-    #: True if its features are an affine map of those of the other kernel, so that means of these give means of those.
+    #: True if its features are an affine map of the other kernel's features, so that the means of these suffice.
     affine: ClassVar[bool] = False
     bounded = True
 

@@ -36,7 +36,7 @@ def refuse_stopping(stopping: Stopping | None) -> None:
 def comparable_of(nulls: Sequence[Null], weights: ArrayLike) -> np.ndarray:
     """Weighted p-values (rows, k) of all members on all permutations, the data first, as logarithms.
 
-    Those of gamma distributions; of fewer than a hundred rows, which say too little of a tail, those by ranks.
+    From gamma distributions; with fewer than a hundred rows, which say too little about a tail, from ranks.
     """
     rows = [null.values if null.exact else np.append(null.observed, null.values) for null in nulls]
     values, tolerances = np.stack(rows, axis=1), [null.tolerance for null in nulls]

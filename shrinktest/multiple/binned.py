@@ -51,7 +51,7 @@ def run_binned(
 ) -> TestResult:
     """Test whether samples in batches have one distribution; ``two`` says whether it is a two-sample test.
 
-    ``refused`` are arguments of the test that must not be given here, with what was given, and ``options`` those of
+    ``refused`` are arguments of the test that must not be given here, with what was given, and ``options`` go to
     the hypothesis, such as ``scale``.  Raises ValueError, TypeError or FileNotFoundError for what is not supported or
     cannot be tested, and MemoryError if the mean features of bins would not fit.
     """
@@ -88,8 +88,8 @@ def columns_in_bins(
 
     A column of which the kernel cannot be found has the error instead.
 
-    ``groups`` are, for each column, the columns of numbers that it became.  The columns are those of the sample of
-    their rows; ``generator`` is that of the test, which is left as it is.
+    ``groups`` are, for each column, the columns of numbers that it became.  The columns belong to the sample of
+    their rows; ``generator`` is the generator of the test, which is left as it is.
     """
     plan = planned(whole, settings, generator, RANK_OF_COLUMN)
     tests: list[TwoBinned | ValueError] = []

@@ -235,7 +235,7 @@ def run_side_by_side(
     errors: dict[int, ValueError] = {}
     notes: list[str] = []
     rounded: dict[str, list[str]] = {}
-    for v in range(len(hypotheses[0].variables)):  # in the order of the columns, first those of X
+    for v in range(len(hypotheses[0].variables)):  # in the order of the columns, X first
         for i, candidates in ensembles.items():
             try:
                 for member in candidates.members:

@@ -27,7 +27,7 @@ def in_memory(
     column_types: Mapping[str, Any] | None,
     work: str = "sums",
 ) -> tuple[Any, ...]:
-    """The samples as arrays or tables, so that the test is that of their rows; as they are where bins are wanted.
+    """Return the samples as arrays or tables, so that rows are tested; unchanged if bins are wanted.
 
     Bins are wanted by whoever gives ``gram``, ``rank``, ``store``, a client or executor as ``workers``, or a number
     of bins; and kernels with a few features of their own lose nothing by them.  Raises MemoryError for more rows than

@@ -60,7 +60,7 @@ def labellings(table: np.ndarray, groups: list[list[int]]) -> Iterator[np.ndarra
     Units are in order of strata, and first in order of samples within these.  Samples of a group may be exchanged: of
     labellings that differ in this alone, only the one in which the first units of these samples are in order comes.
     """
-    order = np.concatenate(groups)  # below, samples are in this order, in which those of a group follow each other
+    order = np.concatenate(groups)  # below, samples are in this order, in which samples of a group follow each other
     group = np.repeat(np.arange(len(groups)), list(map(len, groups)))
     numbers, ends = table[:, order], np.cumsum(table.sum(axis=1))
     labels = np.repeat(np.tile(order, len(table)), numbers.ravel()).astype(np.uint16)
@@ -185,7 +185,7 @@ class Shuffles(Permutations):
 class RelativeOrders(Shuffles):
     """Orders (B, n) of one variable relative to another, as shuffles of all variables move the two.
 
-    Those of all pairs of variables agree with one another if their draws share a seed.
+    Lags of all pairs of variables agree with one another if their draws share a seed.
     """
 
     first: int

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 OTHERS = ("median", "marginal")
 _GRID = {1: 101, 2: 31}
-_POINTS = 1000  # of a sample, more of which would cover those of the other
+_POINTS = 1000  # of a sample, more of which would cover the other sample
 _LETTERS = 24  # of a name in a legend
 
 

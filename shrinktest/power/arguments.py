@@ -161,7 +161,7 @@ def seed_of(rng: Any, stored: int | None) -> int:
 
 @dataclass(frozen=True, repr=False)
 class Alike(Design):
-    """A design and its null twin with exchanged roles, so that the power is that of showing equivalence.
+    """A design and its null twin with exchanged roles, so that the power is the power to show equivalence.
 
     The difference of ``design`` should be the margin or more, so that rejections in the null twin show the level.
 

@@ -24,7 +24,7 @@ _LEAST = float(np.finfo(np.float64).tiny)  # stands for a p-value that is too sm
 
 @dataclass(frozen=True, repr=False)
 class AnyTest:
-    """A test of your own or of another package, to be compared with those of this package.
+    """A test of your own or of another package, to be compared with the tests of this package.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class AnyTest:
 def is_test(function: Callable[..., Any]) -> bool:
     """Return True for a test of two or more samples or variables, False for an estimator ``gram -> weights``.
 
-    Raises TypeError if the signature could be that of either.
+    Raises TypeError if the signature fits both.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def _permuted(module: str, name: str, kind: str, summary: str) -> KnownTest:
     return KnownTest(partial(_dcor, module, name), name, kind, f"{summary} (dcor), permuted", True)
 
 
-#: Tests of other packages by name, which is that of the function in scipy.stats or dcor.
+#: Tests of other packages by the name of the function in scipy.stats or dcor.
 KNOWN_TESTS: dict[str, KnownTest] = {
     test.label: test
     for test in (

@@ -87,7 +87,7 @@ def solve_sample_size(
     power : float, default 0.8
     alpha : float, default 0.05
     ratio : float, optional
-        Size of the second sample over that of the first, for designs of two samples; default the design's own.
+        Size of the second sample over the size of the first, for designs of two samples; default the design's own.
     n_trials : int, default 2000
         Simulated data sets that the answer is fitted to, in addition to those that first look for its region.
     n_resamples : int, default 199
@@ -101,7 +101,7 @@ def solve_sample_size(
     confidence : float, default 0.95
         Confidence of the interval.
     rng : int, None, SeedSequence, BitGenerator or Generator, default 0
-        Seed; None takes that of the store or, for a new one, fresh entropy.
+        Seed; None takes the seed of the store or, for a new one, fresh entropy.
     store : path, optional
         A file that keeps the trials, so that an interrupted search resumes; see :func:`power_study`.
     workers : int, optional

@@ -68,8 +68,8 @@ def power_study(
         Tests to compare.  Without a dict, the label of a name is the name, and of an estimator its repr.  Tests that
         combine several: "auto", a list within the sequence or the dict, or keyword arguments of the test, such as
         ``{"narrow and wide": {"estimator": ["kme", "skmse"], "bandwidth": ["0.5 * median", "2 * median"]}}``.
-        Any other test: a function ``(X, Y)`` or ``(X, Y, rng)`` that returns a p-value, such as those of scipy.stats,
-        :class:`~shrinktest.power.AnyTest`, or one of the names below.
+        Any other test: a function ``(X, Y)`` or ``(X, Y, rng)`` that returns a p-value, such as the tests of
+        scipy.stats, :class:`~shrinktest.power.AnyTest`, or one of the names below.
     sample_sizes : int or sequence of int
         Numbers of observations in X; the design gives those in Y.
     alphas : float or sequence of float
@@ -137,7 +137,7 @@ def power_study(
     Tests of other packages that are known by the name of their function: for two samples "ks_2samp",
     "cramervonmises_2samp", "mannwhitneyu", "ttest_ind" (scipy), "energy_test" (dcor), "random_forest" (scikit-learn);
     for pairs "pearsonr", "spearmanr" (scipy), "distance_covariance_test" (dcor); for several samples "kruskal" (scipy).
-    Those of scipy run on every column, or pair of columns, with Bonferroni's correction (:doc:`/power`).
+    Tests of scipy run on every column, or pair of columns, with Bonferroni's correction (:doc:`/power`).
 
     Examples
     --------
@@ -224,7 +224,7 @@ def run_trial(
     n_resamples: float,
     options: Mapping[str, Any],
 ) -> list[Row]:
-    """Test one data set with every estimator and other test; ``options`` prevail over those of the design.
+    """Test one data set with every estimator and other test; ``options`` prevail over the design's options.
 
     (seed, n, null, trial) has a random stream for the data, one for the permutations, the same for every estimator, and
     one for other tests, which each of them begins anew.  Rows are (n, null, trial, label, p-value, seconds).

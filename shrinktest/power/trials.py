@@ -140,7 +140,7 @@ class Store:
             ]
 
     def claim(self, arguments: Mapping[str, Any], estimators: Mapping[str, str], made_by: str | None = None) -> None:
-        """Make the store that of a study; raise ValueError if it is that of another study.
+        """Assign the store to a study; raise ValueError if it belongs to another study.
 
         More estimators extend it.  ``made_by`` are the versions that computed its rows, by default this one.
         """

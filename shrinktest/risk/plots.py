@@ -38,7 +38,7 @@ def plot_risk(result: RiskStudyResult, ax: Axes | None, kernel: str | None, d: i
     fixed = "n" if along == "d" else "d"
     ax.set_xlabel({"n": "sample size n", "d": "dimension d"}[along])
     ax.set_xticks(sorted(set(table[along])))
-    ax.set_ylabel(f"risk saved, % of that of {result.baseline}", parse_math=False)
+    ax.set_ylabel(f"risk saved, % of the risk of {result.baseline}", parse_math=False)
     trials = sorted(set(table["trials"]))
     sets = counted(int(trials[0]), "data set")
     title(ax, f"{kernel} kernel, {fixed} = {table[fixed].iloc[0]}, {sets}; bands: 95% intervals")
@@ -66,7 +66,7 @@ def plot_path(path: LossPath, ax: Axes | None, relative: bool) -> Axes:
     if not relative and table["loss"].max() >= 10.0 * table["loss"].min() > 0.0:
         ax.set_yscale("log")
     ax.set_xlabel(path.parameter)
-    ax.set_ylabel("risk saved, % of that of kme" if relative else "mean loss")
+    ax.set_ylabel("risk saved, % of the risk of kme" if relative else "mean loss")
     row = table.iloc[0]
     title(ax, f"n = {row['n']}, d = {row['d']}, {counted(int(row['trials']), 'data set')}; band: 95% interval")
     ax.spines[["top", "right"]].set_visible(False)

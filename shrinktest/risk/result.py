@@ -95,8 +95,8 @@ class RiskStudyResult(Result):
 
         Notes
         -----
-        The improvement is that of [S14] Fig. 3(c).  Intervals are Student's, that of the improvement by linearisation
-        of the ratio of two paired means.  Those of mean losses cover less than 95% with few data sets if losses are
+        The improvement is defined in [S14] Fig. 3(c).  Intervals are Student's, for the improvement by linearization
+        of the ratio of two paired means.  Intervals of mean losses cover less than 95% with few data sets if losses are
         skewed (with ``Polynomial(degree=2)`` 84% with 10, 90% with 30 and 93% with 100), so take 100 or more.
         """
         import pandas as pd

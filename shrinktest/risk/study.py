@@ -52,7 +52,7 @@ def risk_study(
     estimators : str, MeanEstimator, callable, sequence of these, or dict of label to one of these
         Estimators to compare.  The plain average, ``kme``, is always included.
     kernels : str, Kernel, sequence of these, or dict of label to one of these
-        Kernels with a closed form (see :func:`~shrinktest.risk.true_embedding`); a median bandwidth is that of the
+        Kernels with a closed form (see :func:`~shrinktest.risk.true_embedding`); a median bandwidth comes from the
         sample at hand.
     n, d : int or sequence of int
         Sizes of the samples, and their dimensions; every n with every d.
@@ -168,7 +168,7 @@ def run_trial(
     """Losses on one data set for every kernel and estimator in ``missing``, by the repr of a kernel.
 
     (seed, n, d, trial) has random streams for the mixture, for the sample and for the bandwidths, as if every kernel
-    were alone.  Rows are (kernel, n, d, trial, label, loss, seconds); the seconds are those of the estimate.
+    were alone.  Rows are (kernel, n, d, trial, label, loss, seconds); the seconds are the time of the estimate.
     """
     streams = [np.random.SeedSequence(seed, spawn_key=(n, d, trial, stream)) for stream in range(3)]
     rows: list[Row] = []

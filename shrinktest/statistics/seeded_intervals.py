@@ -25,7 +25,7 @@ from shrinktest.statistics.scan import SINGLE, Cuts, Within
 
 _SHORTEST = 8  # rows of an interval
 _CUTS = 16  # steps between the cuts of an interval at most; the place is looked for among all cuts
-_SHARE = 0.1  # of the level for all lengths but that of the series
+_SHARE = 0.1  # of the level for all lengths except the whole series
 _STEEPNESS = 100.0  # bound on how fast the logarithm of a p-value changes, per standard deviation of a scan
 
 

@@ -367,7 +367,7 @@ class ShiftedSums:
     @cached_property
     def _parts(self) -> tuple[np.ndarray, np.ndarray]:
         """Part (k,) that all shifts share and parts (G m, k) that each adds: cross-covariance, then trace."""
-        mean = self.xy.mean(axis=2)  # over shifts, which is that of all
+        mean = self.xy.mean(axis=2)  # over shifts, which is the overall mean
         moving = (self.xy - mean[:, :, None, :]).transpose(0, 2, 1, 3).reshape(-1, len(self.x), len(self.y))
         covariance, trace = centred_sums(mean.sum(axis=0), self.x, self.y, self.n)
         fixed = np.append(covariance.ravel(), trace)

@@ -341,7 +341,7 @@ class HyppoSimulation(IndependenceDesign):
     """A simulation of dependence from hyppo's twenty.
 
     The settings of [V19], also in [P19], with ``noise`` as published (n = 100, p = 1).  For p = ``dimension`` > 1,
-    curves are those of w'x with w = (1, 1/2, 1/3, ...); "spiral", "circle" and "ellipse" are on a sphere; y has p
+    curves are functions of w'x with w = (1, 1/2, 1/3, ...); "spiral", "circle" and "ellipse" are on a sphere; y has p
     coordinates in "joint-normal" (every x correlated 1/(2p) with every y), "logarithmic", the sines, the squares,
     "multiplicative-noise" and "multimodal-independence".  In "cubic" the last term is linear, as in the formula of
     [V19]; the code of hyppo cubes it.  [V19] has Var y = 1.5 in "joint-normal" and 2 log_2 abs(x) in "logarithmic";
