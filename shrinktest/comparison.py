@@ -121,8 +121,8 @@ def compare(
     >>> april = pd.DataFrame({"income": rng.lognormal(8.4, 0.4, 100), "region": rng.choice(["north", "south"], 100)})
     >>> result = compare(march, april, names=("March", "April"), n_resamples=199, rng=0)
     >>> print(result.answer)
-    These tables differ (p = .005). 1 of 2 columns changed: income. Of one observation of March and one of April,
-    the witness function tells which is which with probability .76 [.68, .82] (.5: by chance, 1: always).
+    These tables differ (p = .005). 1 of 2 columns changed: income. Shown one observation of March and one of
+    April, the witness function assigns them correctly with probability .76 [.68, .82] (.5 is guessing).
     >>> for column, change in zip(result.table["column"], result.table["change"]):
     ...     print(f"{column}: {change}")
     income: median 3,018 → 4,213 (AUC .77 [.70, .83]); IQR 1,222 → 2,009 (× 1.64 [1.13, 2.4])

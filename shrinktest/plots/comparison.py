@@ -131,7 +131,7 @@ def plot_pairs(effect: Any, ax: Axes | None = None, measure: str = "auc") -> Axe
     labels = [" and ".join(short(name, 24) for name in pair.names) for _, _, pair in rows]
     ax.set_yticks(range(len(rows)), labels, fontsize="small", parse_math=False)
     ax.invert_yaxis()
-    what = "probability to tell which is which" if measure == "auc" else "distance"
+    what = "AUC" if measure == "auc" else "distance"
     # long names leave little room for the axes, but there is room at the left of them
     ax.set_xlabel(f"{what} ({percent(effect.confidence)} intervals, each by itself)", loc="right")
     shown = f", {len(rows)} of {every} pairs" if len(rows) < every else ""

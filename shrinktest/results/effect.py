@@ -95,7 +95,7 @@ class Effect(Result, ABC):
         if math.isnan(value):
             return f"{what} was not estimated."
         shown = shown_estimate(value, getattr(self, f"{measure}_interval"))
-        below = "; an estimate below 0 says that none was found" if shown.startswith("-") else ""
+        below = "; below 0 means none was found" if shown.startswith("-") else ""
         return f"{what} is {shown} ({scale}){below}."
 
     def _above(self) -> str:
@@ -143,8 +143,8 @@ class TwoSampleEffect(Effect):
     >>> round(effect.auc, 3), [round(limit, 3) for limit in effect.auc_interval]
     (0.692, [0.635, 0.742])
     >>> print(effect.lines()[0])
-    Of one observation of X and one of Y, the witness function tells which is which with probability .69 [.64, .74]
-    (.5: by chance, 1: always).
+    Shown one observation of X and one of Y, the witness function assigns them correctly with probability .69 [.64, .74]
+    (.5 is guessing).
     """
 
     auc: float
@@ -164,19 +164,19 @@ class TwoSampleEffect(Effect):
     def lines(self) -> list[str]:
         """Return the result in sentences."""
         first, second = self.names
-        separable = f"Of one observation of {first} and one of {second}, {self.told_apart()}."
+        separable = f"Shown one observation of {first} and one of {second}, {self.assignment()}."
         return [
-            "How well the samples can be told apart was not estimated." if math.isnan(self.auc) else separable,
+            "The AUC of the witness function was not estimated." if math.isnan(self.auc) else separable,
             self._amount("Their distance", "distance", RELATIVE[self.relative_to]),
             self._above(),
             *([_contributed(self.shares)] if self.shares else []),
         ]
 
-    def told_apart(self) -> str:
-        """Say what the area is the probability of, with its interval and what to compare it with."""
-        scale = " (.5: by chance, 1: always)" if self.auc >= 0.5 else ", no more than by chance (.5)"
+    def assignment(self) -> str:
+        """Return the AUC and its interval in words."""
+        scale = "(.5 is guessing)" if self.auc >= 0.5 else "(no better than guessing, .5)"
         area = shown_estimate(self.auc, self.auc_interval, spare=1)
-        return f"the witness function tells which is which with probability {area}{scale}"
+        return f"the witness function assigns them correctly with probability {area} {scale}"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -244,7 +244,7 @@ class KSampleEffect(Effect):
             return [self._above()]
         apart = max(self._estimated(), key=lambda pair: pair.auc)
         first, second = apart.names
-        most = f"Furthest apart are {first} and {second}: of one observation of each, {apart.told_apart()}."
+        most = f"Furthest apart are {first} and {second}: shown one observation of each, {apart.assignment()}."
         return [most, self._above()]
 
     def rows(self) -> list[dict[str, Any]]:
@@ -331,9 +331,9 @@ def without_zero(text: str) -> str:
 def _contributed(shares: Mapping[str, float]) -> str:
     """Return a sentence on the columns that contribute most."""
     if any(map(math.isnan, shares.values())):
-        return "What columns contribute was not estimated, for the statistic is not above zero."
+        return "Contributions of columns were not estimated, because the statistic is not above zero."
     leading = sorted(((share, name) for name, share in shares.items() if share > 0.0), reverse=True)[:_LEADING]
     if not leading:
-        return "Exchanging the values of any column takes nothing from the statistic."
+        return "No column contributes: permuting any of them does not lower the statistic."
     parts = ", ".join(f"{share:.0%} ({f'column {name}' if name.isdecimal() else name})" for share, name in leading)
-    return f"Exchanging the values of a column takes from the statistic: {parts}."
+    return f"Permuting a single column lowers the statistic by {parts}."

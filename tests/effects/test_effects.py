@@ -91,7 +91,7 @@ def test_shares_of_columns_have_their_names():
     )
     effect = two_sample_test(first, second, **FEW).effect(columns=True)
     assert list(effect.shares) == ["height", "weight"] and effect.shares["height"] > 0.5 > effect.shares["weight"]
-    assert effect.lines()[-1].endswith(f"takes from the statistic: {effect.shares['height']:.0%} (height).")
+    assert effect.lines()[-1].endswith(f"lowers the statistic by {effect.shares['height']:.0%} (height).")
 
 
 def test_the_seed_is_obeyed_and_the_confidence_kept():

@@ -59,9 +59,9 @@ def page(result):
 
 SUMMARY = """\
 Comparison of <i>March</i> (50 rows) and April (45 rows)
-These tables differ (p = .01). 1 of 5 columns changed: <b>"income" & $x$</b>. Of
-one observation of <i>March</i> and one of April, the witness function tells
-which is which with probability .92 [.82, .96] (.5: by chance, 1: always).
+These tables differ (p = .01). 1 of 5 columns changed: <b>"income" & $x$</b>.
+Shown one observation of <i>March</i> and one of April, the witness function
+assigns them correctly with probability .92 [.82, .96] (.5 is guessing).
 
         column           type    p-value  adjusted  changed               change, with 95% interval
 
@@ -89,7 +89,7 @@ def test_the_answer_says_how_different_the_tables_are(result):
     assert json.loads(result.to_json())["effect"] == json.loads(effect.to_json())
     unknown = replace(result, effect=replace(effect, auc=math.nan))
     assert unknown.answer == replace(result, effect=None).answer == result.verdict
-    assert replace(result, effect=None).to_dict()["effect"] is None and "which is which" not in unknown.to_html()
+    assert replace(result, effect=None).to_dict()["effect"] is None and "assigns them" not in unknown.to_html()
     assert pickle.loads(pickle.dumps(result)).effect == effect
 
 

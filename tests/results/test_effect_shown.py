@@ -76,13 +76,12 @@ def test_summaries():
     assert (
         effect.summary()
         == """\
-Of one observation of A and one of B, the witness function tells which is which
-with probability .62 [.50, .70] (.5: by chance, 1: always).
-Their distance is -.002 [.000, .010] (0: the same, 1: nothing in common); an
-estimate below 0 says that none was found.
+Shown one observation of A and one of B, the witness function assigns them
+correctly with probability .62 [.50, .70] (.5 is guessing).
+Their distance is -.002 [.000, .010] (0: the same, 1: nothing in common); below
+0 means none was found.
 The statistic is 3.1 standard deviations above its mean under permutations.
-Exchanging the values of a column takes from the statistic: 50% (column 1), 20%
-(age).
+Permuting a single column lowers the statistic by 50% (column 1), 20% (age).
 
 ==================================
 measure    estimate   95% interval
