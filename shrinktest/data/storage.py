@@ -88,12 +88,6 @@ def names_in(path: Path) -> tuple[str, ...] | None:
     return tuple(schema_of_file(path).names) if kind == "parquet" else None
 
 
-def columns_in(path: Path) -> int:
-    """Return the number of columns of a .npy file."""
-    values = _mapped(path)
-    return values.shape[1] if values.ndim == 2 else 1
-
-
 def file_chunks(
     path: Path, where: str, names: tuple[str, ...] | None, size: int, types: Mapping[str, Any] | None
 ) -> Iterator[Chunk]:

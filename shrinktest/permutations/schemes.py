@@ -21,9 +21,6 @@ from shrinktest.permutations.base import (
     random_words,
 )
 
-_STEPS = 50  # of the chains of weighted permutations, as in [BWBS20]
-
-
 # --- enumerations -------------------------------------------------------------------------------------------
 
 Step = Callable[[list[Any]], Iterator[Any]]
@@ -283,51 +280,6 @@ class _Modelled(Permutations):
     equally_likely: ClassVar[bool] = False
     restriction = "by the model"
     distinct = math.inf
-
-
-@dataclass(frozen=True, eq=False)
-class WeightedPairings(_Modelled):
-    """Orders (B, n) of Y, each as likely as a model of X given Z says.
-
-    An order of x has probability proportional to the product of q(x_i | z_j) over its pairs i, j.  Chains that
-    exchange random pairs start from one state in the middle, which a chain from the data reaches by the same exchanges
-    in reverse; the data and all draws are exchangeable if the model is true ([BWBS20] Algorithm 1 and Theorem 2).
-    """
-
-    chances: np.ndarray  # (n, n): log q(x_i | z_j)
-
-    @property
-    def size(self) -> int:
-        return len(self.chances)
-
-    @cached_property
-    def _by_z(self) -> np.ndarray:
-        """Log probabilities (n * n,) of all x at the first z, then at the second."""
-        return np.ascontiguousarray(self.chances.T).ravel()
-
-    def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
-        seed: Any = rng.bit_generator.seed_seq  # all chunks share the stream of their parent, and so the middle
-        shared = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key[:-1]))
-        schedule = np.array([shared.permutation(self.size)[: 2 * (self.size // 2)] for _ in range(_STEPS)])
-        start = self._moved(np.arange(self.size)[None], schedule[::-1], shared)
-        states = self._moved(np.repeat(start, rows, axis=0), schedule, rng)
-        return np.argsort(states, axis=1)  # the y that belongs to each x
-
-    def _moved(self, state: np.ndarray, schedule: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Take chains from states (B, n), the x at each z, through the exchanges of a schedule."""
-        state = np.ascontiguousarray(state.T)  # all chains look at the same two rows of log probabilities at a time
-        chances, n = self._by_z, len(state)
-        for order in schedule:
-            i, j = order[0::2], order[1::2]
-            a, b = state[i], state[j]
-            at_i, at_j = n * i[:, None], n * j[:, None]
-            gain = chances.take(at_i + b) + chances.take(at_j + a) - chances.take(at_i + a) - chances.take(at_j + b)
-            swap = rng.random(a.shape) * (1.0 + np.exp(np.minimum(-gain, 700.0))) < 1.0
-            state[i], state[j] = np.where(swap, b, a), np.where(swap, a, b)
-        return np.ascontiguousarray(state.T)
-
-    def all(self) -> Iterator[np.ndarray]:
-        yield np.arange(self.size)
 
 
 @dataclass(frozen=True, eq=False)
