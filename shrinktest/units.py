@@ -20,7 +20,7 @@ SCALES = ("sd", "mad", "rank", "deviation")
 TYPICAL = {"sd": 1.0, "mad": 1.4826, "rank": 12.0**-0.5, "deviation": (math.pi / 2.0 - 1.0) ** 0.5}
 _FAR = 30.0  # times another column's spread: squared distances are then a thousandth of the other's
 _BESIDE = {f"{name} in sd": name for name in SCALES if name != "sd"}  # the same, so that this standard deviation is 1
-_MOVED = ("rank", "deviation", "rank in sd", "deviation in sd")  # what stands for the values is no multiple of them
+_MOVED = ("rank", "deviation", "rank in sd", "deviation in sd")  # what stands for the values is not a multiple of them
 
 Scale = str | tuple[str | float, ...]
 T = TypeVar("T")

@@ -82,7 +82,7 @@ class Looks:
 
 
 class OddCell(ValueError):
-    """A cell that is none of what its column holds, what is wrong, and what to do about it."""
+    """A cell that does not fit its column, what is wrong, and what to do about it."""
 
     def __init__(self, cell: str, fault: str, remedy: str = "") -> None:
         super().__init__(fault)
@@ -177,7 +177,7 @@ def kind_of(looks: Looks, wanted: Any, mark: str, options: TextOptions) -> str:
         if other is None:
             return "given"
         if 2 * rows >= looks.present:
-            raise OddCell(other, f"is no date of the form {options.date_format}", "correct it")
+            raise OddCell(other, f"is not a date of the form {options.date_format}", "correct it")
     kind = "category" if wanted not in (None, "date") else wanted or _likely(looks)
     if kind == "date" and looks["zoned"].rows and (plain := looks["zoned"].unlike):
         raise OddCell(plain, "is a date without a time zone, unlike others")
@@ -262,7 +262,7 @@ def remedy_for(odd: OddCell, name: str) -> str:
 
 
 def _floats(text: pd.Series, decimal: str = ".") -> np.ndarray:
-    """Return the numbers in texts, to the last bit; NaN for what is none."""
+    """Return the numbers in texts, to the last bit; NaN otherwise."""
     import pandas as pd
 
     if decimal != ".":

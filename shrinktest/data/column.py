@@ -336,7 +336,7 @@ def as_kind(column: Column, wanted: Any, where: str, shown: str = "") -> Column:
     ):
         return _by_level(column, kind, where, argument)
     advice = "give the levels in their order as a list" if kind == "ordered" else "leave it as it is"
-    raise ValueError(f"{argument}={kind!r}: {where} holds {WORDS[column.kind]}, which are no {WORDS[kind]}; {advice}")
+    raise ValueError(f"{argument}={kind!r}: {where} holds {WORDS[column.kind]}, which are not {WORDS[kind]}; {advice}")
 
 
 def _as_category(column: Column) -> Column:
@@ -362,7 +362,7 @@ def _ordered(column: Column, levels: list[str], argument: str, where: str) -> Co
 
 
 def parsed(levels: Iterable[str], kind: str) -> np.ndarray:
-    """Read text as numbers, dates (year, month, day) or durations; NaN or NaT for what is none."""
+    """Read text as numbers, dates (year, month, day) or durations; NaN or NaT otherwise."""
     import pandas as pd
 
     text = pd.Series([*levels], dtype=object)
@@ -371,7 +371,7 @@ def parsed(levels: Iterable[str], kind: str) -> np.ndarray:
         return np.where(np.isinf(numbers), np.nan, numbers)
     if kind == "date":
         dates = pd.to_datetime(text, format="ISO8601", errors="coerce", utc=True).dt.tz_localize(None).to_numpy()
-        return np.where(text.str.len() < 8, np.datetime64("NaT"), dates)  # a year alone is none
+        return np.where(text.str.len() < 8, np.datetime64("NaT"), dates)  # a year alone is not a date
     text = text.where(text.str.contains(":|day")).str.replace(r"^([+-]?\d+:\d\d)$", r"\1:00", regex=True)
     return pd.to_timedelta(text, errors="coerce").to_numpy()
 

@@ -139,10 +139,10 @@ def text_in(path: str, encoding: str) -> str:
 
 
 def decoded(raw: bytes, source: str, encoding: str) -> str:
-    """Return bytes of a file as text; raise ValueError for what is none."""
+    """Return bytes of a file as text; raise ValueError if they are not text."""
     if raw.startswith((b"PK\x03\x04", b"PAR1\x15", b"\x93NUMPY", b"ARROW1", b"BZh")):
         raise ValueError(
-            f"{source} is no text; save the table as CSV, or give it the ending .parquet or .npy if it is one"
+            f"{source} is not text; save the table as CSV, or give it the ending .parquet or .npy if it is one"
         )
     try:
         text = raw.decode(encoding)
@@ -279,7 +279,7 @@ def _is_header(cells: pd.DataFrame, where: str, decimal: str) -> bool:
 
 
 def _is_name(kind: str, below: pd.Series, decimal: str) -> bool:
-    """Return whether a cell of this kind names a column: it is no number, and others are below it."""
+    """Return whether a cell of this kind names a column: it is not a number, and others are below it."""
     if kind in ("", "number"):
         return False
     kinds = kinds_of(below, decimal)

@@ -45,7 +45,7 @@ class File:
     array: bool = False  # an .npy file, whose columns have numbers from 0
 
     def select(self, wanted: str) -> list[str]:
-        """Return names of columns from a list such as ``a,b`` or ``2:5``; a number that is no name is a position."""
+        """Return names of columns from a list such as ``a,b`` or ``2:5``; a number that is not a name is a position."""
         chosen: list[str] = []
         for item in next(csv.reader([wanted], skipinitialspace=True), []):
             first, colon, last = item.strip().partition(":")
@@ -140,14 +140,14 @@ def read_file(path: str, options: TextOptions, types: Mapping[str, Any] | None =
         except (OSError, ValueError) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
-            raise ValueError(f"{path} is no Parquet file: {error}") from None
+            raise ValueError(f"{path} is not a Parquet file: {error}") from None
         names = [str(name) for name in frame]
         return File(path, names, table=frame.set_axis(names, axis=1))
     if path.lower().endswith(".npy"):
         try:
             array = np.load(path, allow_pickle=False)
         except (ValueError, EOFError) as error:
-            raise ValueError(f"{path} is no array of numbers: {error}") from None
+            raise ValueError(f"{path} is not an array of numbers: {error}") from None
         frame = pd.DataFrame(array.reshape(len(array), -1)).rename(columns=str)
         return File(path, list(frame), table=frame, array=True)
     text = parsed(text_in(path, options.encoding), "standard input" if path == "-" else path, options)
@@ -184,7 +184,7 @@ def frames_of(
 ) -> list[pd.DataFrame]:
     """Return columns of several files; raise Problems with the problems of all of them.
 
-    Among other problems are gaps and text that is no category, if ``remedies`` have what to do about these: the library
+    Among other problems are gaps and text that is not a category, if ``remedies`` have what to do about these: the library
     finds them by itself, but only in files that can be read.
     """
     read = [file.columns(own, types) for file, own in zip(files, names, strict=True)]
@@ -202,7 +202,7 @@ def _gaps(files: Sequence[File], frames: Sequence[pd.DataFrame], types: Mapping[
 
 
 def _free_text(files: Sequence[File], frames: Sequence[pd.DataFrame], types: Mapping[str, Any]) -> list[str]:
-    """Return columns of text that has too many values for categories, and is no identifier, either."""
+    """Return columns of text that has too many values for categories, and is not an identifier."""
     problems = []
     for name in dict.fromkeys(name for frame in frames for name in frame if name not in types):
         columns = [frame[name] for frame in frames if name in frame and hasattr(frame[name], "cat")]

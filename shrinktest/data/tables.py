@@ -229,7 +229,7 @@ def label_of(x: Any) -> str | None:
 
 
 def series_label(tables: Sequence[Any]) -> str | None:
-    """Return the name of the series among these, unless they have several; a number is no name."""
+    """Return the name of the series among these, unless they have several; a number is not a name."""
     labels = {label for x in tables if (label := label_of(x)) is not None}
     return labels.pop() if len(labels) == 1 and not next(iter(labels)).isdigit() else None
 
@@ -264,7 +264,7 @@ def taken(table: Any, rows: np.ndarray) -> Any:
 
 
 def stacked(tables: Sequence[Any], names: Sequence[str]) -> Any:
-    """Return all rows as one table of the library of the first, or as an array if one is no table.
+    """Return all rows as one table of the library of the first, or as an array if one is not a table.
 
     Messages call the tables ``names``.  Raises ValueError or TypeError for other columns, or types of them.
     """

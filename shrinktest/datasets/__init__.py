@@ -116,7 +116,7 @@ def simulate_eckerle(n: int, noise: float = RESIDUAL_SD, rng: Any = None) -> Eck
     Raises
     ------
     TypeError, ValueError
-        For an ``n`` that is no positive integer, or a ``noise`` that is not a finite number at least 0.
+        For an ``n`` that is not a positive integer, or a ``noise`` that is not a finite number at least 0.
 
     See Also
     --------

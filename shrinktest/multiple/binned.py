@@ -110,7 +110,7 @@ def columns_in_bins(
 def by_whom(settings: Settings, rng: Any) -> dict[str, Any]:
     """Who reads samples in batches, and what was kept of an earlier run; ``rng`` is as users give it.
 
-    Raises ValueError for a store without a seed, and a file that is none.
+    Raises ValueError for a store without a seed, and a file that is not a store.
     """
     if settings.store is None:
         return {"workers": settings.readers, "store": None}

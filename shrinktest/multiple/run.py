@@ -280,7 +280,7 @@ def run_side_by_side(
 
 
 def _require_kernel(null: Null, form: str, kernel: Any, hypothesis: Hypothesis) -> None:
-    """Raise ValueError where a squared norm is clearly negative: then what it is a norm of is no kernel's."""
+    """Raise ValueError where a squared norm is clearly negative: then what it is a norm of belongs to no kernel."""
     least = min(null.observed, float(null.values.min(initial=null.observed)))
     if form != "biased" or least >= -_NEGATIVE * null.tolerance:
         return

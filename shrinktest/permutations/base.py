@@ -128,7 +128,7 @@ class UserPermutations(Permutations):
 
 
 def as_permutations(given: Any, identity: np.ndarray | None) -> Permutations:
-    """Check a user's permutations; raises TypeError or ValueError for what are none.
+    """Check a user's permutations; raises TypeError or ValueError if they are invalid.
 
     ``identity`` (N,) or (V, N) is the data as they are, by default the first of ``all()``.
     """
