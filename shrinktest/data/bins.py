@@ -186,7 +186,7 @@ class Bins:
         for k, linear in enumerate(after):
             sums = np.vstack([each[k][:-1] for each in total])
             if not np.isfinite(sums).all():
-                raise ValueError(f"features of {features[k]!r} are no finite numbers for some rows")
+                raise ValueError(f"features of {features[k]!r} are not finite numbers for some rows")
             out.append(linear(sums / self.size))
         return out
 

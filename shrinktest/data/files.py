@@ -184,8 +184,8 @@ def frames_of(
 ) -> list[pd.DataFrame]:
     """Return columns of several files; raise Problems with the problems of all of them.
 
-    Among other problems are gaps and text that is not a category, if ``remedies`` have what to do about these: the library
-    finds them by itself, but only in files that can be read.
+    Among other problems are gaps and text that is not a category, if ``remedies`` have what to do about these: the
+    library finds them by itself, but only in files that can be read.
     """
     read = [file.columns(own, types) for file, own in zip(files, names, strict=True)]
     frames = [frame for frame, _ in read]

@@ -300,5 +300,5 @@ def products_of(
     key = Key("products of pairs", depends)
     total = reduce(work, jobs, about.fold, about.nothing(), workers, most=most, store=store, key=key)
     if not all(np.isfinite(sums).all() for sums in total.own):
-        raise ValueError(f"features of {pairs.rows.name} are no finite numbers for some rows")
+        raise ValueError(f"features of {pairs.rows.name} are not finite numbers for some rows")
     return total  # type: ignore[no-any-return]

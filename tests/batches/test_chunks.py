@@ -440,7 +440,7 @@ def test_arguments_of_batches_are_checked():
             Batches(X, **options)
     with pytest.raises(TypeError, match=r"Y beside a sample in batches .* not DataFrame"):
         two_sample_test(Batches(X), TABLE, **FAST)
-    with pytest.raises(ValueError, match="are no finite numbers for some rows"):
+    with pytest.raises(ValueError, match="are not finite numbers for some rows"):
         two_sample_test(Batches(X), Y, kernel=Infinite(), rng=0)
     with pytest.raises(MemoryError, match=r"bins of 10 features take .* max_memory=4"):
         two_sample_test(Batches(X), Y, max_memory=4e4, **FAST)

@@ -114,7 +114,7 @@ def test_missing_text_is_missing_whatever_it_is_read_as(kind, texts, numbers):
         ({"colour": "date"}, ("cannot be read so", "'drop'")),
         ({"colour": "ordered"}, ("give the levels in their order as a list",)),
         ({"colour": ["red", "green"]}, ("lacks levels", "'blue'")),
-        ({"income": "date"}, ("holds numbers, which are no dates",)),
+        ({"income": "date"}, ("holds numbers, which are not dates",)),
         ({"income": 3}, ("must be one of", "got 3")),
         (["income"], ("column_types must be a dict",)),
         (dict.fromkeys(mixed(2), "drop"), ("column_types drops every column of X",)),
