@@ -335,13 +335,13 @@ def page(tables) -> list[str]:
         "## Change points: exact",
         markdown(rates.replace({"told": {"nothing": "none"}}).rename(columns={"told": "arguments"})),
         "The last row tests the same weekdays without their blocks.",
-        "## Change points in series with memory",
+        "## Change points in autocorrelated series",
         "Autoregressive series, by lag-1 correlation and what is permuted: single rows, circular shifts or stretches "
         "(blocks of rows). The last column is the share of series with the note that stretches are too short.",
         markdown(wide.rename(columns={"nothing": "single rows", "noted": "share with note"})),
         f"Comparing the two halves of the series with stretches gave {spread(halves)} where hardly any series has the "
         "note.",
-        "## Is memory seen?",
+        "## Is autocorrelation detected?",
         "Tests that permute single rows add a note where successive rows are correlated. It appears for "
         f"{spread(independent['noted'])} of independent data sets. With a correlation of at least 0.5 and 100 rows it "
         f"appears for {spread(longer['noted'])}, and {spread(longer['silent'])} are rejected without it; with 30 rows "
