@@ -248,8 +248,8 @@ def as_times(times: Any, X: Any) -> list[Any]:
             ) from None
         if before == here:
             raise ValueError(
-                f"times repeat: rows {row - 1} and {row} are both at {here}. Rows at one time have no order: test one "
-                "row for each time (their mean, say), or leave times out if the rows are in order as they are"
+                f"times repeat: rows {row - 1} and {row} are both at {here}; give one row per time, such as their "
+                "mean, or omit times= if rows are in order"
             )
         if not sorted_so_far:
             way = (

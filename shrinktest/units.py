@@ -242,8 +242,8 @@ def _units(Z: Array, scale: str, columns: Any) -> Array:
                 "its values differ so little that its unit is 0",
             )
         raise Untestable(
-            f"scale='mad': more than half of the values of column {columns[j]} are equal, so that its median absolute "
-            "deviation is 0; use scale='sd' or 'rank', or give one number per column",
+            f"scale='mad': the median absolute deviation of column {columns[j]} is 0, because most values are equal; "
+            "use scale='sd' or 'rank'",
             "",
             str(columns[j]),
             "more than half of its values are equal, so that its median absolute deviation is 0",

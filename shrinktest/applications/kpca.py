@@ -182,8 +182,8 @@ def _of_operators(estimator: MeanEstimator) -> MeanEstimator:
     changes = type(estimator).features not in (MeanEstimator.features, SKMSE.features)
     if changes or getattr(estimator, "target", None) is not None:
         raise ValueError(
-            f"covariance must be an estimator that only gives weights to a Gram matrix, and {estimator!r} changes the "
-            f"features (noise or a target); use another, such as 'fkmse', or keep {KME()!r}"
+            f"covariance must be an estimator that only weights the Gram matrix; {estimator!r} changes the features; "
+            f"use another, such as 'fkmse' or {KME()!r}"
         )
     return estimator
 

@@ -189,8 +189,7 @@ class Observed:
                 one, other = (repr(column.levels[values[row]]) for values in (first, second))
                 raise ValueError(
                     f"paired=True pairs row i of {x} and {y}, but column {column.name!r} is {one} in row {row} of {x} "
-                    f"and {other} in {y}: sort both, such as table.sort_values({column.name!r}, ignore_index=True), or "
-                    "leave it out"
+                    f"and {other} in {y}; sort both tables by this column, or leave it out"
                 )
         return tuple(notes)
 

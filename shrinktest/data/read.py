@@ -172,8 +172,8 @@ def read_samples(
     for name, given in given_labels.items():
         if paired and given is not None:
             raise ValueError(
-                f"paired=True exchanges the two observations of a pair only, so that {name}= has nothing to say; leave "
-                "it out, or leave out paired=True (matched groups: blocks= names the match, groups= the group)"
+                f"{name}= does not apply to paired=True; leave out one of them (for matched groups, blocks= names the "
+                "match and groups= the group)"
             )
     _check_number(samples, "samples", nan_policy)
     of_labels_in: tuple[str, ...] = ()
@@ -348,8 +348,8 @@ def scales_of(scale: Any, columns: Sequence[Columns], names: Sequence[str]) -> l
         or not all(unit is None or isinstance(unit, str) or np.ndim(unit) or hasattr(unit, "keys") for unit in scale)
     ):
         raise ValueError(
-            f"scale must be a name for all variables, or a list with one entry for each of {len(names)} (a name, None, "
-            f"or one number per column); got {scale!r}"
+            f"scale must be one name, or a list with a name, None or numbers for each of {len(names)} variables; got "
+            f"{scale!r}"
         )
     return [(entry, f"scale[{v}]") for v, entry in enumerate(scale)]
 
@@ -375,8 +375,7 @@ def _check_number(tables: Sequence[Any], things: str, nan_policy: str) -> None:
     if len(tables) < 2:
         all_in_one = "a dict or a DataFrame" if things == "variables" else "a dict"
         raise ValueError(
-            f"give two {things} or more, each as an argument of its own (such as *{things}); found {len(tables)} "
-            f"({all_in_one} of them may be the only argument)"
+            f"give two {things} or more, each as its own argument, or {all_in_one} of them; got {len(tables)}"
         )
 
 

@@ -203,9 +203,8 @@ def identifies(name: str, samples: Sequence[ColumnSummary]) -> str | None:
     way = f"read {readable[0]}s (column_types={{{name!r}: {readable[0]!r}}}), " if readable else ""
     many = f"more than {MOST_LEVELS}" if len(levels) > MOST_LEVELS and len(levels) < rows else str(len(levels))
     raise ValueError(
-        f"column {name!r} holds text with {many} different values in {rows} rows, too many for categories; {way}leave "
-        f"it out (column_types={{{name!r}: 'drop'}}), put rare values together, turn the text into numbers "
-        f"(transform=), or test it as it is (column_types={{{name!r}: 'category'}})"
+        f"column {name!r} holds text with {many} different values in {rows} rows; {way}set column_types={{{name!r}: "
+        "'drop'}, or 'category', or turn the text into numbers (transform=)"
     )
 
 

@@ -372,8 +372,8 @@ def transformed(tables: Sequence[Any], transform: Any, names: Sequence[str]) -> 
         anew = (values.index == np.arange(len(rows))).all()
         if not anew and rows.index.is_unique and values.index.isin(rows.index).all():
             raise ValueError(
-                "transform must give the rows in the order in which it gets them; by their index they are in another "
-                "(if they are in order, return them without it: .reset_index(drop=True))"
+                "transform must return the rows in the order in which it gets them, and their index differs; return "
+                "them with .reset_index(drop=True) if they are"
             )
     ends = np.cumsum([0, *sizes]).tolist()
     return [values[start:end] for start, end in pairwise(ends)]

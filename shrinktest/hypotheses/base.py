@@ -185,8 +185,8 @@ class Hypothesis(ABC):
         estimator = candidate.estimator
         if estimator.one_noise and any(each.scale and each.points.shape[1] > 1 for each in self.variables):
             raise ValueError(
-                f"{estimator!r} has one noise variance for all columns, in the units that they have in the data, which "
-                "scale= changes: use estimator='mmkme', which has one for each, or give the test rescaled columns"
+                f"{estimator!r} has one noise variance for all columns, in units that scale= changes; use "
+                "estimator='mmkme', or rescale the columns yourself"
             )
         return Setup(estimator, candidate.kernel, self.form(estimator, form), self.tuning(estimator))
 

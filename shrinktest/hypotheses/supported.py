@@ -43,8 +43,8 @@ def checked_estimator(estimator: MeanEstimator) -> MeanEstimator:
     """The estimator; raises ValueError for one that takes more than the mean features of bins."""
     if estimator.changes_features or estimator.smooths or not estimator.by_coordinates:
         raise ValueError(
-            f"{estimator!r} takes rows or their Gram matrix, and of samples in batches there are mean features only; "
-            "use estimator='kme', 'skmse', 'fkmse' or another filter"
+            f"{estimator!r} needs rows, and samples in batches keep only mean features; use estimator='kme', 'skmse', "
+            "'fkmse' or another filter"
         )
     return estimator
 
@@ -53,8 +53,7 @@ def checked_scaled(estimator: MeanEstimator) -> MeanEstimator:
     """The estimator; raises ValueError for one that takes more than sums of products of features of pairs."""
     if estimator.changes_features or estimator.smooths or estimator.needs != "sums":
         raise ValueError(
-            f"{estimator!r} takes rows, or the Gram matrix of all pairs in every permutation, and of pairs in batches "
-            "there are sums only; use estimator='kme' or 'skmse'"
+            f"{estimator!r} needs rows, and pairs in batches keep only sums; use estimator='kme' or 'skmse'"
         )
     return estimator
 
@@ -75,7 +74,6 @@ def checked_units(scale: Any) -> Any:
         return choice(scale, SCALES, "scale")
     if hasattr(scale, "keys") or (np.ndim(scale) == 1 and any(isinstance(entry, str) for entry in scale)):
         raise ValueError(
-            "scale: samples in batches of numbers have one name for all columns, such as 'sd' or 'rank', or one number "
-            "for every column in their order"
+            "scale: samples in batches of numbers have one name for all columns, such as 'sd', or one number per column"
         )
     return scale

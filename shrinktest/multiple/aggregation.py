@@ -27,9 +27,8 @@ def refuse_stopping(stopping: Stopping | None) -> None:
     """Raise ValueError for a rule that would end the drawing of a combined test."""
     if stopping:
         raise ValueError(
-            "stopping= ends the drawing when one statistic has been exceeded often enough; a combined test ranks every "
-            "statistic among all permutations: leave out stopping=, or test with one estimator, kernel, bandwidth and "
-            "lag"
+            "stopping= does not apply to a combined test, which ranks every statistic among all permutations; leave "
+            "it out, or test with a single statistic"
         )
 
 

@@ -47,8 +47,7 @@ def in_memory(
     advice = advised((kernels or [Gaussian()])[0], rows, columns, RANK, settings.n_resamples, work)
     raise MemoryError(
         f"{' and '.join(names)} have {rows} observations or more, which take more than {bytes_of(most)}, a "
-        f"sixteenth of max_memory={bytes_of(settings.memory)}, and would be compared one with another; {advice} for so "
-        "many, in batches, or raise max_memory"
+        f"sixteenth of max_memory={bytes_of(settings.memory)}; {advice}, or raise max_memory"
     )
 
 

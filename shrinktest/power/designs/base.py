@@ -302,8 +302,8 @@ class Relabelled(_Twin):
     def _check(self) -> None:
         if self.design.test == CONDITIONAL.name:
             raise ValueError(
-                f"no permutation leaves X and Y of {self.design!r} independent given Z: name in neutral the parameters "
-                "at which they are, or use with_null=False"
+                f"no permutation makes X and Y of {self.design!r} independent given Z; give neutral= parameters, or "
+                "use with_null=False"
             )
 
     @property
