@@ -49,7 +49,9 @@ def test_samples_are_called_what_the_user_calls_them(route):
 def test_effects_and_pictures_use_them():
     found = two_sample_test(A, B, **NAMED)
     assert found.effect().names == ("before", "after")
-    assert "shown one observation of before and one of after" in str(found.summary(effect=True)).replace("\n", " ").lower()
+    assert "shown one observation of before and one of after" in " ".join(
+        str(found.summary(effect=True)).lower().split()
+    )
     ax = found.plot_witness(coordinates="a", grid=5)
     assert "Where before and after differ" in ax.get_title()
     matplotlib.pyplot.close(ax.figure)
