@@ -220,7 +220,7 @@ def test_a_precomputed_kernel():
         ({"n_components": 0}, X, "n_components must be an integer >= 1"),
         ({"kernel": "gausian"}, X, "Did you mean 'gaussian'"),
         ({"centering": "fkmsee"}, X, "Did you mean 'fkmse'"),
-        ({"covariance": "mkme"}, X, "covariance must be an estimator that only gives weights"),
+        ({"covariance": "mkme"}, X, "covariance must be an estimator that only weights"),
         ({"covariance": SKMSE(target=([[0.0] * 3], [1.0]))}, X, "changes the features"),
         ({"covariance": SKMSE(alpha=1.0)}, X, "no positive eigenvalue"),
         ({"kernel": Gaussian(1.0)}, np.full((5, 2), 0.1), "all observations have the same features"),

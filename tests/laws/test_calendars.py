@@ -102,7 +102,7 @@ def test_what_cannot_be_in_order_of_time():
         (lambda: change_point_test(VALUE, confidence=0.999999), "confidence"),
         (lambda: change_point_test(same, **FEW), "every row of every column"),
         (lambda: two_sample_test(VALUE[:20], VALUE[20:40], **split), "1 different permutation"),
-        (lambda: independence_test(VALUE, VALUE, lags=[0, 1], shift="circular", stopping="curtailed"), "lag"),
+        (lambda: independence_test(VALUE, VALUE, lags=[0, 1], shift="circular", stopping="curtailed"), "stopping="),
     ):
         with pytest.raises(ValueError, match=argument):
             call()

@@ -158,7 +158,7 @@ def test_text_is_an_error_with_a_remedy():
     rng = np.random.default_rng(0)
     words = [" ".join(rng.choice(["a", "b", "c", "d"], 6)) for _ in range(30)]
     table = pd.DataFrame({"comment": words, "n": rng.normal(size=30)})
-    for remedy in ("{'comment': 'drop'}", "transform=", "{'comment': 'category'}"):
+    for remedy in ("{'comment': 'drop'}", "or 'category'", "transform="):
         with pytest.raises(ValueError, match=says("column 'comment' holds text with", remedy)):
             two_sample_test(table[:15], table[15:])
     zips = pd.DataFrame({"zip": np.char.add("z", rng.integers(0, 150, 2000).astype(str)), "n": rng.normal(size=2000)})
@@ -419,7 +419,7 @@ def test_pairs_of_different_units_are_an_error():
     for test in (two_sample_test, two_sample_test_columns, compare):
         with pytest.raises(
             ValueError,
-            match=says("column 'patient' is 'p0' in row 0", "'p29'", "sort_values('patient', ignore_index=True)"),
+            match=says("column 'patient' is 'p0' in row 0", "'p29'", "sort both tables by this column"),
         ):
             test(before, after[::-1].reset_index(drop=True), paired=True)
         with pytest.raises(ValueError, match=r"paired=True needs as many rows in . as in ., .*; found 30, 28"):
