@@ -239,7 +239,7 @@ def test_fkmse_against_kme(race, threads, tiny, loo):
 # ------------------------------------------------------------------------------------------ combining
 
 
-@pytest.mark.parametrize(("n", "most"), [(25, 12), (500, 15), (2000, 25)])
+@pytest.mark.parametrize(("n", "most"), [(25, 12), (500, 8), (2000, 8)])
 def test_auto_against_kme(race, threads, tiny, n, most):
     resamples = tiny(999, 39)
     X, Y = samples.two(tiny(n), 10)
@@ -267,7 +267,7 @@ def test_auto_against_mmdagg(race, threads, tiny):
         ("MMDAgg, 20 kernels", lambda: theirs(X, Y, resamples, CORES)),
         agreement.unequal_work,
         measure="cost",
-        target="<= 0.2",
+        target="<= 0.25",
     )
 
 
