@@ -61,7 +61,7 @@ def merged(Z: NDArray[np.float64], precision: np.dtype[Any] = DOUBLE) -> NDArray
 
 
 def _of_both(ordered: NDArray[np.float64], precision: np.dtype[Any]) -> tuple[NDArray[np.float64], ...]:
-    """The rounding of every two successive values."""
+    """Roundings of every two successive values."""
     rounding = rounding_of(ordered, precision)
     return rounding[:-1], rounding[1:]
 

@@ -80,10 +80,7 @@ def read_series(
     times = dates_of(X) if times is None else times
     known = () if times is None else tuple(time for time, kept in zip(as_times(times, X), keep, strict=True) if kept)
     if telling and constant_columns(values).all():
-        raise ValueError(
-            f"{name} has one value in every row of every column but {listed(telling)}, which tell the time; nothing "
-            "is left that could change"
-        )
+        raise ValueError(f"{name} changes only in {listed(telling)}, which tell the time; nothing is left to test")
     left_out = (
         note(
             "untested-column",
@@ -146,8 +143,8 @@ def _require_order(dates: Column, where: str) -> None:
     times = in_longest_unit(dates.values[rows])
     for back in np.flatnonzero(times[1:] < times[:-1])[:1]:
         raise ValueError(
-            f"{where}: dates are not sorted: row {rows[back + 1]} (counting from 0) is at {times[back + 1]}, after "
-            f"{times[back]}. Sort the rows first, or leave the column out: column_types={{{dates.name!r}: 'drop'}}"
+            f"{where}: dates are not sorted: {times[back + 1]} in row {rows[back + 1]} follows {times[back]}; sort, "
+            f"or use column_types={{{dates.name!r}: 'drop'}}"
         )
 
 
@@ -247,10 +244,7 @@ def as_times(times: Any, X: Any) -> list[Any]:
                 f"times must be numbers, dates or texts in order; row {row} has {here!r} after {before!r}"
             ) from None
         if before == here:
-            raise ValueError(
-                f"times repeat: rows {row - 1} and {row} are both at {here}; give one row per time, such as their "
-                "mean, or omit times= if rows are in order"
-            )
+            raise ValueError(f"times repeat: rows {row - 1} and {row} are both at {here}; give one row per time")
         if not sorted_so_far:
             way = (
                 "Text is compared letter by letter, which may not be its order in time: give dates "

@@ -130,8 +130,7 @@ class NoChange(Hypothesis):
         tuning = estimator.tuning_for(apart)
         if estimator.needs == "function" or tuning not in ("fixed", "pooled") or not estimator.weighs_all_alike(apart):
             raise ValueError(
-                f"estimator={estimator!r} would be fitted anew on both sides of every cut; use 'kme', or 'mkme' or "
-                "'mmkme' with fixed or pooled noise"
+                f"estimator={estimator!r} would be refitted at every cut; use 'kme', or 'mkme' with fixed noise"
             )
         return tuning
 

@@ -100,8 +100,8 @@ class MeanEmbedding:
             )
         if other.points.shape[1:] != self.points.shape[1:]:
             raise ValueError(
-                f"other: an inner product needs one RKHS, but the points have shapes {self.points.shape} and "
-                f"{other.points.shape}; fit both to the same columns"
+                f"other: points of shapes {self.points.shape} and {other.points.shape} have no common RKHS; "
+                "fit both to the same columns"
             )
         between = self._between(other)
         if isinstance(between, FeatureMap):

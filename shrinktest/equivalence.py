@@ -243,8 +243,8 @@ def _notes(effect: Effect, measure: str) -> list[str]:
     if measure == AUC:
         others = ("rare-rows", "no-area-interval", "long-area-interval")
         return [*(text for text in effect.notes if not has_code(text, *others)), note("fitted-witness")]
-    of_variance = getattr(effect, "relative_to", "") == "variance"
-    return [*effect.notes, note("share-of-variance")] if of_variance else [*effect.notes]
+    is_variance_share = getattr(effect, "relative_to", "") == "variance"
+    return [*effect.notes, note("share-of-variance")] if is_variance_share else [*effect.notes]
 
 
 def _data_notes(test: TestResult, names: tuple[str, str]) -> list[str]:

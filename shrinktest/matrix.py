@@ -164,8 +164,8 @@ def independence_matrix(
     tables = variables_of(data, GIVEN[: len(data.values)], units_chosen=not is_unasked(scale))[: 1 if alone else 2]
     remarks = data.notes
     if given is not None:  # regressions and means are of numbers in their units
-        tables, of_units = zip(*(table.in_units() for table in tables), strict=True)
-        remarks += tuple(itertools.chain(*of_units))
+        tables, unit_notes = zip(*(table.in_units() for table in tables), strict=True)
+        remarks += tuple(itertools.chain(*unit_notes))
     sides = [
         ColumnsToTest.read(table, kernel, name.lower(), unread=unread, left_out=left_out, which="" if alone else name)
         for table, kernel, name, left_out in zip(tables, specs, XY, data.left_out, strict=False)
@@ -208,13 +208,14 @@ def independence_matrix(
 def _check_together(alone: bool, given: Any, kernel_y: Any, bandwidth_y: Any, design: dict[str, Any]) -> None:
     """Raise ValueError for arguments that do not go together."""
     restricted = [f"{name}=" for name, value in design.items() if value is not None]
-    of_rows = [name for name in restricted if name in ("shift=", "permutations=")]
+    row_designs = [name for name in restricted if name in ("shift=", "permutations=")]
     problems = {
         "kernel_y= and bandwidth_y= are for Y, which was not given; use kernel_x=": alone
         and (kernel_y is not None or bandwidth_y is not None),
         f"{', '.join(restricted)} permutes rows of Y: use independence_matrix(X, Y)": alone and restricted,
-        f"{' and '.join((*of_rows, 'given='))} both restrict the permutations; leave one of them out": given is not None
-        and of_rows,
+        f"{' and '.join((*row_designs, 'given='))} both restrict the permutations; leave one of them out": given
+        is not None
+        and row_designs,
         f"given={OTHERS!r} is for the columns of X; leave out Y, or give the others themselves": not alone
         and isinstance(given, str)
         and given == OTHERS,

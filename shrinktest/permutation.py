@@ -149,8 +149,7 @@ def _permutations(permutations: Any) -> Permutations:
     whole = all(isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 1 for n in sizes)
     if not whole or sum(sizes) < 2 or (len(sizes) < 2 and sizes is permutations):
         raise TypeError(
-            "permutations must be a number of rows (at least 2), sizes of samples such as (30, 25), or Permutations; "
-            f"got {permutations!r}"
+            f"permutations must be a number of rows, sizes such as (30, 25), or Permutations; got {permutations!r}"
         )
     total = count(sum(map(int, sizes)), "permutations", minimum=2, maximum=MAX_SIZE)
     return Labels(tuple(map(int, sizes)), symmetric=False) if len(sizes) > 1 else Pairings(total)

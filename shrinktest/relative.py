@@ -238,9 +238,9 @@ def _compared(
     pvalue = {"less": below, "greater": above}.get(alternative, 2.0 * min(below, above))
     pvalue = min(1.0, max(pvalue, float(np.finfo(float).tiny)))
     share = 0.5 + confidence / 2.0 if alternative == "two-sided" else confidence
-    reach = float(stdtrit(freedom, share)) * error
-    low = -np.inf if alternative == "less" else difference - reach
-    high = np.inf if alternative == "greater" else difference + reach
+    margin = float(stdtrit(freedom, share)) * error
+    low = -np.inf if alternative == "less" else difference - margin
+    high = np.inf if alternative == "greater" else difference + margin
     return CloserPair(first, second, difference, error, freedom, statistic, pvalue, low, high)
 
 

@@ -235,11 +235,10 @@ def _units(Z: Array, scale: str, columns: Any) -> Array:
     for j in np.flatnonzero((unit == 0.0) & np.logical_not(constant)):
         if scale != "mad":
             raise Untestable(
-                f"scale={scale!r}: the values of column {columns[j]} differ so little that its unit is 0; multiply it "
-                "by a constant, or use scale='rank'",
+                f"scale={scale!r}: column {columns[j]} has a unit of 0; multiply it by a constant, or use scale='rank'",
                 "",
                 str(columns[j]),
-                "its values differ so little that its unit is 0",
+                "its values hardly differ: its unit is 0",
             )
         raise Untestable(
             f"scale='mad': the median absolute deviation of column {columns[j]} is 0, because most values are equal; "

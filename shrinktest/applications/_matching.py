@@ -96,8 +96,7 @@ def kmeans_start(points: Array, k: int, floor: float, n_init: int, rng: np.rando
     sizes = np.bincount(clusters.labels_, minlength=k)
     if not sizes.all():
         raise ValueError(
-            f"n_components={k} is more than the data can carry: all but {np.count_nonzero(sizes)} rows of X are equal "
-            "to others, or nearly so"
+            f"n_components={k} exceeds the {np.count_nonzero(sizes)} distinct rows of X; use fewer components"
         )
     squares = np.square(points - clusters.cluster_centers_[clusters.labels_]).mean(axis=1)
     within = np.bincount(clusters.labels_, weights=squares, minlength=k) / sizes

@@ -150,6 +150,5 @@ def mixture_means(kernel: Kernel, dimension: int, noise: tuple[float, ...] | Non
     if isinstance(kernel, Polynomial) and kernel.degree in (1, 2, 3):
         return OfInnerProduct(kernel.degree, kernel.offset)
     raise ValueError(
-        f"kernel {kernel!r} has no closed form for Gaussian mixtures; those that have: "
-        "Linear() ('linear'), Polynomial(2) ('poly2'), Polynomial(3) ('poly3') and Gaussian() ('gaussian')"
+        f"kernel {kernel!r} has no closed form for Gaussian mixtures; use 'linear', 'poly2', 'poly3' or 'gaussian'"
     )

@@ -137,7 +137,7 @@ class KernelMeanMatching(DensityMixin, OnPoints):
         distinct = len(np.unique(points, axis=0))
         if k > distinct:
             rows = counted(len(points), "row") + (f", {distinct} of them different" if distinct < len(points) else "")
-            raise ValueError(f"n_components={k} is more than the data can carry: X has {rows}")
+            raise ValueError(f"n_components={k}, but X has {rows}; use fewer components")
         if distinct == 1:
             raise ValueError("X: all rows are equal, so there is no density to estimate")
         with np.errstate(over="ignore", under="ignore"):
@@ -172,8 +172,8 @@ class KernelMeanMatching(DensityMixin, OnPoints):
         shapes = weights.shape, means.shape, variances.shape
         if shapes != ((k,), (k, points.shape[1]), (k,)):
             raise ValueError(
-                f"init must have weights ({k},), means ({k}, {points.shape[1]}) and variances ({k},), for "
-                f"n_components={k} and the columns of X; found shapes {', '.join(map(str, shapes))}"
+                f"init must be weights ({k},), means ({k}, {points.shape[1]}) and variances ({k},); "
+                f"got shapes {', '.join(map(str, shapes))}"
             )
         if not (np.isfinite(means).all() and all((v > 0.0).all() and (v < np.inf).all() for v in (weights, variances))):
             raise ValueError("init must have finite means, and weights and variances that are finite and positive")

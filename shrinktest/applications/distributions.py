@@ -226,21 +226,17 @@ def _median(squares: Array) -> float:
         raise ValueError("level2_bandwidth='median' needs at least 2 training samples; give a number")
     middle = float(np.median(pairs))
     if middle <= 0.0:
-        raise ValueError(
-            "level2_bandwidth='median': at least half of the embeddings of the training samples coincide, so their "
-            "median distance is 0; give a number"
-        )
+        raise ValueError("level2_bandwidth='median': the median distance of the embeddings is 0; give a number")
     return float(np.sqrt(middle))
 
 
 def _read(samples: Any, columns: Columns = None) -> tuple[list[Array], Columns]:
     """The samples as arrays with the same columns, and the names of these; columns of DataFrames go by name."""
     if not isinstance(samples, Sequence | np.ndarray) or isinstance(samples, str):
-        raise TypeError(f"samples must be a list of samples, one array (n, d) each; got {type(samples).__name__}")
+        raise TypeError(f"samples must be a list of arrays (n, d); got {type(samples).__name__}")
     if isinstance(samples, np.ndarray) and samples.dtype != object and samples.ndim != 3:
         raise TypeError(
-            f"samples must be a list of samples, one array (n, d) each; got one array of shape {samples.shape}: "
-            "a single sample goes in as [sample]"
+            f"samples must be a list of arrays (n, d); got one array of shape {samples.shape}; use [sample]"
         )
     if len(samples) == 0:
         raise ValueError("samples is empty: there is no sample in the list")

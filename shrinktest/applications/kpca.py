@@ -9,7 +9,7 @@ import numpy as np
 from shrinktest._check import Array, choice, count
 from shrinktest.applications._sklearn import ClassNamePrefixFeaturesOutMixin, OnPoints, TransformerMixin
 from shrinktest.embedding import MeanEmbedding
-from shrinktest.estimators import KME, SKMSE, MeanEstimator, as_estimator
+from shrinktest.estimators import SKMSE, MeanEstimator, as_estimator
 from shrinktest.kernels import FeatureMap, Kernel, as_kernel
 
 #: What a reconstruction error measures; see :meth:`ShrinkageKernelPCA.reconstruction_error`.
@@ -101,9 +101,9 @@ class ShrinkageKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnPo
 
     def fit(self, X: Any, y: Any = None) -> ShrinkageKernelPCA:
         """Find the components of the rows of ``X`` (n, d); ``y`` is not used."""
-        wanted = None if self.n_components is None else count(self.n_components, "n_components", minimum=1)
+        n_components = None if self.n_components is None else count(self.n_components, "n_components", minimum=1)
         kernel, centering = as_kernel(self.kernel), as_estimator(self.centering)
-        covariance = _of_operators(as_estimator(self.covariance))
+        covariance = _operator_estimator(as_estimator(self.covariance))
         self.points_ = self._read_fit(X)
         self.kernel_: Kernel = kernel.resolve(self.points_, rng=0)  # of many rows a random part: always the same one
         self.mean_: MeanEmbedding = centering.embed(self.points_, self.kernel_)
@@ -113,7 +113,7 @@ class ShrinkageKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnPo
         rounded = len(gram) * np.finfo(np.float64).eps
         rounded = rounded**2 if isinstance(self.kernel_, FeatureMap) else rounded  # features, and not their products
         self.eigenvalues_, self.coefficients_ = _components(
-            gram, self.covariance_weights_, wanted, rounding=rounded * _diagonal(self.kernel_, self.points_).sum()
+            gram, self.covariance_weights_, n_components, rounding=rounded * _diagonal(self.kernel_, self.points_).sum()
         )
         return self
 
@@ -177,13 +177,13 @@ class ShrinkageKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnPo
         return np.asarray(np.maximum(norms - explained, 0.0))  # below 0 is rounding
 
 
-def _of_operators(estimator: MeanEstimator) -> MeanEstimator:
+def _operator_estimator(estimator: MeanEstimator) -> MeanEstimator:
     """The estimator, if all it does is to give weights to the Gram matrix of the operators."""
     changes = type(estimator).features not in (MeanEstimator.features, SKMSE.features)
     if changes or getattr(estimator, "target", None) is not None:
         raise ValueError(
-            f"covariance must be an estimator that only weights the Gram matrix; {estimator!r} changes the features; "
-            f"use another, such as 'fkmse' or {KME()!r}"
+            f"covariance={estimator!r} changes the features; use an estimator that only weights the Gram matrix, "
+            "such as 'fkmse'"
         )
     return estimator
 
@@ -193,7 +193,7 @@ def _diagonal(kernel: Kernel, rows: Array, block: int = 64) -> Array:
     return np.concatenate([np.diag(kernel(rows[i : i + block])) for i in range(0, len(rows), block)])
 
 
-def _components(gram: Array, weights: Array, wanted: int | None, rounding: float) -> tuple[Array, Array]:
+def _components(gram: Array, weights: Array, n_components: int | None, rounding: float) -> tuple[Array, Array]:
     """Eigenvalues (c,) of sum_i w_i phit_i (x) phit_i and coefficients (n, c) of its orthonormal eigenfunctions.
 
     K^c = U D U', R = D^(1/2) U': the eigenpairs of the symmetric R diag(w) R' are (gamma, Y), and A = U D^(-1/2) Y.
@@ -210,12 +210,11 @@ def _components(gram: Array, weights: Array, wanted: int | None, rounding: float
     positive = int(np.sum(gammas > _ROUNDING * max(gammas[0], 0.0)))
     if positive == 0:
         raise ValueError("covariance: the estimate has no positive eigenvalue (everything was shrunken to zero)")
-    if wanted is not None and wanted > positive:
+    if n_components is not None and n_components > positive:
         raise ValueError(
-            f"n_components={wanted}, but only {positive} components have a positive eigenvalue; ask for {positive} or "
-            "fewer, or None for all"
+            f"n_components={n_components}, but only {positive} eigenvalues are positive; use fewer, or None"
         )
-    gammas, directions = gammas[: wanted or positive], directions[:, : wanted or positive]
+    gammas, directions = gammas[: n_components or positive], directions[:, : n_components or positive]
     scores = factor.T @ directions
     signs = np.sign(scores[np.abs(scores).argmax(axis=0), np.arange(len(gammas))])
     return gammas, vectors @ (directions / root[:, None]) * signs

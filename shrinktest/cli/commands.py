@@ -163,9 +163,9 @@ def _complete(subparser: Parser, name: str) -> None:
     study = "DESIGN" in command.files
     add_parameters(subparser, command.functions[: 1 if study else None], command.leave_out.split())
     if study:
-        wanted = TEST_OPTIONS + (PILOT_OPTIONS if "FILES" in command.files else ())
+        excluded = TEST_OPTIONS + (PILOT_OPTIONS if "FILES" in command.files else ())
         own = signature(command.functions[1]).parameters
-        add_parameters(subparser, command.functions[1:], [option for option in own if option not in wanted])
+        add_parameters(subparser, command.functions[1:], [option for option in own if option not in excluded])
 
 
 def arguments(args: Typed, parameters: Mapping[str, Parameter], others: Collection[str] = ()) -> dict[str, Any]:

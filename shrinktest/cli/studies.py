@@ -69,7 +69,7 @@ def run_calibrate(args: Typed, command: Command) -> int:
         raise ValueError("--x and --y are for two variables in one file; two files are two samples")
     takes = dict(signature(calibrate).parameters)
     options = arguments(args, {**signature(test).parameters, **takes})
-    of_test = {name: options.pop(name) for name in [*options] if name not in takes}
+    test_options = {name: options.pop(name) for name in [*options] if name not in takes}
     for name in ("blocks", "groups", "paired", "shift", "given"):
         if name in options and name not in (*kind.restrictions, *(("given",) if kind is INDEPENDENCE else ())):
             raise ValueError(f"--{name} is not for a test of the kind {kind.name}; leave it out")
@@ -78,17 +78,19 @@ def run_calibrate(args: Typed, command: Command) -> int:
     options |= about
     if args.test is not None or "given" in options:
         xy = list(map(data.as_numbers, xy))
-        types = {name: wanted for name, wanted in types.items() if name in options.get("given", ())}
+        types = {name: column_type for name, column_type in types.items() if name in options.get("given", ())}
     policy = options.get("nan_policy", "raise")
     pipeline: Any = args.test
     if args.test is None:
         if policy == "propagate":
             raise ValueError("--nan-policy propagate leaves no p-values to count; give omit or indicator")
-        of_test |= {name: options[name] for name in ("blocks", "groups", "paired", "shift", "given") if name in options}
-        of_test |= {"nan_policy": "indicator" if policy == "indicator" else "raise", "workers": 1, "rng": 0}
-        pipeline = partial(test, **of_test, **({"column_types": types} if types else {}))
-    elif of_test:
-        raise ValueError(f"--{next(iter(of_test))} is for the tests of this package; leave it out with --test")
+        test_options |= {
+            name: options[name] for name in ("blocks", "groups", "paired", "shift", "given") if name in options
+        }
+        test_options |= {"nan_policy": "indicator" if policy == "indicator" else "raise", "workers": 1, "rng": 0}
+        pipeline = partial(test, **test_options, **({"column_types": types} if types else {}))
+    elif test_options:
+        raise ValueError(f"--{next(iter(test_options))} is for the tests of this package; leave it out with --test")
     elif args.test not in KNOWN_TESTS:
         pipeline = _users(args.test)
     options["nan_policy"] = "propagate" if policy == "indicator" else policy
@@ -157,8 +159,8 @@ def _study(args: Typed, function: Any) -> dict[str, Any]:
         if name in typed and not set(names) <= set(kind.options):
             raise ValueError(f"--{name} is not for {kind.described}, which is that of {args.files[0]}")
         options |= dict.fromkeys(names, typed[name]) if name in typed else {}
-    of_study = arguments(args, dict(signature(function).parameters), (*TEST_OPTIONS, *PILOT_OPTIONS))
-    return {**of_study, "design": design, "test_options": options, "progress": bool(args.progress)}
+    study_options = arguments(args, dict(signature(function).parameters), (*TEST_OPTIONS, *PILOT_OPTIONS))
+    return {**study_options, "design": design, "test_options": options, "progress": bool(args.progress)}
 
 
 def _design(args: Typed) -> Design:

@@ -65,8 +65,8 @@ def read_given(
             )
         return by_model(X, given, x_given_z, read, test)
     method = method_for(given_method, regressor, read.encodings[2])
-    (x, of_x), (y, of_y) = (variable.in_units() for variable in variables)
-    test = replace(test, variables=(x, y), remarks=(*test.remarks, *of_x, *of_y), method=method)
+    (x, x_notes), (y, y_notes) = (variable.in_units() for variable in variables)
+    test = replace(test, variables=(x, y), remarks=(*test.remarks, *x_notes, *y_notes), method=method)
     return test if read.missing else conditional(test, method, z, regression_for(method, z, regressor), combined)
 
 
@@ -143,14 +143,14 @@ def read_covariates(
     )
     _refuse_tested(read.observed, given.observed[0], "covariates")
     test = TwoGivenCovariates._of(read, " and ".join(names), not is_unasked(scale), called=called)
-    variable, of_units = test.variables[0].in_units()
+    variable, unit_notes = test.variables[0].in_units()
     about_z = tuple(text for text in given.notes if has_code(text, *_ABOUT_ROWS))
     if covariate_method == "auto":
         labels = "strata" if _all_labels(given.encoding) else "residuals"
         covariate_method = labels if propensity is None else "propensity"
     if (propensity is None) == (covariate_method == "propensity"):
         raise ValueError("propensity= goes with covariate_method='propensity' only; give both, or leave both out")
-    test = replace(test, variables=(variable,), remarks=(*test.remarks, *about_z, *of_units), method=covariate_method)
+    test = replace(test, variables=(variable,), remarks=(*test.remarks, *about_z, *unit_notes), method=covariate_method)
     kept = np.concatenate(read.kept)
     z, label = np.vstack(given.values)[kept[np.concatenate(given.kept)]], np.repeat([0, 1], read.sizes)
     if covariate_method == "strata":
@@ -251,9 +251,9 @@ def with_labels(given: Any, name: str) -> Any:
     columns = values.reshape(len(values), -1).T
     import pandas as pd
 
-    wanted = "category" if values.dtype.kind in "US" else None
+    column_type = "category" if values.dtype.kind in "US" else None
     read = (
-        read_column(pd.Series(column.tolist(), dtype=object), str(j), f"{name}, column {j},", wanted)
+        read_column(pd.Series(column.tolist(), dtype=object), str(j), f"{name}, column {j},", column_type)
         for j, column in enumerate(columns)
     )
     return Table(tuple(read), named=False)

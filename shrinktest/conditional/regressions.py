@@ -302,8 +302,8 @@ class Regression:
         together = count > 1 and getattr(get_tags(self.regressor).target_tags, "multi_output", False)
         predictions = np.empty((len(rows), count))
         for columns in [slice(0, count)] if together else [slice(j, j + 1) for j in range(count)]:
-            wanted = targets[others, columns]
-            fitted = clone(self.regressor).fit(self.given[others], wanted if together else wanted[:, 0])
+            target = targets[others, columns]
+            fitted = clone(self.regressor).fit(self.given[others], target if together else target[:, 0])
             predicted = np.asarray(fitted.predict(self.given[rows]))
             if predicted.size != predictions[:, columns].size or not np.isfinite(predicted).all():
                 raise ValueError(f"regressor={self.regressor!r} must predict one finite number for every row")

@@ -178,4 +178,4 @@ def _made_of(pooled: PooledKernel | None, base: _Base) -> tuple[FeatureMap | Non
     if not pooled.affine and pooled.columns(base.rank) > _PRODUCTS:
         short: Any = pooled.shortened(Linear(), base.sample, _PRODUCTS)
         return short[0], note("approximation", what=f"{pooled.label} with {100.0 * short[2]:.3g} % of the variance")
-    return pooled.of_features(Linear(), base.sample)[0], None
+    return pooled.transform_features(Linear(), base.sample)[0], None

@@ -106,14 +106,14 @@ class PooledKernel(SampleKernel):
         return self.kernel.compared(points)
 
     @abstractmethod
-    def of_gram(self, gram: Array) -> Array:
+    def transform_gram(self, gram: Array) -> Array:
         """Return its Gram matrix of the pooled sample from the other kernel's Gram matrix, which is left unchanged."""
 
     @abstractmethod
     def _after(self, coordinates: Array) -> FeatureMap:
         """Return its features of the features of the other kernel, whose coordinates (N, r) the pooled sample has."""
 
-    def of_features(self, features: FeatureMap, coordinates: Array) -> tuple[FeatureMap, Array]:
+    def transform_features(self, features: FeatureMap, coordinates: Array) -> tuple[FeatureMap, Array]:
         """Return it as features of features with coordinates (N, r) of the pooled sample, and its coordinates."""
         after = self._after(coordinates)
         return Derived(features, after), after.coordinates(coordinates)
@@ -136,7 +136,7 @@ class PooledKernel(SampleKernel):
     def evaluate(self, X: Array, Y: Array) -> Array:
         pooled = self._pooled
         if all(Z is pooled or np.array_equal(Z, pooled) for Z in (X, Y)):
-            return self.of_gram(self.kernel.block(pooled, pooled))
+            return self.transform_gram(self.kernel.block(pooled, pooled))
         return self._elsewhere(X, Y)
 
     @abstractmethod
@@ -254,7 +254,7 @@ class Rescaled(SampleKernel):
     def compared(self, points: Array) -> tuple[Any, Array] | None:
         return self.kernel.compared(self.moved(points))
 
-    def of_features(self, features: FeatureMap) -> FeatureMap:
+    def transform_features(self, features: FeatureMap) -> FeatureMap:
         """Return the kernel by features of its moved columns."""
         return RescaledFeatures(features, self)
 

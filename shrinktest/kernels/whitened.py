@@ -81,9 +81,9 @@ class Whitened(PooledKernel):
         if len(self._pooled) < _SPARSE * number:
             return None
         landmarks = spread_landmarks(self.kernel, self._pooled, number)
-        return self.of_features(landmarks, landmarks.coordinates(self._pooled))
+        return self.transform_features(landmarks, landmarks.coordinates(self._pooled))
 
-    def of_gram(self, gram: Array) -> Array:
+    def transform_gram(self, gram: Array) -> Array:
         from scipy.linalg.lapack import dlauum
 
         ridge, factor, dimension, inverse = self._factorized(gram)
@@ -210,7 +210,7 @@ class Depth(PooledKernel):
     def columns(self, rank: int) -> int:
         return 2
 
-    def of_gram(self, gram: Array) -> Array:
+    def transform_gram(self, gram: Array) -> Array:
         _, coordinates = self.few(lambda: gram)
         return coordinates @ coordinates.T
 
@@ -273,7 +273,7 @@ class SecondOrder(PooledKernel):
     def _elsewhere(self, X: Array, Y: Array) -> Array:
         return np.square(self._centred(X, Y))
 
-    def of_gram(self, gram: Array) -> Array:
+    def transform_gram(self, gram: Array) -> Array:
         centred = self._centred_gram(gram)
         return np.square(centred, out=centred)
 

@@ -26,10 +26,7 @@ _ENOUGH = 100  # permutations from which the tail of a statistic is judged by a 
 def refuse_stopping(stopping: Stopping | None) -> None:
     """Raise ValueError for a rule that would end the drawing of a combined test."""
     if stopping:
-        raise ValueError(
-            "stopping= does not apply to a combined test, which ranks every statistic among all permutations; leave "
-            "it out, or test with a single statistic"
-        )
+        raise ValueError("stopping= does not apply to a combined test; leave it out, or test with a single statistic")
 
 
 def comparable_of(nulls: Sequence[Null], weights: ArrayLike) -> np.ndarray:

@@ -74,8 +74,8 @@ class Candidate:
         given = self.kernel if isinstance(self.kernel, tuple) else (self.kernel,) * variables
         if len(given) != variables:
             raise ValueError(
-                f"the test has {counted(variables, 'variable')}, and {self!r} has kernels for {len(given)}; give one "
-                "kernel for all, or a tuple with one for each"
+                f"{self!r} has {len(given)} kernels for {counted(variables, 'variable')}; "
+                "give one kernel, or a tuple with one for each"
             )
         return given if variables > 1 else given[0]
 
@@ -149,8 +149,7 @@ def refuse_candidates(test: str, kernel: Any, *bandwidths: Any) -> None:
     """Raise ValueError for lists of candidates where a list means one kernel or bandwidth for each."""
     if is_several("kme", [KernelSpec(kernel, bandwidth) for bandwidth in bandwidths]):
         raise ValueError(
-            f"{test} takes no candidates for kernels and bandwidths: to combine several, give estimator='auto', or a "
-            "Ensemble of members with kernels of their own"
+            f"{test} takes no candidates for kernels and bandwidths; combine several by estimator='auto' or an Ensemble"
         )
 
 
@@ -185,8 +184,8 @@ def kernels_of(
         kernel = kernels[0] if len(kernels) == 1 else "gaussian"
         candidates = ", ".join(repr(as_kernel(kernel, width, name)) for width in widths)
         raise ValueError(
-            f"{argument}={widths!r} may be {columns} candidates or one bandwidth for each of {columns} columns: write "
-            f"{name}=[{candidates}] for candidates, or a tuple, {argument}={tuple(widths)!r}, for one per column"
+            f"{argument}={widths!r} is ambiguous: write {name}=[{candidates}] for candidates, or "
+            f"{argument}={tuple(widths)!r} for one per column"
         )
     combined: list[Kernel] = []
     for kernel in kernels:
@@ -230,8 +229,7 @@ class KernelSpec:
                 return tuple(by_name(width, names, argument))
             if hasattr(width, "keys"):
                 raise ValueError(
-                    f"{argument} has names of columns, which arrays do not have, nor what x_given_z= leaves of a "
-                    "table: give one number per column in their order"
+                    f"{argument} has names of columns, but the data are arrays; give one number per column"
                 )
             return width
 
@@ -278,8 +276,7 @@ def collect(
                 brings = "an Ensemble" if isinstance(estimator, Ensemble) else f"estimator={AUTO!r}"
                 width = spec.name.replace("kernel", "bandwidth")
                 raise ValueError(
-                    f"{brings} brings kernels and bandwidths of its own: leave out {spec.name} and {width}, or "
-                    "give a list of estimators, such as estimator=['kme', 'fkmse']"
+                    f"{brings} has its own kernels; leave out {spec.name} and {width}, or give a list of estimators"
                 )
         ensemble: Ensemble = estimator if isinstance(estimator, Ensemble) else recommended(test)
         if paired and spares(estimator, test):

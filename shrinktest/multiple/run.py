@@ -289,8 +289,7 @@ def _require_kernel(null: Null, form: str, kernel: Any, hypothesis: Hypothesis) 
     units = (abs(one(v.points[:1])[0, 0]) for one, v in zip(kernels, hypothesis.variables, strict=True))
     if least < -_ROUNDING * math.prod(units):
         raise ValueError(
-            f"kernel: {kernel!r} is not a kernel, because a squared norm came out as {least:.3g}; instead of squared "
-            "distances D give exp(-D / (2 s^2))"
+            f"kernel: {kernel!r} gives a squared norm of {least:.3g}; from squared distances D, use exp(-D / (2 s^2))"
         )
 
 

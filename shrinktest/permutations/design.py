@@ -150,11 +150,11 @@ class UnitLabels(_SampleScheme):
         return factorials(self.units.counts.tolist(), [*table.ravel().tolist(), *map(len, alike(table))])
 
     @cached_property
-    def _of_units(self) -> np.ndarray:
+    def _unit_permutations(self) -> np.ndarray:
         return self._identity()[self.units.rows[:, 0]]
 
     def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
-        return np.take(self._of_units[self.units.draw(rng, rows)], self.units.unit, axis=1)
+        return np.take(self._unit_permutations[self.units.draw(rng, rows)], self.units.unit, axis=1)
 
     def all(self) -> Iterator[np.ndarray]:
         table = self._table(self.units)

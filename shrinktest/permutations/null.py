@@ -134,8 +134,8 @@ def null_distribution(
     finite = np.isfinite(out).all(axis=1)
     if not finite.all():
         raise ValueError(
-            f"the statistic of permutation {int(np.argmin(finite))} is not finite: use a positive semi-definite "
-            "kernel, more shrinkage, or data of moderate size (scale='sd')"
+            f"the statistic of permutation {int(np.argmin(finite))} is not finite; try scale='sd', "
+            "more shrinkage or another kernel"
         )
     values = out[0 if draws.exact else 1 :, 0].copy()
     planned = None if rule is None else draws.count - 1

@@ -206,8 +206,8 @@ def _imported(module: str, name: str) -> Any:
         package = module.split(".")[0]
         if error.name != package:
             raise
-        wanted = {"sklearn": "'shrinktest[apps]'"}.get(package, package)
-        raise ModuleNotFoundError(f"{name} needs a package that is missing: pip install {wanted}") from None
+        distribution = {"sklearn": "'shrinktest[apps]'"}.get(package, package)
+        raise ModuleNotFoundError(f"{name} needs a package that is missing: pip install {distribution}") from None
 
 
 def _scipy(name: str, kind: str, summary: str) -> KnownTest:

@@ -217,8 +217,8 @@ def solve_sample_size(
     if curve.power(n) < power:  # the smallest size is beyond the largest one allowed
         between = f"from {math.ceil(max(low, smallest))} " + (f"to {high:.0f}" if math.isfinite(high) else "on")
         raise ValueError(
-            f"power {power:g} is not reached: at n = {n}, the largest size allowed, it is {curve.power(n):.0%}; the "
-            f"size needed lies {between} ({confidence:.0%} interval); raise largest="
+            f"power {power:g} is not reached: at n = {n}, the largest size, it is {curve.power(n):.0%} "
+            f"(needed: {between}); raise largest="
         )
     low = max(low, float(smallest))
     if n == smallest and curve.band(n, confidence)[0] >= power:  # reached below what can be tested, if anywhere

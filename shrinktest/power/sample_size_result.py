@@ -62,9 +62,9 @@ class PowerCurve:
         from scipy.stats import norm
 
         row = np.array([1.0, np.sqrt(n)])
-        reach = norm.ppf(0.5 + confidence / 2.0) * np.sqrt(row @ self.covariance @ row)
+        margin = norm.ppf(0.5 + confidence / 2.0) * np.sqrt(row @ self.covariance @ row)
         centre = row @ self.coefficients
-        return float(norm.cdf(centre - reach)), float(norm.cdf(centre + reach))
+        return float(norm.cdf(centre - margin)), float(norm.cdf(centre + margin))
 
     def goes_up(self) -> bool:
         """Return True if the power grows with the size by more than chance (three standard errors)."""

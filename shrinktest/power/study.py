@@ -200,8 +200,8 @@ def power_study(
         missing = [(cell, {label: named[label] for label in named if (*cell, label) not in done}) for cell in cells]
         tasks = [(design, *cell, tests, seed, n_resamples, options | stops) for cell, tests in missing if tests]
         run_trials(run_trial, tasks, trials_done.add, total=len(cells), workers=jobs, progress=progress)
-        wanted = set(cells)
-        rows = [row for row in trials_done.rows() if row[:3] in wanted and row[3] in named]
+        cells_in_study = set(cells)
+        rows = [row for row in trials_done.rows() if row[:3] in cells_in_study and row[3] in named]
     return PowerStudyResult.from_rows(
         rows,
         design=design,

@@ -105,10 +105,10 @@ class RiskStudyResult(Result):
         for cell, paired, seconds in self._cells():
             for label in self.estimators:
                 losses = paired[label].to_numpy()
-                mean, error, reach = _mean(losses)
+                mean, error, margin = _mean(losses)
                 saved = improvement(losses, paired[self.baseline].to_numpy())
                 rows.append(
-                    (*cell, label, mean, error, mean - reach, mean + reach, *saved, len(losses), seconds[label])
+                    (*cell, label, mean, error, mean - margin, mean + margin, *saved, len(losses), seconds[label])
                 )
         saved_names = ["improvement", "improvement_low", "improvement_high"]
         columns = [*CELL, "estimator", "loss", "error", "low", "high", *saved_names, "trials", "seconds"]
@@ -153,11 +153,11 @@ class RiskStudyResult(Result):
         rows = []
         for cell, paired, _ in self._cells():
             in_a, in_b = paired[a].to_numpy(), paired[b].to_numpy()
-            difference, error, reach = _mean(in_a - in_b)
+            difference, error, margin = _mean(in_a - in_b)
             with np.errstate(divide="ignore", invalid="ignore"):
                 statistic = np.abs(np.divide(difference, error))
             pvalue = 1.0 if difference == 0.0 else 2.0 * float(t.sf(statistic, len(in_a) - 1))
-            spread = difference, difference - reach, difference + reach
+            spread = difference, difference - margin, difference + margin
             better = float((in_a < in_b).mean())
             rows.append((*cell, in_a.mean(), in_b.mean(), *spread, *improvement(in_a, in_b), better, pvalue))
         names = ["loss_a", "loss_b", "difference", "low", "high", "improvement", "improvement_low", "improvement_high"]
@@ -208,9 +208,9 @@ class RiskStudyResult(Result):
         """Header and rows of the table that people read."""
         rows = [["kernel", "estimator", "n", "d", "loss", "95% interval", "improvement %", "95% interval", "data sets"]]
         for row in self.table.itertuples():
-            reach = f"[{row.low:.4g}, {row.high:.4g}]", f"[{row.improvement_low:.2f}, {row.improvement_high:.2f}]"
-            reach = ("-", "-") if np.isnan(row.low) else reach  # of a single data set
-            loss, saved = [f"{row.loss:.4g}", reach[0]], [f"{row.improvement:.2f}", reach[1]]
+            margin = f"[{row.low:.4g}, {row.high:.4g}]", f"[{row.improvement_low:.2f}, {row.improvement_high:.2f}]"
+            margin = ("-", "-") if np.isnan(row.low) else margin  # of a single data set
+            loss, saved = [f"{row.loss:.4g}", margin[0]], [f"{row.improvement:.2f}", margin[1]]
             if row.estimator == self.baseline:
                 saved = ["-", "-"]
             rows.append([row.kernel, row.estimator, str(row.n), str(row.d), *loss, *saved, str(row.trials)])
@@ -223,9 +223,9 @@ def improvement(losses: Array, baseline: Array) -> tuple[float, float, float]:
     if mean == 0.0:
         return np.nan, np.nan, np.nan
     ratio = float(losses.mean()) / mean
-    _, _, reach = _mean((losses - ratio * baseline) / mean)
+    _, _, margin = _mean((losses - ratio * baseline) / mean)
     saved = 100.0 * (1.0 - ratio)
-    return saved, saved - 100.0 * reach, saved + 100.0 * reach
+    return saved, saved - 100.0 * margin, saved + 100.0 * margin
 
 
 def _mean(values: Array) -> tuple[float, float, float]:

@@ -132,11 +132,11 @@ def risk_study(
             if missing := {name: pair for name, pair in missing.items() if pair[1]}:
                 tasks.append((design, *cell, missing, seed))
         run_trials(run_trial, tasks, trials_done.add, total=len(cells), workers=jobs, progress=progress)
-        wanted, names = set(cells), {repr(kernel): label for label, kernel in labels.items()}
+        requested, names = set(cells), {repr(kernel): label for label, kernel in labels.items()}
         rows = [
             (names[row[0]], *row[1:])
             for row in trials_done.rows()
-            if row[0] in names and row[1:4] in wanted and row[4] in named
+            if row[0] in names and row[1:4] in requested and row[4] in named
         ]
     return RiskStudyResult.from_rows(rows, design=design, estimators=named, kernels=labels, seed=seed)
 

@@ -69,7 +69,7 @@ class CopiedKernel:
                 return None
             low, z = factor
         if isinstance(self.kernel, PooledKernel) and self.limit:
-            low, z = self.kernel.of_features(low, low.checked_coordinates(self.reference))[0], None
+            low, z = self.kernel.transform_features(low, low.checked_coordinates(self.reference))[0], None
         return low.checked_coordinates(x) if z is None else z
 
 

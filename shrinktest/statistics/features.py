@@ -40,7 +40,7 @@ class Features:
         if not self.made:
             matrix = self.inner.matrix(workers) if self.inner else self.kernel.gram_matrix(self.points, workers)
             if self.inner and isinstance(self.kernel, PooledKernel):
-                matrix = self.kernel.of_gram(matrix)
+                matrix = self.kernel.transform_gram(matrix)
             self.made.append(np.ascontiguousarray(matrix))
         return self.made[0]
 

@@ -115,7 +115,7 @@ def choose(kernel: Kernel, points: np.ndarray, limits: Limits, request: Request)
         inner = choose(kernel.kernel, kernel.moved(points), limits, request)
         if inner.feature_map is None or inner.name == "dense":
             return Features(inner.name, kernel, points, inner=inner)
-        return Features(inner.name, kernel.of_features(inner.feature_map), points, inner.note, inner.known)
+        return Features(inner.name, kernel.transform_features(inner.feature_map), points, inner.note, inner.known)
     if isinstance(kernel, PooledKernel):
         return _pooled(kernel, choose(kernel.kernel, points, limits, request.for_inner()), limits, request)
     if limits.rank is not None:
@@ -231,7 +231,7 @@ def _pooled(kernel: PooledKernel, inner: Features, limits: Limits, request: Requ
     assert isinstance(inner.kernel, FeatureMap)
     rank, most = z.shape[1], _LOW if automatic else _MOST
     if kernel.columns(rank) <= most:
-        features, coordinates = kernel.of_features(inner.kernel, z)
+        features, coordinates = kernel.transform_features(inner.kernel, z)
         return Features(inner.name, features, points, inner.note, np.ascontiguousarray(coordinates))
     if not automatic:
         raise ValueError(

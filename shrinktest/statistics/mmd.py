@@ -52,9 +52,9 @@ class Contrast:
             w = np.outer(n, n)
             np.fill_diagonal(w, 0.0)
             w = 2.0 * w / w.sum()
-            reach = w.sum(axis=1)
-            value = weighted(squared - excess, reach) - np.einsum("bij,ij->b", inner, w)
-            size = weighted(squared, reach) + np.einsum("bij,ij->b", np.abs(inner), w)
+            row_weights = w.sum(axis=1)
+            value = weighted(squared - excess, row_weights) - np.einsum("bij,ij->b", inner, w)
+            size = weighted(squared, row_weights) + np.einsum("bij,ij->b", np.abs(inner), w)
         else:
             w = n / n.sum()
             value = weighted(squared - 2.0 * pull, w) + norm2

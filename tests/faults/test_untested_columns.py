@@ -37,7 +37,7 @@ BAD = {
     "no text in one": ([None] * N, ["a", "b"] * (N // 2), {"nan_policy": "omit"}, "all values are missing in"),
     "known once": (ONE, Y, {"nan_policy": "omit"}, "all values but one are missing in"),
     "wild": (WILD, Y, {}, "values as large as 1e+308"),
-    "tiny": (1e-310 * X, 1e-310 * Y, {}, "differ so little that its unit is 0"),
+    "tiny": (1e-310 * X, 1e-310 * Y, {}, "hardly differ: its unit is 0"),
     "rare": (np.r_[1.0, np.zeros(N - 1)], np.zeros(N), {"scale": "mad"}, "more than half of its values are equal"),
     "numbers of rows": (np.arange(N), np.arange(N), {}, "it counts the rows"),
     "names of rows": ([f"u{i}" for i in range(N)], [f"v{i}" for i in range(N)], {}, "another text in every row"),

@@ -181,7 +181,7 @@ INDEFINITE = np.kron(np.eye(8), FALSE) + np.kron(np.ones((8, 8)) - np.eye(8), 0.
 def test_a_negative_squared_norm_is_an_error(estimator):
     kernel = Precomputed(INDEFINITE)
     x, y = ROWS[ROWS % 3 == 1], ROWS[ROWS % 3 != 1]
-    with pytest.raises(ValueError, match=r"kernel: .* is not a kernel, because a squared norm came out as -"):
+    with pytest.raises(ValueError, match=r"kernel: .* gives a squared norm of -"):
         two_sample_test(x, y, kernel=kernel, estimator=estimator, form="biased", **FEW)
 
 

@@ -333,7 +333,7 @@ def test_bandwidths_by_name():
         two_sample_test(A, B, scale={"rate": "x"})
     with pytest.raises(ValueError, match=says("scale['rate'] must be a finite number > 0")):
         two_sample_test(A, B, scale={"rate": -1.0})
-    with pytest.raises(ValueError, match=says("bandwidth has names of columns, which arrays do not have")):
+    with pytest.raises(ValueError, match=says("bandwidth has names of columns, but the data are arrays")):
         two_sample_test([1.0, 2], [3.0, 4], bandwidth={"a": 1.0})
 
 

@@ -133,9 +133,12 @@ class Design(ABC):
         if not isinstance(drawn, tuple | list):
             raise TypeError(f"draw of {self!r} must return a tuple of arrays, (X, Y), or (X,) for one series")
         rows = [len(part) if np.ndim(part) or hasattr(part, "__len__") else 0 for part in drawn]
-        wanted = [n] + [m] * (len(rows) - 1) if self.test != K_SAMPLE.name else [n, *rows[1:]]
-        if rows != wanted and "groups" not in {**self.options(), **self.options_for(n, m)}:  # n groups of several rows
-            expected, drawn_rows = (" + ".join(map(str, sizes)) for sizes in (wanted, rows))
+        expected_rows = [n] + [m] * (len(rows) - 1) if self.test != K_SAMPLE.name else [n, *rows[1:]]
+        if rows != expected_rows and "groups" not in {
+            **self.options(),
+            **self.options_for(n, m),
+        }:  # n groups of several rows
+            expected, drawn_rows = (" + ".join(map(str, sizes)) for sizes in (expected_rows, rows))
             raise ValueError(f"draw of {self!r} must return {expected} rows for n={n}, m={m}; found {drawn_rows}")
         return tuple(drawn)
 

@@ -237,10 +237,10 @@ class FromFunction(Design):
         _check_ratio(self)
 
     def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, ...]:
-        n, wanted = self._sizes(n, m)
+        n, second_size = self._sizes(n, m)
         generator = as_rng(rng)
-        plain = wanted == n and self.ratio == 1.0  # otherwise the function takes m
-        drawn = self.function(generator, n) if plain else self.function(generator, n, wanted)
+        plain = second_size == n and self.ratio == 1.0  # otherwise the function takes m
+        drawn = self.function(generator, n) if plain else self.function(generator, n, second_size)
         if not (isinstance(drawn, tuple | list) and len(drawn) == 2):
             raise TypeError(f"{self!r} must return a pair (X, Y); found {type(drawn).__name__}")
         if all(map(is_table, drawn)):  # the test reads them, with their types and missing values
@@ -249,7 +249,7 @@ class FromFunction(Design):
             read: Callable[..., Any] = read_samples if self.test == TWO_SAMPLE.name else read_variables
             x, y = read(drawn, XY, "propagate").values  # missing values are left to the test, which has a nan_policy
         fixed = m is not None or self.ratio != 1.0  # otherwise the function decides how many Y go with n X
-        for name, rows, size in (("X", len(x), n), ("Y", len(y), wanted if fixed else len(y))):
+        for name, rows, size in (("X", len(x), n), ("Y", len(y), second_size if fixed else len(y))):
             if rows != size:  # power "at n" would be power at another n
                 raise ValueError(f"{self!r} must return {counted(size, 'row')} in {name}; found {rows}")
         return x, y
