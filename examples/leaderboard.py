@@ -485,8 +485,8 @@ def draw(rates: pd.DataFrame):
     """Power of the tests in every cell."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(12.0, 11.5), layout="constrained")
-    axes = figure.subplots(1, 2)
+    figure = Figure(figsize=(8.0, 21.0), layout="constrained")
+    axes = figure.subplots(2, 1)
     for ax, test, title in zip(axes, OURS, ("Two samples", "Independence"), strict=True):
         powers = wide(rates[(rates["test"] == test) & ~rates["null"]])
         places, names, last = [], [], None
@@ -494,16 +494,16 @@ def draw(rates: pd.DataFrame):
             places.append((places[-1] if places else 0) - (1.0 if group == last else 2.0))
             names.append(f"{cell}, d = {columns}, {sizes}" if test == "two-sample" else f"{cell}, n = {sizes}")
             if group != last:
-                ax.text(0.0, places[-1] + 0.75, group, fontsize=8.5, fontweight="bold")
+                ax.text(0.0, places[-1] + 0.75, group, fontsize=9.5, fontweight="bold")
             last = group
         for label, (marker, colour) in LOOKS.items():
             if label in powers:
                 ax.plot(powers[label], places, marker, color=colour, label=label, markersize=5.5, alpha=0.9)
-        ax.set_yticks(places, names, fontsize=7.5)
+        ax.set_yticks(places, names, fontsize=9)
         ax.set(title=title, xlabel="power at level .05", xlim=(-0.02, 1.02), ylim=(places[-1] - 1.0, 0.0))
         ax.grid(linewidth=0.3)
         ax.spines[["top", "right"]].set_visible(False)
-        ax.legend(loc="upper center", bbox_to_anchor=(0.3, -0.05), ncols=3, frameon=False, fontsize=8)
+        ax.legend(loc="upper center", bbox_to_anchor=(0.3, -0.05), ncols=3, frameon=False)
     return figure
 
 

@@ -66,9 +66,10 @@ def drawn(obj, example, line):
     import matplotlib
 
     matplotlib.use("agg")
-    from matplotlib import style
+    from matplotlib import rc_context, style
 
-    with style.context("default"):  # whatever the gallery has set in the same process
+    # whatever the gallery has set in the same process; legends are laid out for the size at which they are drawn
+    with style.context("default"), rc_context({"figure.figsize": SIZE}):
         return _figure(obj, example, line)
 
 
