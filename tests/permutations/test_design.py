@@ -1,7 +1,4 @@
-"""Designs: within blocks and pairs, of whole groups, by shifts; p-values by brute force, and exact levels.
-
-`pytest -m slow -s tests/permutations/test_design.py` runs the large version of the levels and prints its rates.
-"""
+"""Designs: within blocks and pairs, of whole groups, by shifts; p-values by brute force, and exact levels."""
 
 from __future__ import annotations
 
@@ -15,6 +12,8 @@ import naive_restricted
 import naive_tests
 from permutations.test_schemes import PAIRINGS, SHIFTS, SPLITS
 from shrinktest import FKMSE, independence_test, two_sample_test
+from shrinktest.conditional.given import read_given
+from shrinktest.data.read import XY, read_variables
 from shrinktest.estimators import ESTIMATORS
 
 RNG = np.random.default_rng(5)
@@ -25,9 +24,6 @@ def naive_pairings(case):
     if case in SHIFTS:
         return naive_restricted.all_shifts(*SHIFTS[case])
     return naive_restricted.all_pairings(*PAIRINGS[case])
-
-
-# --- p-values -----------------------------------------------------------------------------------------------
 
 
 def gaussian_gram(z, width):
@@ -136,12 +132,6 @@ def test_trivial_labels_change_nothing_but_the_draws():
         assert labelled.pvalue == pairs.pvalue and labelled.n_resamples == factorial(5)
 
 
-# --- labels -------------------------------------------------------------------------------------------------
-
-
-# --- level --------------------------------------------------------------------------------------------------
-
-
 def block_effects(rng):
     """Two samples whose shares of the blocks differ, and blocks that differ in location."""
     effect = 2.0 * rng.normal(size=6)
@@ -218,7 +208,7 @@ def check_level(case, draws):
 
 @pytest.mark.parametrize("case", NULLS)
 def test_level_where_the_restriction_is_meant(case):
-    check_level(case, 250)
+    check_level(case, 150)
 
 
 @pytest.mark.slow
@@ -241,3 +231,55 @@ def test_level_in_many_data_sets(case):
 def test_designs_that_can_never_reject_are_errors(test, given):
     with pytest.raises(ValueError, match=r"permuting|leave one of them out"):
         test(X[:5], Y[:5], **given)
+
+
+# --- groups of which rows are left out -----------------------------------------------------------------------------
+GROUPS, LENGTH = 12, 4
+GROUP, PLACE = np.repeat(np.arange(GROUPS), LENGTH), np.tile(np.arange(LENGTH), GROUPS)
+STRATA = np.array(["a", "b"])[GROUP % 2]
+FEW = {"n_resamples": 19, "rng": 0, "workers": 1, "nan_policy": "omit"}
+
+
+def curves(seed=0, gaps=0.0):
+    """X and Y that both grow with the place, and are independent."""
+    rng = np.random.default_rng(seed)
+    X, Y = PLACE + rng.normal(size=(2, PLACE.size))
+    X[rng.random(PLACE.size) < gaps] = np.nan
+    return X, Y
+
+
+def restrictions(X, Y):
+    yield read_variables((X, Y), XY, "omit", groups=GROUP).restriction
+    yield read_variables((X, Y), XY, "omit", groups=GROUP, blocks=STRATA).restriction
+    yield read_given(X, Y, STRATA, nan_policy="omit", groups=GROUP).restriction
+
+
+def test_rows_stay_in_step():
+    X, Y = curves(gaps=0.2)
+    kept = ~np.isnan(X)
+    group, place = GROUP[kept], PLACE[kept]
+    for restriction in restrictions(X, Y):
+        moved = restriction.pairings(int(kept.sum()), 0.05).draw(np.random.default_rng(1), 200)
+        assert (moved != np.arange(kept.sum())).any()
+        assert (place[moved] == place).all()
+        assert all(len(set(group[order][group == one])) == 1 for order in moved[:20] for one in set(group))
+        if restriction.blocks is not None:
+            assert (STRATA[kept][moved] == STRATA[kept]).all()
+
+
+def test_false_alarms_are_few():
+    rejected = [
+        independence_test(X, Y, groups=GROUP, **FEW).pvalue <= 0.05 for X, Y in (curves(s, 0.15) for s in range(40))
+    ]
+    assert sum(rejected) <= 7  # all by all, half of them
+
+
+def test_nothing_changes_where_groups_are_whole():
+    X, Y = curves()
+    complete = independence_test(X, Y, groups=GROUP, **{**FEW, "nan_policy": "raise"})
+    assert independence_test(X, Y, groups=GROUP, **FEW).pvalue == complete.pvalue
+    X[GROUP < 2] = np.nan
+    assert read_variables((X, Y), XY, "omit", groups=GROUP).restriction.places is None
+    fewer = independence_test(X[GROUP > 1], Y[GROUP > 1], groups=GROUP[GROUP > 1], **FEW)
+    found = independence_test(X, Y, groups=GROUP, **FEW)
+    assert (found.pvalue, found.restriction) == (fewer.pvalue, "10 whole groups")

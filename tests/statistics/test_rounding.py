@@ -1,8 +1,9 @@
-"""Differences that rounding would hide: kept where the statistic does not see the offset, else said in a note."""
+"""Differences that rounding would hide, and statistics that no permutation changes."""
 
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from shrinktest import (
@@ -12,6 +13,7 @@ from shrinktest import (
     SKMSE,
     Gaussian,
     Laplacian,
+    compare,
     independence_matrix,
     independence_test,
     joint_independence_test,
@@ -30,7 +32,6 @@ X, Y = np.random.default_rng(1).integers(-40, 40, (2, 12, 2)) / 8.0  # exact at 
 Y[:, 0] += 8.0
 Z = np.random.default_rng(2).integers(-40, 40, (9, 2)) / 8.0
 QUICK = {"n_resamples": 99, "rng": 0, "workers": 1}
-
 SAME = note("constant-statistic")
 
 
@@ -40,9 +41,6 @@ def lost(result):
 
 def two(x=X, y=Y, **options):
     return two_sample_test(x, y, **QUICK | options)
-
-
-# --- kept ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("form", ["biased", "unbiased"])
@@ -115,9 +113,6 @@ def test_ties_are_ties_for_wide_kernels(width):
         assert wide.pvalue == independence_test(x, y, kernel_x=Linear(), kernel_y=Linear(), **options).pvalue
 
 
-# --- the features less their mean ---------------------------------------------------------------------------
-
-
 def gram_of(kernel, points, by_coordinates=True, gram="auto"):
     limits = Limits(gram, None, 1e9, np.random.default_rng(0))
     return choose(kernel, points, limits, Request(by_coordinates=by_coordinates))
@@ -169,9 +164,6 @@ def test_features_are_seen_from_their_mean_only_where_it_is_long():
     assert alike(100.0, 1000.0, 10) and not alike(100.0, 900.0, 10) and not alike(0.0, 0.0, 3)
 
 
-# --- said ---------------------------------------------------------------------------------------------------
-
-
 def averaging(gram):
     """A user's estimator: less for points far from the others."""
     return gram.mean(axis=1) / len(gram)
@@ -213,3 +205,56 @@ def test_nothing_but_rounding_is_said_to_be_nothing():
     ):
         near, far = run(0.0), run(START)
         assert SAME not in near.notes and far.pvalue == 1.0 and SAME in far.notes and not lost(far)
+
+
+# --- what nothing changes ------------------------------------------------------------------------------------------
+DRAWS = np.random.default_rng(0)
+Z_100 = DRAWS.normal(size=(100, 3))
+FEW = {"n_resamples": 99, "rng": 0}
+LOST, CONSTANT, SHRUNK = map(note, ("rounding", "constant-statistic", "shrunk-to-zero"))
+
+
+def test_nothing_changes():
+    for found in (
+        two_sample_test(Z_100[:9], Z_100[9:17], bandwidth=1e200, **FEW),
+        permutation_test(lambda labels: 1.0, 6, **FEW),
+    ):
+        assert found.pvalue == 1.0 and CONSTANT in found.notes and not any(LOST in note for note in found.notes)
+    assert CONSTANT not in independence_test(Z_100[:, 0], Z_100[:, 1], **FEW).notes
+
+
+@pytest.mark.parametrize("estimator", ["kme", "skmse", "auto"])
+def test_what_stays_within_blocks_and_pairs_is_not_lost_in_rounding(estimator):
+    site, labels = np.repeat([0.0, 1.0, 2.3, 3.7], 10), np.repeat(list("abcd"), 10)
+    again = {"estimator": estimator, **FEW}
+    sites, other = pd.DataFrame({"site": site, "x": Z_100[:40, 0]}), pd.DataFrame({"site": site, "x": Z_100[40:80, 0]})
+    for how in ({"blocks": (labels, labels)}, {"paired": True}):
+        found = two_sample_test(site, site, **how, **again)
+        assert found.pvalue == 1.0 and CONSTANT in found.notes and LOST not in found.notes
+        columns = two_sample_test_columns(sites, other, **how, **again)
+        assert columns.pvalues[0] == 1.0 and f"column 'site' of X and Y: {CONSTANT}" in columns.notes
+        assert not any(LOST in note for note in columns.notes)
+    found = independence_test(site, Z_100[:40, 0], blocks=labels, **again)
+    assert (SHRUNK if estimator == "skmse" else CONSTANT) in found.notes and LOST not in found.notes
+
+
+@pytest.mark.parametrize("estimator", ["skmse", ["skmse", "fkmse"]])
+def test_what_is_shrunk_to_zero_is_not_said_to_be_the_same(estimator):
+    site = np.repeat([0.0, 1.0, 2.0, 3.0], 10)
+    found = independence_test(site, Z_100[:40, 0], blocks=site, estimator=estimator, **FEW)
+    assert found.statistic == 0.0 and SHRUNK in found.notes and CONSTANT not in found.notes
+
+
+def shared(result):
+    return [note for note in result.notes if "rows are in both samples" in note]
+
+
+def test_rows_in_both_samples():
+    assert shared(two_sample_test(Z_100[:80], Z_100[20:], **FEW))[0].startswith(
+        "60 rows are in both samples, and no row is"
+    )
+    assert shared(compare(pd.DataFrame(Z_100[:60]), pd.DataFrame(Z_100[40:]), **FEW))
+    assert not shared(two_sample_test(Z_100[:50], Z_100[50:], **FEW))
+    assert not shared(two_sample_test(Z_100[:80], Z_100[:80], paired=True, **FEW))  # pairs that did not change
+    counts = DRAWS.poisson(3.0, size=(2, 60))
+    assert not shared(two_sample_test(*counts, **FEW))  # equal by chance, as others are within each sample

@@ -1,6 +1,8 @@
-"""Routes: the same test by a Gram matrix, by a factor of it, and by approximations that are tests of their own."""
+"""Routes: the same test by a Gram matrix, a factor of it, and approximations; and what does not fit into memory."""
 
 from __future__ import annotations
+
+import time
 
 import numpy as np
 import pytest
@@ -24,11 +26,10 @@ from shrinktest import (
 )
 from shrinktest._parallel import free_memory, memory_limit
 from shrinktest.kernels import Polynomial
-from shrinktest.kernels.feature_maps import TOLERANCE, factorized, few_distinct, random_fourier
+from shrinktest.kernels.feature_maps import TOLERANCE, _is_full, factorized, few_distinct, random_fourier
 from shrinktest.statistics.features import Features
 from shrinktest.statistics.statistic import part_weights
 
-RNG = np.random.default_rng(0)
 SUMS = {"kme": KME(), "skmse": SKMSE(), "plugin": SKMSE(rule="plugin"), "mkme": MKME(), "noisy": MKME(variance=0.3)}
 FILTERS = {
     "deletion": FKMSE(),
@@ -61,10 +62,7 @@ def agree(dense, other):
     assert other.statistic == pytest.approx(dense.statistic, abs=1e-9)
 
 
-# ------------------------------------------------------------------------------------ the same answer
-
-
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     sizes=st.tuples(st.integers(2, 65), st.integers(2, 65)),
     estimator=st.sampled_from(sorted(SUMS | FILTERS)),
@@ -134,9 +132,6 @@ def test_estimates_on_a_factor_are_those_of_the_kernel():
     assert low.statistic == pytest.approx(low.estimates[0].norm2(), rel=1e-9)
 
 
-# ----------------------------------------------------------------------------------- which route
-
-
 def test_automatic_routes():
     small, large = normal(30, 2), normal(900, 2)
     assert two_sample_test(small, small + 1, n_resamples=19).route == "dense"
@@ -158,11 +153,11 @@ def test_automatic_routes():
 @pytest.mark.parametrize("gram", ["factor", "nystrom", "rff"])
 def test_approximations_have_exact_level(gram):
     """A rank far too small for the kernel, 15 + 5 points: the p-value must not notice which points are X."""
-    counts, trials = 0, 400
+    counts, trials = 0, 250
     for seed in range(trials):
         Z = normal(20, 2, seed=seed)
         counts += two_sample_test(Z[:15], Z[15:], gram=gram, rank=2, n_resamples=19, alpha=0.1, rng=seed).reject()
-    assert 22 <= counts <= 61  # 0.1 +- 3.3 standard errors
+    assert 10 <= counts <= 41  # 0.1 +- 3.3 standard errors
 
 
 @pytest.mark.parametrize("rank", [None, 3])
@@ -174,9 +169,6 @@ def test_a_factor_does_not_know_the_labels(rank):
         moved = np.random.default_rng(seed).permutation(Z)
         found = two_sample_test(moved[:4], moved[4:], gram="factor", rank=rank, n_resamples=np.inf).null_distribution
         np.testing.assert_allclose(np.sort(found), np.sort(expected), rtol=1e-6, atol=1e-12)
-
-
-# ------------------------------------------------------------------------------------ factors
 
 
 @pytest.mark.parametrize("columns", [1, 2, 3])
@@ -212,9 +204,6 @@ def test_a_filter_without_a_gram_matrix_of_many_points():
         independence_test(X, Y, estimator="fkmse", gram="factor")
 
 
-# ------------------------------------------------------------------------------------- refusals
-
-
 X, Y = normal(40, 2), normal(30, 2, seed=1)
 
 
@@ -241,9 +230,6 @@ def test_refusals():
         for options in refused:
             with pytest.raises(error):
                 two_sample_test(X, Y, **({"max_memory": 1e4} if error is MemoryError else {}), **options)
-
-
-# -------------------------------------------------------------------------------------- memory
 
 
 def test_free_memory(tmp_path):
@@ -290,3 +276,29 @@ def test_filters_take_the_matrix_where_random_features_are_more_than_rows():
         found = part_weights(estimator, gram, (9, 9), "sample")(labels)[0]
         each = [estimator.weights(gram.matrix()[np.ix_(part, part)]) for part in (np.arange(9), np.arange(9, 18))]
         assert found == pytest.approx(np.concatenate(each), abs=1e-12)
+
+
+# --- what does not fit into memory ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("size", "columns"), [(50_000, 50), (60_000, 3)])
+def test_a_gram_matrix_that_cannot_be_is_said_at_once(size, columns):
+    X, Y = np.random.default_rng(0).normal(size=(2, size, columns))
+    with pytest.raises(MemoryError):
+        two_sample_test(X[:3000], Y[:3000], max_memory=1e7, n_resamples=10**7)  # loads what is to be loaded
+    start = time.process_time()
+    with pytest.raises(MemoryError, match=r"use gram='(rff|nystrom)', rank=\d+ \(about \d+ s on one core\) or gram="):
+        two_sample_test(X, Y, max_memory=5e8, n_resamples=99_999)
+    assert time.process_time() - start < 2.0  # seconds, on a machine that does much else; it was 13
+
+
+def test_few_points_prove_what_all_would_show():
+    rng = np.random.default_rng(1)
+    wide, narrow = rng.normal(size=(1200, 30)), rng.normal(size=(1200, 1)) @ rng.normal(size=(1, 30))
+    for points, full in ((wide, True), (narrow, False)):
+        kernel = Gaussian("median").resolve(points)
+        allowed = TOLERANCE * len(points)
+        assert _is_full(kernel, points, 120, allowed) is full
+        assert (factorized(kernel, points, 120) is None) is full
+    eigenvalues = np.linalg.eigvalsh(Gaussian("median").resolve(wide)(wide))
+    assert eigenvalues[:-120].sum() > TOLERANCE * len(wide)  # what no 120 landmarks can reach

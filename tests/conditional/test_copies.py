@@ -27,7 +27,6 @@ MORE = FEW | {"n_resamples": 99}
         {},
         {"estimator": "skmse"},
         {"estimator": "mkme"},
-        {"estimator": "auto"},
         {"scale": "rank"},
         {"kernel_x": Linear()},
         {"kernel_x": Laplacian()},
@@ -78,10 +77,10 @@ def test_many_rows_need_no_gram_matrix():
 def test_approximations_are_exact_tests(told):
     """Nine copies and the data: every rank is as likely."""
     ranks = []
-    for trial in range(250):
+    for trial in range(120):
         rng = np.random.default_rng(trial)
         z, told_z = rng.normal(size=12), {"rng": trial, "n_resamples": 9, "alpha": 0.5, **told}
         x, y = np.sin(z) + rng.standard_t(5, size=12), z + rng.normal(size=12)
         ranks.append(round(10 * independence_test(x, y, given=z, x_given_z=MODEL, **told_z).pvalue))
     counts = np.bincount(ranks, minlength=11)[1:]
-    assert ((counts - 25) ** 2 / 25).sum() < 27.9  # chi square with 9 degrees of freedom at .001
+    assert ((counts - 12) ** 2 / 12).sum() < 27.9  # chi square with 9 degrees of freedom at .001
