@@ -12,7 +12,7 @@ from scipy import stats
 from scipy.optimize import brentq
 from statsmodels.stats.proportion import proportion_confint
 
-import naive_equivalence as naive
+import naive_effects as naive
 from shrinktest import equivalence_test, independence_test, two_sample_test
 from shrinktest.effects.jackknife import Estimate
 from shrinktest.effects.separability import Area, roc_area

@@ -14,6 +14,7 @@ import naive
 import naive_kernels
 import naive_tests
 import refits
+from cases import WIDTHS, X, Y, pair_test, values
 from shrinktest import (
     FKMSE,
     KME,
@@ -34,7 +35,6 @@ from shrinktest.datasets import load_eckerle4
 from shrinktest.estimators import ESTIMATORS
 from shrinktest.permutations.base import Draws
 from shrinktest.permutations.schemes import Pairings
-from small import WIDTHS, X, Y, pair_test, values
 
 K = naive_kernels.gaussian(X, X, WIDTHS[0])
 L = naive_kernels.gaussian(Y, Y, WIDTHS[1])

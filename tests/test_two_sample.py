@@ -13,6 +13,8 @@ from scipy import stats
 import naive_kernels
 import naive_tests
 import refits
+from cases import BANDWIDTH, POINTS, SIZES, samples, split_test, values
+from cases import TUNED_BY_GRAM as TUNED
 from shrinktest import (
     FKMSE,
     KME,
@@ -32,7 +34,6 @@ from shrinktest import (
 from shrinktest.estimators import ESTIMATORS
 from shrinktest.permutations.base import Draws
 from shrinktest.permutations.schemes import Labels
-from small import BANDWIDTH, POINTS, SIZES, TUNED, samples, split_test, values
 
 TARGET = ([[0.0, 0.0], [0.5, -0.5]], [0.4, 0.3])
 TUNINGS = ("sample", "joint", "pooled")

@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import naive_matching
+import naive_applications
 from shrinktest import FKMSE, KME, MKME, MMKME, SKMSE, Gaussian, Laplacian, Linear, MeanEmbedding, Polynomial
 from shrinktest.applications import KernelMeanMatching
 from shrinktest.applications._matching import Matching
@@ -55,7 +55,7 @@ def blobs(rng, n):
 
 def test_the_distance_is_that_of_quadrature(embedding):
     noise = embedding.smoothing or (0.0, 0.0)
-    expected = naive_matching.distance2(ROWS[embedding.kernel], (POINTS, B, np.array(noise)), MIXTURE)
+    expected = naive_applications.mixture_distance2(ROWS[embedding.kernel], (POINTS, B, np.array(noise)), MIXTURE)
     assert Matching(embedding).evaluate(MIXTURE)[0] == pytest.approx(expected, rel=1e-6)
 
 
@@ -65,7 +65,7 @@ def test_other_dimensions(kernel, dimension):
     rng = np.random.default_rng(1)
     mixture = MIXTURE._replace(means=rng.normal(size=(3, dimension)))
     points, order = rng.normal(size=(5, dimension)), 14 if dimension == 1 else 4  # exact for polynomials
-    expected = naive_matching.distance2(ROWS[kernel], (points, B, np.zeros(dimension)), mixture, order)
+    expected = naive_applications.mixture_distance2(ROWS[kernel], (points, B, np.zeros(dimension)), mixture, order)
     found = Matching(MeanEmbedding(points, B, kernel)).evaluate(mixture)[0]
     assert found == pytest.approx(expected, rel=1e-6 if order == 14 or kernel != Gaussian(WIDE) else 0.05)
 

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, OneClassSVM
 
 import naive
-import naive_distributions
+import naive_applications
 import naive_kernels
 from shrinktest import FKMSE, KME, MKME, MMKME, SKMSE, Gaussian, Linear, Polynomial
 from shrinktest.applications import DistributionKernel, inner_products
@@ -39,16 +39,16 @@ def test_one_sum_per_pair(kernel, name):
     train, new = embedded(TRAIN, kernel, name), embedded(NEW, kernel, name)
     k = KERNELS[kernel]
     linear = DistributionKernel(estimator=name, kernel=kernel, level2="linear")
-    np.testing.assert_allclose(linear.fit_transform(TRAIN), naive_distributions.linear(train, train, k), rtol=1e-6)
-    np.testing.assert_allclose(linear.transform(NEW), naive_distributions.linear(new, train, k), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(linear.fit_transform(TRAIN), naive_applications.linear(train, train, k), rtol=1e-6)
+    np.testing.assert_allclose(linear.transform(NEW), naive_applications.linear(new, train, k), rtol=1e-6, atol=1e-9)
     gaussian = DistributionKernel(estimator=name, kernel=kernel)
-    width = naive_distributions.median_bandwidth(train, k)
+    width = naive_applications.median_bandwidth(train, k)
     found = gaussian.fit_transform(TRAIN)
     assert gaussian.level2_bandwidth_ == pytest.approx(width, rel=1e-6)
-    np.testing.assert_allclose(found, naive_distributions.gaussian(train, train, k, width), rtol=1e-5)
-    np.testing.assert_allclose(gaussian.transform(NEW), naive_distributions.gaussian(new, train, k, width), rtol=1e-5)
+    np.testing.assert_allclose(found, naive_applications.gaussian(train, train, k, width), rtol=1e-5)
+    np.testing.assert_allclose(gaussian.transform(NEW), naive_applications.gaussian(new, train, k, width), rtol=1e-5)
     fixed = DistributionKernel(estimator=name, kernel=kernel, level2_bandwidth=0.7).fit(TRAIN)
-    np.testing.assert_allclose(fixed.transform(NEW), naive_distributions.gaussian(new, train, k, 0.7), rtol=1e-5)
+    np.testing.assert_allclose(fixed.transform(NEW), naive_applications.gaussian(new, train, k, 0.7), rtol=1e-5)
 
 
 @pytest.mark.parametrize("estimator", [MKME(variance=0.3), MKME(), MMKME(variances=(0.2, 0.6))], ids=repr)

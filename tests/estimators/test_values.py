@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import shrinktest
-from cases import FIXED, WEIGHTED
+from cases import BANDWIDTH, FIXED, POINTS, WEIGHTED, WIDTHS, X, Y, pair_test, samples, split_test, values
 from shrinktest import (
     FKMSE,
     KME,
@@ -30,7 +30,6 @@ from shrinktest import (
 )
 from shrinktest.applications import ShrinkageKernelPCA
 from shrinktest.estimators import ALIASES, ESTIMATORS, Compiled, FromFunction, MeanEstimator, as_estimator
-from small import BANDWIDTH, POINTS, WIDTHS, X, Y, pair_test, samples, split_test, values
 
 TARGET = ([[0.0, 1.0], [2.0, 3.0]], [0.25, 0.75])
 VALUES = {

@@ -15,6 +15,9 @@ from scipy.stats import binom
 import naive
 import naive_kernels
 import naive_multiplicity
+from cases import POINTS, samples, values
+from cases import X as PAIRED_X
+from cases import Y as PAIRED_Y
 from shrinktest import (
     FKMSE,
     KME,
@@ -34,9 +37,6 @@ from shrinktest import (
 from shrinktest.kernels import bandwidth_grid
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.power import designs
-from small import POINTS, samples, values
-from small import X as PAIRED_X
-from small import Y as PAIRED_Y
 
 FEW = {"n_resamples": 39, "rng": 0, "workers": 1}
 LIST = {"estimator": ["kme", "skmse", FKMSE(lam_cov=0.3)], "bandwidth": ["median", "0.5 * median"]}

@@ -12,6 +12,7 @@ import pytest
 
 import naive_kernels as naive
 import naive_multiplicity
+from cases import values
 from shrinktest import (
     Candidate,
     Energy,
@@ -30,7 +31,6 @@ from shrinktest import (
 from shrinktest.kernels import Rescaled
 from shrinktest.kernels.differences import Differences
 from shrinktest.multiple.ensembles import recommended
-from small import values
 
 rng = np.random.default_rng(1)
 X, Y, THIRD = rng.normal(size=(9, 2)), 2.0 * rng.normal(size=(7, 2)), rng.normal(size=(6, 2))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import naive_restricted
+import naive_permutations
 import naive_tests
 from permutations.test_schemes import PAIRINGS, SHIFTS, SPLITS
 from shrinktest import FKMSE, independence_test, two_sample_test
@@ -22,8 +22,8 @@ X, Y = RNG.normal(size=(12, 2)), RNG.normal(size=(12, 2))
 
 def naive_pairings(case):
     if case in SHIFTS:
-        return naive_restricted.all_shifts(*SHIFTS[case])
-    return naive_restricted.all_pairings(*PAIRINGS[case])
+        return naive_permutations.all_shifts(*SHIFTS[case])
+    return naive_permutations.all_pairings(*PAIRINGS[case])
 
 
 def gaussian_gram(z, width):
@@ -62,7 +62,7 @@ def test_two_sample_p_values_are_those_of_brute_force(case, weights):
     z = np.random.default_rng(8).normal(size=(m + n, 2))
     z[:m] += 0.5
     gram = gaussian_gram(z, 1.1)
-    allowed = naive_restricted.all_splits(m, n, *labels)
+    allowed = naive_permutations.all_splits(m, n, *labels)
     values = [naive_tests.mmd2_of_split(gram, list(S), [i for i in range(m + n) if i not in S], naive) for S in allowed]
     result = two_sample_test(
         z[:m],

@@ -14,7 +14,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from scipy import stats
 
-import naive_restricted
+import naive_permutations
 from shrinktest import Permutations, joint_independence_test, permutation_test, two_sample_test
 from shrinktest.permutations import base
 from shrinktest.permutations.base import Draws, random_orders, random_subsets
@@ -97,7 +97,7 @@ def test_every_permutation_once_and_the_data_first(name):
 def test_restricted_splits_are_those_of_the_naive_twin(case):
     m, n, *labels = SPLITS[case]
     rows = np.array(list(unit_labels(case).all())) == 0
-    expected = set(naive_restricted.all_splits(m, n, *labels))
+    expected = set(naive_permutations.all_splits(m, n, *labels))
     found = {tuple(np.flatnonzero(row).tolist()) for row in rows}
     mirrors = {tuple(np.flatnonzero(~row).tolist()) for row in rows} if m == n else set()
     assert found == expected or (found | mirrors == expected and not found & mirrors)
@@ -105,7 +105,7 @@ def test_restricted_splits_are_those_of_the_naive_twin(case):
 
 @pytest.mark.parametrize("case", [*PAIRINGS, *SHIFTS])
 def test_restricted_pairings_are_those_of_the_naive_twin(case):
-    twin = naive_restricted.all_shifts if case in SHIFTS else naive_restricted.all_pairings
+    twin = naive_permutations.all_shifts if case in SHIFTS else naive_permutations.all_pairings
     assert set(rows_of(unit_pairings(case))) == set(twin(*{**PAIRINGS, **SHIFTS}[case]))
 
 
@@ -130,10 +130,10 @@ def test_splits_and_pairings_by_any_labels(of_x, of_y):
     found = {tuple(np.flatnonzero(row).tolist()) for row in rows}
     assert len(found) == len(rows) == scheme.distinct
     mirrors = {tuple(np.flatnonzero(~row).tolist()) for row in rows} if m == n else set()
-    expected = set(naive_restricted.all_splits(m, n, blocks, groups))
+    expected = set(naive_permutations.all_splits(m, n, blocks, groups))
     assert found == expected or (found | mirrors == expected and not found & mirrors)
     pairings = UnitPairings(units(m, *of_x), "")
-    assert set(rows_of(pairings)) == set(naive_restricted.all_pairings(m, *of_x))
+    assert set(rows_of(pairings)) == set(naive_permutations.all_pairings(m, *of_x))
 
 
 @pytest.mark.parametrize("name", SCHEMES)

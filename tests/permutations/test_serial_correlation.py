@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import naive_memory
+import naive_permutations
 from naive_change import gaussian, unbiased
 from shrinktest import change_point_test, independence_test, k_sample_test, two_sample_test
 from shrinktest.data.read import XY, read_samples
@@ -61,12 +61,12 @@ def test_more_columns_need_more_correlation(columns):
     def beside_constants(seed, n=100, memory=0.35):
         return OrderedRows.of([np.hstack([autoregressive(n, memory, seed), np.zeros((n, columns - 1))])])
 
-    least = naive_memory.surely(100, 2 * columns)
+    least = naive_permutations.surely(100, 2 * columns)
     for seed in range(30):
         rows = beside_constants(seed)
         assert (rows.correlated("x") is not None) == (rows.correlation > least)
         both = [beside_constants(2 * seed + k, 60, 0.5) for k in range(2)]
-        enough = naive_memory.surely_both(60, [rows.correlation for rows in both], [2 * columns] * 2)
+        enough = naive_permutations.surely_both(60, [rows.correlation for rows in both], [2 * columns] * 2)
         assert (joint_correlation(both, "xy") is not None) == enough
 
 
@@ -76,7 +76,7 @@ def test_rare_values_next_to_each_other_may_be_chance():
     missing = np.arange(40) % 4 == 1
     for gone in (missing, np.zeros(40, dtype=bool)):
         rows = OrderedRows([np.where(gone, np.nan, values)[:, None]])
-        expected = naive_memory.by_rare_values(values, ~gone, 2)
+        expected = naive_permutations.by_rare_values(values, ~gone, 2)
         assert rows._by_chance(np.array([True])) == pytest.approx(expected)
     rng = np.random.default_rng(1)
     rare = [OrderedRows.of([(rng.random((150, 30)) < 0.03) * 1.0 for _ in range(2)]) for _ in range(20)]

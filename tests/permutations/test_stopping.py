@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-import naive_stopping
+import naive_permutations
 from shrinktest import FKMSE, BesagClifford, Curtailed, independence_test, two_sample_test
 from shrinktest.permutations.base import Draws
 from shrinktest.permutations.null import CostHint, null_distribution
@@ -46,7 +46,7 @@ RUNS = st.lists(st.booleans(), min_size=1, max_size=120)
 @settings(max_examples=200, deadline=None)
 @given(RUNS, st.integers(1, 30))
 def test_besag_clifford_is_its_twin(reached, h):
-    assert ended(BesagClifford(h), reached) == naive_stopping.besag_clifford(reached, h)
+    assert ended(BesagClifford(h), reached) == naive_permutations.besag_clifford(reached, h)
 
 
 @settings(max_examples=200, deadline=None)
@@ -56,10 +56,10 @@ def test_decision_is_its_twin(reached, alphas):
     if len(attainable) < len(alphas):  # the twin need not draw for a level that can never reject
         alphas = attainable or [1 / (len(reached) + 1)]
     pvalue, drawn = ended(Curtailed(tuple(alphas)), reached)
-    decisions, needed = naive_stopping.curtailed(reached, alphas)
+    decisions, needed = naive_permutations.curtailed(reached, alphas)
     assert drawn == needed
     assert [pvalue <= alpha for alpha in alphas] == decisions
-    assert pvalue == naive_stopping.curtailed_pvalue(reached, alphas)
+    assert pvalue == naive_permutations.curtailed_pvalue(reached, alphas)
 
 
 @settings(max_examples=100, deadline=None)
@@ -83,7 +83,7 @@ def test_besag_clifford_is_exact_at_every_attainable_value(h, B):
     def outcome(reached):
         return ended(BesagClifford(h), reached)[0]
 
-    law = naive_stopping.law(outcome, B)
+    law = naive_permutations.law(outcome, B)
     assert sum(law.values()) == 1
     for x in law:
         assert float(sum(p for value, p in law.items() if value <= x)) == pytest.approx(x, abs=1e-12)
@@ -94,7 +94,7 @@ def test_besag_clifford_is_exact_at_every_attainable_value(h, B):
     [((0.2,), 9), ((0.3,), 11), ((0.1, 0.4), 10), ((0.2, 0.3, 0.7), 12), ((0.1, 0.5), 11), ((0.01,), 9), ((0.95,), 8)],
 )
 def test_p_values_of_a_decision_are_valid(alphas, B):
-    law = naive_stopping.law(lambda reached: ended(Curtailed(alphas), reached)[0], B)
+    law = naive_permutations.law(lambda reached: ended(Curtailed(alphas), reached)[0], B)
     for x in law:
         valid = float(sum(p for value, p in law.items() if value <= x))
         assert valid <= x + 1e-12

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from cases import samples
 from naive_several import band as naive_band
 from shrinktest import (
     FKMSE,
@@ -22,7 +23,6 @@ from shrinktest import (
     two_sample_test,
 )
 from shrinktest.statistics.features import Features
-from small import samples
 
 AT = np.array([[0.0, 0.0], [1.0, -0.5], [-1.0, 0.3], [2.0, 2.0]])
 
