@@ -49,30 +49,6 @@ def test_every_data_set_of_the_densities_has_its_source():
     assert all(f"`{name}.csv`" in sources for name in _tables.ELSEWHERE)
 
 
-def test_data_that_are_elsewhere(tmp_path):
-    """Without their folder it is said what is missing and how to get it; with it they are read."""
-    absent = _tables.missing(density_nll.DATA, None)
-    assert list(absent) == [name for name in density_nll.DATA if name in _tables.ELSEWHERE]
-    assert "--data" in absent["bodyfat"] and "StatLib" in absent["bodyfat"] and "bodyfat.csv" in absent["bodyfat"]
-    with pytest.raises(FileNotFoundError, match=r"housing is not part of the project.*--data"):
-        _tables.load("housing", tmp_path)
-    (tmp_path / "bodyfat.csv").write_text("1,5,2,9\n2,5,2.5,8\n4,5,7,7\n", encoding="utf-8")
-    assert list(_tables.missing(["glass", "bodyfat", "housing"], tmp_path)) == ["housing"]
-    np.testing.assert_array_equal(_tables.load("bodyfat", tmp_path), [[1.0, 2.0], [2.0, 2.5], [4.0, 7.0]])
-
-
-def test_splits_are_in_units_of_the_first_part():
-    values = np.column_stack([np.arange(10.0), np.r_[np.zeros(9), 1.0]])
-    rng = np.random.default_rng(3)
-    first, second = _tables.split(values, 6, rng)
-    assert len(first) == 6 and len(second) == 4
-    np.testing.assert_allclose(first.mean(axis=0), 0.0, atol=1e-12)
-    np.testing.assert_allclose(first.std(axis=0), 1.0)
-    # all rows are there, on one line
-    both = np.concatenate([first[:, 0], second[:, 0]])
-    np.testing.assert_allclose(np.diff(np.sort(both)), np.ptp(both) / 9)
-
-
 def test_paired_differences():
     rng = np.random.default_rng(0)
     base, other = rng.normal(size=12), rng.normal(size=12) + 0.8
@@ -95,16 +71,6 @@ def test_paired_differences():
     cell = _tables.cells(table.reset_index(), ["data"], places=2)["other"][0]
     assert cell.startswith(f"{row['difference']:+.2f} [{row['low']:+.2f}, {row['high']:+.2f}]")
     assert cell.endswith("*") == (row["pvalue"] < 0.05)
-
-
-def test_a_tally_counts_intervals_on_either_side():
-    cells = {"low": [-3.0, -1.0, 0.5], "difference": [-2.0, 0.0, 1.0], "high": [-1.0, 1.0, 1.5]}
-    frame = pd.concat([pd.DataFrame(cells).assign(estimator="a"), pd.DataFrame(cells)[:1].assign(estimator="b")])
-    down, up = (_tables.tally(frame, better).set_index("estimator") for better in (-1, 1))
-    names = ["comparisons", "better", "worse", "undecided"]
-    assert down.loc["a", names].tolist() == up.loc["a", names].tolist() == [3, 1, 1, 1]
-    assert down.loc["b", names].tolist() == [1, 1, 0, 0] and up.loc["b", names].tolist() == [1, 0, 1, 0]
-    assert down.loc["a", "differences"] == "-2.00 to +1.00"
 
 
 def test_agreement_with_what_is_published():
@@ -181,9 +147,6 @@ def test_the_gaussian_mean_is_as_smooth_as_is_said():
     np.testing.assert_allclose(ratio, ratio[0], rtol=1e-6)
     k = np.arange(1, 5)
     np.testing.assert_allclose(ones[1:] / ones[:-1], ratio * (2 * k - 1) / (2 * k), rtol=1e-6)
-
-
-# --- tests of others -----------------------------------------------------------------------------------------------
 
 
 def gram(values, diagonal=1.0):
@@ -291,17 +254,6 @@ def test_rows_are_drawn_without_replacement(name):
     whole, known = design.sample(0, size)[0], (_real.PAIRS if pairs else _real.GROUPS)[name]()[0]
     if len(known) == size:
         np.testing.assert_allclose(np.sort(whole, axis=0), np.sort(known, axis=0))
-
-
-def test_names_of_cells_are_their_own():
-    keys = [(c.test, c.group, c.name, leaderboard.columns(c), c.n) for c in leaderboard.CELLS]
-    assert len(set(keys)) == len(keys)
-    names = {(c.name, leaderboard.columns(c)) for c in leaderboard.CELLS}
-    assert set(leaderboard.LEVELS) <= names
-    assert {row[:2] for row in leaderboard.PUBLISHED} <= names
-
-
-# --- the packaged data ---------------------------------------------------------------------------------------------
 
 
 def test_eckerle4_is_the_published_table():

@@ -9,6 +9,7 @@ import sys
 import types
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from functools import cache
 from io import StringIO
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -27,6 +28,7 @@ HEADINGS = re.split(r"(?m)^## (.+)$", PAGE)
 SECTIONS = dict(zip(HEADINGS[1::2], HEADINGS[2::2], strict=True))
 
 
+@cache
 def followed(section, before=None):
     """The names that the code of a section defines, run from its first line on as a reader would.
 

@@ -19,13 +19,10 @@ from shrinktest import (
     compare,
     independence_matrix,
     independence_test,
-    joint_independence_test,
-    k_sample_test,
     two_sample_test,
     two_sample_test_columns,
 )
 
-# --- columns that cannot be tested ---------------------------------------------------------------------------------
 HOW = {"n_resamples": 19, "alpha": 0.1, "rng": 0, "workers": 1}
 N = 30
 X, Y, Z = np.random.default_rng(0).normal(size=(3, N))
@@ -93,22 +90,6 @@ def test_a_bad_column_of_a_matrix_is_a_row_for_each_pair(bad):
     assert against.labels == (("a", "z"),) and list(against.untested) == [("bad", "z")]
 
 
-def test_a_kernel_that_fails_on_one_column():
-    def kernel(x, y):
-        if np.abs(x).max() > 100.0:
-            raise ValueError("beyond what the kernel takes")
-        return np.exp(-np.square(x - y.T))
-
-    first, second = (pd.DataFrame({"a": a, "bad": 1000.0 + a, "z": Z}) for a in (X, Y))
-    found = two_sample_test_columns(first, second, kernel=kernel, scale=None, **HOW)
-    assert found.labels == (("a",), ("z",)) and "beyond what the kernel takes" in found.untested["bad",]
-    assert any("'bad' is not tested" in note for note in found.notes)
-    matrix = independence_matrix(first, kernel_x=kernel, scale=None, **HOW)
-    assert matrix.labels == (("a", "z"),) and len(matrix.untested) == 2
-    with pytest.raises(ValueError, match="beyond what the kernel takes"):
-        two_sample_test_columns(first[["bad"]], second[["bad"]], kernel=kernel, scale=None, **HOW)
-
-
 def test_nothing_that_can_be_tested_is_an_error():
     table = pd.DataFrame({"a": GAP, "b": np.ones(N), "c": ONE})
     for call in (
@@ -118,30 +99,6 @@ def test_nothing_that_can_be_tested_is_an_error():
     ):
         with pytest.raises(ValueError, match=r"'a'|\ba\b|'b'"):
             call()
-
-
-@pytest.mark.parametrize("name", ["e", "an empty one"])
-def test_an_error_about_missing_values_names_the_column(name):
-    first, second = pd.DataFrame({"a": X, name: GAP}), pd.DataFrame({"a": Y, name: Z})
-    how = {"nan_policy": "omit", **HOW}
-    for call in (
-        lambda: two_sample_test(first, second, **how),
-        lambda: two_sample_test(second, first, paired=True, **how),
-        lambda: k_sample_test(second, first, second, **how),
-        lambda: independence_test(first, Y, **how),
-        lambda: independence_test(X, Y, given=first, **how),
-        lambda: joint_independence_test(X, Y, first, **how),
-        lambda: change_point_test(first, **how),
-    ):
-        with pytest.raises(ValueError, match=rf"column '{name}' of .*: all values are missing"):
-            call()
-    with pytest.raises(ValueError, match="column 1 of X: all values but one are missing"):
-        two_sample_test(np.column_stack([X, ONE]), np.column_stack([Y, Z]), **how)
-    with pytest.raises(ValueError, match="Y: all values are missing"):
-        independence_test(X, GAP, **how)
-    gaps = pd.DataFrame({"a": [np.nan, np.nan, 1.0, 2.0], "b": [1.0, 2.0, np.nan, np.nan]})
-    with pytest.raises(ValueError, match=r"missing in a \(2\), b \(2\)"):
-        two_sample_test(gaps, gaps, **how)
 
 
 def test_files_in_batches(tmp_path):
@@ -158,7 +115,6 @@ def test_files_in_batches(tmp_path):
             call(first, second, **how)
 
 
-# --- numbers and dates as text -------------------------------------------------------------------------------------
 RNG = np.random.default_rng(0)
 AMOUNTS = RNG.lognormal(7.0, 1.0, N)
 DAYS = pd.Series(pd.date_range("2024-01-01", periods=15).astype(str))
@@ -223,15 +179,6 @@ def test_every_library_and_plain_numbers_by_their_type():
     assert two_sample_test(declared, declared, **QUICK).encodings[0].codes[0].kind == "category"
 
 
-def test_whole_numbers_as_text_may_be_labels():
-    site = pd.Series(np.tile([1, 2, 10], 10)).astype(str)
-    words = site.map({"1": "a", "10": "b", "2": "c"})  # in the same order, which decides the draws
-    x, y = np.random.default_rng(1).normal(size=(2, N))
-    by_digits, by_words = (independence_test(x, y, given=labels, **QUICK).pvalue for labels in (site, words))
-    assert by_digits == by_words
-    refused(lambda: independence_test(x, y, given=pd.Series(NUMBERS["dollars"][0]), **QUICK))
-
-
 @pytest.mark.parametrize(("odd", "is_refused"), [(0, True), (3, True), (4, False)])
 def test_nine_in_ten_values_decide(odd, is_refused):
     table = table_of(["unknown"] * odd + [None] * 5 + [f"${v:.2f}" for v in np.tile([5.0, 7.5, 10.0], 10)[odd:]])
@@ -244,24 +191,6 @@ def test_nine_in_ten_values_decide(odd, is_refused):
             compare(table, table, nan_policy="indicator", column_types={"amount": "number"}, **QUICK)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        ["02134", "10001", "94110", "60601", "33101", "73301"],
-        ["18-25", "26-40", "41+"],
-        ["1.2.3", "1.2.4", "10.0.0.1"],
-        ["a1", "a2", "b7"],
-        ["3 kg", "5 kg"],
-        ["31.3.2024 at noon", "1.4.2024 at noon"],
-    ],
-)
-def test_other_text_is_still_categories(text):
-    table = table_of((text * N)[:N])
-    result = two_sample_test(table, table, **QUICK)
-    assert result.encodings[0].codes[0].kind == "category" and not any("numbers" in note for note in result.notes[:-1])
-
-
-# --- columns that tell the time ------------------------------------------------------------------------------------
 LONG = 60
 AT = np.arange(LONG)
 RANDOM = np.random.default_rng(0)
@@ -337,7 +266,6 @@ def test_values_are_still_tested():
     assert told.pvalue == 0.01 and told.columns == (("t", "v"),)
 
 
-# --- columns that are tested and given -----------------------------------------------------------------------------
 M = 40
 DRAWS = np.random.default_rng(0)
 A, B, C = DRAWS.normal(size=(3, M))

@@ -21,10 +21,6 @@ from shrinktest.kernels import (
     Linear,
     Polynomial,
     Precomputed,
-    Product,
-    Scaled,
-    Sum,
-    as_kernel,
     bandwidth_grid,
     median_bandwidth,
 )
@@ -190,33 +186,6 @@ def test_sums_and_products_are_those_of_the_gram_matrices():
     np.testing.assert_allclose((b * b)(X), Polynomial(2, 0)(X), rtol=1e-13)
 
 
-def test_nesting_does_not_matter_and_reads_well():
-    a, b, c = Gaussian(1.0), Linear(), Laplacian(2.0)
-    assert a + (b + c) == (a + b) + c == Sum((a, b, c))
-    assert a * (b * c) == (a * b) * c == Product((a, b, c))
-    assert np.float64(2) * b == b * np.int64(2) == Scaled(2.0, b)
-    assert repr(b + b * (2 * b)) == "Linear() + Linear() * (2.0 * Linear())"
-    for compound in (
-        b * (2 * b) + b,
-        2 * (b * b),
-        (2 * b) * b,
-        0.1 * (a + 0.2 * b),
-        2 * (3 * b),
-        (a + b) * (b + c),
-    ):
-        assert eval(repr(compound), vars(names)) == compound
-
-
-def test_kernels_by_name():
-    assert as_kernel("gaussian") == Gaussian()
-    assert as_kernel("gaussian", 2) == Gaussian(2.0)
-    assert as_kernel("laplacian", np.array([1, 2])) == Laplacian((1.0, 2.0))
-    assert as_kernel("linear") == Linear()
-    assert as_kernel("polynomial") == Polynomial(2, 1.0)
-    assert as_kernel(Gaussian(3.0)) == Gaussian(3.0)
-    assert as_kernel(brownian) == Custom(brownian)
-
-
 def test_precomputed_looks_up_rows():
     gram = Gaussian(1.0)(X)
     gram[0, 1] += 1e-15  # rounding is no asymmetry
@@ -233,7 +202,6 @@ def test_precomputed_looks_up_rows():
         kernel.gram[0, 0] = 7
 
 
-# --- the energy distance -------------------------------------------------------------------------------------------
 DRAWN = np.random.default_rng(0)
 FIRST, SECOND, THIRD = DRAWN.normal(size=(12, 2)), DRAWN.normal(size=(9, 2)) + 0.7, DRAWN.normal(size=(7, 2))
 NEW, POOLED = DRAWN.normal(size=(5, 2)), np.vstack([FIRST, SECOND])
@@ -287,7 +255,6 @@ def test_routes():
         two_sample_test(FIRST, SECOND, kernel="energy", estimator="mkme", **options())
 
 
-# --- compiled features of rows -------------------------------------------------------------------------------------
 ROWS = np.random.default_rng(0)
 
 

@@ -103,14 +103,6 @@ def test_second_order_by_the_leading_principal_components(most, kept):
     np.testing.assert_allclose(features(new, rows), (others @ leading.T) ** 2, rtol=1e-8, atol=1e-8)
 
 
-def test_kernels_are_values():
-    assert Whitened() == Whitened(Gaussian(), 0.1) and hash(Whitened()) == hash(Whitened(lam=0.1))
-    assert Whitened() != Whitened(lam=0.2) and Whitened() != SecondOrder()
-    assert Whitened().resolve(Z) == Whitened().resolve(Z.copy()) != Whitened().resolve(X)
-    assert eval(repr(Whitened(Gaussian("neighbours"), 0.5))) == Whitened(Gaussian("neighbours"), 0.5)
-    assert Whitened(Gaussian(2.0), 0.5).label == "Whitened(Gaussian, lam=0.5)"
-
-
 def test_an_indefinite_matrix_is_not_a_kernel():
     signs = np.tile([1.0, -1.0], 5)
     gram = 1.99 * np.eye(10) - 0.99 * np.outer(signs, signs)
@@ -173,7 +165,6 @@ def test_the_witness_of_depths():
     np.testing.assert_allclose(result.witness(NEW), at_x - at_y, rtol=1e-8)
 
 
-# --- sums, products and multiples ----------------------------------------------------------------------------------
 RNG = np.random.default_rng(0)
 FIRST, SECOND = RNG.normal(size=(30, 2)), RNG.normal((1.0, 0.0), 1.0, size=(30, 2))
 ENOUGH = {"n_resamples": 19, "rng": 0}

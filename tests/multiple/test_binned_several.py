@@ -1,5 +1,7 @@
 """Several statistics, auto, kernels of the pooled sample and tests of columns on samples in batches."""
 
+from __future__ import annotations
+
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -13,14 +15,10 @@ import naive_multiplicity
 from answers import close, same
 from shrinktest import (
     Batches,
-    Candidate,
     Depth,
-    Energy,
-    Ensemble,
     Gaussian,
     SecondOrder,
     Whitened,
-    k_sample_test,
     two_sample_test,
     two_sample_test_columns,
 )
@@ -45,9 +43,6 @@ class Counted:
     def __iter__(self):
         yield from np.array_split(self.values, self.parts)
         self.readings += 1
-
-
-# --- several statistics -------------------------------------------------------------------------------------
 
 
 def test_members_are_the_single_tests_from_one_reading():
@@ -82,16 +77,6 @@ def test_cuts_change_rounding_only(estimator):
     assert all(map(close, whole.members, other.members)) and whole.pvalue == other.pvalue
 
 
-def test_grids_and_collections():
-    grid = two_sample_test(Batches(X, bins=100), Y, bandwidth="grid", **RFF)
-    assert len(grid.members) == 5 and len({one.bandwidth for one in grid.members}) == 5
-    weighted = Ensemble([Candidate("kme", Energy(), weight=2.0), Candidate("skmse", Depth())])
-    found = two_sample_test(Batches(X, bins=100), Y, estimator=weighted, **{**RFF, "gram": "nystrom"})
-    assert found.estimator is not None and [one.route for one in found.members] == ["nystrom"] * 2
-    three = k_sample_test(Batches(X, bins=100), Y, X[::2] + 1.0, estimator="auto", **RFF)
-    assert three.pvalue == 0.01 and len(three.members) == 6
-
-
 def test_with_all_rows_for_landmarks_and_bins_auto_is_that_in_memory():
     """Of few rows the features are exact, and by all splits the p-value is the same to the last bit."""
     x, y = X[:6], Y[:4] + 1.0
@@ -119,9 +104,6 @@ def test_the_effect_is_that_of_the_largest_weight():
     assert result.effect().distance == plain.effect().distance
     assert any("the member with the largest weight, which no data choose: Gaussian" in n for n in result.effect().notes)
     assert result.witness([[0.0, 0.0]]).shape == (1,)
-
-
-# --- kernels of the pooled sample ---------------------------------------------------------------------------
 
 
 def few_bins(kernel, form="biased", scale=None):
@@ -218,9 +200,6 @@ def test_whitening_of_linear_features_is_the_mahalanobis_distance_of_bins():
     assert biased.statistic == pytest.approx(expected, rel=0.05) and result.route == "factor"
 
 
-# --- columns ------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("options", [{}, {"estimator": "auto"}, {"scale": "sd", "estimator": ["kme", "skmse"]}])
 def test_columns_are_the_tests_of_each_from_one_reading(options):
     x = Counted(X)
@@ -239,12 +218,6 @@ def test_columns_are_adjusted_on_shared_permutations_of_bins():
     result = two_sample_test_columns(Batches(wide[0], bins=100), wide[1], **RFF)
     rows = np.vstack([result.statistics, result.null_distributions])
     assert np.allclose(result.adjusted, naive_multiplicity.step_down(rows))
-
-
-def test_columns_with_one_value_only_are_not_tested():
-    found = two_sample_test_columns(Batches(X * [0.0, 1.0]), Y * [0.0, 1.0], bandwidth=[1.0, 2.0], **RFF)
-    assert found.labels == (("x1",),) and found.pvalues[0] == 0.01
-    assert found.notes[-1] == "Column 'x0' is not tested: it has the same value in every row."
 
 
 def test_columns_that_cannot_be_tested():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import comb, factorial
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -14,7 +12,6 @@ from permutations.test_schemes import PAIRINGS, SHIFTS, SPLITS
 from shrinktest import FKMSE, independence_test, two_sample_test
 from shrinktest.conditional.given import read_given
 from shrinktest.data.read import XY, read_variables
-from shrinktest.estimators import ESTIMATORS
 
 RNG = np.random.default_rng(5)
 X, Y = RNG.normal(size=(12, 2)), RNG.normal(size=(12, 2))
@@ -104,32 +101,6 @@ def test_independence_p_values_are_those_of_brute_force(case, weights):
     observed = values[allowed.index(tuple(range(n)))]
     assert result.statistic == pytest.approx(observed, rel=1e-9)
     assert result.pvalue == np.mean(np.array(values) >= observed - 1e-12)
-
-
-@pytest.mark.parametrize("name", ESTIMATORS)
-def test_every_estimator_and_any_number_of_workers(name):
-    blocks = np.arange(24) % 12 // 3
-    for test, options in (
-        (two_sample_test, {"blocks": blocks}),
-        (two_sample_test, {"paired": True}),
-        (independence_test, {"groups": np.arange(12) // 2}),
-        (independence_test, {"shift": "circular", "alpha": 0.1}),
-    ):
-        one, many = (test(X, Y, estimator=name, rng=4, n_resamples=49, workers=w, **options) for w in (1, 3))
-        assert one.pvalue == many.pvalue
-        np.testing.assert_array_equal(one.null_distribution, many.null_distribution)
-
-
-def test_trivial_labels_change_nothing_but_the_draws():
-    everything = two_sample_test(X[:4], Y[:4], n_resamples=np.inf)
-    for given in ({"blocks": [7] * 8}, {"groups": list("abcdefgh")}, {"blocks": [7] * 8, "groups": range(8)}):
-        labelled = two_sample_test(X[:4], Y[:4], n_resamples=np.inf, **given)
-        np.testing.assert_allclose(np.sort(labelled.null_distribution), np.sort(everything.null_distribution))
-        assert labelled.pvalue == everything.pvalue and labelled.n_resamples == comb(8, 4) // 2
-    pairs = independence_test(X[:5], Y[:5], n_resamples=np.inf)
-    for given in ({"blocks": ["a"] * 5}, {"groups": range(5)}):
-        labelled = independence_test(X[:5], Y[:5], n_resamples=np.inf, **given)
-        assert labelled.pvalue == pairs.pvalue and labelled.n_resamples == factorial(5)
 
 
 def block_effects(rng):
@@ -233,7 +204,6 @@ def test_designs_that_can_never_reject_are_errors(test, given):
         test(X[:5], Y[:5], **given)
 
 
-# --- groups of which rows are left out -----------------------------------------------------------------------------
 GROUPS, LENGTH = 12, 4
 GROUP, PLACE = np.repeat(np.arange(GROUPS), LENGTH), np.tile(np.arange(LENGTH), GROUPS)
 STRATA = np.array(["a", "b"])[GROUP % 2]

@@ -196,15 +196,6 @@ def test_rows_do_not_depend_on_how_they_are_asked_for(name, n_resamples, monkeyp
     np.testing.assert_array_equal(np.concatenate([again.rows(i, i + 3) for i in range(0, len(whole), 3)]), whole)
 
 
-def test_chunks_have_streams_of_their_own(monkeypatch):
-    monkeypatch.setattr(base, "_CHUNK", 16)
-    one, other = (Draws.of(Pairings(9), 100, np.random.default_rng(3)) for _ in range(2))
-    assert one.chunk == 16
-    later = one.rows(40, 77)
-    np.testing.assert_array_equal(other.rows()[40:77], later)
-    assert len(np.unique(other.rows(), axis=0)) > 95
-
-
 def test_all_pairs_of_variables_share_their_shuffles():
     seed = np.random.SeedSequence(5)
     whole = Draws(Shuffles(6, 4), 20, seed).rows()
@@ -228,16 +219,6 @@ def test_all_permutations_are_used_if_they_are_no_more_than_asked_for(scheme, di
     assert drawn(0) == (False, 1)
 
 
-def test_many_pairs_need_no_deep_recursion():
-    n = 3000
-    large = UnitLabels(units(2 * n, np.arange(2 * n) % n, None), "", (n, n))
-    rows = Draws.of(large, 9, np.random.default_rng(0)).rows() == 0
-    assert (rows[:, :n] ^ rows[:, n:]).all() and rows[0, :n].all()
-    assert large.distinct == inf
-    assert abs(rows[1:, :n].mean() - 0.5) < 4 * 0.5 / np.sqrt(9 * n)
-
-
-# --- permutations of your own --------------------------------------------------------------------------------------
 RNG = np.random.default_rng(0)
 ALL = np.array([np.isin(np.arange(8), chosen, invert=True) for chosen in combinations(range(8), 4)], dtype=int)
 VALUES = RNG.normal(size=8) + ALL[0]

@@ -10,7 +10,7 @@ import pytest
 
 import naive_permutations
 from naive_change import gaussian, unbiased
-from shrinktest import change_point_test, independence_test, k_sample_test, two_sample_test
+from shrinktest import change_point_test, k_sample_test, two_sample_test
 from shrinktest.data.read import XY, read_samples
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.serial_correlation import (
@@ -39,9 +39,6 @@ def noted(result):
 def rows_of(*tables, policy="indicator"):
     read = read_samples(tables, XY, policy)
     return OrderedRows.of(read.values, read.encoding)
-
-
-# --- correlations -------------------------------------------------------------------------------------------
 
 
 def test_correlation_is_the_largest_of_values_and_distances_from_the_mean():
@@ -95,28 +92,6 @@ def test_correlation_is_that_of_pairs_that_are_there(share):
     assert rows_of(x[:900], x[900:] + 5.0).correlation == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("stay", [0.0, 0.4])
-def test_categories_of_a_variable_count_together(stay):
-    """Of sixty names some stand twice in successive rows by chance."""
-    rng = np.random.default_rng(0)
-
-    def cities():
-        codes = rng.integers(60, size=150)
-        for i in np.flatnonzero(rng.random(150) < stay):
-            codes[i] = codes[i - 1]
-        return pd.DataFrame({"city": pd.Categorical.from_codes(codes, [f"c{i}" for i in range(60)])})
-
-    for _ in range(6):
-        x, y = cities(), cities()
-        for result in (
-            two_sample_test(x, y, **FEW),
-            k_sample_test(x, y, x[::-1], **FEW),
-            independence_test(x, y, **FEW),
-            change_point_test(pd.concat([x, y]), confidence=None, **FEW),
-        ):
-            assert noted(result) == (stay > 0.0)
-
-
 @pytest.mark.parametrize("test", [two_sample_test, k_sample_test])
 def test_blocks_have_their_own_means(test):
     rng, block = np.random.default_rng(2), np.repeat(np.arange(5), 20)
@@ -136,9 +111,6 @@ def test_sorted_rows_and_columns_that_count_them():
     assert rows_of(table[:100], table[100:], policy="raise").correlation == pytest.approx(
         OrderedRows.of(np.split(x, 2)).correlation
     )
-
-
-# --- stretches and shifts -----------------------------------------------------------------------------------
 
 
 def test_stretches_keep_nearly_all_of_the_variance():
@@ -204,12 +176,3 @@ def test_stretches_are_the_remedy_and_short_series_have_a_note():
             change_point_test(y, shift="circular", n_resamples=99, rng=0),
         ):
             assert any("series is short" in note for note in result.notes) == is_short
-
-
-def test_effects_of_shifted_samples_have_no_interval():
-    x = autoregressive(80, 0.8)
-    shifted = two_sample_test(x[:40], x[40:], shift="circular", rng=0).effect()
-    single = two_sample_test(x[:40], x[40:], rng=0).effect()
-    assert (shifted.auc, shifted.distance) == (single.auc, single.distance)
-    assert np.isnan([*shifted.auc_interval, *shifted.distance_interval]).all()
-    assert np.isfinite([*single.auc_interval, *single.distance_interval]).all()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
@@ -335,15 +334,3 @@ def test_the_number_and_kind_of_workers_change_nothing():
         results.append(run(**options, workers=None))
     one, *others = [result.pvalues.drop(columns="seconds") for result in results]
     assert all(one.equals(other) for other in others) and len(set(one["pvalue"])) > 10
-
-
-def test_processes_have_one_thread_each(tmp_path, monkeypatch):
-    monkeypatch.setenv("OMP_NUM_THREADS", "7")
-
-    def recorded(rng, n):
-        (tmp_path / f"{os.getpid()}.json").write_text(json.dumps(os.environ["OMP_NUM_THREADS"]))
-        return rng.normal(size=n), rng.normal(size=n)
-
-    run(design=recorded, workers=2, n_trials=10)
-    here = tmp_path / f"{os.getpid()}.json"  # the rehearsal
-    assert {json.loads(file.read_text()) for file in tmp_path.iterdir() if file != here} == {"1"}

@@ -16,7 +16,6 @@ from shrinktest import (
     compare,
     independence_matrix,
     independence_test,
-    joint_independence_test,
     k_sample_test,
     permutation_test,
     two_sample_test,
@@ -24,7 +23,6 @@ from shrinktest import (
 )
 from shrinktest.kernels import Linear, Polynomial
 from shrinktest.notes import has_code, note
-from shrinktest.statistics.features import Centred, alike
 from shrinktest.statistics.kernel_cache import Limits, Request, choose
 
 START = 1e6  # of a clock, say
@@ -32,7 +30,6 @@ X, Y = np.random.default_rng(1).integers(-40, 40, (2, 12, 2)) / 8.0  # exact at 
 Y[:, 0] += 8.0
 Z = np.random.default_rng(2).integers(-40, 40, (9, 2)) / 8.0
 QUICK = {"n_resamples": 99, "rng": 0, "workers": 1}
-SAME = note("constant-statistic")
 
 
 def lost(result):
@@ -53,15 +50,6 @@ def test_a_shift_is_seen_wherever_the_data_start(form, gram, estimator, rows):
     assert far.pvalue == near.pvalue == 0.01
     np.testing.assert_allclose(far.null_distribution, near.null_distribution, rtol=1e-9, atol=1e-9)
     assert not lost(far)
-
-
-@pytest.mark.parametrize("estimator", ["skmse", "fkmse", "landweber"])
-def test_so_do_two_variables_that_are_jointly_independent(estimator):
-    options = {"kernels": Linear(), "estimator": estimator, **QUICK}
-    near, far = (joint_independence_test(X + start, Y + X + start, **options) for start in (0.0, 1e8))
-    assert far.pvalue == near.pvalue and not lost(far)
-    assert far.estimates[0].shrinkage == pytest.approx(near.estimates[0].shrinkage, abs=1e-6)
-    np.testing.assert_allclose(far.estimates[0].weights, near.estimates[0].weights, rtol=1e-5)
 
 
 @pytest.mark.parametrize("form", ["biased", "unbiased"])
@@ -150,20 +138,6 @@ def test_differences_keep_their_digits():
     np.testing.assert_allclose(Laplacian(2.0).differences(X), Laplacian(2.0)(X) - 1.0, atol=1e-15)
 
 
-def test_features_are_seen_from_their_mean_only_where_it_is_long():
-    near, far = gram_of(Linear(), X), gram_of(Linear(), X + START)
-    assert near.about_mean(1e9).moved is None
-    moved = far.about_mean(1e9)
-    np.testing.assert_allclose(moved.coordinates(), X - X.mean(axis=0), atol=1e-9)
-    np.testing.assert_allclose(moved.diagonal(), np.square(X - X.mean(axis=0)).sum(axis=1), atol=1e-8)
-    assert far.size() > 1e11 and 1.0 < moved.size() < 100.0
-    dense = gram_of(Linear(), X + START, gram="dense")
-    expected = Centred.from_coordinates(X, dense=True).values
-    np.testing.assert_allclose(dense.about_mean(1e9).matrix(), expected, atol=1e-8)
-    assert dense.about_mean(100.0) is dense  # no memory for a second matrix
-    assert alike(100.0, 1000.0, 10) and not alike(100.0, 900.0, 10) and not alike(0.0, 0.0, 3)
-
-
 def averaging(gram):
     """A user's estimator: less for points far from the others."""
     return gram.mean(axis=1) / len(gram)
@@ -193,21 +167,6 @@ def test_every_kind_of_test_says_so():
         assert not lost(run(0.0)) and lost(run(START))
 
 
-def test_nothing_but_rounding_is_said_to_be_nothing():
-    found = two(bandwidth=1e200)  # beyond all digits
-    assert found.pvalue == 1.0 and SAME in found.notes
-    assert SAME in two(np.ones((5, 1)), np.ones((4, 1)), bandwidth=1.0).notes  # all observations alike: as it says
-    for run in (
-        lambda start: joint_independence_test(
-            X[:, 0] + start, Y[:, 0] + start, X[:, 1] + start, kernels=Linear(), **QUICK
-        ),
-        lambda start: joint_independence_test(X, Y, X[::-1], kernels=Gaussian(1.0 + start), **QUICK),
-    ):
-        near, far = run(0.0), run(START)
-        assert SAME not in near.notes and far.pvalue == 1.0 and SAME in far.notes and not lost(far)
-
-
-# --- what nothing changes ------------------------------------------------------------------------------------------
 DRAWS = np.random.default_rng(0)
 Z_100 = DRAWS.normal(size=(100, 3))
 FEW = {"n_resamples": 99, "rng": 0}

@@ -24,11 +24,8 @@ from shrinktest import (
     independence_test,
     two_sample_test,
 )
-from shrinktest._parallel import free_memory, memory_limit
 from shrinktest.kernels import Polynomial
 from shrinktest.kernels.feature_maps import TOLERANCE, _is_full, factorized, few_distinct, random_fourier
-from shrinktest.statistics.features import Features
-from shrinktest.statistics.statistic import part_weights
 
 SUMS = {"kme": KME(), "skmse": SKMSE(), "plugin": SKMSE(rule="plugin"), "mkme": MKME(), "noisy": MKME(variance=0.3)}
 FILTERS = {
@@ -207,18 +204,6 @@ def test_a_filter_without_a_gram_matrix_of_many_points():
 X, Y = normal(40, 2), normal(30, 2, seed=1)
 
 
-def test_a_factor_takes_the_memory_of_its_own_rank():
-    """Which nobody knows beforehand: what counts is whether the coordinates that are needed fit."""
-    rng = np.random.default_rng(0)
-    X, Y = rng.normal(size=200), rng.normal(0.3, 1.0, size=200)
-    whole = two_sample_test(X, Y, gram="dense", n_resamples=99, rng=0)
-    small = two_sample_test(X, Y, gram="factor", n_resamples=99, rng=0, max_memory=5e5)  # the Gram matrix has 1.28e6
-    assert small.route == "factor" and small.pvalue == whole.pvalue
-    X, Y = rng.normal(size=(2, 200, 9))
-    with pytest.raises(MemoryError, match="more than 52 dimensions, which take all"):
-        two_sample_test(X, Y, gram="factor", max_memory=5e5)
-
-
 def test_refusals():
     by_function = {"estimator": lambda gram: gram[0]}
     for error, *refused in (
@@ -232,22 +217,6 @@ def test_refusals():
                 two_sample_test(X, Y, **({"max_memory": 1e4} if error is MemoryError else {}), **options)
 
 
-def test_free_memory(tmp_path):
-    (tmp_path / "proc").mkdir()
-    (tmp_path / "proc/meminfo").write_text("MemTotal: 900 kB\nMemAvailable:   500 kB\n")
-    assert free_memory(tmp_path) == 500 * 1024
-    group = tmp_path / "sys/fs/cgroup"
-    group.mkdir(parents=True)
-    (group / "memory.max").write_text("max\n")
-    (group / "memory.current").write_text("10\n")
-    assert free_memory(tmp_path) == 500 * 1024
-    (group / "memory.max").write_text("300000\n")
-    assert free_memory(tmp_path) == 299990
-    assert free_memory(tmp_path / "elsewhere") > 0
-    assert memory_limit(None) == pytest.approx(free_memory() / 4, rel=0.2)
-    assert memory_limit(1000) == 1000.0
-
-
 def test_categories_are_few_coordinates_however_many_indicators_they_have():
     rng = np.random.default_rng(0)
     X, Y = (np.eye(4)[rng.choice(4, 900, p=p)] for p in ([0.25] * 4, [0.3, 0.2, 0.25, 0.25]))
@@ -259,26 +228,6 @@ def test_categories_are_few_coordinates_however_many_indicators_they_have():
     assert two_sample_test(X[:100], Y[:100], bandwidth=1.0, n_resamples=19, rng=0).route == "dense"  # small
     assert two_sample_test(X + rng.normal(size=X.shape), Y, bandwidth=1.0, n_resamples=19, rng=0).route == "dense"
     assert few_distinct(X, 4) and not few_distinct(X, 3) and not few_distinct(rng.normal(size=(600, 3)), 600)
-
-
-def test_filters_take_the_matrix_where_random_features_are_more_than_rows():
-    """A thousand features of 18 rows: the same estimates as by coordinates, with less work."""
-    rng = np.random.default_rng(0)
-    X, Y = rng.normal(size=(9, 3)), rng.normal(size=(9, 3)) + 0.5
-    points = np.vstack([X, Y])
-    features = random_fourier(Gaussian(1.5), 3, 1000, np.random.default_rng(1))
-    gram = Features("rff", features, points)
-    assert gram.coordinates().shape == (18, 1000) and gram.few_coordinates() is None
-    few = Features("rff", features, points, known=gram.coordinates()[:, :18])
-    assert few.few_coordinates() is few.known
-    labels = np.repeat(np.arange(2, dtype=np.uint16), 9)[None]
-    for estimator in (FKMSE(), TSVD(m=2), Landweber()):
-        found = part_weights(estimator, gram, (9, 9), "sample")(labels)[0]
-        each = [estimator.weights(gram.matrix()[np.ix_(part, part)]) for part in (np.arange(9), np.arange(9, 18))]
-        assert found == pytest.approx(np.concatenate(each), abs=1e-12)
-
-
-# --- what does not fit into memory ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("size", "columns"), [(50_000, 50), (60_000, 3)])

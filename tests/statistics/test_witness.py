@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom
 
 from cases import samples
-from naive_several import band as naive_band
+from naive_tests import band as naive_band
 from shrinktest import (
     FKMSE,
     KME,
