@@ -188,20 +188,20 @@ def test_import_brings_in_nothing_heavy():
     assert not any(map(has_loops, loaded))
 
 
-@pytest.mark.parametrize("twin", sorted(path.name for path in (ROOT / "tests").glob("naive*.py")))
-def test_slow_twins_import_nothing_from_the_package(twin):
-    tree = ast.parse((ROOT / "tests" / twin).read_text(encoding="utf-8"))
-    assert [found.imported for found in imports_in(twin, tree.body) if "shrinktest" in found.imported] == []
+def test_slow_twins_import_nothing_from_the_package():
+    for path in (ROOT / "tests").glob("naive*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        assert not any("shrinktest" in imported.imported for imported in imports_in(path.name, tree.body)), path
 
 
 # ------------------------------------------------------------------------------------- size, documentation
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_modules_are_small_and_say_what_they_are(module):
-    text = MODULES[module].read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 400, f"{module}: which second noun lives in it?"
-    assert ast.get_docstring(ast.parse(text))
+def test_modules_are_small_and_say_what_they_are():
+    for module, path in MODULES.items():
+        text = path.read_text(encoding="utf-8")
+        assert len(text.splitlines()) <= 400, f"{module}: which second noun lives in it?"
+        assert ast.get_docstring(ast.parse(text)), module
 
 
 APPLICATIONS, RISK = "shrinktest.applications", "shrinktest.risk"
@@ -226,32 +226,33 @@ def described(doc):
     return {name.strip().lstrip("*") for entry in margin for name in entry.split(",")}
 
 
-@pytest.mark.parametrize("name", [name for name, found in PUBLIC.items() if not isinstance(found, dict)])
-def test_public_names_are_documented(name):
-    found = PUBLIC[name]
-    assert found.__doc__ and not found.__doc__.startswith(f"{found.__name__}("), "a dataclass's own words"
-    if inspect.isclass(found):
-        methods = [key for key, value in vars(found).items() if callable(value) and not key.startswith("_")]
-        assert [key for key in methods if not inspect.getdoc(getattr(found, key))] == []
+def test_public_names_are_documented():
+    for name, value in PUBLIC.items():
+        if isinstance(value, dict):
+            continue
+        assert value.__doc__ and not value.__doc__.startswith(f"{value.__name__}("), f"{name}: a dataclass's own words"
+        if inspect.isclass(value):
+            methods = [key for key, method in vars(value).items() if callable(method) and not key.startswith("_")]
+            assert [key for key in methods if not inspect.getdoc(getattr(value, key))] == [], name
 
 
-@pytest.mark.parametrize("name", [name for name in PUBLIC if name.startswith(("shrinktest.risk", APPLICATIONS))])
-def test_parameters_of_risk_and_applications_are_documented(name):
-    found = PUBLIC[name]
-    callable_ = found.__init__ if inspect.isclass(found) and not is_dataclass(found) else found
-    taken = set(inspect.signature(callable_).parameters) - {"self", "args", "kwargs"}
-    text = inspect.getdoc(found)
-    assert {one for one in taken if one not in described(text) and f"**{one}" not in text} == set()
+def test_parameters_of_risk_and_applications_are_documented():
+    for name, value in PUBLIC.items():
+        if name.startswith((RISK, APPLICATIONS)):
+            call = value.__init__ if inspect.isclass(value) and not is_dataclass(value) else value
+            taken = set(inspect.signature(call).parameters) - {"self", "args", "kwargs"}
+            text = inspect.getdoc(value)
+            assert {key for key in taken if key not in described(text) and f"**{key}" not in text} == set(), name
 
 
-@pytest.mark.parametrize("name", shrinktest.__all__)
-def test_parameters_of_the_main_names_are_documented(name):
-    found = getattr(shrinktest, name)
-    if is_dataclass(found):
-        taken = {field.name for field in fields(found) if field.init}
-    else:
-        taken = set(inspect.signature(found).parameters) if inspect.isfunction(found) else set()
-    assert taken - described(inspect.getdoc(found)) == set()
+def test_parameters_of_the_main_names_are_documented():
+    for name in shrinktest.__all__:
+        value, taken = getattr(shrinktest, name), set()
+        if is_dataclass(value):
+            taken = {field.name for field in fields(value) if field.init}
+        elif inspect.isfunction(value):
+            taken = set(inspect.signature(value).parameters)
+        assert taken - described(inspect.getdoc(value)) == set(), name
 
 
 def test_all_lists_every_public_name():

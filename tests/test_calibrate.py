@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
-from naive_several import clopper_pearson
+from naive_tests import clopper_pearson
 from shrinktest import calibrate, two_sample_test
 
 RNG = np.random.default_rng(4)
@@ -90,14 +89,6 @@ def test_table_has_exact_intervals():
         assert np.allclose((row.low, row.high), clopper_pearson(row.rejections, 60, 0.9))
     assert "Intervals:  90% Clopper-Pearson" in found.summary()
     assert "Intervals:  99.9% Clopper" in one_thread(smallest, X, Y, n_trials=2, confidence=0.999).summary()
-
-
-def test_plot_shows_the_distribution_of_the_pvalues():
-    found = one_thread(smallest, X, Y, n_trials=50)
-    ax = found.plot()
-    steps = ax.lines[0].get_xydata()
-    assert np.isclose(np.interp(0.5, steps[:, 0], steps[:, 1]), np.mean(found.pvalues <= 0.5), atol=0.03)
-    matplotlib.pyplot.close(ax.figure)
 
 
 def test_refusals_name_the_argument():

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
-from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -16,7 +14,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.sparse import csr_array
 
-import shrinktest
 from shrinktest._check import (
     as_points,
     as_rng,
@@ -24,19 +21,13 @@ from shrinktest._check import (
     complete_points,
     count,
     level,
-    numbers_or_nan,
     positive,
-    real_values,
     resample_count,
-    rng_provenance,
 )
 from shrinktest._parallel import n_workers, usable_cores
 from shrinktest.data.read import XY, read_samples, read_variables
 
 NAN = float("nan")
-
-
-# --- points -------------------------------------------------------------------------------------------------
 
 
 def test_one_column_of_anything_numeric():
@@ -142,29 +133,6 @@ def test_integers_that_are_equal_as_floats_are_refused_and_no_others():
         assert np.array_equal(as_points(x, "X").values.reshape(np.shape(x)), expected, equal_nan=True)
 
 
-def test_every_test_refuses_integers_that_are_equal_as_floats():
-    x, z = MANY, MANY % 9
-    for call in (
-        lambda: shrinktest.two_sample_test(x, z),
-        lambda: shrinktest.two_sample_test_columns(x, z),
-        lambda: shrinktest.independence_test(z, x),
-        lambda: shrinktest.independence_test(z, z, given=x),
-        lambda: shrinktest.independence_matrix(x),
-        lambda: shrinktest.joint_independence_test(z, z, x),
-        lambda: shrinktest.k_sample_test(z, z, x),
-        lambda: shrinktest.change_point_test(x),
-        lambda: shrinktest.closer_test(z, x, z),
-        lambda: shrinktest.equivalence_test(x, z, margin=0.1, measure="distance"),
-        lambda: shrinktest.compare(x, z),
-        lambda: shrinktest.calibrate("ks_2samp", x, z, workers=1),
-    ):
-        with pytest.raises(ValueError, match="too many digits"):
-            call()
-
-
-# --- two samples --------------------------------------------------------------------------------------------
-
-
 def two_samples(X, Y, nan_policy, **labels):
     """(X, Y, names of the columns, whether values are missing)."""
     read = read_samples((X, Y), XY, nan_policy, **labels)
@@ -214,9 +182,6 @@ def test_one_nan_cell_cannot_reach_a_p_value_unnoticed():
             read([[1.0, 2.0]], [[1.0, 2.0]], "raise")
 
 
-# --- pairs --------------------------------------------------------------------------------------------------
-
-
 def test_pairs_are_dropped_together_and_have_equal_labels():
     x, y, missing = paired_samples([1, NAN, 3, 4], [[1, 1], [2, 2], [3, NAN], [4, 4]], "omit")
     assert x.tolist() == [[1], [4]] and y.tolist() == [[1, 1], [4, 4]] and missing is False
@@ -241,9 +206,6 @@ def test_pandas_is_not_imported_for_arrays():
     assert not {"pandas", "scipy", "numba"} & set(loaded)
 
 
-# --- random numbers -----------------------------------------------------------------------------------------
-
-
 def test_seeds_and_generators():
     for seed in (7, np.int64(7), np.random.SeedSequence(7), np.random.PCG64(7)):
         assert as_rng(seed).random() == np.random.default_rng(7).random()
@@ -255,23 +217,6 @@ def test_seeds_and_generators():
     ):
         with pytest.raises(error, match=r"rng|default_rng"):
             as_rng(rng)
-
-
-def test_provenance_survives_json_and_draws_the_same_numbers():
-    for bits in ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64"):
-        kind, seed = getattr(np.random, bits), np.random.SeedSequence([5, 2**70], spawn_key=(3,))
-        generator = np.random.Generator(kind(seed))
-        told = json.loads(json.dumps(rng_provenance(generator)))
-        drawn, again = generator.random(5), kind()
-        again.state = told["state"]
-        np.testing.assert_array_equal(np.random.Generator(again).random(5), drawn)
-        rebuilt = np.random.SeedSequence(told["entropy"], spawn_key=told["spawn_key"])
-        np.testing.assert_array_equal(np.random.Generator(kind(rebuilt)).random(5), drawn)
-    assert told["bit_generator"] == bits and rng_provenance(as_rng(None))["entropy"] > 0
-    assert json.dumps(rng_provenance(np.random.Generator(np.random.RandomState(0)._bit_generator)))
-
-
-# --- names and numbers --------------------------------------------------------------------------------------
 
 
 def test_names_and_numbers_are_refused_by_the_name_of_their_argument():
@@ -303,23 +248,6 @@ def test_names_and_numbers_are_refused_by_the_name_of_their_argument():
         for value in wrong:
             with pytest.raises(error, match=name):
                 read(value)
-
-
-def test_real_values():
-    given = np.arange(3.0)
-    assert real_values(given) is given
-    objects = np.array([0, 1, 2], dtype=object)
-    for values in ([0, 1, 2], np.arange(3, dtype=">f4"), objects, [Fraction(i) for i in range(3)]):
-        assert real_values(values).dtype == np.float64
-        np.testing.assert_array_equal(real_values(values), given)
-        np.testing.assert_array_equal(numbers_or_nan(values), given)
-    assert real_values(Fraction(1, 2)) == real_values(0.5) == 0.5
-    times = np.array(["2020-01-01"], dtype="M8[D]")
-    ragged, objects = [[1.0], [1.0, 2.0]], np.array([1j], dtype=object)
-    for values in (None, "1", ["1"], np.array([1j]), objects, ragged, [10**400], times):
-        with pytest.raises(TypeError):
-            real_values(values)
-        assert np.isnan(numbers_or_nan(values)).all()
 
 
 def test_cores_by_affinity_and_the_quota_of_a_container(tmp_path, monkeypatch):

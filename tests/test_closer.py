@@ -73,9 +73,6 @@ def test_more_dependence_is_below_zero():
         assert scaled.estimates == pytest.approx((factor * plain.estimates[0], plain.estimates[1]))
 
 
-# --------------------------------------------------------------------------------------------------- kinds of data
-
-
 def test_rows_that_belong_together():
     rng = np.random.default_rng(22)
     shared = rng.normal(size=(25, 1)) * 3.0
@@ -105,9 +102,6 @@ def test_missing_values():
     assert closer_test(gaps, Y, Z, nan_policy="indicator").n_observations == (24, 22, 27)
 
 
-# ------------------------------------------------------------------------------------------------ several candidates
-
-
 @pytest.mark.parametrize("method", ["holm", "fdr_bh"])
 def test_every_two_candidates_are_compared(method):
     result = closer_test(X, MODELS, method=method, bandwidth=1.5, names="seen")
@@ -125,16 +119,6 @@ def test_every_two_candidates_are_compared(method):
     listed = closer_test(X, list(MODELS.values()), method=method, bandwidth=1.5, names=("seen", *MODELS))
     assert listed.pairs == result.pairs and closer_test(X, *MODELS.values()).names == ("X", "Y1", "Y2", "Y3", "Y4")
     assert result.bandwidth == 1.5 and len(closer_test(X, MODELS, bandwidth=1.5, alpha=1e-99).best) == 4
-
-
-def test_routes_and_workers_agree():
-    x, y, z = (sample[:20, :1] for sample in (X, Y, Z))
-    for measure in ("distance", "dependence"):
-        dense = closer_test(x, y, z, measure=measure, gram="dense").pvalue
-        assert closer_test(x, y, z, measure=measure, gram="factor").pvalue == pytest.approx(dense, rel=1e-5)
-        landmarks = closer_test(x, y, z, measure=measure, gram="nystrom", rank=60, rng=0)
-        assert landmarks.pvalue == pytest.approx(dense, rel=1e-3) and "permutation" not in str(landmarks.notes)
-    assert closer_test(X, Y, Z, rng=0, workers=1) == closer_test(X, Y, Z, rng=0, workers=2)
 
 
 def test_answers_and_a_summary():
@@ -155,22 +139,6 @@ def test_answers_and_a_summary():
     assert answer(x, variables, measure="hsic") == "X depends most on same, and clearly less on all others."
     result = closer_test(X, Y, Z, bandwidth=1.3)
     assert str(result.summary()).splitlines()[:7] == SUMMARY and result.rows() == result.to_dict()["pairs"]
-
-
-def test_pictures():
-    from matplotlib.figure import Figure
-
-    several = closer_test(X, MODELS)
-    for result in (several, closer_test(X, Y, Z, alternative="less"), closer_test(X, Y, Y.copy())):
-        ax = result.plot(Figure().subplots())
-        assert ax.get_title().replace("\n", " ") == result.answer and ax.get_xlabel()
-    ax = several.plot(Figure().subplots())
-    assert [label.get_text() for label in ax.get_yticklabels()] == list(several.ranked)
-    drawn = [line.get_xdata() for line in ax.lines if len(line.get_xdata()) == 1]
-    assert min(one[0] for one in drawn) == 0.0
-
-
-# ---------------------------------------------------------------------------------------------------- what says nothing
 
 
 def test_what_says_nothing_and_notes():
@@ -221,9 +189,6 @@ def test_what_cannot_be_compared(data, given, error, message):
         closer_test(*data, **given)
 
 
-# --------------------------------------------------------------------------------------------------------- the level
-
-
 def test_the_level():
     """Of candidates on both sides of X, and of three samples of one distribution."""
     rng = np.random.default_rng(11)
@@ -233,13 +198,6 @@ def test_the_level():
     assert low <= rejected <= high
     rejected = sum(closer_test(*rng.normal(size=(3, 25)), workers=1).reject() for _ in range(300))
     assert rejected <= stats.binom(300, 0.05).ppf(0.5)
-
-
-def test_two_distributions_of_the_study_are_at_one_distance():
-    deviation, rng = closer_levels.as_far_as(1.0), np.random.default_rng(13)
-    x, y, z = rng.normal(size=4000), rng.normal(1.0, 1.0, 4000), rng.normal(0.0, deviation, 4000)
-    result = closer_test(x, y, z, bandwidth=closer_levels.BANDWIDTH)
-    assert abs(result.statistic) < 4.0 and result.clearest.error < 0.01 < result.estimates[0]
 
 
 def test_the_published_levels_are_what_the_notes_say():

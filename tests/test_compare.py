@@ -42,9 +42,6 @@ def result():
     return compare(A, B, rng=0, **FAST)
 
 
-# --- p-values -----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("policy", ["indicator", "omit"])
 @pytest.mark.parametrize("estimator", ["auto", "kme"])
 def test_pvalues_are_those_of_the_two_tests(policy, estimator):
@@ -78,9 +75,6 @@ def test_it_finds_what_changed_and_nothing_else(result):
     assert not same.reject() and same.changed() == ()
 
 
-# --- effects ------------------------------------------------------------------------------------------------
-
-
 def test_effects_are_those_of_slow_computations(result):
     frame = result.to_frame().fillna({"level": ""}).set_index(["column", "effect", "level"]).sort_index()
     x, y = A["age"].to_numpy(), B["age"].to_numpy()
@@ -100,9 +94,6 @@ def test_effects_are_those_of_slow_computations(result):
     assert [row["low"], row["high"]] == pytest.approx(expected)
 
 
-# --- tables as people have them -----------------------------------------------------------------------------
-
-
 def test_every_library_gives_the_same(result):
     expected = result.to_frame()
     for convert in (pl.from_pandas, pa.Table.from_pandas):
@@ -115,26 +106,6 @@ def test_columns_of_one_table_only_are_named_and_not_compared(result):
     found = compare(A.assign(old=1.0), B.assign(new=2.0, other="z"), names=("March", "April"), rng=0, **FAST)
     assert found.only == (("old",), ("new", "other")) and found.pvalue == result.pvalue
     assert found.answer.startswith("Only March has the column old. Only April has the columns new, other. ")
-
-
-def test_columns_without_variation_or_values_are_not_tested():
-    a, b = (one.assign(one="same", none=np.nan) for one in (A, B))
-    found = compare(a, b, rng=0, **FAST)
-    rows = found.table.set_index("column")
-    for name in ("one", "none"):
-        assert math.isnan(rows.loc[name, "pvalue"]) and not rows.loc[name, "reject"]
-        assert "not tested" in rows.loc[name, "change"]
-    assert len(found.columns) == 5 and found.changed() == ("income",)
-
-
-def test_identifiers_are_left_out_unless_asked_for():
-    a, b = (one.assign(id=[f"r{i}-{len(one)}" for i in range(len(one))]) for one in (A, B))
-    found = compare(a, b, rng=0, **FAST)
-    assert ("id",) not in found.columns.labels and any("'id' is not tested" in note for note in found.notes)
-    numbered = A.assign(row=range(40)), B.assign(row=range(36))
-    assert ("row",) in compare(*numbered, rng=0, **FAST).columns.untested
-    asked = compare(*numbered, rng=0, column_types={"row": "number"}, **FAST)
-    assert ("row",) in asked.columns.labels
 
 
 def test_small_tables_have_effects_without_intervals():

@@ -12,11 +12,9 @@ from scipy import stats
 from scipy.optimize import brentq
 from statsmodels.stats.proportion import proportion_confint
 
-import naive_equivalence as naive
+import naive_effects as naive
 from shrinktest import equivalence_test, independence_test, two_sample_test
-from shrinktest.effects.jackknife import Estimate
-from shrinktest.effects.separability import Area, roc_area
-from shrinktest.kernels import Gaussian, Linear, Precomputed, Rescaled
+from shrinktest.kernels import Gaussian, Precomputed
 
 ROOT = Path(__file__).resolve().parent.parent
 RNG = np.random.default_rng(0)
@@ -35,9 +33,6 @@ def distance_of(gram, n):
     apart = ~np.eye(n, dtype=bool)
     a, b, c = (part[apart].mean() for part in (gram[:n, :n], gram[n:, n:], gram[:n, n:]))
     return a, b, c
-
-
-# --------------------------------------------------------------------------------------------------------- the p-value
 
 
 def test_it_is_its_slow_twin():
@@ -107,25 +102,11 @@ def test_answers_are_those_of_the_earlier_test(measure, given, answer):
     assert (found.pvalue, found.upper, found.margin) == pytest.approx(answer, rel=1e-6)
 
 
-@pytest.mark.parametrize("value", [-0.2, -0.01, 0.0, 0.02, 0.2])
-@pytest.mark.parametrize("jackknife", [1e-3, 5e-2])
-def test_p_values_and_upper_limits_agree_wherever_the_estimate_is(value, jackknife):
-    estimate, area = Estimate(value, jackknife, 1e-3, 30), Area(0.5 + value, jackknife, (20, 30), 0.7)
-    for alpha in (0.01, 0.05, 0.2):
-        for one, margins in ((estimate, np.linspace(0.001, 0.999, 300)), (area, np.linspace(0.501, 0.999, 300))):
-            pvalues = np.array([one.below(margin)[1] for margin in margins])
-            np.testing.assert_array_equal(pvalues <= alpha, one.interval(1.0 - 2.0 * alpha)[1] <= margins)
-            assert (np.diff(pvalues) <= 1e-15).all()
-
-
 def test_a_p_value_is_never_zero_nor_above_one():
     x, y = RNG.normal(size=(2, 3000))
     near = equivalence_test(x, y, margin=0.9, measure="distance")
     far = equivalence_test(x[:50], y[:50] + 50.0, margin=0.001, measure="distance")
     assert 0.0 < near.pvalue < 1e-100 and 0.99 < far.pvalue <= 1.0 and not far.equivalent
-
-
-# ---------------------------------------------------------------------------------------------------------- the margin
 
 
 def test_a_shift_is_a_margin_as_the_slow_twin_has_it():
@@ -150,26 +131,6 @@ def test_a_shift_is_a_margin_as_the_slow_twin_has_it():
     assert one == same > 0.0
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", "linear", "whitened"])
-@pytest.mark.parametrize("scale", ["sd", "mad", "rank", "deviation", None, (100.0, 50.0)])
-def test_a_margin_by_a_function_is_in_the_units_of_the_kernel(scale, kernel):
-    rows, seen = np.random.default_rng(0).normal(size=(60, 2)) * [100.0, 50.0], []
-
-    def moved(points):
-        seen.append(points)
-        return points + 0.2
-
-    told = {"margin": moved, "measure": "distance", "kernel": kernel}
-    found = equivalence_test(rows[:30], rows[30:], scale=scale, **told)
-    pooled = rows if scale is None else Rescaled(Linear(), scale, rows).moved(rows)
-    plain = equivalence_test(pooled[:30], pooled[30:], scale=None, **told)
-    np.testing.assert_allclose(seen[0], seen[1], rtol=1e-12, atol=1e-12)
-    assert found.margin == pytest.approx(plain.margin, rel=1e-9)
-
-
-# --------------------------------------------------------------------------------------------------- results and data
-
-
 def test_tables_and_missing_values():
     table = pd.DataFrame({"dose": X[:, 0], "team": np.where(X[:, 1] > 0, "a", "b")})
     other = table.sample(frac=1.0, random_state=1)[["team", "dose"]].reset_index(drop=True)
@@ -186,8 +147,6 @@ def test_tables_and_missing_values():
         notes = str(equivalence_test(*gaps, **given, nan_policy="indicator").notes)
         assert ("Column 'a' is missing in 40% of X and 70% of Y" in notes) == noted
 
-
-# ----------------------------------------------------------------------------------------------- what says nothing
 
 FLAT = np.eye(40)[0]
 
@@ -211,18 +170,6 @@ def test_where_there_is_no_variance_nothing_is_shown(data, given):
     found = equivalence_test(*data, margin=0.3 if given["measure"] != "auc" else 0.99, **given)
     assert (found.pvalue, found.equivalent) == (1.0, False) and np.isnan(found.upper) and np.isnan(found.statistic)
     assert "nothing was shown" in found.notes[-1] and "(no upper limit)" in found.answer
-
-
-def test_the_variance_of_an_area_counts_ties():
-    rng, second = np.random.default_rng(5), np.repeat([False, True], [15, 20])
-    found = []
-    for _ in range(2000):
-        scores = (rng.random(35) < 0.3).astype(float)
-        if np.ptp(scores) > 0.0:
-            one = roc_area(scores, second, np.zeros(35, dtype=int), np.arange(35), 0.0)
-            found.append((one.value, one.variance))
-    values, variances = np.array(found).T
-    assert variances.mean() == pytest.approx(values.var(), rel=0.05)
 
 
 def test_messages():
@@ -255,9 +202,6 @@ def test_summary(measure):
     assert found.to_dict()["kernel"] and found.to_dict()["reject"] is found.equivalent
     same = equivalence_test(X, other_of(measure), margin=MARGINS[measure], measure=measure, workers=1)
     assert same.pvalue == found.pvalue
-
-
-# --------------------------------------------------------------------------------------------------------- the level
 
 
 def test_the_level_at_the_margin_is_held():

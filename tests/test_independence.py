@@ -6,14 +6,13 @@ import itertools
 from math import factorial
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
-import naive
 import naive_kernels
 import naive_tests
 import refits
+from cases import WIDTHS, X, Y, pair_test, values
 from shrinktest import (
     FKMSE,
     KME,
@@ -34,12 +33,10 @@ from shrinktest.datasets import load_eckerle4
 from shrinktest.estimators import ESTIMATORS
 from shrinktest.permutations.base import Draws
 from shrinktest.permutations.schemes import Pairings
-from small import WIDTHS, X, Y, pair_test, values
 
 K = naive_kernels.gaussian(X, X, WIDTHS[0])
 L = naive_kernels.gaussian(Y, Y, WIDTHS[1])
 WIDE = {"bandwidth_x": WIDTHS[0], "bandwidth_y": WIDTHS[1]}
-
 WEIGHTED = [
     *(KME(), SKMSE(), SKMSE(rule="plugin"), SKMSE(alpha=0.3), SKMSE(decay=(2.0, 1.5))),
     *(FKMSE(loo="deletion"), FKMSE(loo="paper"), FKMSE(loo="averaged"), FKMSE(lam=0.2), FKMSE(lam_cov=0.3)),
@@ -53,9 +50,6 @@ FORMS = {"biased": naive_tests.hsic_biased, "unbiased": naive_tests.hsic_unbiase
 def pairings(n, count, seed=0):
     """The pairings that a test with this seed uses, the identity first."""
     return Draws.of(Pairings(n), count, np.random.default_rng(seed)).rows()
-
-
-# --- the statistic, observed and relabelled -----------------------------------------------------------------
 
 
 def test_the_operator_is_refitted_for_every_pairing():
@@ -137,9 +131,6 @@ def test_units_do_not_matter():
         assert other.bandwidth == pytest.approx((a * result.bandwidth[0], b * result.bandwidth[1]), rel=1e-9)
 
 
-# --- exhaustive nulls ---------------------------------------------------------------------------------------
-
-
 def test_exhaustive_p_values():
     n = 4
     for estimator in (e for e in WEIGHTED if "loo=" not in repr(e)):
@@ -149,23 +140,6 @@ def test_exhaustive_p_values():
         np.testing.assert_allclose(result.null_distribution, expected, rtol=1e-6, atol=1e-10, err_msg=repr(estimator))
         assert result.pvalue == np.mean(expected >= expected[0] - 1e-9)
         assert (result.exact, result.n_resamples) == (True, factorial(n))
-
-
-def test_exhaustive_p_values_of_more_pairs():
-    n = 6
-    for name in ("kme", "skmse", "mkme"):
-        result, centred = pair_test(X[:n], Y[:n], name, n_resamples=np.inf), []
-        for Z, width in ((X[:n], result.bandwidth[0]), (Y[:n], result.bandwidth[1])):
-            e = refits.noise(MKME(), width**2, Z) if name == "mkme" else 0.0
-            centred.append(naive_tests.centred(naive_kernels.corrupted(Z, Z, width**2, 2 * e)))
-        weights = naive.skmse if name == "skmse" else naive.kme
-
-        def statistic(_, permuted, first=centred[0], weights=weights):  # centring and permuting commute
-            M = first * permuted
-            return weights(M) @ M @ weights(M)
-
-        assert result.pvalue == naive_tests.p_independence(*centred, statistic, 1e-10)
-        assert len(set(result.null_distribution)) > 300 or name == "skmse"
 
 
 def test_p_values_of_scipy():
@@ -187,16 +161,6 @@ def test_enumeration_starts_when_the_resamples_suffice():
     below, at = (pair_test(X[:5], Y[:5], n_resamples=count) for count in (119, 120))
     assert (below.exact, below.n_resamples) == (False, 119) and (at.exact, at.n_resamples) == (True, 120)
     assert at.statistic == at.null_distribution[0]
-
-
-# --- input and refusals -------------------------------------------------------------------------------------
-
-
-def test_lists_and_tables():
-    table = pd.DataFrame(np.hstack([X, Y]), columns=list("abcde"))
-    for x, y in ((X.tolist(), Y.tolist()), (table[["a", "b"]], table[["c", "d", "e"]])):
-        np.testing.assert_array_equal(values(pair_test(x, y, scale=None)), values(pair_test(X, Y)))
-    np.testing.assert_array_equal(values(pair_test(table["a"], table["c"])), values(pair_test(X[:, 0], Y[:, :1])))
 
 
 def test_real_data():
@@ -231,8 +195,3 @@ def test_refusals_name_the_argument():
         given = {"X": X, "Y": Y, **arguments}
         with pytest.raises(ValueError, match=name):
             independence_test(given.pop("X"), given.pop("Y"), **given)
-
-
-def test_why_pooled_tuning_makes_no_sense_here():
-    everything = np.kron(naive_tests.centred(K[:4, :4]), naive_tests.centred(L[:4, :4]))  # all n^2 pairs
-    assert naive.skmse_factor(everything) == 0.0 and naive.fkmse_choice(everything) == np.inf

@@ -1,4 +1,4 @@
-"""two_sample_test: its statistic against the definition, exhaustive p-values, refusals."""
+"""two_sample_test against the definition and by enumeration; and symmetry about a point, which is its twin."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from scipy import stats
 import naive_kernels
 import naive_tests
 import refits
+from cases import BANDWIDTH, POINTS, ROWS, SIZES, samples, split_test, values
+from cases import TUNED_BY_GRAM as TUNED
 from shrinktest import (
     FKMSE,
     KME,
@@ -20,6 +22,7 @@ from shrinktest import (
     MMKME,
     SKMSE,
     TSVD,
+    AggregateResult,
     Gaussian,
     IteratedTikhonov,
     Landweber,
@@ -27,16 +30,15 @@ from shrinktest import (
     Linear,
     NuMethod,
     Polynomial,
+    symmetry_test,
     two_sample_test,
 )
 from shrinktest.estimators import ESTIMATORS
 from shrinktest.permutations.base import Draws
 from shrinktest.permutations.schemes import Labels
-from small import BANDWIDTH, POINTS, SIZES, TUNED, samples, split_test, values
 
 TARGET = ([[0.0, 0.0], [0.5, -0.5]], [0.4, 0.3])
 TUNINGS = ("sample", "joint", "pooled")
-
 #: Every rule for an amount, and every way of tuning.
 TUNABLE = [
     *(cls(tuning=tuning) for cls in TUNED for tuning in TUNINGS),
@@ -72,9 +74,6 @@ def masks(m, n, count, seed=0):
     """The relabellings that a test with this seed uses, the identity first, as (S, T)."""
     drawn = Draws.of(Labels((m, n)), count, np.random.default_rng(seed)).rows() == 0
     return [(np.flatnonzero(mask), np.flatnonzero(~mask)) for mask in drawn]
-
-
-# --- the statistic, observed and relabelled -----------------------------------------------------------------
 
 
 def test_both_samples_are_refitted_in_every_relabelling():
@@ -165,9 +164,6 @@ def test_the_median_bandwidth_is_that_of_the_pooled_sample():
     np.testing.assert_array_equal(values(result), values(split_test(*samples(7, 4), bandwidth=result.bandwidth)))
 
 
-# --- estimates ----------------------------------------------------------------------------------------------
-
-
 def test_the_statistic_is_the_distance_of_the_estimates_in_any_order():
     for estimator, sizes in itertools.product([*ESTIMATORS, FKMSE(lam_cov=0.1), SKMSE(target=TARGET)], SIZES):
         X, Y = samples(*sizes)
@@ -178,23 +174,6 @@ def test_the_statistic_is_the_distance_of_the_estimates_in_any_order():
         for pair in ((Y, X), (X[::-1], Y[[2, 3, 0, 1, *range(4, len(Y))]])):
             other = split_test(*pair, estimator, form="biased", n_resamples=0)
             assert other.statistic == pytest.approx(result.statistic, rel=1e-7, abs=1e-12), estimator
-
-
-def test_amounts_of_the_estimates():
-    """In the unit of the parameter; a common amount is common to both."""
-    X, Y = samples(6, 4)
-    for cls in (SKMSE, Landweber, MKME, MMKME):
-        for tuning in TUNINGS:
-            first, second = split_test(X, Y, cls(tuning=tuning), n_resamples=0).estimates
-            assert (first.shrinkage == second.shrinkage) == (tuning != "sample")
-    lam_cov = refits.amount(FKMSE(), gram(X), gram(Y))["lam_cov"]
-    first, second = split_test(X, Y, "fkmse", bandwidth=BANDWIDTH).estimates
-    assert (first.shrinkage, second.shrinkage) == pytest.approx((6 * lam_cov, 4 * lam_cov), rel=1e-9)
-    refitted = FKMSE(lam=first.shrinkage).fit(X, Gaussian(BANDWIDTH))
-    np.testing.assert_allclose(first.weights, refitted.weights, rtol=1e-10)
-
-
-# --- exhaustive nulls ---------------------------------------------------------------------------------------
 
 
 def test_exhaustive_p_values():
@@ -252,18 +231,6 @@ def test_enumeration_starts_when_the_resamples_suffice():
     assert at.statistic == at.null_distribution[0]
 
 
-# --- input and refusals -------------------------------------------------------------------------------------
-
-
-def test_lists_tables_and_columns_in_another_order():
-    X, Y = samples(6, 4)
-    expected = values(split_test(X, Y))
-    table_x, table_y = (pd.DataFrame(Z, columns=["a", "b"]) for Z in (X, Y))
-    for x, y in ((X.tolist(), Y.tolist()), (table_x, table_y), (table_x, table_y[["b", "a"]])):
-        np.testing.assert_array_equal(values(split_test(x, y, scale=None)), expected)
-    np.testing.assert_array_equal(values(split_test(table_x["a"], table_y["a"])), values(split_test(X[:, 0], Y[:, :1])))
-
-
 def test_refusals_name_the_argument():
     for arguments, error, name in (
         ({"estimator": "kmee"}, ValueError, "estimator"),
@@ -291,3 +258,78 @@ def test_refusals_name_the_argument():
         given = {"X": POINTS[:6], "Y": POINTS[6:10], **arguments}
         with pytest.raises(error, match=name):
             two_sample_test(given.pop("X"), given.pop("Y"), **given)
+
+
+RNG = np.random.default_rng(3)
+SKEWED = RNG.exponential(size=(7, 2)) - np.log(2.0)
+TUNED_ROWS = [estimator for row in ROWS.values() for estimator in row.tuned]
+
+
+def naive_pvalue(rows, bandwidth):
+    """Share of sign patterns with a distance of kernel means at least as large as that of the rows themselves."""
+
+    def distance(signs):
+        z = signs[:, None] * rows
+        apart, reflected = (np.sum((z[:, None] - other[None]) ** 2, axis=2) for other in (z, -z))
+        gap = np.exp(-apart / (2.0 * bandwidth**2)) - np.exp(-reflected / (2.0 * bandwidth**2))
+        return 2.0 * gap.mean()
+
+    values = [distance(np.array(signs)) for signs in itertools.product([1.0, -1.0], repeat=len(rows))]
+    return np.mean(np.array(values) >= values[0] - 1e-10), values[0]
+
+
+def test_enumerated_pvalue_is_that_of_all_sign_patterns():
+    pvalue, statistic = naive_pvalue(SKEWED, 1.3)
+    result = symmetry_test(SKEWED, bandwidth=1.3, n_resamples=np.inf)
+    assert result.exact
+    assert result.pvalue == pytest.approx(pvalue, abs=1e-12)
+    assert result.statistic == pytest.approx(statistic, rel=1e-9)
+
+
+def test_every_estimator_keeps_its_level_over_all_sign_patterns():
+    signs = np.array(list(itertools.product([1.0, -1.0], repeat=6)))[:32]  # the others are their opposites
+    for estimator in TUNED_ROWS:
+        pvalues = np.array(
+            [symmetry_test(s[:, None] * SKEWED[:6], estimator=estimator, n_resamples=np.inf).pvalue for s in signs]
+        )
+        for alpha in np.unique(pvalues):
+            assert (pvalues <= alpha).mean() <= alpha + 1e-12, estimator
+
+
+def test_equals_the_test_of_pairs_of_rows_and_their_reflections():
+    rows = RNG.exponential(size=(25, 2))
+    for estimator in (*TUNED_ROWS, ["kme", "skmse"]):
+        result = symmetry_test(rows, about=[0.7, 1.0], estimator=estimator, rng=0)
+        z = rows - [0.7, 1.0]
+        assert result.pvalue == two_sample_test(z, -z, paired=True, estimator=estimator, rng=0).pvalue
+        assert result.n_observations == (25,)
+
+
+def test_auto_and_tables():
+    table = pd.DataFrame(RNG.exponential(size=(80, 2)) - 1.0, columns=["pH", "flow"])
+    result = symmetry_test(table, estimator="auto", rng=0)
+    assert isinstance(result, AggregateResult)
+    assert result.reject()
+    scaled = symmetry_test(table * [1.0, 1e6], rng=0)  # columns of a table are in units of their spread
+    assert scaled.pvalue == symmetry_test(table, rng=0).pvalue
+    table.iloc[3, 0] = np.nan
+    left = symmetry_test(table, nan_policy="omit", rng=0)
+    assert left.n_observations == (79,)
+    assert left.pvalue == symmetry_test(table.drop(3), rng=0).pvalue
+    assert np.isnan(symmetry_test(table, nan_policy="propagate").pvalue)
+
+
+@pytest.mark.parametrize(
+    "X, options, error, named",
+    [
+        (SKEWED, {"about": [0.0, 1.0, 2.0]}, ValueError, "about"),
+        (SKEWED, {"about": np.nan}, ValueError, "about"),
+        (SKEWED, {"nan_policy": "indicator"}, ValueError, "nan_policy"),
+        (np.where(SKEWED > 1.0, np.nan, SKEWED), {}, ValueError, "X"),
+        (pd.DataFrame({"a": ["x", "y", "x"], "b": [1.0, 2.0, 3.0]}), {}, TypeError, "'a'"),
+        (SKEWED[:4], {}, ValueError, "alpha"),
+    ],
+)
+def test_bad_input_names_the_argument(X, options, error, named):
+    with pytest.raises(error, match=named):
+        symmetry_test(X, **options)

@@ -1,16 +1,22 @@
-"""What other packages call it, and functions of the user's that take other arguments: errors that say what is meant."""
+"""Words: names that other packages use, docstrings, notes, types, and arguments that are refused by name."""
 
 from __future__ import annotations
 
-import sys
+import inspect
+import re
 from functools import partial
+from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import shrinktest
 from shrinktest import (
     calibrate,
+    change_point_test,
     compare,
+    equivalence_test,
     independence_matrix,
     independence_test,
     joint_independence_test,
@@ -21,8 +27,10 @@ from shrinktest import (
     two_sample_test,
     two_sample_test_columns,
 )
-from shrinktest._check import check_signature
-from shrinktest._parallel import kernel_progress, progress_steps
+from shrinktest._docs import documented
+from shrinktest.notes import TEXTS, Note, has_code, note
+from shrinktest.power import designs
+from shrinktest.power.designs import MeanShift
 from shrinktest.risk import loss_path, risk_study
 
 X, Y = np.random.default_rng(0).normal(size=(2, 12, 2))
@@ -66,11 +74,6 @@ def test_one_of_several_and_several_of_one(verb, given, meant):
         verb(**{given: 0.05})
 
 
-def test_samples_have_no_name():
-    with pytest.raises(TypeError, match="unexpected keyword argument 'sample'"):
-        k_sample_test(X, Y, sample=X)
-
-
 def test_what_kernels_are_called_elsewhere():
     with pytest.raises(ValueError, match="kernel 'rbf' is called 'gaussian' here"):
         two_sample_test(X, Y, kernel="rbf")
@@ -100,11 +103,6 @@ def test_functions_with_other_arguments(call, said):
         call()
 
 
-def test_functions_that_can_be_called():
-    for function in (max, np.add, lambda x, y=1, *more: 0, partial(lambda a, x, y: 0, 1)):
-        check_signature(function, ("X", "Y"), "it")
-
-
 def test_kernels_move_a_bar(capsys):
     wide = np.random.default_rng(1).normal(size=(2, 400, 3))
     two_sample_test(*wide, n_resamples=19, rng=0, progress=True)
@@ -116,20 +114,173 @@ def test_kernels_move_a_bar(capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_a_bar_is_there_only_where_something_is_to_be_shown(capsys):
-    with kernel_progress(True):
-        pass
-    with kernel_progress(False):
-        progress_steps(3)()
-    progress_steps(3)()
-    assert capsys.readouterr().err == ""
-    with kernel_progress(True):
-        advance = progress_steps(2)
-        advance(), advance()
-    assert "2/2" in capsys.readouterr().err
+RNG = np.random.default_rng(0)
+FIRST, SECOND, THIRD = RNG.normal(size=(3, 30, 2))
+FEW = {"n_resamples": 19, "rng": 0}
+HUGE = 10**400
+RAGGED = [[1, 2], [3]]
 
 
-def test_no_bar_where_there_is_nothing_to_write_to(monkeypatch):
-    monkeypatch.setattr(sys, "stderr", None)
-    with kernel_progress(True):
-        progress_steps(2)()
+def test_integers_beyond_floating_point_numbers_are_refused_by_name():
+    for test, name in (
+        (lambda: change_point_test(FIRST, trim=HUGE), "trim"),
+        (lambda: equivalence_test(FIRST, SECOND, margin=HUGE, measure="distance"), "margin"),
+        (lambda: permutation_test(sum, HUGE), "permutations"),
+        (lambda: permutation_test(sum, (30, HUGE)), "permutations"),
+        (lambda: calibrate(lambda x, y: 0.5, FIRST, SECOND, n_trials=HUGE), "n_trials"),
+        (lambda: power_study(MeanShift(), "kme", 20, n_trials=HUGE), "n_trials"),
+        (lambda: solve_sample_size(MeanShift(), n_trials=HUGE), "n_trials"),
+    ):
+        with pytest.raises(ValueError, match=name):
+            test()
+
+
+def test_lists_of_different_lengths_and_arrays_are_refused_by_name():
+    for test, name in (
+        (lambda: two_sample_test(FIRST, SECOND, scale=RAGGED, **FEW), "scale"),
+        (lambda: two_sample_test_columns(FIRST, SECOND, bandwidth=RAGGED, **FEW), "bandwidth"),
+        (lambda: independence_matrix(FIRST, bandwidth_x=RAGGED, **FEW), "bandwidth_x"),
+        (lambda: independence_test(FIRST[:, 0], SECOND[:, 0], given=RAGGED, **FEW), "given"),
+        (lambda: independence_matrix(FIRST, given=RAGGED, **FEW), "given"),
+        (lambda: two_sample_test(FIRST, SECOND, covariates=(RAGGED, RAGGED), **FEW), "covariates of X"),
+    ):
+        with pytest.raises(ValueError, match=f"^{name} "):
+            test()
+    several = (two_sample_test, two_sample_test_columns, independence_test, independence_matrix, k_sample_test, compare)
+    for test, name in (
+        *((test, name) for test in several for name in ("nan_policy", "gram", "progress")),
+        *((test, "paired") for test in (two_sample_test, compare)),
+        (joint_independence_test, "nan_policy"),
+        (lambda x, y, **told: change_point_test(x, **told), "nan_policy"),
+        (lambda x, y, **told: permutation_test(sum, 9, **told), "vectorized"),
+    ):
+        for array in (np.array([]), np.array([1, 2])):
+            with pytest.raises((TypeError, ValueError), match=f"^{name} must be "):
+                test(FIRST, SECOND, **{name: array}, **FEW)
+
+
+def verb(X, *, paired=False, extra=1, alpha=0.05, rng=None):
+    """Test something.
+
+    Parameters
+    ----------
+    X : array_like
+        Rows.
+    rng
+        Its own sentence.
+    extra : int, default 1
+        Not shared.
+
+    Notes
+    -----
+    A note.
+    """
+
+
+def test_parameters_are_filled_in_in_the_order_of_the_signature():
+    assert documented(verb) is verb
+    lines = verb.__doc__.splitlines()
+    entries = [line.split(" : ")[0] for line in lines if " : " in line]
+    assert entries == list(inspect.signature(verb).parameters)
+    assert lines[lines.index("    Seed or random generator.") + 1] == "    Its own sentence."
+    titles = [title for title, below in pairwise(lines) if below and set(below) == {"-"}]
+    assert titles == ["Parameters", "Raises", "Warns", "Notes"]
+
+
+def test_a_parameter_that_nobody_describes_is_an_error_and_a_missing_docstring_is_not():
+    def undescribed(nonsense):
+        """Parameters.
+
+        Parameters
+        ----------
+        alpha : float
+            A level.
+        """
+
+    with pytest.raises(KeyError, match="nonsense"):
+        documented(undescribed)
+    undescribed.__doc__ = None  # as with python -OO
+    assert documented(undescribed) is undescribed
+
+
+SOURCE = "\n".join(path.read_text(encoding="utf-8") for path in Path(shrinktest.__file__).parent.rglob("*.py"))
+
+
+def test_every_code_has_a_short_text_and_is_used():
+    for code, text in TEXTS.items():
+        assert re.fullmatch("[a-z-]+", code) and len(text.split()) <= 40, code
+        assert SOURCE.count(f'"{code}"') > 1, code  # in the table, and where it is noted
+    assert set(re.findall(r'\bnote\(\s*"([^"]+)"', SOURCE)) <= set(TEXTS)
+
+
+def test_notes_are_filtered_by_their_codes():
+    made = note("few-units", where="There are", count=3, units="groups", what="the level", least=10)
+    assert isinstance(made, Note) and made == "There are only 3 groups; the level was measured from 10 on."
+    assert (
+        has_code(made, "rounding", "few-units") and not has_code(made, "rounding") and not has_code("text", "rounding")
+    )
+
+
+#: Right calls and classes, of which a type checker must say nothing.
+RIGHT = """
+import numpy as np
+from pathlib import Path
+from numpy.typing import NDArray
+
+class Mine(shrinktest.Kernel):
+    def evaluate(self, X: NDArray[np.float64], Y: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.ones((len(X), len(Y)))
+    def diagonal(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.ones(len(X))
+    def resolve(self, Z: NDArray[np.float64], rng: object = None) -> "Mine":
+        return self
+
+def right(X: NDArray[np.float64]) -> None:
+    names = ["a", "b"]
+    statistic, pvalue = shrinktest.two_sample_test(X, X.tolist(), estimator=["kme", "fkmse"], names=names, rng=0)
+    shrinktest.two_sample_test(Path("a.csv"), "b.csv", kernel=Mine(), n_resamples=np.inf).to_json(Path("c.json"))
+    shrinktest.compare(X, X, names=names).summary().upper()
+    shrinktest.equivalence_test(X, X, margin=0.1, measure="distance", names=names)
+    shrinktest.closer_test(X, X, X, names=[*names, "c"])
+"""
+MODULES = {"shrinktest": shrinktest, "shrinktest.power.designs": designs}
+
+
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory):
+    """What mypy says of lines of a user's code, in their order."""
+    api = pytest.importorskip("mypy.api")
+    lines = ["from typing import Any", *(f"import {module}" for module in MODULES)]
+    lines += [f"reveal_type({module}.{name})" for module, found in MODULES.items() for name in found.__all__]
+    lines += [f"{module}.Tset" for module in MODULES]
+    lines += ["def lags(X: Any, Y: Any) -> None:"]
+    lines += ["    reveal_type(shrinktest.independence_test(X, Y, lags=[1], shift='circular').labels)"]
+    lines.insert(0, "import shrinktest" + RIGHT)
+    file = tmp_path_factory.mktemp("typed") / "user.py"
+    file.write_text("\n".join(lines), encoding="utf-8")
+    said, errors, _ = api.run(
+        [
+            "--strict",
+            "--no-incremental",
+            "--config-file=",
+            "--follow-imports=silent",
+            "--ignore-missing-imports",
+            str(file),
+        ]
+    )
+    assert not errors
+    return said.splitlines()[:-1]
+
+
+def test_nothing_is_said_of_right_calls(checked):
+    right = tuple(f"user.py:{line}:" for line in range(1, RIGHT.count("\n") + 2))
+    assert [line for line in checked if any(one in line for one in right)] == []
+
+
+def test_every_public_name_has_a_type_and_others_are_errors(checked):
+    types = [re.search(r'Revealed type is "(.*)"', line) for line in checked]
+    public = sum(len(found.__all__) for found in MODULES.values())
+    assert all(found and found[1] != "Any" for found in types[:public])
+    assert [line.split("error: ")[1] for line in checked[public:-1]] == [
+        'Module has no attribute "Tset"  [attr-defined]'
+    ] * len(MODULES)

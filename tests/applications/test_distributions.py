@@ -6,14 +6,12 @@ import math
 
 import numpy as np
 import pytest
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.svm import SVC, OneClassSVM
+from sklearn.svm import SVC
 
 import naive
-import naive_distributions
+import naive_applications
 import naive_kernels
 from shrinktest import FKMSE, KME, MKME, MMKME, SKMSE, Gaussian, Linear, Polynomial
 from shrinktest.applications import DistributionKernel, inner_products
@@ -39,16 +37,16 @@ def test_one_sum_per_pair(kernel, name):
     train, new = embedded(TRAIN, kernel, name), embedded(NEW, kernel, name)
     k = KERNELS[kernel]
     linear = DistributionKernel(estimator=name, kernel=kernel, level2="linear")
-    np.testing.assert_allclose(linear.fit_transform(TRAIN), naive_distributions.linear(train, train, k), rtol=1e-6)
-    np.testing.assert_allclose(linear.transform(NEW), naive_distributions.linear(new, train, k), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(linear.fit_transform(TRAIN), naive_applications.linear(train, train, k), rtol=1e-6)
+    np.testing.assert_allclose(linear.transform(NEW), naive_applications.linear(new, train, k), rtol=1e-6, atol=1e-9)
     gaussian = DistributionKernel(estimator=name, kernel=kernel)
-    width = naive_distributions.median_bandwidth(train, k)
+    width = naive_applications.median_bandwidth(train, k)
     found = gaussian.fit_transform(TRAIN)
     assert gaussian.level2_bandwidth_ == pytest.approx(width, rel=1e-6)
-    np.testing.assert_allclose(found, naive_distributions.gaussian(train, train, k, width), rtol=1e-5)
-    np.testing.assert_allclose(gaussian.transform(NEW), naive_distributions.gaussian(new, train, k, width), rtol=1e-5)
+    np.testing.assert_allclose(found, naive_applications.gaussian(train, train, k, width), rtol=1e-5)
+    np.testing.assert_allclose(gaussian.transform(NEW), naive_applications.gaussian(new, train, k, width), rtol=1e-5)
     fixed = DistributionKernel(estimator=name, kernel=kernel, level2_bandwidth=0.7).fit(TRAIN)
-    np.testing.assert_allclose(fixed.transform(NEW), naive_distributions.gaussian(new, train, k, 0.7), rtol=1e-5)
+    np.testing.assert_allclose(fixed.transform(NEW), naive_applications.gaussian(new, train, k, 0.7), rtol=1e-5)
 
 
 @pytest.mark.parametrize("estimator", [MKME(variance=0.3), MKME(), MMKME(variances=(0.2, 0.6))], ids=repr)
@@ -94,19 +92,6 @@ def test_the_bandwidth_of_the_points_is_that_of_all_training_samples():
     assert found.kernel_.bandwidth == pytest.approx(naive_kernels.median_bandwidth(np.vstack(TRAIN)))
 
 
-def test_random_state_draws_the_points_of_the_median():
-    many = [RNG.normal(size=(300, 1)) for _ in range(8)]
-    found = [DistributionKernel(random_state=s).fit(many).kernel_.bandwidth for s in (0, 0, 1)]
-    assert found[0] == found[1] != found[2]
-    legacy = DistributionKernel(random_state=np.random.RandomState(0)).fit(many).kernel_.bandwidth
-    assert legacy == found[0]
-    generators = [DistributionKernel(random_state=np.random.default_rng(3)).fit(many).kernel_ for _ in range(2)]
-    assert generators[0] == generators[1]
-
-
-# --- scikit-learn -------------------------------------------------------------------------------------------
-
-
 def groups(rng, count, spread):
     return [spread * rng.normal(size=(15, 2)) for _ in range(count)]
 
@@ -124,25 +109,6 @@ def test_support_measure_machine(level2):
     assert search.score(groups(rng, 5, 1.0) + groups(rng, 5, 2.0), np.repeat([0, 1], 5)) > 0.6
 
 
-def test_one_class_machine():
-    rng = np.random.default_rng(9)
-    machine = make_pipeline(DistributionKernel(), OneClassSVM(kernel="precomputed", nu=0.2)).fit(groups(rng, 25, 1.0))
-    usual, odd = (machine.decision_function(groups(rng, 10, spread)) for spread in (1.0, 3.0))
-    assert np.median(odd) < np.median(usual)
-    assert odd.max() < np.median(usual)
-
-
-def test_habits():
-    machine = DistributionKernel(estimator=FKMSE(lam=0.2), kernel="laplacian", level2_bandwidth=2.0)
-    assert clone(machine).get_params() == machine.get_params()
-    assert machine.set_params(level2="linear").level2 == "linear"
-    stacked = np.array([sample[:4] for sample in TRAIN[:3]])
-    np.testing.assert_array_equal(machine.fit_transform(stacked), clone(machine).fit_transform(list(stacked)))
-    assert machine.level2_bandwidth_ is None
-    with pytest.raises(NotFittedError):
-        clone(machine).transform(NEW)
-
-
 def test_columns_of_tables_go_by_name():
     pandas = pytest.importorskip("pandas")
     tables = [pandas.DataFrame(sample, columns=["a", "b"]) for sample in TRAIN]
@@ -153,9 +119,6 @@ def test_columns_of_tables_go_by_name():
     np.testing.assert_allclose(machine.transform(turned), expected, atol=1e-12)
     with pytest.raises(ValueError, match=r"samples\[1\] has the columns a, c, others have a, b"):
         machine.fit([tables[0], tables[1].rename(columns={"b": "c"})])
-
-
-# --- errors -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -180,50 +143,12 @@ def test_what_is_no_list_of_samples(samples, error, message):
         DistributionKernel().fit(samples)
 
 
-def test_one_sample_is_enough_without_a_median():
-    assert DistributionKernel(level2="linear").fit_transform([TRAIN[0]]).shape == (1, 1)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"level2": "rbf"}, "level2 must be one of 'linear', 'gaussian'; got 'rbf'"),
-        ({"level2_bandwidth": "mean"}, "level2_bandwidth must be one of 'median'"),
-        ({"level2_bandwidth": 0.0}, "level2_bandwidth must be a finite number > 0"),
-        ({"estimator": "mkme", "kernel": "linear"}, "in closed form for Gaussian kernels only"),
-    ],
-    ids=str,
-)
-def test_parameters_that_cannot_be(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        DistributionKernel(**parameters).fit(TRAIN)
-
-
 def test_other_samples_than_those_fitted():
     with pytest.raises(ValueError, match="the samples have 1 column, those that DistributionKernel was fitted on 2"):
         DistributionKernel().fit(TRAIN).transform([[1.0, 2.0]])
     means = [KME().fit(TRAIN[0], Gaussian(width)) for width in (1.0, 2.0)]
     with pytest.raises(ValueError, match="inner products need one RKHS, but the kernels differ"):
         inner_products(means)
-
-
-def test_no_embeddings_have_no_inner_products():
-    means = [KME().fit(TRAIN[0], "linear")]
-    with pytest.raises(ValueError, match="embeddings is empty"):
-        inner_products([], means)
-    with pytest.raises(ValueError, match="others is empty"):
-        inner_products(means, [])
-
-
-def test_what_has_no_inner_products():
-    means = [KME().fit(sample, "linear") for sample in (TRAIN[0], TRAIN[1][:, :1])]
-    with pytest.raises(ValueError, match=r"the points have shapes \(6, 2\) and \(4, 1\); fit all to the same columns"):
-        inner_products(means)
-    for given, found in ((means[0], "MeanEmbedding"), (TRAIN, "list"), (5, "int")):
-        with pytest.raises(TypeError, match=f"embeddings must be a list of MeanEmbedding, .* got {found}"):
-            inner_products(given)
-    with pytest.raises(TypeError, match="others must be a list of MeanEmbedding"):
-        inner_products(means[:1], means[0])
 
 
 def test_a_linear_kernel_sees_distances_of_means_far_from_zero():

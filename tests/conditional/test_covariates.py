@@ -43,13 +43,6 @@ def test_numbers_are_given_to_the_label(kernel):
     np.testing.assert_array_equal(found.null_distribution, expected.null_distribution)
 
 
-def test_successive_rows_are_looked_at_within_samples():
-    z, rng = np.random.default_rng(1).normal(size=(2, 60)), np.random.default_rng(2)
-    for noise, times in ((rng.normal(size=(2, 60)), 0), (np.cumsum(rng.normal(size=(2, 60)), axis=1), 1)):
-        found = two_sample_test(*(z + noise + [[0.0], [2.0]]), covariates=tuple(z), **FEW)
-        assert sum("add to covariates=" in note for note in found.notes) == times
-
-
 def test_labels_are_strata():
     x, y = X[:6], Y[:6]
     found = two_sample_test(x, y, covariates=SITES, rng=0)
@@ -81,19 +74,6 @@ def test_strata_of_one_sample_are_left_out():
     assert found.n_observations == (6, 6)
     assert found.pvalue == two_sample_test(X[:6], Y[:6], covariates=SITES, rng=0).pvalue
     assert any("2 of 14 rows left out" in note for note in found.notes)
-
-
-@pytest.mark.parametrize("told", [{"covariates": SITES}, {"covariates": PAIR, "propensity": KNOWN}], ids=str)
-def test_the_witness_function_is_of_what_is_left(told):
-    rows = [6, 6] if told["covariates"] is SITES else [len(X), len(Y)]
-    values = [one[:n].ravel() for one, n in zip((X, Y), rows, strict=True)]
-    tables = tuple(pd.DataFrame({"value": one, "kind": np.arange(len(one)) % 2 == 0}) for one in values)
-    result = two_sample_test(*tables, rng=0, **told)
-    for shown in (lambda: result.witness(tables[0]), result.plot_witness):
-        with pytest.raises(ValueError, match="the witness function is of the residuals"):
-            shown()
-    assert len(result.witness_band().values) == sum(rows)
-    assert result.contributions(n_repeats=2)["coordinate"].tolist() == ["value", "kind"]
 
 
 def test_effects_exist_within_strata_only():

@@ -14,10 +14,9 @@ import pytest
 import naive_given
 from shrinktest import calibrate, independence_matrix, independence_test
 from shrinktest.conditional.regressions import candidate_bases, tuned_smoother
+from shrinktest.kernels import Gaussian, Laplacian, Linear, Rescaled, SecondOrder, Whitened
 from shrinktest.permutations.base import Draws
 from shrinktest.permutations.schemes import LabelsByChance
-from shrinktest.power import power_study
-from shrinktest.power.designs import Confounded
 
 RNG = np.random.default_rng(3)
 N = 40
@@ -27,9 +26,6 @@ Y = Z.sum(axis=1, keepdims=True) + RNG.normal(size=(N, 1))
 TIED = Y + X
 SITE = np.array(list("aabbbcccdd"))
 FEW = {"n_resamples": 99, "rng": 0}
-
-
-# --- strata -------------------------------------------------------------------------------------------------
 
 
 def test_strata_are_every_permutation_within_them():
@@ -72,19 +68,6 @@ def test_rows_alone_in_their_stratum_are_left_out_and_counted():
     assert found.n_observations == (10,)
     assert found.pvalue == independence_test(X[:10], Y[:10], given=SITE, rng=1).pvalue
     assert any("2 of 12 rows left out" in note for note in found.notes)
-
-
-def test_strata_within_blocks():
-    site, block = list("aaaabbbb"), np.array([0, 0, 1, 1] * 2)
-    both = [f"{name}{one}" for name, one in zip(site, block, strict=True)]
-    crossed, alone = (
-        independence_test(X[:8], Y[:8], alpha=0.5, **told)
-        for told in ({"given": site, "blocks": block}, {"given": both})
-    )
-    assert crossed.exact and crossed.n_resamples == 16 and crossed.pvalue == alone.pvalue
-
-
-# --- a model of X given Z -----------------------------------------------------------------------------------
 
 
 def predicted_and_noise(z, rng):
@@ -141,20 +124,11 @@ def test_a_model_gets_rows_as_they_were_given():
         assert plain.pvalue == found.pvalue
 
 
-# --- results, matrices, studies -----------------------------------------------------------------------------
-
-
 def test_results_keep_the_method():
     found = independence_test(X, Y, given=Z, rng=0)
     assert found.method in str(found.summary()) and any(found.assumption in note for note in found.notes)
     with pytest.raises(ValueError, match="no scale for the dependence of two variables given others"):
         found.effect()
-
-
-def test_workers_change_nothing():
-    for told in ({}, {"x_given_z": predicted_and_noise}, {"estimator": "auto", "x_given_z": predicted_and_noise}):
-        one, two = (independence_test(X, Y, given=Z, n_resamples=99, rng=5, workers=w, **told) for w in (1, 2))
-        np.testing.assert_array_equal(one.null_distribution, two.null_distribution)
 
 
 def test_matrix_given_others_is_every_test():
@@ -183,14 +157,6 @@ def test_matrices_and_tables_in_any_units_are_the_single_tests(told, scale):
             assert found.statistics[k] == pytest.approx(one.statistic, rel=1e-9) and found.pvalues[k] == one.pvalue
 
 
-def test_power_studies():
-    design = Confounded("smooth", columns=2, effect=1.0)
-    study = power_study(design, ["kme", "skmse"], 40, n_trials=10, n_resamples=49, workers=1, progress=False)
-    assert study.table["power"].min() > 0.4
-    null = power_study(design.null(), ["kme"], 40, n_trials=10, n_resamples=49, workers=1, progress=False)
-    assert null.table["power"].max() < 0.5
-
-
 def test_calibration_given_numbers_and_labels():
     rng = np.random.default_rng(0)
     z = rng.normal(size=60)
@@ -203,24 +169,6 @@ def test_calibration_given_numbers_and_labels():
         assert found.anti_conservative and len(found.notes) == (given is z)  # the null hypothesis is an estimate
 
 
-def test_calibration_keeps_what_the_given_explains():
-    z, seen = np.linspace(-1.0, 1.0, 40), []
-
-    def look(x, y):
-        seen.append(y)
-        return 0.5
-
-    quiet = np.where(z > 0, 1.0, 0.01) * RNG.normal(size=40)
-    for y, given in ((X[:40, 0], np.ones(40)), (50.0 * z + RNG.normal(size=40), z), (X[:40, 0], z > 0), (quiet, z)):
-        calibrate(look, z**3, y, given=given, kind="independence", n_trials=3, workers=1)
-    alone, explained, strata, near = np.array(seen).reshape(4, 4, 40)  # the first trial is tried out before all are run
-    np.testing.assert_allclose(np.sort(alone), np.tile(np.sort(X[:40, 0]), (4, 1)))  # a constant explains nothing
-    assert len({tuple(y) for y in alone}) == 3 and np.abs(explained - 50.0 * z).max() < 12.0
-    assert np.abs(near[:, z < 0]).max() < 0.2  # noise stays where the given is alike
-    for part in (z <= 0, z > 0):
-        np.testing.assert_array_equal(np.sort(strata[:, part]), np.tile(np.sort(X[:40, 0][part]), (4, 1)))
-
-
 def test_labels_by_chance_are_exact():
     odds = np.array([0.3, 2.0, 1.0, 0.7, 4.0])
     rows = Draws.of(LabelsByChance((3, 2), np.log(odds)), 6000, np.random.default_rng(2)).rows(1)
@@ -228,9 +176,6 @@ def test_labels_by_chance_are_exact():
     for row in rows.tolist():
         found[tuple(row)] += 1
     assert all(abs(found[key] - 6000 * p) < 4.0 * np.sqrt(6000 * p * (1 - p)) for key, p in expected.items())
-
-
-# --- what cannot be tested ----------------------------------------------------------------------------------
 
 
 def gaps(values, policy="indicator"):
@@ -291,3 +236,68 @@ def test_rows_that_miss_something():
         found = independence_test(X, Y, given=table, nan_policy="omit", **FEW)
         assert found.pvalue == there.pvalue and found.n_observations == there.n_observations
         assert np.isnan(independence_test(X, Y, given=table, nan_policy="propagate", **FEW).pvalue)
+
+
+# --- copies of X given Z -------------------------------------------------------------------------------------------
+COPIES_RNG = np.random.default_rng(3)
+ROWS = 160
+GIVEN = COPIES_RNG.normal(size=ROWS)
+FIRST = np.sin(GIVEN) + COPIES_RNG.standard_t(5, size=ROWS)
+SECOND = np.sin(GIVEN) + 0.3 * FIRST + COPIES_RNG.normal(size=ROWS)
+
+
+def MODEL(z, rng):
+    return np.sin(z) + rng.standard_t(5, size=z.shape)
+
+
+COPIES = {"given": GIVEN, "x_given_z": MODEL, "n_resamples": 39, "rng": 1}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {},
+        {"estimator": "skmse"},
+        {"estimator": "mkme"},
+        {"scale": "rank"},
+        {"kernel_x": Linear()},
+        {"kernel_x": Laplacian()},
+        {"kernel_x": Whitened(Gaussian())},
+        {"kernel_x": SecondOrder(Gaussian())},
+        {"kernel_x": Whitened(Rescaled(Gaussian(), "rank"))},
+        {"kernel_x": Whitened(Gaussian()), "scale": "rank"},
+        {"kernel_x": Gaussian(1e6)},
+    ],
+    ids=str,
+)
+def test_coordinates_and_gram_matrices_say_the_same(told):
+    dense = independence_test(FIRST, SECOND, gram="dense", **told, **COPIES)
+    for gram in ("auto", "factor"):
+        found = independence_test(FIRST, SECOND, gram=gram, **told, **COPIES)
+        size = np.abs(dense.null_distribution).max()
+        np.testing.assert_allclose(found.null_distribution, dense.null_distribution, rtol=0.0, atol=1e-8 * size)
+        assert found.pvalue == dense.pvalue
+
+
+def test_many_rows_need_no_gram_matrix():
+    n = 12_000
+    z = COPIES_RNG.normal(size=n)
+    told = {"given": z, "x_given_z": lambda z, rng: z + rng.normal(size=z.shape), "n_resamples": 19, "rng": 0}
+    x, y = z + COPIES_RNG.normal(size=n), z + COPIES_RNG.normal(size=n)
+    assert independence_test(x, y, max_memory=2e8, **told).pvalue > 0.05
+    assert independence_test(x, y + 0.1 * x, max_memory=2e8, **told).pvalue == 0.05
+    with pytest.raises(MemoryError, match="max_memory"):
+        independence_test(x, y, max_memory=2e8, gram="dense", **told)
+
+
+@pytest.mark.parametrize("told", [{"gram": "nystrom", "rank": 4}, {"gram": "rff", "rank": 4}, {"gram": "factor"}])
+def test_approximations_are_exact_tests(told):
+    """Nine copies and the data: every rank is as likely."""
+    ranks = []
+    for trial in range(120):
+        rng = np.random.default_rng(trial)
+        z, told_z = rng.normal(size=12), {"rng": trial, "n_resamples": 9, "alpha": 0.5, **told}
+        x, y = np.sin(z) + rng.standard_t(5, size=12), z + rng.normal(size=12)
+        ranks.append(round(10 * independence_test(x, y, given=z, x_given_z=MODEL, **told_z).pvalue))
+    counts = np.bincount(ranks, minlength=11)[1:]
+    assert ((counts - 12) ** 2 / 12).sum() < 27.9  # chi square with 9 degrees of freedom at .001

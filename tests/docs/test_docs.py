@@ -39,9 +39,6 @@ def text_of(path):
     return path.read_text(encoding="utf-8")
 
 
-# ---------------------------------------------------------------------------------------------- numbers
-
-
 @pytest.mark.parametrize("page", _study.PAGES)
 def test_pages_of_studies_are_made_of_their_data(page):
     assert _study.rebuilt(page) == text_of(DOCS / f"{page}.md")
@@ -77,13 +74,6 @@ def test_what_came_out_follows_the_data(study):
     assert module.opening(halved) != module.opening(tables)
 
 
-def test_long_tables_are_in_the_data_only():
-    short = "| a |\n| --- |\n" + "| 1 |\n" * _study.LONG
-    page = f"before\n\n{short}\nbetween\n\n{short}| 2 |\n\nafter\n"
-    rows = f"(A table of {_study.LONG + 1} rows, in the data.)"
-    assert _study.without_long_tables(page) == f"before\n\n{short}\nbetween\n\n{rows}\n\nafter\n"
-
-
 def test_every_study_is_in_one_page():
     named = [
         name
@@ -107,27 +97,11 @@ def test_a_number_that_is_not_in_the_data_is_found(tmp_path):
     assert _study.rebuilt(page.stem, tmp_path) != text_of(page)
 
 
-def test_tables_are_read_to_the_last_bit(tmp_path):
-    import pandas as pd
-
-    table = pd.DataFrame({"x": [0.1 + 0.2, 1e-300, float("nan")], "n": [1, 2, 3], "null": [True, False, True]})
-    table["label"] = ["a, b", "nan", ""]
-    table.to_csv(tmp_path / "t.csv", index=False, lineterminator="\n")
-    read = _study.read(tmp_path / "t.csv")
-    assert read["x"].tolist()[:2] == table["x"].tolist()[:2] and read["x"].isna().tolist() == [False, False, True]
-    assert [read[name].tolist() for name in ("n", "null", "label")] == [
-        table[name].tolist() for name in ("n", "null", "label")
-    ]
-
-
 def test_every_data_file_and_figure_belongs_to_a_page():
     text = "".join(text_of(path) for path in PAGES)
     found = [path.relative_to(DOCS).as_posix() for folder in ("data", "figures") for path in (DOCS / folder).iterdir()]
     assert found
     assert [name for name in found if f"({name})" not in text and f"(docs/{name})" not in text] == []
-
-
-# ---------------------------------------------------------------------------------------- code of the pages
 
 
 @pytest.mark.parametrize("page", _pages.PAGES)
@@ -152,9 +126,6 @@ def test_wrong_outputs_of_pages_are_found(tmp_path, monkeypatch):
 def test_every_page_with_code_is_run():
     code = re.compile(r"^```python\n(?!>>> )", re.MULTILINE)  # sessions are doctests
     assert {path.relative_to(ROOT).as_posix() for path in PAGES if code.search(text_of(path))} == set(_pages.PAGES)
-
-
-# ------------------------------------------------------------------------------------------------- links
 
 
 def anchors(page):
@@ -190,34 +161,6 @@ def test_external_links_are_listed_with_their_last_check():
     for row in listed.values():
         assert re.fullmatch(r"(\d{4}-\d\d-\d\d)?", row["checked"]) and row["answer"]
         assert row["checked"] or row["answer"] != "ok"
-
-
-def test_what_a_site_answers(monkeypatch):
-    def opened(error=None, status=200):
-        class Answer:
-            def __enter__(self):
-                return self
-
-            def __exit__(self, *what):
-                return None
-
-        Answer.status = status
-
-        def answer(request, timeout):
-            if error:
-                raise error
-            return Answer()
-
-        return answer
-
-    url = "https://example.org/a"
-    missing = _links.urllib.error.HTTPError(url, 404, "gone", None, None)
-    for how, said in ((opened(), "ok"), (opened(missing), "404"), (opened(OSError("no name")), "no answer: no name")):
-        monkeypatch.setattr(_links.urllib.request, "urlopen", how)
-        assert _links.answer(url) == said
-
-
-# --------------------------------------------------------------------------------- sources and docstrings
 
 
 def keys(text):

@@ -1,19 +1,26 @@
-"""What the studies of the applications share: data, splits, and paired comparisons."""
+"""What the studies share: data, splits, paired comparisons; tests of others that powers are compared with; Eckerle4."""
 
 from __future__ import annotations
 
 import re
 from argparse import Namespace
+from dataclasses import replace
 
+import _real
+import _rivals
 import _tables
 import density_nll
 import filter_rates
+import leaderboard
 import numpy as np
 import pandas as pd
-import paper_figures
 import pytest
-from matplotlib.figure import Figure
 from scipy import stats
+from scipy.spatial.distance import pdist, squareform
+from scipy.stats import binom
+
+from shrinktest.datasets import B1, B2, B3, RESIDUAL_SD, eckerle_curve, load_eckerle4, simulate_eckerle
+from shrinktest.power import designs
 
 SHAPES = {
     **{"glass": (214, 9), "wine": (178, 13), "ionosphere": (351, 33), "wdbc": (569, 30), "sonar": (208, 60)},
@@ -42,30 +49,6 @@ def test_every_data_set_of_the_densities_has_its_source():
     assert all(f"`{name}.csv`" in sources for name in _tables.ELSEWHERE)
 
 
-def test_data_that_are_elsewhere(tmp_path):
-    """Without their folder it is said what is missing and how to get it; with it they are read."""
-    absent = _tables.missing(density_nll.DATA, None)
-    assert list(absent) == [name for name in density_nll.DATA if name in _tables.ELSEWHERE]
-    assert "--data" in absent["bodyfat"] and "StatLib" in absent["bodyfat"] and "bodyfat.csv" in absent["bodyfat"]
-    with pytest.raises(FileNotFoundError, match=r"housing is not part of the project.*--data"):
-        _tables.load("housing", tmp_path)
-    (tmp_path / "bodyfat.csv").write_text("1,5,2,9\n2,5,2.5,8\n4,5,7,7\n", encoding="utf-8")
-    assert list(_tables.missing(["glass", "bodyfat", "housing"], tmp_path)) == ["housing"]
-    np.testing.assert_array_equal(_tables.load("bodyfat", tmp_path), [[1.0, 2.0], [2.0, 2.5], [4.0, 7.0]])
-
-
-def test_splits_are_in_units_of_the_first_part():
-    values = np.column_stack([np.arange(10.0), np.r_[np.zeros(9), 1.0]])
-    rng = np.random.default_rng(3)
-    first, second = _tables.split(values, 6, rng)
-    assert len(first) == 6 and len(second) == 4
-    np.testing.assert_allclose(first.mean(axis=0), 0.0, atol=1e-12)
-    np.testing.assert_allclose(first.std(axis=0), 1.0)
-    # all rows are there, on one line
-    both = np.concatenate([first[:, 0], second[:, 0]])
-    np.testing.assert_allclose(np.diff(np.sort(both)), np.ptp(both) / 9)
-
-
 def test_paired_differences():
     rng = np.random.default_rng(0)
     base, other = rng.normal(size=12), rng.normal(size=12) + 0.8
@@ -88,29 +71,6 @@ def test_paired_differences():
     cell = _tables.cells(table.reset_index(), ["data"], places=2)["other"][0]
     assert cell.startswith(f"{row['difference']:+.2f} [{row['low']:+.2f}, {row['high']:+.2f}]")
     assert cell.endswith("*") == (row["pvalue"] < 0.05)
-
-
-def test_a_tally_counts_intervals_on_either_side():
-    cells = {"low": [-3.0, -1.0, 0.5], "difference": [-2.0, 0.0, 1.0], "high": [-1.0, 1.0, 1.5]}
-    frame = pd.concat([pd.DataFrame(cells).assign(estimator="a"), pd.DataFrame(cells)[:1].assign(estimator="b")])
-    down, up = (_tables.tally(frame, better).set_index("estimator") for better in (-1, 1))
-    names = ["comparisons", "better", "worse", "undecided"]
-    assert down.loc["a", names].tolist() == up.loc["a", names].tolist() == [3, 1, 1, 1]
-    assert down.loc["b", names].tolist() == [1, 1, 0, 0] and up.loc["b", names].tolist() == [1, 0, 1, 0]
-    assert down.loc["a", "differences"] == "-2.00 to +1.00"
-
-
-def test_dots_show_differences_where_they_belong():
-    frame = pd.DataFrame(
-        {"estimator": estimator, "data": data, "difference": d, "low": d - 0.1, "high": d + 0.1}
-        for estimator, data, d in [("a", "x", 1.0), ("a", "y", 2.0), ("b", "y", -2.0), ("b", "x", -1.0)]
-    )
-    ax = Figure().subplots()
-    _tables.dots(ax, frame, "data", pd.Series({"x": "10 %", "y": "20 %"}))
-    first, second = (container.lines[0] for container in ax.containers)
-    assert first.get_ydata().tolist() == [1.0, 2.0] and second.get_ydata().tolist() == [-1.0, -2.0]
-    assert [label.get_text() for label in ax.get_xticklabels()] == ["x\n(kme: 10 %)", "y\n(kme: 20 %)"]
-    assert (np.round(first.get_xdata()) == np.round(second.get_xdata())).all()
 
 
 def test_agreement_with_what_is_published():
@@ -152,17 +112,6 @@ def test_a_split_is_the_same_for_all(tmp_path):
     assert np.ptp([row["nll"] for row in rows]) < 1e-6  # the mean is 0: there is nothing to shrink
 
 
-def _trial(factor, repetition):
-    return [{"repetition": repetition, "value": factor * repetition}]
-
-
-def test_repetitions_are_kept(tmp_path):
-    args = Namespace(trials=3, workers=1, store=tmp_path / "store")
-    for _ in range(2):
-        assert _tables.repeat(args, _trial, 2.0)["value"].tolist() == [0.0, 2.0, 4.0]
-    assert len(list(args.store.rglob("output.pkl"))) == 3
-
-
 def test_slopes_of_rates():
     """Of powers of n they are the powers, and the interval is that of the errors."""
     sizes = np.array([10, 20, 40, 80, 160])
@@ -200,16 +149,162 @@ def test_the_gaussian_mean_is_as_smooth_as_is_said():
     np.testing.assert_allclose(ones[1:] / ones[:-1], ratio * (2 * k - 1) / (2 * k), rtol=1e-6)
 
 
-def test_the_filters_that_are_shown_are_those_of_the_theory():
-    table = pd.DataFrame(paper_figures.filters())
-    found = table.pivot(index="x", columns="curve", values="value")
-    s, lam = found.index.to_numpy(), paper_figures.LAM
-    expected = {
-        "fkmse": s / (s + lam),
-        "iterated_tikhonov": 1.0 - (lam / (s + lam)) ** 3,
-        "landweber": 1.0 - (1.0 - s) ** round(1.0 / lam),
-        "tsvd": np.where(s >= lam, 1.0, 0.0),
-    }
-    for name, values in expected.items():
-        np.testing.assert_allclose(found[name], values, atol=1e-9, err_msg=name)
-    assert found["nu"].max() > 1.0
+def gram(values, diagonal=1.0):
+    found = np.exp(-squareform(pdist(values)))
+    np.fill_diagonal(found, diagonal)
+    return found
+
+
+def test_the_mmd_of_every_split_is_unbiased():
+    rng = np.random.default_rng(0)
+    matrix, masks = gram(rng.normal(size=(11, 2)), 0.0), _rivals.splits(6, 5, 20, rng)
+    assert (masks[0] == (np.arange(11) < 6)).all() and (masks.sum(axis=1) == 6).all()
+    for mask, value in zip(masks.astype(bool), _rivals.unbiased_mmd(matrix, masks), strict=True):
+        xx, yy, xy = matrix[mask][:, mask], matrix[~mask][:, ~mask], matrix[mask][:, ~mask]
+        assert value == pytest.approx(xx.sum() / 30 + yy.sum() / 20 - 2 * xy.mean(), abs=1e-12)
+
+
+def test_the_hsic_is_the_unbiased_one():
+    """Song et al. (2012), equation 5."""
+    rng = np.random.default_rng(0)
+    n, ones = 9, np.ones(9)
+    k, m = (gram(rng.normal(size=(n, 2)), 0.0) for _ in range(2))
+    known = np.trace(k @ m) + k.sum() * m.sum() / ((n - 1) * (n - 2)) - 2 / (n - 2) * (ones @ k @ m @ ones)
+    full = m + np.eye(n)  # the diagonal does not count
+    assert (_rivals._u_centred(k + np.eye(n)) * full).sum() == pytest.approx(known, abs=1e-12)
+
+
+@pytest.mark.parametrize("test", ["two-sample", "independence"])
+def test_levels(test):
+    """Within the region of an exact level in 999 of 1000 cases; the aggregated ones approach theirs, too."""
+    rng, trials = np.random.default_rng(1), 300
+    rivals = {k: rival for k, (rival, package) in _rivals.KNOWN[test].items() if package == "numpy"}
+    rejected = np.zeros(len(rivals))
+    for _ in range(trials):
+        x, y = rng.normal(size=(2, 14, 2))
+        rejected += [rival(x, y, 0.05, rng, 99) for rival in rivals.values()]
+    assert (rejected <= binom(trials, 0.05).isf(0.0005)).all(), dict(zip(rivals, rejected, strict=True))
+
+
+def test_what_differs_is_found():
+    rng = np.random.default_rng(2)
+    x, y = rng.normal(size=(30, 2)), rng.normal(2.0, size=(30, 2))
+    for label in ("MMDAgg", "MMD-FUSE", "energy"):
+        assert _rivals.TWO_SAMPLES[label][0](x, y, 0.05, rng, 299)
+    assert _rivals.hsicagg(x, x + 0.1 * y, 0.05, rng, 500)
+
+
+def test_the_energy_test_and_dcor():
+    dcor = pytest.importorskip("dcor")
+    rng = np.random.default_rng(3)
+    agree = 0
+    for _ in range(20):
+        x, y = rng.normal(size=(15, 2)), rng.normal(0.7, size=(12, 2))
+        theirs = dcor.homogeneity.energy_test(x, y, num_resamples=999, random_state=0).pvalue
+        agree += abs(theirs - 0.05) < 0.02 or _rivals.energy(x, y, 0.05, rng, 999) == (theirs <= 0.05)
+    assert agree == 20
+
+
+def test_a_stopped_study_goes_on(tmp_path):
+    """Decisions that a store has are not made again, a line that was cut off is, and the end is the same."""
+    args = Namespace(store=tmp_path, workers=1, quick=True)
+    cell = leaderboard.Cell("two-sample", "small samples", "shift", designs.MeanShift(dimension=2, shift=1.0), 10)
+
+    def run(trials):
+        found = leaderboard.theirs(args, cell, cell.design, 10, trials, "cell").drop(columns="seconds")
+        return found.sort_values(["trial", "label"]).to_numpy().tolist()
+
+    whole = run(6)
+    path = tmp_path / "cell.txt"
+    kept = path.read_text()
+    path.write_text(kept[: len(kept) // 2])
+    assert run(6) == whole
+    assert sorted(line.split("\t")[:3] for line in path.read_text().splitlines()) == sorted(
+        line.split("\t")[:3] for line in kept.splitlines()
+    )
+    assert run(2) == whole[: 2 * len(whole) // 6]
+
+
+def test_all_tests_see_the_data_of_the_power_study():
+    seen = []
+
+    class Watched(designs.MeanShift):
+        def draw(self, rng, n, m):
+            seen.append(super().draw(rng, n, m))
+            return seen[-1]
+
+    design = Watched(dimension=2, shift=1.0)
+    leaderboard.power_study(design, "kme", 8, n_trials=2, n_resamples=19, with_null=False, workers=1, progress=False)
+    ours = [x.tobytes() + y.tobytes() for x, y in seen]
+    seen.clear()
+    for number in range(2):
+        leaderboard.trial("two-sample", design, 8, number, [])
+    assert {x.tobytes() + y.tobytes() for x, y in seen} <= set(ours) and len(seen) == 2
+
+
+@pytest.mark.parametrize("name", [*_real.GROUPS, *_real.PAIRS])
+def test_rows_are_drawn_without_replacement(name):
+    pairs = name in _real.PAIRS
+    design = _real.Pairs(name) if pairs else _real.Groups(name)
+    size = len(_real.PAIRS[name]()[0]) if pairs else min(map(len, _real.GROUPS[name]()))
+    for chosen in (design, design.null()):
+        x, y = chosen.sample(0, 20)
+        assert len(x) == len(y) == 20 and np.isfinite(x).all() and np.isfinite(y).all()
+    assert design != replace(design, table="another") and size >= 20
+    whole, known = design.sample(0, size)[0], (_real.PAIRS if pairs else _real.GROUPS)[name]()[0]
+    if len(known) == size:
+        np.testing.assert_allclose(np.sort(whole, axis=0), np.sort(known, axis=0))
+
+
+def test_eckerle4_is_the_published_table():
+    data = load_eckerle4()
+    wavelength, transmittance = data
+    assert wavelength.shape == transmittance.shape == (35,)
+    assert wavelength.dtype == transmittance.dtype == np.float64
+    assert (np.diff(wavelength) > 0).all()
+    assert (wavelength[0], wavelength[-1], wavelength[18]) == (400.0, 500.0, 451.5)
+    assert (transmittance[0], transmittance[-1], transmittance[18]) == (0.0001575, 0.0000710, 0.3698049)
+    assert data.wavelength is wavelength and data.transmittance is transmittance
+
+
+def test_eckerle4_bandwidths_are_those_of_the_published_study():
+    for values, median in zip(load_eckerle4(), (576.0, 0.002951), strict=True):
+        first, second = np.triu_indices(35, k=1)
+        assert np.median(np.square(values[first] - values[second])) == pytest.approx(median, rel=2e-4)
+
+
+def test_certified_parameters_leave_the_certified_residuals():
+    wavelength, transmittance = load_eckerle4()
+    residual = transmittance - eckerle_curve(wavelength)
+    assert np.sqrt(residual @ residual / (35 - 3)) == pytest.approx(RESIDUAL_SD, rel=1e-9)
+    # certified means least squares: the residuals are orthogonal to the derivatives by b1, b2 and b3 (as far
+    # as parameters printed with eleven digits go)
+    curve, z = eckerle_curve(wavelength), (wavelength - B3) / B2
+    for derivative in (curve / B1, curve * (np.square(z) - 1.0) / B2, curve * z / B2):
+        assert abs(residual @ derivative) < 1e-7 * np.linalg.norm(residual) * np.linalg.norm(derivative)
+
+
+def test_simulation_follows_the_model():
+    wavelength, transmittance = simulate_eckerle(50, noise=0.0, rng=1)
+    assert (transmittance == eckerle_curve(wavelength)).all()
+    wavelength, transmittance = simulate_eckerle(20_000, noise=0.02, rng=2)
+    residual = transmittance - eckerle_curve(wavelength)
+    assert residual.std() == pytest.approx(0.02, rel=0.03)
+    assert abs(residual.mean()) < 5 * 0.02 / np.sqrt(20_000)
+    assert wavelength.min() >= 400.0 and wavelength.max() <= 500.0
+    assert wavelength.mean() == pytest.approx(450.0, abs=1.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"n": 0}, ValueError, "n must be"),
+        ({"n": 2.5}, TypeError, "n must be"),
+        ({"n": 5, "noise": -1.0}, ValueError, "noise must be"),
+        ({"n": 5, "noise": np.nan}, ValueError, "noise must be"),
+        ({"n": 5, "rng": "seed"}, TypeError, "rng must be"),
+    ],
+)
+def test_bad_arguments_are_named(arguments, error, message):
+    with pytest.raises(error, match=message):
+        simulate_eckerle(**arguments)

@@ -1,17 +1,24 @@
-"""The page on extending, followed word by word: what it builds works in every test."""
+"""The page on extending, followed word by word; and the pictures of the reference."""
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import re
 import sys
+import types
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from functools import cache
 from io import StringIO
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
+import docstrings
 import numpy as np
+import pictures
 import pytest
+from PIL import Image
 
 import shrinktest as st
 from shrinktest import Permutations
@@ -21,6 +28,7 @@ HEADINGS = re.split(r"(?m)^## (.+)$", PAGE)
 SECTIONS = dict(zip(HEADINGS[1::2], HEADINGS[2::2], strict=True))
 
 
+@cache
 def followed(section, before=None):
     """The names that the code of a section defines, run from its first line on as a reader would.
 
@@ -57,7 +65,6 @@ RNG = np.random.default_rng(5)
 A, B, C = (RNG.normal(size=(9, 2)) for _ in range(3))
 HALF = st.SKMSE(alpha=0.5)
 OPTIONS = {"n_resamples": 19, "rng": 0, "workers": 1}
-
 #: Every test, with an estimator and a kernel for each sample or variable.
 TESTS = {
     "two-sample": lambda e, k: st.two_sample_test(A, B[:7] + 0.3, estimator=e, kernel=k, **OPTIONS),
@@ -127,20 +134,6 @@ def test_a_scheme_of_pairs_is_taken_by_every_test_of_pairs():
         st.independence_matrix(A, **options)
 
 
-def test_permutations_that_are_none_or_of_other_sizes():
-    with pytest.raises(TypeError, match="permutations must be a Permutations object"):
-        st.two_sample_test(A, B, permutations=np.arange(18))
-    scheme = followed("A permutation scheme", before="A statistic").scheme
-    with pytest.raises(ValueError, match="permutations: Accepted moves 24 observations"):
-        st.two_sample_test(A, B, permutations=scheme)
-    with pytest.raises(TypeError, match="permutations must be a number of rows"):
-        st.permutation_test(len, "all")
-    with pytest.raises(TypeError, match="statistic must be a function"):
-        st.permutation_test(3.0, 10)
-    with pytest.raises(ValueError, match="must return one finite number"):
-        st.permutation_test(lambda row: row, 10)
-
-
 def test_a_statistic_on_all_permutations():
     values = np.array([3.0, 1.0, 2.0, 5.0])
     result = st.permutation_test(lambda p: values[p] @ np.arange(4.0), 4, n_resamples=np.inf, alpha=0.3)
@@ -189,3 +182,52 @@ def test_a_design_of_the_page_is_one(designs):
     assert abs(y.mean()) < 0.1 and abs(y.std() - 1.0) < 0.1 and np.all(y >= -(0.5**0.5))
     study = st.power_study(design, "kme", (8, 10), n_trials=5, n_resamples=19, workers=1, progress=False)
     assert study.table["n"].tolist() == study.size_table["n"].tolist() == [8, 10]
+
+
+# --- pictures of the reference -------------------------------------------------------------------------------------
+MODULES = [f"shrinktest{name}" for name in ("", ".power", ".risk")]
+DRAWABLE = {f"{m}.{name}".removeprefix("shrinktest."): f"{m}.{name}" for m in MODULES
+         for name in importlib.import_module(m).__all__}  # fmt: skip
+
+
+def object_of(page):
+    module, _, name = DRAWABLE[page].rpartition(".")
+    return getattr(importlib.import_module(module), name)
+
+
+def shown(page, folder):
+    """A page as its docstring becomes it."""
+    obj, lines = object_of(page), inspect.getdoc(object_of(page)).splitlines()
+    what = "class" if inspect.isclass(obj) else "function"
+    docstrings.simplest(types.SimpleNamespace(srcdir=folder), what, DRAWABLE[page], obj, None, lines)
+    return lines[: lines.index("Examples")]
+
+
+def test_whatever_can_be_drawn_has_a_picture():
+    assert pictures.DRAWN.keys() <= DRAWABLE.keys()
+    kinds = {page for page in DRAWABLE if inspect.isclass(object_of(page)) and hasattr(object_of(page), "plot")}
+    assert len(kinds) > 10 and kinds <= pictures.DRAWN.keys()
+
+
+@pytest.mark.parametrize("page", pictures.DRAWN)
+def test_pages_begin_with_the_simplest_call_and_its_picture(page, tmp_path):
+    lines = shown(page, tmp_path)
+    (place,) = [i for i, line in enumerate(lines) if line == f">>> {pictures.DRAWN[page][0]}"]
+    assert lines[2].startswith(">>>") and "" not in lines[2 : place + 1]
+    assert lines[place + 2] == f".. image:: /api/pictures/{page}.png"
+    file = tmp_path / "api" / "pictures" / f"{page}.png"
+    assert 2_000 < file.stat().st_size < 60_000
+    with Image.open(file) as image:
+        width, height = image.size
+    assert width == 720 and 300 < height < 600
+
+
+def test_pages_without_a_picture_begin_with_their_simplest_call(tmp_path):
+    lines = shown("equivalence_test", tmp_path)
+    assert lines[2].startswith(">>>") and not any("image::" in line for line in lines) and not any(tmp_path.iterdir())
+
+
+def test_an_example_that_returns_something_else_fails(monkeypatch, tmp_path):
+    monkeypatch.setitem(pictures.DRAWN, "two_sample_test", ("other.plot()", "nothing"))
+    with pytest.raises(NameError, match="other"):
+        shown("two_sample_test", tmp_path)

@@ -1,22 +1,39 @@
-"""Marginalised estimators: score, gradient, minimisers, and what the smoothed embedding is."""
+"""Marginalised estimators: score, gradient, minimisers; and kernel means of all: norms, values, targets."""
 
 from __future__ import annotations
+
+import itertools
 
 import numpy as np
 import pytest
 
+import naive
 from naive_kernels import (
     corrupted,
+    gaussian,
     linear_surrogate,
     linear_surrogate_second_order,
     marginalized_gradient,
     marginalized_loocv,
+    median_bandwidth,
     mkme_tuned,
     mmkme_tuned,
     smoothed_inner,
     smoothed_mean,
 )
-from shrinktest import KME, MKME, MMKME, Gaussian
+from shrinktest import (
+    FKMSE,
+    KME,
+    MKME,
+    MMKME,
+    SKMSE,
+    Gaussian,
+    Laplacian,
+    Linear,
+    MeanEmbedding,
+    Polynomial,
+    Precomputed,
+)
 
 
 def points(n, d, seed=0):
@@ -42,9 +59,6 @@ def squares(bandwidth):
     return np.square(bandwidth)
 
 
-# --- the score and its gradient -----------------------------------------------------------------------------
-
-
 @every_sample
 @pytest.mark.parametrize("variance", [1e-4, 0.3, 50.0])
 def test_score_and_gradient(kind, variance):
@@ -67,9 +81,6 @@ def test_score_without_noise_is_that_of_the_plain_mean(kind):
     score, gradient = MMKME().loocv(X, Gaussian(bandwidth), 0.0)
     assert score == pytest.approx((n / (n - 1)) ** 2 * (1 - K.mean()), rel=1e-11)
     np.testing.assert_array_equal(gradient, np.zeros(X.shape[1]))
-
-
-# --- tuned noise --------------------------------------------------------------------------------------------
 
 
 @every_sample
@@ -165,8 +176,6 @@ def test_nothing_to_tune_and_units():
     assert MMKME().fit(line, Gaussian(of_line)).smoothing == MKME().fit(line, Gaussian(of_line)).smoothing
 
 
-# --- the smoothed embedding ---------------------------------------------------------------------------------
-
 X, Y = points(8, 2), points(5, 2, seed=1) + 0.5
 KERNEL, TH2 = Gaussian((0.9, 1.7)), np.square((0.9, 1.7))
 NOISE, OTHER = np.array([0.4, 0.05]), 0.7
@@ -198,9 +207,6 @@ def test_features_are_two_noisy_copies():
         np.testing.assert_array_equal(estimator.fit(X, KERNEL).embedding(Y), KME().fit(X, KERNEL).embedding(Y))
 
 
-# --- the linear surrogate -----------------------------------------------------------------------------------
-
-
 def test_linear_surrogate():
     for bandwidth in (1.3, (0.9, 1.7)):
         mean = MMKME(variances=NOISE).linear(X, Gaussian(bandwidth))
@@ -224,16 +230,6 @@ def test_linear_surrogate_is_of_second_order():
     np.testing.assert_allclose(ratios, 4.0, rtol=0.02)
 
 
-# --- errors -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("size", [1e-200, 1e200])
-@pytest.mark.parametrize("estimator", [MKME(), MMKME()], ids=repr)
-def test_bandwidths_out_of_range(estimator, size):
-    with pytest.raises(ValueError, match="multiply the data"):
-        estimator.fit(points(9, 2) * size, Gaussian())
-
-
 @pytest.mark.parametrize(
     ("call", "name"),
     [
@@ -249,3 +245,129 @@ def test_bandwidths_out_of_range(estimator, size):
 def test_errors(call, name):
     with pytest.raises(ValueError, match=name):
         call()
+
+
+# --- kernel means --------------------------------------------------------------------------------------------------
+RNG = np.random.default_rng(2)
+XS, YS, AT = RNG.normal(size=(7, 2)), RNG.normal(size=(4, 2)) + 0.5, RNG.normal(size=(5, 2))
+KERNELS = [Gaussian(1.1), Laplacian((0.5, 2.0)), Linear(), Polynomial(3), Gaussian(1.0) + Linear()]
+Z, W = np.array([[0.3, -0.2], [1.0, 0.5], [-1.0, 0.1]]), np.array([0.2, 0.7, -0.1])
+
+
+def test_geometry():
+    for kernel in KERNELS:
+        assert_geometry(kernel)
+    mean = KME().fit([0.0, 1.0, 3.0], Linear())
+    np.testing.assert_allclose(mean.embedding([1.0, 2.0]), [4 / 3, 8 / 3])
+    assert mean.points.shape == (3, 1) and mean.norm2() == pytest.approx(16 / 9)
+
+
+def assert_geometry(kernel):
+    first, second = FKMSE(lam=0.3).fit(XS, kernel), SKMSE().fit(YS, kernel)
+    w, v = first.weights, second.weights
+    assert first.norm2() == pytest.approx(w @ kernel(XS) @ w, rel=1e-12)
+    expected = sum(w[i] * kernel(XS[[i]], YS[[j]])[0, 0] * v[j] for i in range(7) for j in range(4))
+    assert first.inner(second) == pytest.approx(expected, rel=1e-10)
+    assert second.inner(first) == pytest.approx(expected, rel=1e-10)
+    joined, signed = np.vstack([XS, YS]), np.concatenate([w, -v])
+    assert first.distance2(second) == pytest.approx(signed @ kernel(joined) @ signed, rel=1e-10)
+    np.testing.assert_allclose(first.embedding(AT), [sum(w * kernel(XS, at[None])[:, 0]) for at in AT], rtol=1e-10)
+    reproduced = [first.inner(KME().fit(at[None], kernel)) for at in AT]
+    np.testing.assert_allclose(first.embedding(AT), reproduced, rtol=1e-10)
+
+
+def test_fit_resolves_the_bandwidth():
+    expected = median_bandwidth(XS)
+    for kernel in ("gaussian", Gaussian(), Gaussian("median")):
+        mean = KME().fit(XS, kernel)
+        assert mean.kernel.bandwidth == pytest.approx(expected)
+        assert mean.norm2() == pytest.approx(gaussian(XS, XS, expected).mean())
+    assert KME().fit(XS).kernel == KME().fit(XS, "gaussian").kernel
+
+
+def test_target():
+    for kernel, rule in itertools.product(KERNELS, ("loocv", "plugin")):
+        mean = SKMSE(rule=rule, target=(Z, W)).fit(XS, kernel)
+        s = naive.skmse_target(kernel(XS), kernel(XS, Z) @ W, W @ kernel(Z) @ W, rule=rule)
+        assert mean.shrinkage == pytest.approx(1 - s, rel=1e-9, abs=1e-12)
+        np.testing.assert_array_equal(mean.points, np.vstack([XS, Z]))
+        np.testing.assert_allclose(mean.weights, [*np.full(7, s / 7), *((1 - s) * W)], rtol=1e-9, atol=1e-14)
+        at_f, at_mean = kernel(AT, Z) @ W, kernel(AT, XS).mean(axis=1)
+        np.testing.assert_allclose(mean.embedding(AT), (1 - s) * at_f + s * at_mean, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(1.1), Linear(), Polynomial(2)], ids=repr)
+def test_target_minimises_the_leave_one_out_score(kernel):
+    K, n = kernel(np.vstack([XS, Z])), len(XS)
+
+    def score(alpha):
+        total = 0.0
+        for i in range(n):
+            b = np.concatenate([np.full(n, (1 - alpha) / (n - 1)), alpha * W])
+            b[i] = 0.0
+            total += naive.miss(K, i, b) / n
+        return total
+
+    alpha = SKMSE(target=(Z, W)).fit(XS, kernel).shrinkage
+    grid = np.linspace(0, 1, 101)
+    assert score(alpha) <= min(score(other) for other in (*grid, alpha - 1e-4, alpha + 1e-4) if 0 <= other <= 1)
+    assert 0 < alpha <= 1
+
+
+def test_target_at_the_boundaries():
+    aim = (Z, W)
+    f_star = MeanEmbedding(Z, W, Gaussian(1.1))
+    everything = SKMSE(alpha=1.0, target=aim).fit(XS, Gaussian(1.1))
+    assert everything.distance2(f_star) == pytest.approx(0.0, abs=1e-14)
+    nothing = SKMSE(alpha=0.0, target=aim).fit(XS, Gaussian(1.1))
+    assert nothing.distance2(KME().fit(XS, Gaussian(1.1))) == pytest.approx(0.0, abs=1e-14)
+    # a target at the centre of two opposite points: they vote against each other, and the target is all
+    clamped = SKMSE(target=([[1.0]], [1.0])).fit([0.0, 2.0], Linear())
+    assert clamped.shrinkage == 1.0
+    np.testing.assert_array_equal(clamped.weights, [0.0, 0.0, 1.0])
+
+
+def test_target_with_one_amount_for_two_samples():
+    kernel, aim = Gaussian(1.1), SKMSE(target=(Z, W))
+    shifted = []
+    for sample in (XS, YS):
+        F = kernel(sample, Z) @ W
+        shifted.append(kernel(sample) - F[:, None] - F[None, :] + W @ kernel(Z) @ W)
+    tuned = aim.tuned(kernel, XS, YS)
+    assert tuned.target == aim.target
+    assert tuned.alpha == pytest.approx(1 - naive.skmse_factor(*shifted), rel=1e-10)
+
+
+def test_refusals():
+    gram = np.eye(7)
+    for one, two in (
+        (Gaussian(1.0), Gaussian(1.1)),
+        (Gaussian(1.0), Linear()),
+        (Polynomial(2), Polynomial(3)),
+        (Precomputed(gram), Precomputed(2 * gram)),
+    ):
+        points = np.arange(7) if isinstance(one, Precomputed) else XS
+        first, second = KME().fit(points, one), KME().fit(points, two)
+        for verb in (first.inner, first.distance2):
+            with pytest.raises(ValueError, match="kernels differ"):
+                verb(second)
+    mean = MKME(variance=0.1).fit(XS, Gaussian(1.0))
+    for call, error, name in (
+        (lambda: KME().fit(XS, Linear()).inner(KME().fit(XS[:, :1], Linear())), ValueError, "other"),
+        (lambda: MeanEmbedding(np.ones((1, 1)), np.ones(2), Gaussian(1.0)), ValueError, "weights"),
+        (lambda: mean.embedding(np.zeros((4, 3))), ValueError, "x has 3 columns"),
+        (lambda: mean.embedding([[0.0, np.nan]]), ValueError, "missing"),
+        (lambda: mean.embedding([["a", "b"]]), TypeError, "x must hold"),
+    ):
+        with pytest.raises(error, match=name):
+            call()
+
+
+def test_equal_matrices_lists_and_means_far_from_zero():
+    gram, plain = np.eye(7), MeanEmbedding([[0.0], [1.0]], [0.5, 0.5], Gaussian(1.0))
+    same = KME().fit(np.arange(7), Precomputed(gram)), FKMSE(lam=1.0).fit(np.arange(7), Precomputed(gram.copy()))
+    assert same[0].inner(same[1]) == pytest.approx(1 / 14)
+    assert plain.embedding([0.5])[0] == pytest.approx(np.exp(-0.125)) and plain.distance2(plain) == 0.0
+    near, far = ([KME().fit(one + start, Linear()) for one in (XS, YS)] for start in (0.0, 1e8))
+    assert far[0].distance2(far[1]) == pytest.approx(near[0].distance2(near[1]), rel=1e-6)
+    assert far[0].distance2(KME().fit(XS + 1e8, Linear())) == 0.0

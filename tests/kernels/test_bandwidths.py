@@ -1,18 +1,30 @@
-"""The bandwidth of near neighbours: its definition, ties, units, multiples, and every test with it."""
+"""Bandwidths and units: near neighbours, bandwidths that see nothing, units of the columns."""
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
+from scipy.stats import median_abs_deviation, rankdata
 
 import naive_kernels as naive
 from shrinktest import (
     Gaussian,
     Laplacian,
+    Linear,
+    Polynomial,
+    Whitened,
+    closer_test,
+    independence_test,
+    joint_independence_test,
+    k_sample_test,
     two_sample_test,
 )
-from shrinktest.kernels.bandwidths import neighbour_bandwidth
+from shrinktest.kernels import Rescaled
+from shrinktest.kernels.bandwidths import neighbour_bandwidth, reach_notes
 
+# --- near neighbours -----------------------------------------------------------------------------------------------
 rng = np.random.default_rng(0)
 OPTIONS = {"n_resamples": 59, "rng": 0, "workers": 1}
 X, Y = rng.normal(size=(12, 2)), rng.normal(size=(9, 2))
@@ -81,3 +93,144 @@ def test_multiples(given, factor, shown):
     assert repr(kernel) == f"Gaussian(bandwidth={shown})" and eval(repr(kernel)) == kernel
     assert kernel.resolve(X).bandwidth == pytest.approx(factor * neighbour_bandwidth(X), rel=1e-15)
     assert kernel != Gaussian(shown.replace("neighbours", "median").strip("'"))
+
+
+# --- bandwidths that see nothing -----------------------------------------------------------------------------------
+FIRST, SECOND = np.random.default_rng(0).normal(size=(2, 30, 3))
+
+
+@pytest.mark.parametrize("kind", [Gaussian, Laplacian])
+def test_far_too_small_and_far_too_large(kind):
+    (small,) = reach_notes(kind(1e-3), FIRST, "X and Y")
+    assert small.startswith("X and Y: the bandwidth 0.001 is so small that the kernel is 0") and "larger" in small
+    (large,) = reach_notes(kind(1e14), FIRST, "X and Y")
+    assert "so large that the kernel is 1, up to rounding" in large and "smaller" in large
+    assert reach_notes(kind(1.0), FIRST, "X and Y") == ()
+
+
+def test_values_beyond_the_range_of_numbers_are_an_error():
+    rng = np.random.default_rng(0)
+    x, y, z = (rng.normal(at, 1.0, (20, 2)) for at in (0.0, 0.5, 1.5))
+    with pytest.raises(ValueError, match="beyond the range of numbers"):
+        closer_test(1e-170 * x, 1e-170 * y, 1e-170 * z, kernel="linear")
+
+
+# --- units of the columns ------------------------------------------------------------------------------------------
+units_rng = np.random.default_rng(0)
+UNITS = np.array([1e6, 1.0, 1e-3])
+XS, YS, THIRD = (units_rng.normal(size=(n, 3)) * UNITS for n in (12, 9, 7))
+YS[:, 1] += 2.0
+QUICK = {"n_resamples": 99, "rng": 0, "workers": 1}
+BY_HAND = {
+    "sd": lambda Z: Z / Z.std(axis=0),
+    "mad": lambda Z: Z / median_abs_deviation(Z, axis=0),
+    "rank": lambda Z: (rankdata(Z, axis=0) - 0.5) / len(Z),
+    "deviation": naive.deviation,
+    (1e6, 1.0, 1e-3): lambda Z: Z / UNITS,
+}
+
+
+def by_hand(scale, *samples):
+    """The samples, scaled together."""
+    return np.split(BY_HAND[scale](np.vstack(samples)), np.cumsum([len(s) for s in samples])[:-1])
+
+
+def same(one, other):
+    assert one.pvalue == other.pvalue
+    assert one.statistic == pytest.approx(other.statistic, rel=1e-9, abs=1e-14)
+    np.testing.assert_allclose(one.null_distribution, other.null_distribution, rtol=1e-7, atol=1e-12)
+
+
+@pytest.mark.parametrize("scale", BY_HAND, ids=str)
+@pytest.mark.parametrize(
+    "kernel", [Gaussian(), Laplacian(), Linear(), Polynomial(2), Whitened()], ids=lambda k: k.label
+)
+def test_two_and_more_samples_are_scaled_together(scale, kernel):
+    options = {**QUICK, "kernel": kernel}
+    same(two_sample_test(XS, YS, scale=scale, **options), two_sample_test(*by_hand(scale, XS, YS), **options))
+    three = by_hand(scale, XS, YS, THIRD)
+    same(k_sample_test(XS, YS, THIRD, scale=scale, **options), k_sample_test(*three, **options))
+
+
+@pytest.mark.parametrize(
+    ("scale", "factor"), [("mad", 1.4826), ("rank", 12**-0.5), ("deviation", (np.pi / 2 - 1) ** 0.5)]
+)
+def test_units_that_differ_give_a_typical_column_the_standard_deviation_one(scale, factor):
+    hands = [np.column_stack([u[:, 0] / factor, v[:, 1], w[:, 2] / 1e-3])
+             for u, v, w in zip(by_hand(scale, XS, YS), by_hand("sd", XS, YS), (XS, YS), strict=True)]  # fmt: skip
+    for kernel in (Gaussian(2.0), Linear(), Whitened(Gaussian(2.0))):
+        options = {**QUICK, "kernel": kernel}
+        same(two_sample_test(XS, YS, scale=[scale, "sd", 1e-3], **options), two_sample_test(*hands, **options))
+        same(
+            two_sample_test(XS, YS, scale=[scale] * 3, **options),
+            two_sample_test(XS, YS, scale=scale, **options),
+        )
+    normal = np.random.default_rng(1).normal(5.0, 3.0, size=(4000, 2))
+    found = Rescaled(Linear(), (f"{scale} in sd", "sd"), normal)
+    assert found.moved(normal).std(axis=0) == pytest.approx([1.0, 1.0], rel=0.03)
+    assert found.label == Rescaled(Linear(), (scale, "sd")).label
+
+
+@pytest.mark.parametrize("scale", ["sd", "mad", "rank", "deviation"])
+def test_variables_are_scaled_by_themselves(scale):
+    x, y = XS[:9], YS
+    hands = [by_hand(scale, z)[0] for z in (x, y)]
+    same(independence_test(x, y, scale=scale, **QUICK), independence_test(*hands, **QUICK))
+    same(joint_independence_test(x, y, scale=scale, **QUICK), joint_independence_test(*hands, **QUICK))
+    one = independence_test(x, y, scale=[scale, None], **QUICK)
+    same(one, independence_test(hands[0], y, **QUICK))
+
+
+@pytest.mark.parametrize("gram", ["dense", "factor", "nystrom", "rff"])
+@pytest.mark.parametrize("scale", ["sd", "rank", "deviation"])
+def test_every_route(gram, scale):
+    given = {**QUICK, "gram": gram, **({"rank": 5} if gram in ("nystrom", "rff") else {})}
+    x, y = XS[:, :1], YS[:, :1]
+    found, expected = two_sample_test(x, y, scale=scale, **given), two_sample_test(*by_hand(scale, x, y), **given)
+    assert found.route == gram
+    assert found.statistic == pytest.approx(expected.statistic, rel=1e-6)
+
+
+@pytest.mark.parametrize("scale", ["sd", "rank", "deviation"])
+def test_level_is_exact_over_all_splits(scale):
+    points, pvalues = np.random.default_rng(3).normal(size=(8, 2)) * [1.0, 100.0], []
+    for members in itertools.combinations(range(8), 4):
+        rest = [i for i in range(8) if i not in members]
+        result = two_sample_test(points[list(members)], points[rest], scale=scale, n_resamples=np.inf, alpha=0.5)
+        pvalues.append(result.pvalue)
+    counts = np.array([sum(p <= k / 70 + 1e-12 for p in pvalues) for k in range(1, 71)])
+    assert (counts <= np.arange(1, 71)).all()
+    assert np.array_equal(counts[1::2], np.arange(2, 71, 2))  # X and Y may change names, which ties all in twos
+
+
+def test_a_constant_column_has_no_weight_and_a_note():
+    constant = [np.column_stack([sample, np.full(len(sample), 7.0)]) for sample in (XS, YS)]
+    for scale in ("sd", "mad", "rank", "deviation"):
+        found = two_sample_test(*constant, scale=scale, **QUICK)
+        same(found, two_sample_test(XS, YS, scale=scale, **QUICK))
+        assert f"X and Y: column 3 has one value only, and no weight (scale={scale!r})." in found.notes
+    pytest.importorskip("pandas")
+    import pandas as pd
+
+    tables = [pd.DataFrame(sample, columns=list("abcd")) for sample in constant]
+    assert "X and Y: column d has" in two_sample_test(*tables, scale="sd", **QUICK).notes[0]
+
+
+def test_the_witness_takes_points_in_the_units_of_the_data():
+    points = np.vstack([XS[:2], YS[:2]])
+    for scale in ("sd", "rank", "deviation"):
+        found = two_sample_test(XS, YS, scale=scale, **QUICK)
+        hands = by_hand(scale, XS, YS)
+        expected = two_sample_test(*hands, **QUICK).witness(np.vstack([hands[0][:2], hands[1][:2]]))
+        np.testing.assert_allclose(found.witness(points), expected, rtol=1e-9)
+        assert scale == "deviation" or found.contributions(rng=0)["share"].idxmax() == 1
+
+
+def test_ranks_and_deviations_off_the_sample():
+    sample = np.array([[0.0], [1.0], [2.0], [7.0]])  # median 1.5, distances 1.5, 0.5, 0.5, 5.5 with mean 2
+    moved = Rescaled(Linear(), "deviation").resolve(sample).moved(np.array([[1.5], [-0.5], [11.5]]))
+    np.testing.assert_allclose(moved[:, 0], [0.0, 1.0, 5.0])
+    kernel = Rescaled(Linear(), "rank").resolve(np.array([0.0, 1.0, 1.0, 3.0]))
+    np.testing.assert_allclose(
+        kernel.moved(np.array([[-1.0], [0.0], [0.5], [1.0], [3.0], [9.0]]))[:, 0] * 8, [0, 1, 2, 4, 7, 8]
+    )

@@ -1,4 +1,4 @@
-"""Kernels: values, bandwidths, the algebra, and the ways a kernel can be wrong."""
+"""Kernels: values, the algebra, the energy distance, and compiled features of rows."""
 
 from __future__ import annotations
 
@@ -11,24 +11,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import naive_kernels as naive
 import shrinktest.kernels as names
 from naive_kernels import corrupted, gaussian, laplacian, linear, polynomial
 from naive_kernels import median_bandwidth as naive_median
+from shrinktest import Energy, Gaussian, Laplacian, independence_test, joint_independence_test, two_sample_test
 from shrinktest.kernels import (
     Custom,
-    Gaussian,
-    Laplacian,
     Linear,
     Polynomial,
     Precomputed,
-    Product,
-    Scaled,
-    Sum,
-    as_kernel,
     bandwidth_grid,
     median_bandwidth,
 )
 from shrinktest.kernels import bandwidths as bandwidths_module
+from shrinktest.kernels.feature_maps import random_fourier, tiles
+from shrinktest.kernels.kernel_loops import add_up, bells, waves
 
 
 def brownian(X, Y):
@@ -188,52 +186,6 @@ def test_sums_and_products_are_those_of_the_gram_matrices():
     np.testing.assert_allclose((b * b)(X), Polynomial(2, 0)(X), rtol=1e-13)
 
 
-def test_nesting_does_not_matter_and_reads_well():
-    a, b, c = Gaussian(1.0), Linear(), Laplacian(2.0)
-    assert a + (b + c) == (a + b) + c == Sum((a, b, c))
-    assert a * (b * c) == (a * b) * c == Product((a, b, c))
-    assert np.float64(2) * b == b * np.int64(2) == Scaled(2.0, b)
-    assert repr(b + b * (2 * b)) == "Linear() + Linear() * (2.0 * Linear())"
-    for compound in (
-        b * (2 * b) + b,
-        2 * (b * b),
-        (2 * b) * b,
-        0.1 * (a + 0.2 * b),
-        2 * (3 * b),
-        (a + b) * (b + c),
-    ):
-        assert eval(repr(compound), vars(names)) == compound
-
-
-def test_a_function_equals_the_built_in_kernel():
-    own = Custom(lambda X, Y: np.exp(-0.5 * ((X[:, None] - Y[None]) ** 2).sum(axis=2)))
-    np.testing.assert_allclose(own(X, Y), Gaussian(1.0)(X, Y), rtol=1e-12)
-    np.testing.assert_allclose((own + Linear())(X), Gaussian(1.0)(X) + Linear()(X), rtol=1e-12)
-    assert repr(Custom(brownian)) == "Custom(brownian)"
-
-
-def test_kernels_by_name():
-    assert as_kernel("gaussian") == Gaussian()
-    assert as_kernel("gaussian", 2) == Gaussian(2.0)
-    assert as_kernel("laplacian", np.array([1, 2])) == Laplacian((1.0, 2.0))
-    assert as_kernel("linear") == Linear()
-    assert as_kernel("polynomial") == Polynomial(2, 1.0)
-    assert as_kernel(Gaussian(3.0)) == Gaussian(3.0)
-    assert as_kernel(brownian) == Custom(brownian)
-
-
-@pytest.mark.parametrize("kind", ["random", "sorted", "ties", "periodic"])
-def test_median_bandwidth_of_many_pairs_is_their_median(kind):
-    rng, n = np.random.default_rng(0), 400
-    rows = {
-        "random": lambda: rng.standard_cauchy(n),
-        "sorted": lambda: np.sort(rng.normal(size=n)),
-        "ties": lambda: rng.integers(0, 9, size=n) * 1.5,
-        "periodic": lambda: np.where(np.arange(n) % 7 == 0, 7.0, rng.random(n)),
-    }[kind]()
-    assert median_bandwidth(rows) == pytest.approx(naive_median(rows[:, None]), rel=1e-14)
-
-
 def test_precomputed_looks_up_rows():
     gram = Gaussian(1.0)(X)
     gram[0, 1] += 1e-15  # rounding is no asymmetry
@@ -248,3 +200,124 @@ def test_precomputed_looks_up_rows():
     assert kernel([0])[0, 0] == 1
     with pytest.raises(ValueError, match="read-only"):
         kernel.gram[0, 0] = 7
+
+
+DRAWN = np.random.default_rng(0)
+FIRST, SECOND, THIRD = DRAWN.normal(size=(12, 2)), DRAWN.normal(size=(9, 2)) + 0.7, DRAWN.normal(size=(7, 2))
+NEW, POOLED = DRAWN.normal(size=(5, 2)), np.vstack([FIRST, SECOND])
+PARTNER = np.column_stack([FIRST[:, 0] ** 2, DRAWN.normal(size=12), FIRST[:, 1]])
+
+
+def options(n_resamples=99, **more):
+    return {"n_resamples": n_resamples, "rng": 0, "workers": 1, **more}
+
+
+def test_values_with_an_origin_and_with_the_mean():
+    for kernel, origin in ((Energy((0.5, -1.0)), (0.5, -1.0)), (Energy().resolve(POOLED), POOLED.mean(axis=0))):
+        for rows, columns in ((FIRST, FIRST), (FIRST, SECOND), (NEW, POOLED)):
+            np.testing.assert_allclose(kernel(rows, columns), naive.energy(rows, columns, origin), atol=1e-13)
+        np.testing.assert_allclose(kernel.diagonal(NEW), np.diag(kernel(NEW)), rtol=1e-12)
+        assert np.linalg.eigvalsh(kernel(POOLED)).min() > -1e-10
+
+
+def test_the_statistic_is_the_energy_distance():
+    found = two_sample_test(FIRST, SECOND, kernel="energy", form="biased", **options(0)).statistic
+    assert found == pytest.approx(naive.energy_distance(FIRST, SECOND), rel=1e-12)
+    shifted = two_sample_test(FIRST, SECOND, kernel=Energy((9.0, 4.0)), form="biased", **options(0)).statistic
+    assert shifted == pytest.approx(found, rel=1e-10)
+
+
+def test_the_statistic_is_distance_covariance():
+    given = options(0, kernel_x="energy", kernel_y="energy", form="biased")
+    found = independence_test(FIRST, PARTNER, **given).statistic
+    assert found == pytest.approx(naive.distance_covariance(FIRST, PARTNER), rel=1e-11)
+    joint = joint_independence_test(FIRST, PARTNER, kernels=Energy(), **options(0)).statistic
+    assert joint == pytest.approx(found, rel=1e-9)
+
+
+def test_against_dcor():
+    dcor = pytest.importorskip("dcor")
+    pairs = options(0, kernel_x="energy", kernel_y="energy", form="biased")
+    found = independence_test(FIRST, PARTNER, **pairs).statistic
+    assert found == pytest.approx(dcor.distance_covariance_sqr(FIRST, PARTNER), rel=1e-10)
+    two = two_sample_test(FIRST, SECOND, kernel="energy", form="biased", **options(0)).statistic
+    assert two == pytest.approx(dcor.energy_distance(FIRST, SECOND), rel=1e-10)
+
+
+def test_routes():
+    tied = np.round(FIRST[:, :1]), np.round(SECOND[:, :1])  # a few distinct values: coordinates are few
+    dense, factor = (two_sample_test(*tied, kernel="energy", gram=gram, **options()) for gram in ("dense", "factor"))
+    assert factor.route == "factor" and factor.pvalue == dense.pvalue
+    assert factor.statistic == pytest.approx(dense.statistic, rel=1e-9)
+    with pytest.raises(ValueError, match="Gaussian"):
+        two_sample_test(FIRST, SECOND, kernel="energy", gram="rff", rank=5, **options())
+    with pytest.raises(ValueError, match="for Gaussian kernels only"):
+        two_sample_test(FIRST, SECOND, kernel="energy", estimator="mkme", **options())
+
+
+ROWS = np.random.default_rng(0)
+
+
+def cosines_and_sines(rows, turns, height=1.0):
+    out = np.empty((len(rows), 2 * turns.shape[1]))
+    waves(rows, tiles(turns), height, out)
+    return out
+
+
+def bell_values(rows, points):
+    out = np.empty((len(rows), len(points)))
+    bells(rows, tiles(points.T), 0.5 * np.square(points).sum(axis=1), out)
+    return out
+
+
+@pytest.mark.parametrize(("columns", "features"), [(1, 1), (3, 127), (7, 300)])
+def test_waves_are_cosines_and_sines(columns, features):
+    rows, turns = ROWS.normal(size=(201, columns)), ROWS.normal(size=(columns, features))
+    phase = 2.0 * np.pi * (rows @ turns)
+    found = cosines_and_sines(rows, turns, 0.7)
+    assert np.allclose(found, 0.7 * np.hstack([np.cos(phase), np.sin(phase)]), rtol=0.0, atol=3e-14)
+
+
+def test_waves_are_exact_to_rounding_all_around_and_bounded_far_out():
+    phase = np.concatenate([np.linspace(-3.0, 3.0, 20_001), np.arange(-8, 9) / 8.0])[:, None]
+    found, whole = cosines_and_sines(phase, np.ones((1, 1))), phase - np.rint(phase)
+    assert np.abs(found[:, :1] - np.cos(2.0 * np.pi * whole)).max() < 2e-15
+    assert np.abs(found[:, 1:] - np.sin(2.0 * np.pi * whole)).max() < 2e-15
+    far = cosines_and_sines(np.array([[2.0**50], [1e17], [-1e300]]), np.ones((1, 1)))
+    assert far.tolist() == [[1.0, 0.0]] * 3
+
+
+@pytest.mark.parametrize(("columns", "features"), [(1, 1), (3, 127), (6, 300)])
+def test_bells_are_gaussian_kernel_values(columns, features):
+    rows, points = ROWS.normal(size=(101, columns)), ROWS.normal(size=(features, columns))
+    assert np.allclose(bell_values(rows, points), Gaussian(1.0)(rows, points), rtol=1e-13, atol=0.0)
+    far = bell_values(np.array([[40.0] * columns, [1e200] * columns, [0.0] * columns]), np.zeros((1, columns)))
+    assert np.all(far[:2] < 1e-300) and far[2] == 1.0
+
+
+@pytest.mark.parametrize("rows", [1, 2, 17, 100])
+def test_a_row_is_the_same_beside_any_others(rows):
+    X, turns, points = ROWS.normal(size=(100, 5)), ROWS.normal(size=(5, 200)), ROWS.normal(size=(200, 5))
+    whole = cosines_and_sines(X, turns), bell_values(X, points)
+    for start in range(0, 100, rows):
+        some = X[start : start + rows]
+        assert np.array_equal(cosines_and_sines(some, turns), whole[0][start : start + rows])
+        assert np.array_equal(bell_values(some, points), whole[1][start : start + rows])
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(1.3), Gaussian((0.5, 1.0, 2.0)), Laplacian(0.7), 2.0 * Gaussian(3.0)])
+def test_random_fourier_features_of_many_rows_are_those_of_few(kernel):
+    features = random_fourier(kernel, 3, 512, 0)
+    X = np.vstack([ROWS.normal(size=(2000, 3)), 1e3 * ROWS.normal(size=(200, 3)), np.zeros((1, 3))])
+    few = np.vstack([features.coordinates(some) for some in np.array_split(X, 20)])  # by numpy
+    largest = np.abs(X @ features.frequencies.T).max()
+    assert np.allclose(features.coordinates(X), few, rtol=0.0, atol=1e-15 * largest)
+    assert np.allclose(features.coordinates(np.asfortranarray(X)[:2000]), few[:2000], rtol=0.0, atol=1e-15 * largest)
+
+
+def test_rows_are_added_to_their_places_in_order():
+    values, places = ROWS.normal(size=(500, 9)), ROWS.integers(7, size=500)
+    sums, expected = np.zeros((2, 7, 9))
+    np.add.at(expected, places, values)
+    add_up(values, places, sums)
+    assert np.array_equal(sums, expected)

@@ -1,14 +1,30 @@
-"""Which form and tuning a test takes by default, and which tests are provably the same."""
+"""Which tests are provably the same, which form and tuning is the default, and that units do not matter."""
 
 from __future__ import annotations
 
 import itertools
 
 import numpy as np
+import pytest
 
 import refits
-from shrinktest import FKMSE, KME, MKME, MMKME, SKMSE, Gaussian, Landweber
-from small import POINTS, SIZES, TUNED, X, Y, notes, pair_test, samples, split_test, values
+from cases import POINTS, SIZES, X, Y, notes, pair_test, samples, split_test, values
+from cases import TUNED_BY_GRAM as TUNED
+from shrinktest import (
+    FKMSE,
+    KME,
+    MKME,
+    MMKME,
+    SKMSE,
+    Gaussian,
+    compare,
+    independence_matrix,
+    independence_test,
+    two_sample_test,
+    two_sample_test_columns,
+)
+from shrinktest.results.base import same
+from shrinktest.units import deviations, means, near_one
 
 FORMS = ["biased", "unbiased"]
 
@@ -123,12 +139,75 @@ def test_both_forms_are_one_test_for_equal_sizes_only():
     assert (np.argsort(both[0].null_distribution) != np.argsort(both[1].null_distribution)).any()
 
 
-def test_one_sided_forms_are_pointed_out():
-    said = "favors one direction of a change of scale"
-    for estimator in (SKMSE(tuning="sample"), FKMSE(tuning="sample"), Landweber(tuning="sample")):
-        for sizes in SIZES:
-            result = split_test(*samples(*sizes), estimator, n_resamples=0)
-            assert (said in notes(result)) == (sizes[0] != sizes[1])
-    for estimator, form in itertools.product(("kme", "fkmse"), FORMS):
-        result = split_test(*samples(6, 4), estimator, form=form, n_resamples=0)
-        assert (said in notes(result)) == (form == "biased")
+# --- huge and tiny values ------------------------------------------------------------------------------------------
+RNG = np.random.default_rng(0)
+FIRST, SECOND = RNG.normal(size=(2, 30, 2))
+Z = RNG.normal(size=30) + 0.2 * FIRST[:, 0]
+FEW = {"n_resamples": 39, "rng": 0}
+FACTORS = [2.0**-1030, 1e-170, 2.0**500, 1e160, 1e300]
+
+
+def test_given_variables_and_covariates():
+    wide, both = np.column_stack([Z, SECOND[:, 1]]), (Z, Z + 0.5 * SECOND[:, 1])
+    for test in (
+        lambda f: independence_test(FIRST[:, 0], SECOND[:, 0], given=f * Z, **FEW).pvalue,
+        lambda f: independence_test(FIRST[:, 0], SECOND[:, 0], given=f * Z, given_method="local", **FEW).pvalue,
+        lambda f: independence_test(FIRST[:, 0], SECOND[:, 0], given=f * wide, **FEW).pvalue,
+        lambda f: independence_matrix(FIRST, given=f * Z, **FEW).pvalues,
+        lambda f: two_sample_test(FIRST, SECOND, covariates=tuple(f * one for one in both), **FEW).pvalue,
+    ):
+        assert all(test(factor) == test(1.0) for factor in FACTORS)
+
+
+@pytest.mark.parametrize(("factor", "scale"), [*zip(FACTORS, ["rank", "mad", None, None, "rank"], strict=True)])
+def test_comparisons(factor, scale):
+    plain, found = (compare(f * FIRST, f * SECOND, scale=scale, **FEW) for f in (1.0, factor))
+    assert found.overall.pvalue == plain.overall.pvalue
+    for one, other in zip(plain.effects, found.effects, strict=True):
+        for before, after in zip(one.changes, other.changes, strict=True):
+            assert (after.first, after.second) == pytest.approx((before.first * factor, before.second * factor))
+            assert (after.estimate, after.low, after.high) == pytest.approx((before.estimate, before.low, before.high))
+    assert plain.where is not None
+    assert (found.where is None) == (factor != 2.0**500)
+
+
+def test_the_largest_numbers():
+    least, most = np.full((12, 1), -1e306), np.full((12, 1), 1e306)
+    found = compare(least, most, **FEW)
+    assert found.overall.pvalue == 0.025
+    assert found.effects[0].changes[0].first == pytest.approx(-1e306)
+    assert (two_sample_test_columns(least, most, **FEW).pvalues == 0.025).all()
+    with pytest.raises(ValueError, match="scale='rank'"):
+        compare(160.0 * least, 160.0 * most, **FEW)
+    assert compare(160.0 * least, 160.0 * most, scale="rank", **FEW).overall.pvalue == 0.025
+
+
+def test_moments():
+    for factor in (1.0, *FACTORS):
+        values = 3.0 * factor * FIRST
+        assert 0.5 <= np.abs(near_one(values)).max() <= 1.0
+        np.testing.assert_allclose(means(values) / factor, 3.0 * FIRST.mean(axis=0))
+        np.testing.assert_allclose(deviations(values, ddof=1) / factor, 3.0 * FIRST.std(axis=0, ddof=1))
+    assert not near_one(np.zeros((3, 2))).any()
+
+
+def test_kernels_of_points_far_apart_are_zero_whatever_numpy_is_told():
+    wild, other = np.random.default_rng(1).standard_cauchy(size=(2, 24, 2)) * 5.0
+    calls = (
+        lambda: two_sample_test(wild, other, bandwidth=0.05, **FEW),
+        lambda: two_sample_test(wild, other, covariates=(other, wild), **FEW),
+        lambda: compare(wild, other, **FEW),
+    )
+    told = lambda found: (found.to_json(), str(found.summary()))  # noqa: E731
+    looks = (
+        lambda found: found.effect(),
+        lambda found: found.witness_band(),
+        lambda found: found.contributions(n_repeats=2),
+    )
+    plain = [call() for call in calls]
+    expected = [told(found) for found in plain], [look(plain[0]) for look in looks]
+    with np.errstate(all="raise"):
+        found = [call() for call in calls]
+        seen = [told(one) for one in found], [look(found[0]) for look in looks]
+        assert np.geterr()["under"] == "raise"
+    assert same(expected, seen)

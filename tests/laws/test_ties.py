@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import refits
-from cases import TUNED, tuned_by
+from cases import TUNED, X, Y, pair_test, split_test, tuned_by
 from shrinktest import (
     FKMSE,
     SKMSE,
@@ -22,7 +22,6 @@ from shrinktest import (
     permutation_test,
 )
 from shrinktest.estimators import ESTIMATORS
-from small import X, Y, pair_test, split_test
 
 
 def averaging(gram):

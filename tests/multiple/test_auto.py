@@ -12,6 +12,7 @@ import pytest
 
 import naive_kernels as naive
 import naive_multiplicity
+from cases import values
 from shrinktest import (
     Candidate,
     Energy,
@@ -30,7 +31,6 @@ from shrinktest import (
 from shrinktest.kernels import Rescaled
 from shrinktest.kernels.differences import Differences
 from shrinktest.multiple.ensembles import recommended
-from small import values
 
 rng = np.random.default_rng(1)
 X, Y, THIRD = rng.normal(size=(9, 2)), 2.0 * rng.normal(size=(7, 2)), rng.normal(size=(6, 2))
@@ -44,9 +44,6 @@ EVERY = {
     "pairs": lambda **more: independence_test(X, PARTNER, **{**FEW, **more}),
     "several": lambda **more: joint_independence_test(X[:, 0], X[:, 1], PARTNER, **{**FEW, **more}),
 }
-
-
-# --- the level ------------------------------------------------------------------------------------------------
 
 
 def assert_never_too_often(pvalues):
@@ -86,9 +83,6 @@ def test_samples_that_do_not_overlap_have_the_smallest_pvalue():
         sample = np.arange(float(size))
         found = two_sample_test(sample, sample + size + 2, estimator="auto", alpha=0.2)
         assert found.exact and found.pvalue == pytest.approx(1 / rows)
-
-
-# --- the value ------------------------------------------------------------------------------------------------
 
 
 def of_ranks(Z):
@@ -203,9 +197,6 @@ def test_columns_and_pairs_of_columns_are_the_tests_of_each():
     assert matrix.pvalues.tolist() == pairs
 
 
-# --- pairs ----------------------------------------------------------------------------------------------------
-
-
 BEFORE = 5.0 * rng.normal(size=(9, 1)) + rng.normal(size=(9, 2))
 AFTER = BEFORE + rng.normal(size=(9, 2)) + [0.5, 0.0]
 
@@ -235,16 +226,6 @@ def test_every_exchange_within_pairs():
             assert np.mean(np.array(assert_level) <= level + 1e-12) <= level + 1e-12
 
 
-@pytest.mark.parametrize("scale", [None, "sd", "rank"])
-def test_the_function_of_differences_is_that_of_a_test_of_their_symmetry(scale):
-    shifted = BEFORE + 3.0 + 0.1 * AFTER
-    found = two_sample_test(BEFORE, shifted, paired=True, scale=scale, **FEW).best
-    assert found.kernel.label.startswith("Gaussian of differences")
-    band = found.witness_band()
-    assert len(band.points) == 18 and np.allclose(band.values, -band.values[::-1])
-    assert len(found.contributions(rng=0)) == 2
-
-
 def test_pairs_that_agree_and_columns_with_gaps():
     assert two_sample_test(BEFORE, BEFORE, paired=True, **FEW).pvalue == 1.0
     assert two_sample_test(BEFORE, BEFORE + 3.0, paired=True, **FEW).pvalue <= 0.05
@@ -272,18 +253,6 @@ def test_a_note_says_that_differences_alone_would_reject():
     for quiet in (two_sample_test(before, after, rng=0), two_sample_test(before, after + 9.0, paired=True, rng=0),
                   two_sample_test(before, draws.permutation(after), paired=True, rng=0)):  # fmt: skip
         assert not [one for one in quiet.notes if one.code == "differences-alone"]
-
-
-# --- what changes nothing -------------------------------------------------------------------------------------
-
-
-def test_order_of_rows_within_samples():
-    found = two_sample_test(X[:4], Y[:4], **ALL)
-    for order in ([3, 1, 0, 2], [1, 2, 3, 0]):
-        assert two_sample_test(X[:4][order], Y[:4][order[::-1]], **ALL).pvalue == found.pvalue
-    assert two_sample_test(Y[:4], X[:4], **ALL).pvalue == found.pvalue
-    pair = independence_test(X[:5], PARTNER[:5], **ALL)
-    assert independence_test(X[:5][::-1], PARTNER[:5][::-1], **ALL).pvalue == pair.pvalue
 
 
 def test_units():
@@ -321,9 +290,6 @@ def test_the_result_says_who_is_who_with_any_number_of_workers(name):
     assert str(again.summary()) == text and np.array_equal(values(again), values(found))
 
 
-# --- memory ---------------------------------------------------------------------------------------------------
-
-
 def test_members_that_do_not_fit_are_left_out_with_a_note():
     one, other = np.random.default_rng(0).normal(size=(2, 400, 5))
     options = {**FEW, "n_resamples": 19, "max_memory": 1.5e7}
@@ -341,16 +307,6 @@ def test_members_that_do_not_fit_are_left_out_with_a_note():
     columns = two_sample_test_columns(one[:, :1], other[:, :1], **{**options, "max_memory": 1e10})
     assert not any("left out" in note for note in columns.notes)
 
-
-def test_members_that_can_do_with_tiles_remain():
-    for run in (EVERY["two samples"], EVERY["three samples"], EVERY["pairs"]):
-        found = run(max_memory=10)
-        assert {member.route for member in found.members} == {"tiles"} and "is left out" in found.notes[0]
-    with pytest.raises(MemoryError, match="max_memory"):  # joint tests need whole matrices
-        EVERY["several"](max_memory=10)
-
-
-# --- small, tied and restricted data ----------------------------------------------------------------------------
 
 SMALL = {
     "two and two, tied": lambda o: two_sample_test([0.0, 0.0], [1.0, 1.0], **o),
@@ -373,10 +329,3 @@ def test_the_smallest_and_tied_data():
     bits = rng.integers(0, 2, size=(20, 3)).astype(float)
     for found in (two_sample_test_columns(bits[:9], bits[9:], **FEW), independence_matrix(bits, **FEW)):
         assert ((found.pvalues > 0.0) & (found.pvalues <= 1.0)).all() and np.isfinite(found.statistics).all()
-
-
-def test_routes():
-    for run in (EVERY["two samples"], EVERY["three samples"], EVERY["pairs"]):
-        assert run(gram="dense").pvalue == run().pvalue
-        found, again = (run(gram="nystrom", rank=5) for _ in range(2))
-        assert found.route == "nystrom" and np.array_equal(values(found), values(again))

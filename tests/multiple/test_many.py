@@ -1,4 +1,4 @@
-"""Many columns or pairs: the single tests, shared relabellings, adjustment, tables and pictures."""
+"""Many columns or pairs: the single tests, shared permutations, adjustment, tables."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import warnings
 from dataclasses import fields, replace
 from functools import partial
 
-import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
@@ -39,11 +38,6 @@ Y[:, 2] += 2.5
 PAIRED = RNG.normal(size=(14, 2))
 PAIRED[:, 1] += X[:, 0] ** 2
 FEW = {"n_resamples": 59, "rng": 5, "workers": 1}
-
-
-# ------------------------------------------------------------------------------------------------ single tests
-
-
 COMBINED = ["auto", ["kme", "fkmse"], Ensemble([Candidate("kme"), Candidate("skmse", "laplacian", 2.0)])]
 
 
@@ -62,9 +56,8 @@ def test_every_column_is_the_test_of_that_column(estimator):
 
 
 @pytest.mark.parametrize("options", [
-    {}, {"kernel": "laplacian", "form": "biased"}, {"bandwidth": "0.5 * median"}, {"bandwidth": 3.0}, {"scale": "sd"},
-    {"scale": "rank", "estimator": "skmse"}, {"kernel": "energy"}, {"bandwidth": "neighbours"}, {"paired": True},
-    {"n_resamples": np.inf, "alpha": 0.1, "paired": True},
+    {}, {"kernel": "laplacian", "form": "biased"}, {"bandwidth": 3.0}, {"scale": "rank", "estimator": "skmse"},
+    {"bandwidth": "neighbours"}, {"n_resamples": np.inf, "alpha": 0.1, "paired": True},
 ], ids=str)  # fmt: skip
 def test_columns_with_ties_outliers_and_any_unit_beside_each_other(options):
     """Most are computed as a stack, and those with many ties or a bandwidth to be warned of by themselves."""
@@ -131,9 +124,6 @@ def test_exhaustive_nulls_of_few_rows():
     assert np.isclose(inside.pvalues[2], pair.pvalue)  # every pairing occurs equally often
 
 
-# -------------------------------------------------------------------------------------------------- adjustment
-
-
 def test_default_is_the_step_down_on_the_shared_relabellings():
     found = two_sample_test_columns(X, Y, **FEW)
     rows = np.vstack([found.statistics, found.null_distributions])
@@ -168,9 +158,6 @@ def test_the_pvalue_of_all_is_that_of_simes_where_two_stages_adjust(method):
     assert np.isnan(two_sample_test_columns(X, Y, n_resamples=0, method=method).pvalue)
 
 
-# --------------------------------------------------------------------------------------------------- reporting
-
-
 def test_results_name_columns_of_frames_and_json_has_all_but_the_null_distributions():
     x, y = pd.DataFrame(X, columns=list("abcd")), pd.DataFrame(Y, columns=list("abcd"))[list("dbca")]
     generator = np.random.default_rng(5)
@@ -188,32 +175,6 @@ def test_results_name_columns_of_frames_and_json_has_all_but_the_null_distributi
     assert read == matrix.to_dict() and read["tests"][0] == matrix.table.iloc[0].to_dict()
     elsewhere = {"keys", "nulls", "data", "setup", "untested"}
     assert {field.name for field in fields(MultipleTestsResult)} - elsewhere <= set(read)
-
-
-def test_heat_map_holds_the_adjusted_pvalues():
-    within = independence_matrix(X, **FEW)
-    for found in (two_sample_test_columns(X, Y, **FEW), independence_matrix(X, PAIRED, **FEW), within):
-        ax = found.plot()
-        image = np.ma.filled(ax.images[0].get_array(), np.nan)
-        assert np.allclose(np.sort(image[~np.isnan(image)]), np.sort(np.log10(found.adjusted)))
-        assert sum("*" in text.get_text() for text in ax.texts) == found.reject().sum()
-    assert np.isnan(image).sum() == 3  # below the diagonal
-    matplotlib.pyplot.close("all")
-
-
-def test_wide_tables_show_the_smallest_pvalues():
-    first, second = np.random.default_rng(0).normal(size=(2, 12, 400))
-    found = two_sample_test_columns(first, second, **FEW)
-    lines = found.summary().splitlines()
-    listed = found.table.sort_values(["adjusted", "pvalue"], kind="stable")["column"]
-    where = next(i for i, line in enumerate(lines) if line.startswith("column")) + 2
-    assert [line.split()[0] for line in lines[where : where + 30]] == listed[:30].tolist()
-    assert lines[where + 31] == "... and 370 more, none rejected" and "370 more" in found._repr_html_()
-    assert [label.get_text() for label in found.plot().get_xticklabels()] == listed[:36].tolist()
-    matplotlib.pyplot.close("all")
-
-
-# ------------------------------------------------------------------------------------------- restricted designs
 
 
 @pytest.mark.parametrize("design", [
@@ -292,9 +253,6 @@ def test_columns_with_one_value_only_are_not_tested():
     assert "given: column w has one value only, and no weight." in beside.notes
 
 
-# --------------------------------------------------------------------------------------------------- bad input
-
-
 columns, matrix = two_sample_test_columns, independence_matrix
 
 
@@ -347,10 +305,3 @@ def test_too_few_permutations_are_warned_of_and_noted_until_the_method_changes(c
     assert found.notes[-1].code == "too-few-permutations"
     (changed,) = found.with_method("fdr_bh").notes
     assert changed.code == "too-few-permutations" and ("may reject" in changed) == (found.method == "holm")
-
-
-def test_omitted_rows_are_left_out_of_every_column():
-    holes = X.copy()
-    holes[4, 1] = np.nan
-    found = two_sample_test_columns(holes, Y, nan_policy="omit", **FEW)
-    assert np.array_equal(found.pvalues, two_sample_test_columns(np.delete(X, 4, axis=0), Y, **FEW).pvalues)

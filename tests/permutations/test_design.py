@@ -1,21 +1,17 @@
-"""Designs: within blocks and pairs, of whole groups, by shifts; p-values by brute force, and exact levels.
-
-`pytest -m slow -s tests/permutations/test_design.py` runs the large version of the levels and prints its rates.
-"""
+"""Designs: within blocks and pairs, of whole groups, by shifts; p-values by brute force, and exact levels."""
 
 from __future__ import annotations
-
-from math import comb, factorial
 
 import numpy as np
 import pytest
 from scipy import stats
 
-import naive_restricted
+import naive_permutations
 import naive_tests
 from permutations.test_schemes import PAIRINGS, SHIFTS, SPLITS
 from shrinktest import FKMSE, independence_test, two_sample_test
-from shrinktest.estimators import ESTIMATORS
+from shrinktest.conditional.given import read_given
+from shrinktest.data.read import XY, read_variables
 
 RNG = np.random.default_rng(5)
 X, Y = RNG.normal(size=(12, 2)), RNG.normal(size=(12, 2))
@@ -23,11 +19,8 @@ X, Y = RNG.normal(size=(12, 2)), RNG.normal(size=(12, 2))
 
 def naive_pairings(case):
     if case in SHIFTS:
-        return naive_restricted.all_shifts(*SHIFTS[case])
-    return naive_restricted.all_pairings(*PAIRINGS[case])
-
-
-# --- p-values -----------------------------------------------------------------------------------------------
+        return naive_permutations.all_shifts(*SHIFTS[case])
+    return naive_permutations.all_pairings(*PAIRINGS[case])
 
 
 def gaussian_gram(z, width):
@@ -66,7 +59,7 @@ def test_two_sample_p_values_are_those_of_brute_force(case, weights):
     z = np.random.default_rng(8).normal(size=(m + n, 2))
     z[:m] += 0.5
     gram = gaussian_gram(z, 1.1)
-    allowed = naive_restricted.all_splits(m, n, *labels)
+    allowed = naive_permutations.all_splits(m, n, *labels)
     values = [naive_tests.mmd2_of_split(gram, list(S), [i for i in range(m + n) if i not in S], naive) for S in allowed]
     result = two_sample_test(
         z[:m],
@@ -108,38 +101,6 @@ def test_independence_p_values_are_those_of_brute_force(case, weights):
     observed = values[allowed.index(tuple(range(n)))]
     assert result.statistic == pytest.approx(observed, rel=1e-9)
     assert result.pvalue == np.mean(np.array(values) >= observed - 1e-12)
-
-
-@pytest.mark.parametrize("name", ESTIMATORS)
-def test_every_estimator_and_any_number_of_workers(name):
-    blocks = np.arange(24) % 12 // 3
-    for test, options in (
-        (two_sample_test, {"blocks": blocks}),
-        (two_sample_test, {"paired": True}),
-        (independence_test, {"groups": np.arange(12) // 2}),
-        (independence_test, {"shift": "circular", "alpha": 0.1}),
-    ):
-        one, many = (test(X, Y, estimator=name, rng=4, n_resamples=49, workers=w, **options) for w in (1, 3))
-        assert one.pvalue == many.pvalue
-        np.testing.assert_array_equal(one.null_distribution, many.null_distribution)
-
-
-def test_trivial_labels_change_nothing_but_the_draws():
-    everything = two_sample_test(X[:4], Y[:4], n_resamples=np.inf)
-    for given in ({"blocks": [7] * 8}, {"groups": list("abcdefgh")}, {"blocks": [7] * 8, "groups": range(8)}):
-        labelled = two_sample_test(X[:4], Y[:4], n_resamples=np.inf, **given)
-        np.testing.assert_allclose(np.sort(labelled.null_distribution), np.sort(everything.null_distribution))
-        assert labelled.pvalue == everything.pvalue and labelled.n_resamples == comb(8, 4) // 2
-    pairs = independence_test(X[:5], Y[:5], n_resamples=np.inf)
-    for given in ({"blocks": ["a"] * 5}, {"groups": range(5)}):
-        labelled = independence_test(X[:5], Y[:5], n_resamples=np.inf, **given)
-        assert labelled.pvalue == pairs.pvalue and labelled.n_resamples == factorial(5)
-
-
-# --- labels -------------------------------------------------------------------------------------------------
-
-
-# --- level --------------------------------------------------------------------------------------------------
 
 
 def block_effects(rng):
@@ -218,7 +179,7 @@ def check_level(case, draws):
 
 @pytest.mark.parametrize("case", NULLS)
 def test_level_where_the_restriction_is_meant(case):
-    check_level(case, 250)
+    check_level(case, 150)
 
 
 @pytest.mark.slow
@@ -241,3 +202,54 @@ def test_level_in_many_data_sets(case):
 def test_designs_that_can_never_reject_are_errors(test, given):
     with pytest.raises(ValueError, match=r"permuting|leave one of them out"):
         test(X[:5], Y[:5], **given)
+
+
+GROUPS, LENGTH = 12, 4
+GROUP, PLACE = np.repeat(np.arange(GROUPS), LENGTH), np.tile(np.arange(LENGTH), GROUPS)
+STRATA = np.array(["a", "b"])[GROUP % 2]
+FEW = {"n_resamples": 19, "rng": 0, "workers": 1, "nan_policy": "omit"}
+
+
+def curves(seed=0, gaps=0.0):
+    """X and Y that both grow with the place, and are independent."""
+    rng = np.random.default_rng(seed)
+    X, Y = PLACE + rng.normal(size=(2, PLACE.size))
+    X[rng.random(PLACE.size) < gaps] = np.nan
+    return X, Y
+
+
+def restrictions(X, Y):
+    yield read_variables((X, Y), XY, "omit", groups=GROUP).restriction
+    yield read_variables((X, Y), XY, "omit", groups=GROUP, blocks=STRATA).restriction
+    yield read_given(X, Y, STRATA, nan_policy="omit", groups=GROUP).restriction
+
+
+def test_rows_stay_in_step():
+    X, Y = curves(gaps=0.2)
+    kept = ~np.isnan(X)
+    group, place = GROUP[kept], PLACE[kept]
+    for restriction in restrictions(X, Y):
+        moved = restriction.pairings(int(kept.sum()), 0.05).draw(np.random.default_rng(1), 200)
+        assert (moved != np.arange(kept.sum())).any()
+        assert (place[moved] == place).all()
+        assert all(len(set(group[order][group == one])) == 1 for order in moved[:20] for one in set(group))
+        if restriction.blocks is not None:
+            assert (STRATA[kept][moved] == STRATA[kept]).all()
+
+
+def test_false_alarms_are_few():
+    rejected = [
+        independence_test(X, Y, groups=GROUP, **FEW).pvalue <= 0.05 for X, Y in (curves(s, 0.15) for s in range(40))
+    ]
+    assert sum(rejected) <= 7  # all by all, half of them
+
+
+def test_nothing_changes_where_groups_are_whole():
+    X, Y = curves()
+    complete = independence_test(X, Y, groups=GROUP, **{**FEW, "nan_policy": "raise"})
+    assert independence_test(X, Y, groups=GROUP, **FEW).pvalue == complete.pvalue
+    X[GROUP < 2] = np.nan
+    assert read_variables((X, Y), XY, "omit", groups=GROUP).restriction.places is None
+    fewer = independence_test(X[GROUP > 1], Y[GROUP > 1], groups=GROUP[GROUP > 1], **FEW)
+    found = independence_test(X, Y, groups=GROUP, **FEW)
+    assert (found.pvalue, found.restriction) == (fewer.pvalue, "10 whole groups")

@@ -1,8 +1,10 @@
-"""Schemes of permutations: every permutation once, uniform draws, the same rows however they are asked for."""
+"""Schemes of permutations: every one once, uniform draws, those of a user."""
 
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass, replace
+from itertools import combinations
 from math import factorial, inf
 
 import numpy as np
@@ -12,7 +14,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from scipy import stats
 
-import naive_restricted
+import naive_permutations
+from shrinktest import Permutations, joint_independence_test, permutation_test, two_sample_test
 from shrinktest.permutations import base
 from shrinktest.permutations.base import Draws, random_orders, random_subsets
 from shrinktest.permutations.design import CircularShifts, ExchangeableUnits, ShiftedLabels, UnitLabels, UnitPairings
@@ -94,7 +97,7 @@ def test_every_permutation_once_and_the_data_first(name):
 def test_restricted_splits_are_those_of_the_naive_twin(case):
     m, n, *labels = SPLITS[case]
     rows = np.array(list(unit_labels(case).all())) == 0
-    expected = set(naive_restricted.all_splits(m, n, *labels))
+    expected = set(naive_permutations.all_splits(m, n, *labels))
     found = {tuple(np.flatnonzero(row).tolist()) for row in rows}
     mirrors = {tuple(np.flatnonzero(~row).tolist()) for row in rows} if m == n else set()
     assert found == expected or (found | mirrors == expected and not found & mirrors)
@@ -102,7 +105,7 @@ def test_restricted_splits_are_those_of_the_naive_twin(case):
 
 @pytest.mark.parametrize("case", [*PAIRINGS, *SHIFTS])
 def test_restricted_pairings_are_those_of_the_naive_twin(case):
-    twin = naive_restricted.all_shifts if case in SHIFTS else naive_restricted.all_pairings
+    twin = naive_permutations.all_shifts if case in SHIFTS else naive_permutations.all_pairings
     assert set(rows_of(unit_pairings(case))) == set(twin(*{**PAIRINGS, **SHIFTS}[case]))
 
 
@@ -127,10 +130,10 @@ def test_splits_and_pairings_by_any_labels(of_x, of_y):
     found = {tuple(np.flatnonzero(row).tolist()) for row in rows}
     assert len(found) == len(rows) == scheme.distinct
     mirrors = {tuple(np.flatnonzero(~row).tolist()) for row in rows} if m == n else set()
-    expected = set(naive_restricted.all_splits(m, n, blocks, groups))
+    expected = set(naive_permutations.all_splits(m, n, blocks, groups))
     assert found == expected or (found | mirrors == expected and not found & mirrors)
     pairings = UnitPairings(units(m, *of_x), "")
-    assert set(rows_of(pairings)) == set(naive_restricted.all_pairings(m, *of_x))
+    assert set(rows_of(pairings)) == set(naive_permutations.all_pairings(m, *of_x))
 
 
 @pytest.mark.parametrize("name", SCHEMES)
@@ -193,15 +196,6 @@ def test_rows_do_not_depend_on_how_they_are_asked_for(name, n_resamples, monkeyp
     np.testing.assert_array_equal(np.concatenate([again.rows(i, i + 3) for i in range(0, len(whole), 3)]), whole)
 
 
-def test_chunks_have_streams_of_their_own(monkeypatch):
-    monkeypatch.setattr(base, "_CHUNK", 16)
-    one, other = (Draws.of(Pairings(9), 100, np.random.default_rng(3)) for _ in range(2))
-    assert one.chunk == 16
-    later = one.rows(40, 77)
-    np.testing.assert_array_equal(other.rows()[40:77], later)
-    assert len(np.unique(other.rows(), axis=0)) > 95
-
-
 def test_all_pairs_of_variables_share_their_shuffles():
     seed = np.random.SeedSequence(5)
     whole = Draws(Shuffles(6, 4), 20, seed).rows()
@@ -225,10 +219,110 @@ def test_all_permutations_are_used_if_they_are_no_more_than_asked_for(scheme, di
     assert drawn(0) == (False, 1)
 
 
-def test_many_pairs_need_no_deep_recursion():
-    n = 3000
-    large = UnitLabels(units(2 * n, np.arange(2 * n) % n, None), "", (n, n))
-    rows = Draws.of(large, 9, np.random.default_rng(0)).rows() == 0
-    assert (rows[:, :n] ^ rows[:, n:]).all() and rows[0, :n].all()
-    assert large.distinct == inf
-    assert abs(rows[1:, :n].mean() - 0.5) < 4 * 0.5 / np.sqrt(9 * n)
+RNG = np.random.default_rng(0)
+ALL = np.array([np.isin(np.arange(8), chosen, invert=True) for chosen in combinations(range(8), 4)], dtype=int)
+VALUES = RNG.normal(size=8) + ALL[0]
+X, Y, Z = RNG.normal(size=(3, 12))
+
+
+@dataclass(frozen=True, eq=False)
+class Splits(Permutations):
+    """All splits of eight into four and four, or as a test changes it."""
+
+    listed: object = None
+    drawn: object = None
+    size: int = 8
+    distinct: float = 70
+
+    def all(self):
+        return iter(ALL) if self.listed is None else self.listed()
+
+    def draw(self, rng, rows):
+        return ALL[rng.integers(70, size=rows)] if self.drawn is None else self.drawn(rows)
+
+
+def results_of(permutations, n_resamples):
+    """p-values of a user's statistic, of a test, and of two statistics together."""
+    options = {"n_resamples": n_resamples, "rng": 0, "alpha": 0.3}
+    yield lambda: permutation_test(lambda row: float(VALUES @ row), permutations, **options).pvalue
+    options["permutations"] = permutations
+    yield lambda: two_sample_test(VALUES[:4], VALUES[4:], **options).pvalue
+    yield lambda: two_sample_test(VALUES[:4], VALUES[4:], estimator=["kme", "skmse"], **options).pvalue
+
+
+def test_they_take_the_place_of_those_of_the_test():
+    naive = np.array([(VALUES[row == 0].mean() - VALUES[row == 1].mean()) ** 2 for row in ALL])
+    expected = (naive >= naive[0] * (1.0 - 1e-10)).mean()
+    found = two_sample_test(VALUES[:4], VALUES[4:], kernel="linear", permutations=Splits(), alpha=0.3)
+    assert found.pvalue == expected and found.n_resamples == 70
+
+
+def changing():
+    row = ALL[0].copy()
+    for other in ALL:
+        row[:] = other
+        yield row
+
+
+@pytest.mark.parametrize("n_resamples", [999, 30])
+def test_all_may_give_lists_floats_or_an_array_that_changes(n_resamples):
+    expected = [result() for result in results_of(Splits(), n_resamples)]
+    for listed in (lambda: iter(ALL.tolist()), lambda: iter(ALL.astype(float)), changing):
+        assert [result() for result in results_of(Splits(listed=listed), n_resamples)] == expected
+
+
+@pytest.mark.parametrize(
+    ("changed", "n_resamples", "message"),
+    [
+        ({"listed": lambda: iter(ALL[1:]), "distinct": 69}, 999, "begin with the data"),
+        ({"listed": lambda: iter(ALL[:5])}, 999, "fewer than distinct says"),
+        ({"distinct": 10}, 999, "more than distinct says"),
+        ({"listed": lambda: iter([ALL[0], np.zeros(8, int)]), "distinct": 2}, 999, "every label"),
+        ({"drawn": lambda rows: ALL[:3]}, 30, "must give shape"),
+        ({"drawn": lambda rows: ALL[:rows, :7]}, 30, "must give shape"),
+        ({"drawn": lambda rows: np.full((rows, 8), 2)}, 30, "every label"),
+        ({"size": 9}, 30, "9 observations"),
+        ({"distinct": 0}, 30, "distinct of Splits must be an integer >= 1"),
+    ],
+)
+def test_what_are_not_permutations_of_the_data_is_an_error(changed, n_resamples, message):
+    permutations = replace(Splits(), **changed)
+    with pytest.raises((ValueError, TypeError), match=f"permutations.*{message}"):
+        two_sample_test(VALUES[:4], VALUES[4:], permutations=permutations, n_resamples=n_resamples, alpha=0.6)
+
+
+@dataclass(frozen=True)
+class Shuffled(Permutations):
+    """Places of the rows of all variables but the first, two of them."""
+
+    change: object = staticmethod(lambda rows: rows)
+    size, distinct = 12, 10**9
+
+    def draw(self, rng, rows):
+        return self.change(np.array([[rng.permutation(12) for _ in range(2)] for _ in range(rows)]))
+
+    def all(self):
+        yield np.tile(np.arange(12), (2, 1))
+
+
+def test_of_several_variables():
+    def run(change):
+        return joint_independence_test(X, Y, Z, permutations=Shuffled(change), n_resamples=99, rng=0)
+
+    found = run(lambda rows: rows)
+    assert found.null_distribution.size == 99
+    assert np.array_equal(run(lambda rows: rows.astype(float)).null_distribution, found.null_distribution)
+    for change in (lambda r: r[:, :1], lambda r: np.swapaxes(r, 1, 2), lambda r: r[:, 0], lambda r: r + 5):
+        with pytest.raises(ValueError, match="permutations: Shuffled must"):
+            run(change)
+
+
+def test_and_all_partitions_of_several():
+    values = np.arange(9.0)
+
+    def ordered(labels):  # Jonckheere and Terpstra
+        parts = [values[labels == k] for k in range(3)]
+        return float(sum((parts[i][:, None] < parts[j]).sum() for i in range(3) for j in range(i + 1, 3)))
+
+    found = permutation_test(ordered, (3, 3, 3), n_resamples=np.inf)
+    assert found.pvalue == 1 / 1680 and found.n_resamples == 1680

@@ -5,14 +5,12 @@ from __future__ import annotations
 import copy
 import math
 import pickle
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
-from shrinktest import independence_test, power_study, two_sample_test
 from shrinktest.datasets import load_eckerle4
 from shrinktest.power import designs as d
 from shrinktest.power.designs import DESIGNS, Design, FromData, FromFunction, Independent, Relabelled, as_design
@@ -26,10 +24,6 @@ PAIRS = [kind for kind in DESIGNS.values() if kind.test == "independence"]
 
 def exponential(rng, n):
     return rng.normal(1.0, 1.0, size=n), rng.exponential(size=n)
-
-
-def unequal(rng, n, m=None):
-    return rng.normal(size=(n, 2)), rng.normal(size=(2 * n if m is None else m, 2))
 
 
 def paired(n, m):
@@ -65,9 +59,6 @@ DATA = [
 def smallest_p(first, second):
     """The smallest p-value of Kolmogorov and Smirnov over columns."""
     return min(stats.ks_2samp(a, b).pvalue for a, b in zip(first.T, second.T, strict=True))
-
-
-# --- what all designs have in common --------------------------------------------------------------------------
 
 
 def test_registry_and_names():
@@ -136,26 +127,6 @@ def test_null_twins_of_variables_are_independent_with_the_same_margins():
         assert min(smallest_p(a[:, :1], b[:, :1]) for a, b in zip(pairs, (x, y), strict=True)) > 1e-5
         assert min(stats.spearmanr(f(x[:, 0]), f(y[:, 0])).pvalue for f in (np.asarray, np.square, np.sin)) > 1e-5
 
-
-@pytest.mark.filterwarnings("ignore:more than half of the distances")
-def test_level_of_null_twins():
-    pilots = (
-        FromData([0.1, 0.2, 0.9, 1.4, 2.2], [5.3, 5.1, 6.0]),
-        FromData([0.1, 0.2, 0.9], [0.3, 0.5, 1], "independence"),
-    )
-    for design in (d.Mixture(dimension=3), d.EckerleSubsample(), FromFunction(exponential), *pilots):
-        test = two_sample_test if design.test == "two-sample" else independence_test
-        twin, trials = design.null(), 150
-        draws = (twin.sample(np.random.SeedSequence([0, t]), 9) for t in range(trials))
-        rejected = sum(
-            test(x, y, rng=t, n_resamples=19, workers=1, **twin.options()).pvalue <= 0.05
-            for t, (x, y) in enumerate(draws)
-        )
-        low, high = stats.binom.ppf([1e-5, 1 - 1e-5], trials, 0.05)
-        assert (low if design not in pilots else 0) <= rejected <= high  # ties make tests conservative
-
-
-# --- two samples ----------------------------------------------------------------------------------------------
 
 EYE = np.eye(3)
 
@@ -259,19 +230,6 @@ def test_grids_and_modes():
             assert np.allclose(np.cov(mode.T)[0], [1, sign * correlation, 0], atol=0.05)
 
 
-def test_covariances_of_tilted_blobs():
-    for z, tilt in zip(d.TiltedBlobs().sample(0, 5 * MANY), (0.0, 1.0), strict=True):
-        centre = np.clip(z.round(), 0, 2)
-        for i in range(9):
-            within = (z - centre)[(centre == np.divmod(i, 3)).all(axis=1)]
-            correlation = tilt * (0.0 if i == 4 else -(0.02 + 0.002 * i) if i < 4 else 0.02 + 0.002 * (i - 5)) / 0.03
-            assert abs(len(within) / len(z) - 1 / 9) < 0.005 and np.allclose(within.var(axis=0), 0.03, rtol=0.06)
-            first, second = within[np.abs(within[:, 0]) < 0.15].T  # next to no points of neighbours
-            slope = np.polyfit(first, second, 1)[0]
-            assert slope == pytest.approx(correlation, abs=0.06)
-            assert np.var(second - slope * first) == pytest.approx(0.03 * (1.0 - correlation**2), rel=0.08)
-
-
 def test_shapes_of_other_laws():
     _, y = d.Contamination(dimension=2, fraction=0.25, shift=20.0, scale=2.0).sample(0, MANY)
     away = y[:, 0] > 10
@@ -311,9 +269,6 @@ def test_mixtures_are_those_of_the_papers_and_change_as_they_say():
     assert smallest_p(*samples["mixture"]) < 1e-6
     anew, fixed = ([d.Mixture(2, mixture_seed=s).sample(t, 5000)[0].mean(axis=0) for t in (0, 1)] for s in (None, 0))
     assert np.abs(anew[0] - anew[1]).max() > 0.7 > np.abs(fixed[0] - fixed[1]).max()
-
-
-# --- variables ------------------------------------------------------------------------------------------------
 
 
 def test_uncorrelated_but_dependent():
@@ -422,9 +377,6 @@ def test_simulations_without_a_curve():
         assert is_law(0.5 * (stats.norm(-1, 1 / 3).cdf(z) + stats.norm(1, 1 / 3).cdf(z)), "uniform")
 
 
-# --- more samples and variables, series, symmetry -------------------------------------------------------------
-
-
 def test_designs_of_other_tests():
     samples = d.OneApart(samples=3, dimension=2, shift=3.0, ratio=2.0).sample(0, 500)
     assert [len(sample) for sample in samples] == [500, 500, 1000]
@@ -445,263 +397,3 @@ def test_designs_of_other_tests():
         e, rest = (x - shared)[:, 0], (y - shared)[:, 0]
         g = e if how == "mean" else (e**2 - 1) / math.sqrt(2)
         assert np.polyfit(g, rest, 1)[0] == pytest.approx(0.6, abs=0.03) and is_law(e, "norm")
-
-
-# --- relabelled twins -----------------------------------------------------------------------------------------
-
-
-def blocks(n, m):
-    return {"blocks": (np.arange(n) // 4, np.arange(m) // 4)}
-
-
-def shifted(n, m):
-    return {"shift": "circular"}
-
-
-def series(rng, n):
-    x = np.cumsum(rng.normal(size=n))
-    return x, x + rng.normal(size=n)
-
-
-def test_null_twins_permute_as_far_as_the_design_allows():
-    for design in (d.MeanShift(dimension=1), d.OneApart(samples=3, dimension=1, ratio=0.5), d.Changed()):
-        data, moved = (np.vstack(one.sample(4, 30)) for one in (design, Relabelled(design)))
-        assert np.array_equal(np.sort(data, axis=0), np.sort(moved, axis=0)) and not np.array_equal(data, moved)
-    x, y, z = Relabelled(d.Parity(strength=1.0)).sample(3, 200)
-    first, *others = d.Parity(strength=1.0).sample(3, 200)
-    assert np.array_equal(x, first) and 60 < (x * y * z > 0).sum() < 140
-    assert all(np.array_equal(np.sort(a, axis=0), np.sort(b, axis=0)) for a, b in zip((y, z), others, strict=True))
-    design = FromFunction(unequal, restriction=None)
-    assert [len(part) for part in replace(design, ratio=3.0).null().sample(0, 5)] == [5, 15]
-
-    design = FromFunction(exponential, restriction=paired)
-    (x, y), (a, b) = (one.sample(np.random.default_rng(3), 20) for one in (design.null(), design))
-    swapped = x == b
-    assert 0 < swapped.sum() < 20 and np.array_equal(np.where(swapped, y, x), a)
-    design = FromFunction(exponential, restriction=blocks)
-    (x, y), (a, b) = (one.sample(np.random.default_rng(3), 8) for one in (design.null(), design))
-    for block in (slice(0, 4), slice(4, 8)):
-        mixed, drawn = np.concatenate([x[block], y[block]]), np.concatenate([a[block], b[block]])
-        assert np.array_equal(np.sort(mixed, axis=0), np.sort(drawn, axis=0)) and (mixed != drawn).any()
-    design = FromFunction(series, "independence", restriction=shifted)
-    (x, y), (a, b) = (one.sample(np.random.default_rng(4), 30) for one in (design.null(), design))
-    assert np.array_equal(x, a) and any(np.array_equal(np.roll(b, step, axis=0), y) for step in range(1, 30))
-
-
-# --- pilot data and functions ---------------------------------------------------------------------------------
-
-
-def rows_of(values):
-    return {tuple(row) for row in values}
-
-
-def test_pilot_rows_are_resampled_and_pairs_stay_together():
-    x, y = np.arange(8.0).reshape(4, 2), 100 + np.arange(6.0).reshape(3, 2)
-    design = FromData(x, y)
-    assert [rows_of(z) for z in design.sample(0, 50)] == [rows_of(x), rows_of(y)]
-    assert all(rows_of(z) == rows_of(np.vstack([x, y])) for z in design.null().sample(0, 200))
-    pilot = np.arange(10.0)
-    design = FromData(pilot, pilot**2, test="independence")
-    x, y = design.sample(0, 40)
-    assert np.array_equal(y, x**2)
-    x, y = design.null().sample(0, 40)
-    assert not np.array_equal(y, x**2) and set(y[:, 0]) <= set(pilot**2)
-    design = FromData(pilot, pilot**2, paired=True)
-    x, y = design.sample(1, 40)
-    assert np.array_equal(y, x**2) and design.options_for(40, 40) == {"paired": True}
-    x, y = design.null().sample(1, 40)
-    swapped = (x > y)[:, 0]
-    assert 0 < swapped.sum() < 40 and np.array_equal(np.maximum(x, y), np.minimum(x, y) ** 2)
-    two = FromData([0.0, 1.0], [0.0, 1.0], test="independence")
-    assert all(z[0] != z[1] for t in range(40) for z in two.sample(t, 2) + two.null().sample(t, 2))  # always vary
-
-
-def test_pilot_data_show_no_digest_and_stores_know_them_by_one():
-    x, y = np.arange(6.0), np.arange(4.0)
-    first, same, other = FromData(x, y), FromData(list(x), pd.Series(y)), FromData(x, y + 1)
-    assert first == same and hash(first) == hash(same) and first != other
-    assert repr(first) == repr(other) == "FromData(<X 6 x 1, Y 4 x 1>, test='two-sample')"
-    assert first.identity() == same.identity() != other.identity() and "sha256" in first.null().null().identity()
-    assert first.described == "your pilot data (6 and 4 rows)" and "sha256" not in repr(Relabelled(first))
-    x[0] = 99.0
-    assert first == same
-    with pytest.raises(ValueError, match="read-only"):
-        first.X[0] = 1.0
-
-
-def test_pilot_tables():
-    x = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [10.0, 20.0, 30.0]})
-    y = pd.DataFrame({"b": [11.0, 21.0], "a": [1.5, 2.5]})
-    sd = pd.concat([x, y]).std(ddof=0).to_numpy()  # tables are in units of their columns, whatever the order of these
-    np.testing.assert_allclose(FromData(x, y).Y * sd, [[1.5, 11.0], [2.5, 21.0]])
-    mixed = FromData(x.assign(c=["u", "v", "u"]), y.assign(c=["v", "w"]))
-    assert mixed.X.shape == (3, 5) and mixed.sample(0, 4)[1].shape == (4, 5)
-
-
-@pytest.mark.parametrize("policy", ["omit", "indicator"])
-def test_pilot_data_with_missing_values(policy):
-    x, y = (
-        pd.DataFrame({"a": [1.0, None, 3.0, 2.5], "c": ["u", "v", None, "u"]}),
-        pd.DataFrame({"a": [5.0, 6.0, 7.0], "c": list("vvu")}),
-    )
-    design = FromData(x, y, nan_policy=policy)
-    assert design.options() == design.null().options() == {"nan_policy": policy}
-    drawn = np.vstack([design.sample(seed, 10)[0] for seed in range(9)])
-    assert np.isnan(drawn).any() and (~np.isnan(drawn).any(axis=1)).any()
-    result = power_study(design, "kme", 12, n_trials=8, n_resamples=19, workers=1, progress=False)
-    assert result.table["power"].item() > 0.5 >= result.size_table["level"].item()
-    pairs = FromData([1.0, np.nan, 3.0, 4.0], [2.0, 5.0, np.nan, 1.0], "independence", nan_policy=policy)
-    for z in range(30):
-        a, b = pairs.sample(z, 3)
-        both = ~np.isnan(a + b)[:, 0]
-        assert both.sum() > 1 and np.ptp(a[both]) > 0 < np.ptp(b[both])  # what every policy can test
-
-
-def test_groups_of_pilot_data_are_resampled_whole():
-    x, y = np.repeat([0.0, 1.0, 2.0], [2, 3, 1]), np.repeat([10.0, 11.0, 12.0], 2)
-    design = FromData(x, y, groups=(list("aabbbc"), list("ddeeff")))
-    assert design.unit == "groups" and design.described == "your pilot data (3 and 3 groups)"
-    (a, b), labels = design.trial(np.random.default_rng(0), 5)
-    first, second = labels["groups"]
-    assert len(first) == len(a) and len(second) == len(b) == 10 and len(set(first)) == len(set(second)) == 5
-    assert not set(first) & set(second)
-    sizes = {0.0: 2, 1.0: 3, 2.0: 1}
-    for values, codes in ((a, first), (b, second)):
-        for code in set(codes):
-            group = values[codes == code, 0]
-            assert len(set(group)) == 1 and len(group) == sizes.get(group[0], 2)
-    assert np.array_equal(a, design.sample(np.random.default_rng(0), 5)[0])
-    null = design.null().sample(0, 40)
-    assert rows_of(null[0]) == rows_of(null[1]) == rows_of(np.r_[x, y][:, None])
-    whole = FromData(x, y, groups=list("aabbbcddeeff"))
-    assert whole == design != FromData(x, y)
-    assert repr(design) == "FromData(<X 6 x 1, Y 6 x 1>, test='two-sample', groups=<3 and 3>)"
-    pilot = FromData(np.arange(8) // 2 / 9, 5 + np.arange(6) // 2 / 9, groups=np.arange(14) // 2)
-    result = power_study(pilot, "kme", 8, n_trials=6, n_resamples=39, workers=1, progress=False)
-    assert result.table["power"].item() == 1.0 > result.size_table["level"].item()
-    assert "(n = 8 groups)" in result.paragraph()
-
-    rng = np.random.default_rng(0)
-    centre = np.repeat(rng.normal(size=12), 3)
-    design = FromData(centre, centre + rng.normal(size=36), "independence", groups=np.arange(36) // 3)
-    (a, b), labels = design.trial(0, 7)
-    assert len(a) == len(b) == len(labels["groups"]) == 21
-    (moved, same), _ = design.null().trial(0, 7)[0], None
-    assert np.array_equal(moved, a) and np.array_equal(np.sort(same, axis=0), np.sort(b, axis=0))
-    assert len(power_study(design, "kme", 8, n_trials=3, n_resamples=39, workers=1, progress=False).table) == 1
-
-
-def test_functions():
-    assert [len(z) for z in FromFunction(unequal).sample(0, 5)] == [5, 10]  # the function decides
-    assert [len(z) for z in FromFunction(unequal, ratio=3.0).sample(0, 5)] == [5, 15]
-    assert [len(z) for z in FromFunction(unequal).sample(0, 5, m=7)] == [5, 7]
-    design = FromFunction(lambda rng, n, m: (rng.normal(size=n), rng.normal(size=m)), ratio=1.01)
-    assert [[len(z) for z in design.sample(0, n)] for n in (20, 100)] == [[20, 20], [100, 101]]
-
-    def tables(rng, n):
-        x, y = (pd.DataFrame({"u": rng.normal(size=n), 2: rng.choice(["a", "b"], n)}) for _ in range(2))
-        return x, y.assign(u=y["u"] + 2.0)
-
-    first, second = FromFunction(tables).null().sample(0, 8)
-    assert list(first) == list(second) == ["u", 2] and len(first) == 8
-
-
-@dataclass(frozen=True, repr=False)
-class Odd(Design):
-    test = "two-sample"
-    neutral = {"shift": 0.0}  # noqa: RUF012 - as the page on extending has it
-    shift: float = 1.0
-    more: int = 0
-
-    def draw(self, rng, n, m):
-        return rng.normal(size=(n, 1)), rng.normal(self.shift, 1.0, size=(m + self.more, 1))
-
-
-@dataclass(frozen=True, repr=False)
-class Units(Odd):
-    """Units of two rows each, which stay together."""
-
-    def draw(self, rng, n, m):
-        return rng.normal(size=(2, 2 * n, 1))
-
-    def options_for(self, n, m):
-        return {"groups": np.arange(n + m) // 2}
-
-
-@dataclass(frozen=True, repr=False)
-class Correlated(Design):
-    test = "two-sample"
-    neutral = {"factor": np.eye(2)}  # noqa: RUF012
-    factor: np.ndarray
-
-    def draw(self, rng, n, m):
-        return rng.normal(size=(n, 2)), rng.normal(size=(m, len(self.factor))) @ self.factor[:, :2]
-
-
-def test_designs_of_ones_own(tmp_path):
-    few = {"n_trials": 3, "n_resamples": 19, "alphas": 0.1, "workers": 1, "progress": False}
-    for design in (Odd(), Units(), Correlated(np.array([[1.0, 0.0], [2.0, 1.0]]))):
-        assert power_study(design, "kme", 10, store=tmp_path / repr(type(design)), **few).table.trials.tolist() == [3]
-    assert Odd().null() == Odd(shift=0.0) == Odd().null().null()
-    assert repr(Correlated(np.eye(2)).null()) == "Correlated(factor=[[1.0, 0.0], [0.0, 1.0]])"
-    large, other = Correlated(np.eye(50)), Correlated(np.eye(50) + np.eye(50, k=30))
-    assert repr(large) == repr(other) == "Correlated(factor=<50 x 50 array>)" and large.identity() != other.identity()
-
-
-# --- errors ---------------------------------------------------------------------------------------------------
-
-
-class Misspelt(Odd):
-    test = "two_sample"
-
-
-class Unknown(Odd):
-    neutral = {"shft": 0.0}  # noqa: RUF012
-
-
-class Bare(Odd):  # without the decorator
-    test = "conditional-independence"
-    neutral = {}  # noqa: RUF012
-
-
-def study(design):
-    return power_study(design, "kme", 10, n_trials=2, n_resamples=19, alphas=0.1, workers=1, progress=False)
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "named"),
-    [
-        (lambda: as_design("sinusoids"), ValueError, "Did you mean 'sinusoid'"),
-        (lambda: d.MeanShift(dimension=2.5), TypeError, "dimension"),
-        (lambda: d.MeanShift(shift=-1.0), ValueError, "shift"),
-        (lambda: d.MeanShift(coordinates="al"), ValueError, "coordinates"),
-        (lambda: d.CorrelationChange(correlation=1.0), ValueError, "correlation"),
-        (lambda: d.Tails(df=2.0), ValueError, "df"),
-        (lambda: d.PerturbedUniform(perturbations=10, dimension=7), ValueError, "perturbations"),
-        (lambda: d.Mixture(change="weights", amount=1.1), ValueError, "amount"),
-        (lambda: d.SparseShift(dimension=3, moved=4), ValueError, "moved"),
-        (lambda: d.Autoregressive(change=0.5), ValueError, "change"),
-        (lambda: d.EckerleSubsample().null().sample(0, 36), ValueError, "n <= 35"),
-        (lambda: d.MeanShift().sample(0, 10, m=1), ValueError, "m >= 2"),
-        (lambda: d.Linear().sample(0, 8, m=9), ValueError, "leave out m"),
-        (lambda: d.Changed(at=0.5, until=0.4), ValueError, "until"),
-        (lambda: FromData([1.0, 1.0], [1.0, 1.0]), ValueError, "X and Y together"),
-        (lambda: FromData([1.0, 2.0], [1.0, 1.0], "independence"), ValueError, "rows of Y"),
-        (lambda: FromData([1.0, np.nan, 2.0], [1.0, 2.0]), ValueError, "nan_policy='omit'"),
-        (lambda: FromData([1, 2, 3], [2, 3, 5], ratio=2.0, paired=True), ValueError, "paired"),
-        (lambda: FromData([1, 2, 3], [2, 3], paired=True), ValueError, "pair"),
-        (lambda: FromData([1, 2], [2, 3], paired=True, groups=[0, 1, 0, 1]), ValueError, "groups"),
-        (lambda: FromData([1, 2, 3], [2, 3, 5], groups=[0, 0, 1, 1, 2, 2]), ValueError, "group"),
-        (lambda: FromFunction(exponential, ratio=2.0), TypeError, "function"),
-        (lambda: FromFunction(exponential, restriction=lambda n: {}), TypeError, "restriction"),
-        (lambda: study(FromFunction(exponential, restriction=shifted)), ValueError, "restriction"),
-        (lambda: study(lambda rng, n: rng.normal(size=n)), TypeError, r"\(X, Y\)"),
-        (lambda: study(Odd(more=3)), ValueError, r"10 \+ 10 rows"),
-        (lambda: study(Misspelt()), ValueError, "two-sample"),
-        (lambda: study(Unknown()), ValueError, "neutral"),
-        (lambda: study(Bare()), ValueError, "with_null=False"),
-    ],
-)
-def test_errors_name_the_argument(call, error, named):
-    with pytest.raises(error, match=named):
-        call()

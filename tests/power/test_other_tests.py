@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
 from functools import partial
 
@@ -102,9 +101,6 @@ def test_the_signature_tells_a_test_from_an_estimator():
     assert values(study, "mine") == values(study, "wrapped") == values(study, "kme")
 
 
-# --- known tests ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.filterwarnings("ignore:An input array is constant", "ignore:Precision loss")
 def test_tests_of_scipy_are_those_of_columns():
     assert not {*KNOWN_TESTS} & {*ESTIMATORS, *ALIASES, "auto"}
@@ -144,25 +140,6 @@ def test_tests_of_dcor_are_those_of_dcor(name, design, place):
 
 
 @pytest.mark.parametrize(
-    ("package", "name", "extra"), [("dcor", "energy_test", "dcor"), ("sklearn", "random-forest", "apps")]
-)
-def test_a_missing_package_is_named_before_anything_is_stored(tmp_path, monkeypatch, package, name, extra):
-    def without(module):
-        if module.startswith(package):
-            raise ModuleNotFoundError(f"No module named {package!r}", name=package)
-        return imported(module)
-
-    imported = importlib.import_module
-    monkeypatch.setattr(importlib, "import_module", without)
-    with pytest.raises(ModuleNotFoundError, match=f"pip install .*{extra}"):
-        run(estimators=name, store=tmp_path / "study.sqlite")
-    assert not list(tmp_path.iterdir())
-
-
-# --- errors ---------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
     ("given", "error", "named"),
     [
         (lambda X, Y: np.nan, ValueError, "test 'mine'.*return 1.0 if"),
@@ -178,21 +155,6 @@ def test_errors_name_the_test_before_anything_is_stored(given, error, named, tmp
     with pytest.raises(error, match=named):
         run(estimators={"mine": given}, store=tmp_path / "study.sqlite")
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "named"),
-    [
-        ({"estimators": "ks_2samp", "test_options": {"bandwidth": 1.0}}, ValueError, "test_options"),
-        ({"estimators": "ks_2samp", "stopping": "curtailed"}, ValueError, "stopping"),
-        ({"estimators": "energy_test", "n_resamples": np.inf}, ValueError, "n_resamples"),
-    ],
-)
-def test_arguments_that_no_test_gets_are_errors(arguments, error, named):
-    with pytest.raises(error, match=named):
-        run(**arguments)
-    assert run(estimators="ks_2samp", n_resamples=1).table["trials"].item() == 6
-    assert 0.0 < max(values(run(estimators={"sure": lambda X, Y: 0.0}), "sure")) < 1e-300
 
 
 def test_calibrations_take_names_and_give_wrapped_functions_a_generator():

@@ -1,15 +1,13 @@
-"""power_study: paired trials, rates, intervals, comparisons, reports, equivalence, and errors."""
+"""power_study: paired trials, rates, intervals, comparisons, reports, and errors."""
 
 from __future__ import annotations
 
 import io
 import itertools
-import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.figure import Figure
 from scipy.optimize import minimize_scalar
 from scipy.special import xlogy
 from scipy.stats import binom, multinomial
@@ -60,9 +58,6 @@ def made(pvalues, alphas=(0.05,), interval="beta", null=()):
     return PowerStudyResult.from_rows(rows, alphas=alphas, interval=interval, **study)
 
 
-# --- trials ---------------------------------------------------------------------------------------------------
-
-
 def before_and_after(rng, n):
     before = rng.normal(scale=4.0, size=n)
     return before, before + rng.normal(1.0, 1.0, size=n)
@@ -104,20 +99,6 @@ def test_studies_are_paired_and_do_not_depend_on_what_else_is_in_them():
     assert len(set(result.design.sample(0, 8)[0].ravel())) == 16
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "same"),
-    [
-        (7, np.int64(7), True),
-        (7, 8, False),
-        (np.random.SeedSequence(7), np.random.SeedSequence(7), True),
-        (None, None, False),
-    ],
-)
-def test_a_seed_of_any_kind_makes_the_study(first, second, same):
-    one, two = (run(rng=rng, n_trials=8) for rng in (first, second))
-    assert (values(one) == values(two)) == same and values(run(rng=one.seed, n_trials=8)) == values(one)
-
-
 def test_early_decisions_give_the_same_powers():
     levels = {"alphas": (0.05, 0.2), "n_resamples": 199, "n_trials": 12}
     for design in (SHIFT, designs.Linear(noise=1.0)):
@@ -139,9 +120,6 @@ def test_level_of_restricted_and_free_twins():
         result = run(design, "skmse", size, n_trials=200, n_resamples=19, alphas=0.1, stopping="curtailed")
         low, high = binom.ppf([1e-4, 1 - 1e-4], 200, 0.1)
         assert low <= round(200 * result.size_table["level"].item()) <= high < 200 * result.table["power"].item()
-
-
-# --- rates and comparisons ------------------------------------------------------------------------------------
 
 
 def test_rates_and_their_intervals():
@@ -222,8 +200,6 @@ def test_the_interval_of_a_difference_inverts_the_score_test():
     )
 
 
-# --- reports --------------------------------------------------------------------------------------------------
-
 REPORTED = made(
     {"kme": {10: [0.01] * 8 + [0.5] * 2, 20: [0.01] * 10}, "x_1|2": {10: [0.5] * 10, 20: [0.01] * 5 + [0.5] * 5}},
     null={"kme": {10: [0.5] * 9 + [0.01], 20: [0.5] * 10}, "x_1|2": {10: [0.5] * 10, 20: [0.5] * 10}},
@@ -264,18 +240,6 @@ def test_reports_hold_the_same_numbers(tmp_path):
         "of data sets. "
         f"Software: shrinktest {REPORTED.versions['shrinktest']}, seed 0."
     )
-
-
-def test_the_plot_shows_powers_intervals_and_levels():
-    ax = REPORTED.plot(Figure().subplots())
-    curves = {line.get_label(): list(line.get_ydata()) for line in ax.get_lines()}
-    assert (curves["kme"], curves["x_1|2"]) == ([0.8, 1.0], [0.0, 0.5])
-    dashed = [line for line in ax.get_lines() if line.get_linestyle() == "--"]
-    np.testing.assert_array_equal(dashed[0].get_ydata(), [0.1, 0.0])
-    assert ax.get_title() == repr(SHIFT) and "level 0.05" in ax.get_ylabel()
-
-
-# --- errors and warnings --------------------------------------------------------------------------------------
 
 
 def fails_late(calls):
@@ -327,12 +291,3 @@ def test_errors_say_in_which_trial_and_without_values_there_is_no_power():
     ):
         with pytest.raises(ValueError, match=named):
             call()
-
-
-def test_a_size_with_too_few_permutations_is_warned_of():
-    for design, size, distinct in ((SHIFT, 3, 10), (LINE, 3, 6), (designs.OneApart(), 2, 15)):
-        with pytest.warns(UserWarning, match=rf"n={size} has only {distinct} different permutations.*never reject"):
-            run(design, sizes=size, n_trials=2, alphas=[0.05, 0.2])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        run(sizes=3, alphas=0.1, n_trials=2)  # 1/10 is enough

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
@@ -22,7 +21,7 @@ import pytest
 import shrinktest
 from shrinktest import FKMSE, SKMSE
 from shrinktest.power import designs, merge, power_study, solve_sample_size
-from shrinktest.power.trials import POWER, Store, run_trials
+from shrinktest.power.trials import POWER, Store
 
 SHIFT = designs.MeanShift(dimension=2, shift=1.0)
 ROOT = Path(shrinktest.__file__).parents[1]
@@ -67,8 +66,6 @@ class Counted:
         rehearsals = 1 + options.get("with_null", True) + (len(sizes) if isinstance(sizes, list) else 1)
         return result, self.calls - before - rehearsals
 
-
-# --- interruptions --------------------------------------------------------------------------------------------
 
 SLOW = """
 import sys, time
@@ -165,11 +162,6 @@ def test_nothing_is_done_twice_and_more_of_anything_extends_a_study(path, extens
     assert counted.work(path)[0].to_csv() == counted.work()[0].to_csv()  # without what else is stored
 
 
-def test_a_study_without_a_seed_takes_that_of_its_store(path):
-    first = run(path, rng=None)
-    assert run(path, rng=None).seed == first.seed != run(rng=None).seed
-
-
 @pytest.mark.parametrize(
     ("arguments", "difference"),
     [
@@ -205,25 +197,6 @@ def test_stores_tell_data_and_arrays_apart_without_showing_digests(path, tmp_pat
         assert "sha256" not in str(raised.value)
     run(tmp_path / "numbers", test_options={"bandwidth": 2.0})
     run(tmp_path / "numbers", test_options={"bandwidth": np.float64(2.0)}, rng=np.int32(0))
-
-
-def test_rows_of_another_version_are_warned_of(path, tmp_path):
-    sources = [tmp_path / "1", tmp_path / "2"]
-    for source, trials in zip(sources, (range(3), range(3, 6)), strict=True):
-        run(source, n_trials=trials)
-    query(sources[0], "UPDATE meta SET value = '\"0.0.1\"' WHERE key = 'version'")
-    both = rf"written by shrinktest 0\.0\.1 and {shrinktest.__version__};"
-    with pytest.warns(UserWarning, match=r"written by shrinktest 0\.0\.1;"):
-        merge(path, *sources)
-    with pytest.warns(UserWarning, match=both):
-        assert run(path).to_csv() == run().to_csv()
-    for _ in range(2):
-        with pytest.warns(UserWarning, match="written by") as caught:
-            run(sources[0])
-    assert f"0.0.1 and {shrinktest.__version__}" in str(caught[0].message)
-
-
-# --- other files ----------------------------------------------------------------------------------------------
 
 
 def someone_elses(path):
@@ -306,9 +279,6 @@ def test_two_processes_may_write_to_one_store(path, monkeypatch):
         assert store.estimators() == {"a": "KME()", "b": "KME()"}
 
 
-# --- merging --------------------------------------------------------------------------------------------------
-
-
 def shards(folder, *options):
     paths = [folder / f"shard {i}.sqlite" for i in range(len(options))]
     for shard, option in zip(paths, options, strict=True):
@@ -356,9 +326,6 @@ def test_what_cannot_be_merged_leaves_the_target_alone(path, tmp_path):
     assert not path.exists() and one.read_bytes() == before
 
 
-# --- the runner -----------------------------------------------------------------------------------------------
-
-
 def test_the_number_and_kind_of_workers_change_nothing():
     tests = {"kme": "kme", "mine": FKMSE(lam_cov=0.3), "closure": lambda X, Y, rng: rng.random(), "KS": "ks_2samp"}
     options = {"estimators": tests, "sizes": [6, 8], "n_trials": 10}
@@ -367,42 +334,3 @@ def test_the_number_and_kind_of_workers_change_nothing():
         results.append(run(**options, workers=None))
     one, *others = [result.pvalues.drop(columns="seconds") for result in results]
     assert all(one.equals(other) for other in others) and len(set(one["pvalue"])) > 10
-
-
-def touched(folder, number):
-    (folder / str(number)).touch()
-    return number
-
-
-def test_results_of_other_backends_are_stored_as_they_come(tmp_path):
-    results, then = [], []
-
-    def keep(result):
-        results.append(result)
-        then.append(len(list(tmp_path.iterdir())))
-
-    tasks = [(tmp_path, i) for i in range(40)]
-    with joblib.parallel_config("multiprocessing", n_jobs=2):
-        run_trials(touched, tasks, keep, total=40, workers=None, progress=False)
-    assert results == list(range(40)) and then[0] < 40
-
-
-def test_processes_have_one_thread_each(tmp_path, monkeypatch):
-    monkeypatch.setenv("OMP_NUM_THREADS", "7")
-
-    def recorded(rng, n):
-        (tmp_path / f"{os.getpid()}.json").write_text(json.dumps(os.environ["OMP_NUM_THREADS"]))
-        return rng.normal(size=n), rng.normal(size=n)
-
-    run(design=recorded, workers=2, n_trials=10)
-    here = tmp_path / f"{os.getpid()}.json"  # the rehearsal
-    assert {json.loads(file.read_text()) for file in tmp_path.iterdir() if file != here} == {"1"}
-
-
-def test_a_bar_counts_trials(capsys, path, monkeypatch):
-    run(path, n_trials=3)
-    run(path, n_trials=7, progress=True)
-    shown = capsys.readouterr().err
-    assert " 6/14" in shown and "14/14" in shown  # where the study resumes
-    monkeypatch.setattr(sys, "stderr", None)
-    assert run(path, n_trials=7, progress=True).table["trials"].item() == 7

@@ -56,9 +56,6 @@ def streams(n, d, trial, seed=0):
     return [np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(n, d, trial, s))) for s in range(2)]
 
 
-# --- trials and stores ----------------------------------------------------------------------------------------
-
-
 def test_a_loss_is_that_of_the_estimate_on_the_streams_of_its_trial():
     estimators = [KME(), SKMSE(), FKMSE(loo="paper"), MKME(), MMKME(), Landweber()]
     result = run(estimators={repr(one): one for one in estimators}, n=7, d=3, rng=5, n_trials=range(2, 4))
@@ -150,8 +147,6 @@ def test_merged_shards_are_the_whole_study(tmp_path):
         merge(path, *shards)
 
 
-# --- means and intervals --------------------------------------------------------------------------------------
-
 rng = np.random.default_rng(3)
 BASE = rng.gamma(3.0, size=40)
 CLOSER = 0.8 * BASE + rng.gamma(1.0, size=40) * 0.1
@@ -208,9 +203,6 @@ def test_the_oracle_saves_most_among_simple_shrinkage():
     assert table.loc["oracle", "improvement"] > max(0.0, *table.loc[list(fixed), "improvement_low"])
 
 
-# --- designs and reports --------------------------------------------------------------------------------------
-
-
 def test_designs():
     drawn = [RandomMixture(wishart_scale=3.0).draw(np.random.default_rng(i), 30) for i in range(200)]
     np.testing.assert_array_equal(drawn[0].weights, [0.05, 0.3, 0.4, 0.25])
@@ -247,9 +239,6 @@ def test_reports_hold_the_same_numbers(tmp_path):
     assert ax.get_title() == "gaussian kernel, d = 3, 6 data sets; bands: 95% intervals"
     assert {line.get_label() for line in ax.get_lines()} >= {"skmse", "fkmse", "oracle"}
     assert run(d=[2, 3]).plot(Figure().subplots()).get_xlabel() == "dimension d"
-
-
-# --- paths ----------------------------------------------------------------------------------------------------
 
 
 def test_a_path_is_a_study_of_fixed_amounts():
@@ -291,22 +280,6 @@ def test_noise_by_coordinate_goes_by_multiples_or_one_by_one(parameter, amounts,
     assert path.parameter == (parameter or "multiple") and np.ptp(expected) > 1e-3 * expected[0]
 
 
-def test_hindsight_summary_and_picture_of_a_path():
-    path = loss_path("fkmse", [0.001, 0.1, 10.0, 1000.0], n=6, d=2, **FEW)
-    frame = path.study.losses
-    least = frame[frame["estimator"].str.startswith("lam = ")].groupby("trial")["loss"].min()
-    best = path.hindsight()
-    assert best["loss"] == pytest.approx(least.mean()) and best["loss"] <= path.table["loss"].min()
-    assert best["improvement"] == pytest.approx(naive.improvement(least, losses(path.study, estimator="kme"))[0])
-    assert repr(path) == "LossPath(FKMSE(), lam = 0.001 to 1000, 4 amounts)" == path.summary().splitlines()[0]
-    ax = path.plot(Figure().subplots())
-    np.testing.assert_array_equal(ax.get_lines()[0].get_ydata(), path.table["loss"])
-    assert (ax.get_xscale(), ax.get_xlabel(), ax.get_ylabel()) == ("log", "lam", "mean loss")
-
-
-# --- errors ---------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("arguments", "error", "named"),
     [
@@ -329,20 +302,3 @@ def test_errors_name_the_argument_before_anything_is_stored(arguments, error, na
     with pytest.raises(error, match=named):
         run(**arguments, store=tmp_path / "study.sqlite")
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "named"),
-    [
-        (lambda: RESULT.compare("fkmse", "kme"), ValueError, "a must be one of"),
-        (lambda: RESULT.plot(d=7), ValueError, "d must be one of"),
-        (lambda: loss_path("kme", [1.0], **FEW), ValueError, "no single amount"),
-        (lambda: loss_path("mmkme", [1.0], **FEW), ValueError, "variances"),
-        (lambda: loss_path(MMKME(variances=(1.0, 2.0)), [1.0], "variances[2]", **FEW), ValueError, "parameter"),
-        (lambda: loss_path("fkmse", [0.1], "alpha", **FEW), ValueError, "parameter"),
-        (lambda: loss_path("skmse", [0.5], n=[5, 10], **FEW), ValueError, "n must be"),
-    ],
-)
-def test_errors_of_designs_results_and_paths(call, error, named):
-    with pytest.raises(error, match=named):
-        call()

@@ -1,8 +1,9 @@
-"""Differences that rounding would hide: kept where the statistic does not see the offset, else said in a note."""
+"""Differences that rounding would hide, and statistics that no permutation changes."""
 
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from shrinktest import (
@@ -12,9 +13,9 @@ from shrinktest import (
     SKMSE,
     Gaussian,
     Laplacian,
+    compare,
     independence_matrix,
     independence_test,
-    joint_independence_test,
     k_sample_test,
     permutation_test,
     two_sample_test,
@@ -22,7 +23,6 @@ from shrinktest import (
 )
 from shrinktest.kernels import Linear, Polynomial
 from shrinktest.notes import has_code, note
-from shrinktest.statistics.features import Centred, alike
 from shrinktest.statistics.kernel_cache import Limits, Request, choose
 
 START = 1e6  # of a clock, say
@@ -31,8 +31,6 @@ Y[:, 0] += 8.0
 Z = np.random.default_rng(2).integers(-40, 40, (9, 2)) / 8.0
 QUICK = {"n_resamples": 99, "rng": 0, "workers": 1}
 
-SAME = note("constant-statistic")
-
 
 def lost(result):
     return any(has_code(note, "rounding") for note in result.notes)
@@ -40,9 +38,6 @@ def lost(result):
 
 def two(x=X, y=Y, **options):
     return two_sample_test(x, y, **QUICK | options)
-
-
-# --- kept ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("form", ["biased", "unbiased"])
@@ -55,15 +50,6 @@ def test_a_shift_is_seen_wherever_the_data_start(form, gram, estimator, rows):
     assert far.pvalue == near.pvalue == 0.01
     np.testing.assert_allclose(far.null_distribution, near.null_distribution, rtol=1e-9, atol=1e-9)
     assert not lost(far)
-
-
-@pytest.mark.parametrize("estimator", ["skmse", "fkmse", "landweber"])
-def test_so_do_two_variables_that_are_jointly_independent(estimator):
-    options = {"kernels": Linear(), "estimator": estimator, **QUICK}
-    near, far = (joint_independence_test(X + start, Y + X + start, **options) for start in (0.0, 1e8))
-    assert far.pvalue == near.pvalue and not lost(far)
-    assert far.estimates[0].shrinkage == pytest.approx(near.estimates[0].shrinkage, abs=1e-6)
-    np.testing.assert_allclose(far.estimates[0].weights, near.estimates[0].weights, rtol=1e-5)
 
 
 @pytest.mark.parametrize("form", ["biased", "unbiased"])
@@ -115,9 +101,6 @@ def test_ties_are_ties_for_wide_kernels(width):
         assert wide.pvalue == independence_test(x, y, kernel_x=Linear(), kernel_y=Linear(), **options).pvalue
 
 
-# --- the features less their mean ---------------------------------------------------------------------------
-
-
 def gram_of(kernel, points, by_coordinates=True, gram="auto"):
     limits = Limits(gram, None, 1e9, np.random.default_rng(0))
     return choose(kernel, points, limits, Request(by_coordinates=by_coordinates))
@@ -155,23 +138,6 @@ def test_differences_keep_their_digits():
     np.testing.assert_allclose(Laplacian(2.0).differences(X), Laplacian(2.0)(X) - 1.0, atol=1e-15)
 
 
-def test_features_are_seen_from_their_mean_only_where_it_is_long():
-    near, far = gram_of(Linear(), X), gram_of(Linear(), X + START)
-    assert near.about_mean(1e9).moved is None
-    moved = far.about_mean(1e9)
-    np.testing.assert_allclose(moved.coordinates(), X - X.mean(axis=0), atol=1e-9)
-    np.testing.assert_allclose(moved.diagonal(), np.square(X - X.mean(axis=0)).sum(axis=1), atol=1e-8)
-    assert far.size() > 1e11 and 1.0 < moved.size() < 100.0
-    dense = gram_of(Linear(), X + START, gram="dense")
-    expected = Centred.from_coordinates(X, dense=True).values
-    np.testing.assert_allclose(dense.about_mean(1e9).matrix(), expected, atol=1e-8)
-    assert dense.about_mean(100.0) is dense  # no memory for a second matrix
-    assert alike(100.0, 1000.0, 10) and not alike(100.0, 900.0, 10) and not alike(0.0, 0.0, 3)
-
-
-# --- said ---------------------------------------------------------------------------------------------------
-
-
 def averaging(gram):
     """A user's estimator: less for points far from the others."""
     return gram.mean(axis=1) / len(gram)
@@ -201,15 +167,53 @@ def test_every_kind_of_test_says_so():
         assert not lost(run(0.0)) and lost(run(START))
 
 
-def test_nothing_but_rounding_is_said_to_be_nothing():
-    found = two(bandwidth=1e200)  # beyond all digits
-    assert found.pvalue == 1.0 and SAME in found.notes
-    assert SAME in two(np.ones((5, 1)), np.ones((4, 1)), bandwidth=1.0).notes  # all observations alike: as it says
-    for run in (
-        lambda start: joint_independence_test(
-            X[:, 0] + start, Y[:, 0] + start, X[:, 1] + start, kernels=Linear(), **QUICK
-        ),
-        lambda start: joint_independence_test(X, Y, X[::-1], kernels=Gaussian(1.0 + start), **QUICK),
+DRAWS = np.random.default_rng(0)
+Z_100 = DRAWS.normal(size=(100, 3))
+FEW = {"n_resamples": 99, "rng": 0}
+LOST, CONSTANT, SHRUNK = map(note, ("rounding", "constant-statistic", "shrunk-to-zero"))
+
+
+def test_nothing_changes():
+    for found in (
+        two_sample_test(Z_100[:9], Z_100[9:17], bandwidth=1e200, **FEW),
+        permutation_test(lambda labels: 1.0, 6, **FEW),
     ):
-        near, far = run(0.0), run(START)
-        assert SAME not in near.notes and far.pvalue == 1.0 and SAME in far.notes and not lost(far)
+        assert found.pvalue == 1.0 and CONSTANT in found.notes and not any(LOST in note for note in found.notes)
+    assert CONSTANT not in independence_test(Z_100[:, 0], Z_100[:, 1], **FEW).notes
+
+
+@pytest.mark.parametrize("estimator", ["kme", "skmse", "auto"])
+def test_what_stays_within_blocks_and_pairs_is_not_lost_in_rounding(estimator):
+    site, labels = np.repeat([0.0, 1.0, 2.3, 3.7], 10), np.repeat(list("abcd"), 10)
+    again = {"estimator": estimator, **FEW}
+    sites, other = pd.DataFrame({"site": site, "x": Z_100[:40, 0]}), pd.DataFrame({"site": site, "x": Z_100[40:80, 0]})
+    for how in ({"blocks": (labels, labels)}, {"paired": True}):
+        found = two_sample_test(site, site, **how, **again)
+        assert found.pvalue == 1.0 and CONSTANT in found.notes and LOST not in found.notes
+        columns = two_sample_test_columns(sites, other, **how, **again)
+        assert columns.pvalues[0] == 1.0 and f"column 'site' of X and Y: {CONSTANT}" in columns.notes
+        assert not any(LOST in note for note in columns.notes)
+    found = independence_test(site, Z_100[:40, 0], blocks=labels, **again)
+    assert (SHRUNK if estimator == "skmse" else CONSTANT) in found.notes and LOST not in found.notes
+
+
+@pytest.mark.parametrize("estimator", ["skmse", ["skmse", "fkmse"]])
+def test_what_is_shrunk_to_zero_is_not_said_to_be_the_same(estimator):
+    site = np.repeat([0.0, 1.0, 2.0, 3.0], 10)
+    found = independence_test(site, Z_100[:40, 0], blocks=site, estimator=estimator, **FEW)
+    assert found.statistic == 0.0 and SHRUNK in found.notes and CONSTANT not in found.notes
+
+
+def shared(result):
+    return [note for note in result.notes if "rows are in both samples" in note]
+
+
+def test_rows_in_both_samples():
+    assert shared(two_sample_test(Z_100[:80], Z_100[20:], **FEW))[0].startswith(
+        "60 rows are in both samples, and no row is"
+    )
+    assert shared(compare(pd.DataFrame(Z_100[:60]), pd.DataFrame(Z_100[40:]), **FEW))
+    assert not shared(two_sample_test(Z_100[:50], Z_100[50:], **FEW))
+    assert not shared(two_sample_test(Z_100[:80], Z_100[:80], paired=True, **FEW))  # pairs that did not change
+    counts = DRAWS.poisson(3.0, size=(2, 60))
+    assert not shared(two_sample_test(*counts, **FEW))  # equal by chance, as others are within each sample

@@ -1,6 +1,8 @@
-"""Routes: the same test by a Gram matrix, by a factor of it, and by approximations that are tests of their own."""
+"""Routes: the same test by a Gram matrix, a factor of it, and approximations; and what does not fit into memory."""
 
 from __future__ import annotations
+
+import time
 
 import numpy as np
 import pytest
@@ -22,13 +24,9 @@ from shrinktest import (
     independence_test,
     two_sample_test,
 )
-from shrinktest._parallel import free_memory, memory_limit
 from shrinktest.kernels import Polynomial
-from shrinktest.kernels.feature_maps import TOLERANCE, factorized, few_distinct, random_fourier
-from shrinktest.statistics.features import Features
-from shrinktest.statistics.statistic import part_weights
+from shrinktest.kernels.feature_maps import TOLERANCE, _is_full, factorized, few_distinct, random_fourier
 
-RNG = np.random.default_rng(0)
 SUMS = {"kme": KME(), "skmse": SKMSE(), "plugin": SKMSE(rule="plugin"), "mkme": MKME(), "noisy": MKME(variance=0.3)}
 FILTERS = {
     "deletion": FKMSE(),
@@ -61,10 +59,7 @@ def agree(dense, other):
     assert other.statistic == pytest.approx(dense.statistic, abs=1e-9)
 
 
-# ------------------------------------------------------------------------------------ the same answer
-
-
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     sizes=st.tuples(st.integers(2, 65), st.integers(2, 65)),
     estimator=st.sampled_from(sorted(SUMS | FILTERS)),
@@ -134,9 +129,6 @@ def test_estimates_on_a_factor_are_those_of_the_kernel():
     assert low.statistic == pytest.approx(low.estimates[0].norm2(), rel=1e-9)
 
 
-# ----------------------------------------------------------------------------------- which route
-
-
 def test_automatic_routes():
     small, large = normal(30, 2), normal(900, 2)
     assert two_sample_test(small, small + 1, n_resamples=19).route == "dense"
@@ -158,11 +150,11 @@ def test_automatic_routes():
 @pytest.mark.parametrize("gram", ["factor", "nystrom", "rff"])
 def test_approximations_have_exact_level(gram):
     """A rank far too small for the kernel, 15 + 5 points: the p-value must not notice which points are X."""
-    counts, trials = 0, 400
+    counts, trials = 0, 250
     for seed in range(trials):
         Z = normal(20, 2, seed=seed)
         counts += two_sample_test(Z[:15], Z[15:], gram=gram, rank=2, n_resamples=19, alpha=0.1, rng=seed).reject()
-    assert 22 <= counts <= 61  # 0.1 +- 3.3 standard errors
+    assert 10 <= counts <= 41  # 0.1 +- 3.3 standard errors
 
 
 @pytest.mark.parametrize("rank", [None, 3])
@@ -174,9 +166,6 @@ def test_a_factor_does_not_know_the_labels(rank):
         moved = np.random.default_rng(seed).permutation(Z)
         found = two_sample_test(moved[:4], moved[4:], gram="factor", rank=rank, n_resamples=np.inf).null_distribution
         np.testing.assert_allclose(np.sort(found), np.sort(expected), rtol=1e-6, atol=1e-12)
-
-
-# ------------------------------------------------------------------------------------ factors
 
 
 @pytest.mark.parametrize("columns", [1, 2, 3])
@@ -212,22 +201,7 @@ def test_a_filter_without_a_gram_matrix_of_many_points():
         independence_test(X, Y, estimator="fkmse", gram="factor")
 
 
-# ------------------------------------------------------------------------------------- refusals
-
-
 X, Y = normal(40, 2), normal(30, 2, seed=1)
-
-
-def test_a_factor_takes_the_memory_of_its_own_rank():
-    """Which nobody knows beforehand: what counts is whether the coordinates that are needed fit."""
-    rng = np.random.default_rng(0)
-    X, Y = rng.normal(size=200), rng.normal(0.3, 1.0, size=200)
-    whole = two_sample_test(X, Y, gram="dense", n_resamples=99, rng=0)
-    small = two_sample_test(X, Y, gram="factor", n_resamples=99, rng=0, max_memory=5e5)  # the Gram matrix has 1.28e6
-    assert small.route == "factor" and small.pvalue == whole.pvalue
-    X, Y = rng.normal(size=(2, 200, 9))
-    with pytest.raises(MemoryError, match="more than 52 dimensions, which take all"):
-        two_sample_test(X, Y, gram="factor", max_memory=5e5)
 
 
 def test_refusals():
@@ -243,25 +217,6 @@ def test_refusals():
                 two_sample_test(X, Y, **({"max_memory": 1e4} if error is MemoryError else {}), **options)
 
 
-# -------------------------------------------------------------------------------------- memory
-
-
-def test_free_memory(tmp_path):
-    (tmp_path / "proc").mkdir()
-    (tmp_path / "proc/meminfo").write_text("MemTotal: 900 kB\nMemAvailable:   500 kB\n")
-    assert free_memory(tmp_path) == 500 * 1024
-    group = tmp_path / "sys/fs/cgroup"
-    group.mkdir(parents=True)
-    (group / "memory.max").write_text("max\n")
-    (group / "memory.current").write_text("10\n")
-    assert free_memory(tmp_path) == 500 * 1024
-    (group / "memory.max").write_text("300000\n")
-    assert free_memory(tmp_path) == 299990
-    assert free_memory(tmp_path / "elsewhere") > 0
-    assert memory_limit(None) == pytest.approx(free_memory() / 4, rel=0.2)
-    assert memory_limit(1000) == 1000.0
-
-
 def test_categories_are_few_coordinates_however_many_indicators_they_have():
     rng = np.random.default_rng(0)
     X, Y = (np.eye(4)[rng.choice(4, 900, p=p)] for p in ([0.25] * 4, [0.3, 0.2, 0.25, 0.25]))
@@ -275,18 +230,24 @@ def test_categories_are_few_coordinates_however_many_indicators_they_have():
     assert few_distinct(X, 4) and not few_distinct(X, 3) and not few_distinct(rng.normal(size=(600, 3)), 600)
 
 
-def test_filters_take_the_matrix_where_random_features_are_more_than_rows():
-    """A thousand features of 18 rows: the same estimates as by coordinates, with less work."""
-    rng = np.random.default_rng(0)
-    X, Y = rng.normal(size=(9, 3)), rng.normal(size=(9, 3)) + 0.5
-    points = np.vstack([X, Y])
-    features = random_fourier(Gaussian(1.5), 3, 1000, np.random.default_rng(1))
-    gram = Features("rff", features, points)
-    assert gram.coordinates().shape == (18, 1000) and gram.few_coordinates() is None
-    few = Features("rff", features, points, known=gram.coordinates()[:, :18])
-    assert few.few_coordinates() is few.known
-    labels = np.repeat(np.arange(2, dtype=np.uint16), 9)[None]
-    for estimator in (FKMSE(), TSVD(m=2), Landweber()):
-        found = part_weights(estimator, gram, (9, 9), "sample")(labels)[0]
-        each = [estimator.weights(gram.matrix()[np.ix_(part, part)]) for part in (np.arange(9), np.arange(9, 18))]
-        assert found == pytest.approx(np.concatenate(each), abs=1e-12)
+@pytest.mark.parametrize(("size", "columns"), [(50_000, 50), (60_000, 3)])
+def test_a_gram_matrix_that_cannot_be_is_said_at_once(size, columns):
+    X, Y = np.random.default_rng(0).normal(size=(2, size, columns))
+    with pytest.raises(MemoryError):
+        two_sample_test(X[:3000], Y[:3000], max_memory=1e7, n_resamples=10**7)  # loads what is to be loaded
+    start = time.process_time()
+    with pytest.raises(MemoryError, match=r"use gram='(rff|nystrom)', rank=\d+ \(about \d+ s on one core\) or gram="):
+        two_sample_test(X, Y, max_memory=5e8, n_resamples=99_999)
+    assert time.process_time() - start < 2.0  # seconds, on a machine that does much else; it was 13
+
+
+def test_few_points_prove_what_all_would_show():
+    rng = np.random.default_rng(1)
+    wide, narrow = rng.normal(size=(1200, 30)), rng.normal(size=(1200, 1)) @ rng.normal(size=(1, 30))
+    for points, full in ((wide, True), (narrow, False)):
+        kernel = Gaussian("median").resolve(points)
+        allowed = TOLERANCE * len(points)
+        assert _is_full(kernel, points, 120, allowed) is full
+        assert (factorized(kernel, points, 120) is None) is full
+    eigenvalues = np.linalg.eigvalsh(Gaussian("median").resolve(wide)(wide))
+    assert eigenvalues[:-120].sum() > TOLERANCE * len(wide)  # what no 120 landmarks can reach

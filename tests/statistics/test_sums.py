@@ -1,14 +1,26 @@
-"""Sums over partitions and pairings: by coordinates, in compiled loops and by tiles, as of the whole matrix."""
+"""Sums over partitions, pairings and signs, scans of intervals, and series at their junctions."""
 
 from __future__ import annotations
+
+import itertools
 
 import numpy as np
 import pytest
 
-from shrinktest import SKMSE, independence_test, k_sample_test, two_sample_test
-from shrinktest.kernels import Gaussian, Linear
+import naive_given
+from naive_change import gaussian, scans, seeded, smallest_of_lengths
+from naive_permutations import junction_excess as naive
+from shrinktest import SKMSE, Gaussian, Laplacian, change_points, independence_test, k_sample_test, two_sample_test
+from shrinktest.estimators import ESTIMATORS, as_estimator
+from shrinktest.kernels import Linear
+from shrinktest.permutations.design import PermutationDesign
+from shrinktest.permutations.schemes import Signs
 from shrinktest.statistics import kernel_cache, sums
 from shrinktest.statistics.features import Features
+from shrinktest.statistics.hsic import junction_excess
+from shrinktest.statistics.scan import Cuts, Within
+from shrinktest.statistics.seeded_intervals import Calibration, Intervals, Scans
+from shrinktest.statistics.signs import Combined, Part, Products, sign_statistic
 from shrinktest.statistics.sum_loops import pairing_sums
 
 RNG = np.random.default_rng(3)
@@ -52,9 +64,6 @@ def test_pairing_sums(n, integers):
     for part in (slice(0, 1), slice(1, 5)):
         pairing_sums(x, y, permutations[part], cut[part])
     np.testing.assert_array_equal(cut, out)
-
-
-# --- tiles, which are never stored --------------------------------------------------------------------------
 
 
 def brownian(x, y):
@@ -103,3 +112,149 @@ def test_auto_takes_tiles_if_they_take_minutes(small, monkeypatch):
         two_sample_test(*samples, max_memory=LITTLE, n_resamples=19, rng=0)
     with pytest.raises(MemoryError, match="max_memory"):  # filters need the whole matrix
         two_sample_test(X, Y, estimator="landweber", max_memory=LITTLE, gram="dense")
+
+
+# --- signs ---------------------------------------------------------------------------------------------------------
+
+
+def test_signs_are_all_there_are():
+    gram = np.random.default_rng(0).normal(size=(5, 5))
+    gram = gram @ gram.T
+    rows = np.array(list(Signs(np.arange(5)).all()))
+    assert len(rows) == 16 and len({tuple(row * row[-1]) for row in rows}) == 16
+    for name in ESTIMATORS:
+        estimator = as_estimator(name)
+        if estimator.smooths:
+            continue
+        found = sign_statistic(estimator, Products(gram))(rows)[:, 0]
+        turned = [gram * np.outer(row, row) for row in rows]
+        weights = [5 * estimator.weights(one) for one in turned]
+        expected = [naive_given.signed(gram, row * each) for row, each in zip(rows, weights, strict=True)]
+        np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
+def test_products_are_those_of_their_gram_matrix():
+    rng = np.random.default_rng(0)
+    one, other, third = rng.normal(size=(12, 2)), rng.normal(size=(12, 1)), rng.normal(size=(12, 3))
+    gram = (one @ one.T) * (other @ other.T)
+    few, many = Products.of(one, other), Products.of(one, other, np.hstack([third, third**2]))
+    assert not few.by_gram and many.by_gram
+    np.testing.assert_allclose(few.gram, gram, atol=1e-12)
+    np.testing.assert_allclose(many.gram, gram * (third @ third.T + third**2 @ (third**2).T), atol=1e-12)
+    signs = np.sign(rng.normal(size=(7, 12)))
+    for products in (few, many):
+        twins = [144 * naive_given.signed(products.gram, row) for row in signs]
+        np.testing.assert_allclose(products.totals(signs), twins, atol=1e-9)
+        np.testing.assert_allclose(products.totals(signs[2:3]), products.totals(signs)[2:3], rtol=0.0)
+
+
+@pytest.mark.parametrize("unit", [np.arange(8), np.array([0, 0, 1, 1, 2, 3, 4, 5])])
+def test_moments_are_those_of_all_signs(unit):
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(8, 2))
+    rows = np.array(list(Signs(unit).all()))
+    for products in (Products(values, by_gram=False), Products(values @ values.T)):
+        every = products.totals(rows)
+        np.testing.assert_allclose(products.moments(unit), (every.mean(), every.var()))
+
+
+def test_the_smallest_chance_of_several():
+    rng = np.random.default_rng(1)
+    first, second, third = rng.normal(size=(8, 1)), rng.normal(size=(8, 1)), rng.normal(size=(8, 3))
+    grams = [first @ first.T, second @ second.T, third @ third.T]
+    shares, factors = (4.0, 1.0, 2.0), (1.0, 1.3, 1.1)
+    parts = [Part("", *told) for told in zip(shares, map(Products, grams), factors, strict=True)]
+    parts.append(Part("nothing to see", 1.0, Products(np.zeros((8, 0)), by_gram=False), 1.0))
+    rows = np.array(list(Signs(np.arange(8)).all()))
+    found = Combined(parts, as_estimator("kme"), np.arange(8))
+    expected = [naive_given.combined(grams, shares, factors, row) for row in rows]
+    np.testing.assert_allclose(found(rows)[:, 0], expected, atol=1e-9)
+    assert len({int(one) for one in found.chances(rows).argmin(axis=1)}) == 3  # each decides somewhere
+
+
+# --- scans of seeded intervals -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n", "shortest"), [(16, 8), (33, 8), (100, 8), (301, 20)])
+def test_intervals_are_those_of_the_paper(n, shortest):
+    found = Intervals.of(Cuts(n, "single", 2), shortest)
+    expected = seeded(n, shortest)
+    assert found.counts.tolist() == list(map(len, expected))
+    assert list(map(tuple, found.ends.tolist())) == list(itertools.chain(*expected))
+
+
+@pytest.mark.parametrize("fewest", [2, 4])
+def test_scans_equal_their_slow_twin(fewest):
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(32, 3))
+    within = Within.of(Features("dense", Gaussian(1.5), points))
+    found = Scans.of(within, Cuts(32, "single", fewest), PermutationDesign(), Calibration(0, 19))
+    orders = np.array([np.arange(32), *(rng.permutation(32) for _ in range(2))])
+    gram, known = gaussian(points, 1.5), {}
+    expected = np.array([scans(gram[np.ix_(order, order)], fewest, 8, known) for order in orders])
+    np.testing.assert_allclose(found.by_length(orders), expected, rtol=1e-8)
+    calibrating = found.by_length(Calibration(0, 19).orders(32, PermutationDesign()))
+    smallest = smallest_of_lengths(expected, calibrating)
+    np.testing.assert_allclose(found.statistic()(orders)[:, 0], -np.log10(smallest), rtol=1e-6)
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_pvalues_are_those_of_the_slow_twin(seed):
+    """All 256 orders within blocks; random orders that make lengths comparable move p-values in a small range."""
+    swaps = np.array(list(itertools.product([0, 8], repeat=8)))
+    orders = np.hstack([np.arange(8) + swaps, np.arange(8) + 8 - swaps])
+    x = np.random.default_rng(seed).normal(size=(16, 1))
+    x[6:11] += 1.5
+    gram, known = gaussian(x, 1.0), {}
+    values = np.array([scans(gram[np.ix_(order, order)], 2, 8, known) for order in orders])
+    drawn = np.random.default_rng(1).integers(len(orders), size=(200, 499))
+    smallest = [smallest_of_lengths(values, values[rows]) for rows in drawn]
+    expected = [np.mean(one <= one[0] * (1.0 + 1e-9)) for one in smallest]
+    options = {"bandwidth": 1.0, "trim": 0.0, "blocks": np.arange(16) % 8, "n_resamples": np.inf, "alpha": 0.5}
+    for rng in range(4):
+        pvalue = change_points(x, rng=rng, confidence=None, n_changes=1, **options).pvalue
+        assert min(expected) - 0.01 <= pvalue <= max(expected) + 0.01
+
+
+# --- shifts of series that cannot be trusted -----------------------------------------------------------------------
+
+
+def walks(seed, n, columns=1):
+    return np.cumsum(np.random.default_rng(seed).normal(size=(2, n, columns)), axis=1)
+
+
+@pytest.mark.parametrize("length, number", [(2, 1), (7, 1), (20, 1), (6, 3), (8, 2)])
+@pytest.mark.parametrize("kind", [Gaussian, Laplacian])
+def test_excess(length, number, kind):
+    kernels = kind(2.0), kind(3.0)
+    series = np.random.default_rng(number).permutation(length * number).reshape(number, length)
+    around = 2.0 * np.pi * np.tile(np.arange(length), number)[:, None] / length
+    x, y = np.empty((2, length * number, 2))
+    for z, noise in zip((x, y), np.random.default_rng(length).normal(size=(2, *x.shape)), strict=True):
+        z[series.ravel()] = np.hstack([np.sin(around), np.cos(around)]) + 0.2 * noise
+    want = naive(kernels[0](x), kernels[1](y), series)
+    assert want > 0.0 or length == 2
+    assert junction_excess(kernels, x, y, series) == pytest.approx(want, rel=1e-12)
+
+
+def test_no_shift_changes_it():
+    x, y = walks(3, 30)
+    kernels = Gaussian(2.0), Gaussian(1.0)
+    whole = [np.arange(30)]
+    excess = junction_excess(kernels, x, y, whole)
+    assert excess > 0.01
+    for shift in range(30):
+        assert junction_excess(kernels, x, np.roll(y, shift, axis=0), whole) == pytest.approx(excess, rel=1e-12)
+
+
+def test_long_series_are_trusted_and_short_ones_noted():
+    x, y = walks(0, 40)
+    assert len(independence_test(x, y, shift="circular").notes) == 1
+    assert "test differences" in independence_test(x, y, shift="circular").notes[0]
+    assert independence_test(np.diff(x, axis=0), np.diff(y, axis=0), shift="circular").notes == ()
+    assert not any(note.code == "short-series" for note in independence_test(x, y, rng=0).notes)  # nothing is shifted
+    fading = np.random.default_rng(1).normal(size=(2, 2500))
+    for t in range(1, 2500):
+        fading[:, t] += 0.8 * fading[:, t - 1]
+    assert independence_test(*fading, shift="circular", n_resamples=99, rng=0).notes == ()
+    assert len(independence_test(*fading[:, :30], shift="circular").notes) == 1

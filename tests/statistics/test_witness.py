@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from naive_several import band as naive_band
+from cases import samples
+from naive_tests import band as naive_band
 from shrinktest import (
     FKMSE,
     KME,
@@ -22,7 +23,6 @@ from shrinktest import (
     two_sample_test,
 )
 from shrinktest.statistics.features import Features
-from small import samples
 
 AT = np.array([[0.0, 0.0], [1.0, -0.5], [-1.0, 0.3], [2.0, 2.0]])
 
@@ -158,8 +158,9 @@ def without_gram_matrix(monkeypatch):
     monkeypatch.setattr(Features, "matrix", matrix)
 
 
-@pytest.mark.parametrize("estimator", ["kme", "skmse"])
-@pytest.mark.parametrize("gram", [{"gram": "rff", "rank": 40}, {"gram": "nystrom", "rank": 40}])
+@pytest.mark.parametrize(
+    ("gram", "estimator"), [({"gram": "rff", "rank": 40}, "kme"), ({"gram": "nystrom", "rank": 40}, "skmse")]
+)
 def test_contributions_take_the_way_of_the_test(without_gram_matrix, gram, estimator):
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(10_000, 3)), rng.normal((0.0, 0.2, 0.0), 1.0, size=(10_000, 3))

@@ -10,7 +10,7 @@ from pathlib import Path
 import shrinktest
 
 HERE = Path(__file__).resolve().parent
-#: Where a child finds the modules of the benchmarks and of the tests.
+#: Where a child finds the modules of the benchmarks and of the examples.
 PATH = [str(HERE), str(HERE.parent)]
 _PACKAGE = str(Path(shrinktest.__file__).resolve().parent.parent)
 _THREADS = [f"{library}_NUM_THREADS" for library in ("OPENBLAS", "MKL", "OMP", "NUMBA")]

@@ -1,9 +1,12 @@
-"""Memory: which tests say that successive rows depend on each other, of what, and what to do about it."""
+"""Rows in order of time: columns that tell it, notes on serial correlation, and what to do about it."""
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pandas as pd
+import pytest
 
 from shrinktest import (
     change_point_test,
@@ -18,8 +21,84 @@ from shrinktest import (
     two_sample_test,
     two_sample_test_columns,
 )
+from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.serial_correlation import OrderedRows, joint_correlation
 
+# --- columns that tell the time ------------------------------------------------------------------------------------
+RNG = np.random.default_rng(0)
+LENGTH = 60
+VALUE = RNG.normal(size=LENGTH)
+MORE = {"n_resamples": 99, "rng": 0}
+ROWS = np.arange(LENGTH)
+DATES = pd.date_range("2020-01-01", periods=LENGTH)
+CLOCKS = {
+    "date": pd.Series(DATES),
+    "hours": pd.Series(0.5 * ROWS),
+    "years": pd.Series(1960.0 + ROWS),
+    "quarters": pd.Series(2000.0 + ROWS // 4),
+    "seconds": pd.Series(1.5e9 + 1800.0 * ROWS),
+}
+ALONE = pd.DataFrame({"v": VALUE})
+
+
+def untested(found):
+    return any("'t' is not tested" in note for note in found.notes)
+
+
+def test_a_series_is_tested_without_the_columns_that_tell_the_time():
+    for (name, clock), test in itertools.product(CLOCKS.items(), (change_point_test, change_points)):
+        table = pd.DataFrame({"t": clock, "v": VALUE})
+        found = test(table, **MORE)
+        assert untested(found) and found.pvalue == test(ALONE, **MORE).pvalue, name
+        as_told = test(table, column_types={"t": "date" if name == "date" else "number"}, **MORE)
+        assert as_told.pvalue == 0.01 and not untested(as_told), name
+    few = pd.DataFrame({"t": np.sort(RNG.integers(0, 9, LENGTH)), "v": VALUE})
+    assert not untested(change_point_test(few, **MORE))
+    table = pd.DataFrame({"t": CLOCKS["quarters"], "v": VALUE})
+    for scale in ({"t": 1.0, "v": "sd"}, [1.0, "sd"]):  # a column with units of its own is asked for
+        assert change_point_test(table, scale=scale, **MORE).pvalue == 0.01
+    assert change_point_test(table, scale="rank", **MORE).pvalue > 0.05
+    assert change_point_test(table[["t"]], **MORE).pvalue == 0.01  # the time alone is tested
+
+
+def test_a_clock_that_misses_cells_or_stands_beside_such_a_column_is_not_tested():
+    value = pd.Series(VALUE).where(ROWS % 20 != 7)
+    alone = change_point_test(ALONE, **MORE)
+    for clock, policy in itertools.product(CLOCKS.values(), ("raise", "omit", "indicator", "propagate")):
+        table = pd.DataFrame({"t": clock.where(ROWS % 20 != 7), "v": VALUE})
+        found = change_point_test(table, nan_policy=policy, **MORE)
+        assert found.n_observations == (LENGTH,) and untested(found) and found.pvalue == alone.pvalue
+    for clock, policy in itertools.product(CLOCKS.values(), ("omit", "indicator")):
+        found = change_point_test(pd.DataFrame({"t": clock, "v": value}), nan_policy=policy, **MORE)
+        without = change_point_test(pd.DataFrame({"v": value}), nan_policy=policy, **MORE)
+        assert untested(found) and (found.pvalue, found.location) == (without.pvalue, without.location)
+
+
+def test_places_among_rows_that_are_left():
+    x = np.r_[np.full(10, np.nan), VALUE + 5.0 * (ROWS >= 30)]
+    found = change_point_test(x, nan_policy="omit", **MORE)
+    assert found.location == 30 and any("Places count the rows that are left" in note for note in found.notes)
+    assert change_point_test(x, nan_policy="omit", times=np.arange(len(x)), **MORE).when == 40
+    notes = change_points(pd.Series(x), nan_policy="omit", **MORE).notes
+    assert any("Places count the rows that are left" in note for note in notes)
+    assert not any("Places count" in note for note in change_point_test(VALUE, nan_policy="omit", **MORE).notes)
+
+
+def test_series_of_one_sample_only_have_no_shifts():
+    """Their labels are the same wherever they go."""
+    sizes = (20, 20)
+    apart = PermutationDesign(np.repeat([0, 1], sizes), shift=True)
+    with pytest.raises(ValueError, match="1 different permutation"):
+        apart.labels(sizes, 0.05)
+    half = PermutationDesign(np.r_[np.zeros(10), np.ones(30)].astype(int), shift=True).labels(sizes, 0.05)
+    rows = np.array(list(half.all()))
+    assert half.distinct == 30 == len(np.unique(rows, axis=0)) and (rows[:, :10] == 0).all()
+    assert np.array_equal(rows[0], np.repeat([0, 1], sizes))
+    whole = PermutationDesign(np.zeros(40, dtype=int), shift=True).labels(sizes, 0.05)
+    assert whole.distinct == 20  # half a turn exchanges the samples
+
+
+# --- serial correlation --------------------------------------------------------------------------------------------
 N = 120
 FEW = {"n_resamples": 39, "rng": 0, "workers": 1}
 
@@ -45,7 +124,6 @@ def said(result):
 A, B, C = (fading(seed) for seed in (1, 2, 3))
 STILL = np.random.default_rng(4).normal(size=(N, 1))
 MODEL = {"given": np.arange(N) % 2, "x_given_z": lambda z, rng: rng.normal(size=(len(z), 1))}
-
 TESTS = {
     "two samples": (lambda: two_sample_test(A, B, **FEW), "of a sample", "use shift='stretches'"),
     "three samples": (lambda: k_sample_test(A, B, C, **FEW), "of a sample", "give groups="),
@@ -158,14 +236,6 @@ def test_dates_in_order_neither_hide_it_nor_are_taken_for_it():
         assert len(said(test(dated(1), dated(5)))) == 1 and not said(test(*free))
 
 
-def test_dates_do_not_make_stretches_longer():
-    one, two = dated(1), dated(5)
-    expected = two_sample_test(one.drop(columns="date"), two.drop(columns="date"), shift="stretches", **FEW)
-    assert two_sample_test(one, two, shift="stretches", **FEW).restriction == expected.restriction
-    expected = change_point_test(one.drop(columns="date"), shift="stretches", **FEW)
-    assert change_point_test(one, shift="stretches", **FEW).restriction == expected.restriction
-
-
 def test_how_often_it_is_found():
     """Of pairs of series with factors of .8, nearly always; where one or both are free, next to never."""
     found = {
@@ -176,11 +246,3 @@ def test_how_often_it_is_found():
         for carried in ((0.0, 0.0), (0.0, 0.8), (0.5, 0.5), (0.8, 0.8))
     }
     assert found[0.0, 0.0] == 0 and found[0.0, 0.8] <= 10 and found[0.5, 0.5] >= 100 and found[0.8, 0.8] >= 190
-
-
-def test_one_value_in_each_sample_and_what_pairs_share_are_no_memory():
-    rng = np.random.default_rng(0)  # what is left of one value is rounding, which goes on from row to row
-    first, second = (np.column_stack([np.full(30, year), rng.normal(size=30)]) for year in (2023.0, 2024.0))
-    assert not said(two_sample_test(first, second, scale="sd", **FEW))
-    both = [np.arange(N)[:, None] / 10.0 + rng.normal(size=(N, 1)) for _ in range(2)]  # a trend that both have
-    assert not said(two_sample_test(*both, paired=True, **FEW)) and said(two_sample_test(*both, **FEW))

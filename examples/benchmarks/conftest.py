@@ -1,6 +1,6 @@
 """Races: the package against a competitor, contenders taking turns, and the table of their ratios at the end.
 
-`pytest tests/benchmarks --write docs` measures everything and writes docs/data/benchmarks.csv and docs/comparison.md;
+`pytest examples/benchmarks --write docs` measures everything, writes docs/data/benchmarks.csv and docs/comparison.md;
 `--smoke` runs every row once on tiny data.
 """
 

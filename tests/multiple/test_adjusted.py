@@ -1,8 +1,9 @@
-"""Ranks, scores and adjusted p-values of several statistics over the same relabellings."""
+"""Ranks, scores and adjusted p-values over the same permutations; several lags; rows left out of all columns."""
 
 from __future__ import annotations
 
 import itertools
+import json
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,14 @@ import pytest
 from scipy.stats import gamma
 
 import naive_multiplicity as naive
-from shrinktest import compare, two_sample_test_columns
+from shrinktest import (
+    MultipleTestsResult,
+    compare,
+    independence_matrix,
+    independence_test,
+    two_sample_test,
+    two_sample_test_columns,
+)
 from shrinktest.permutations.multiplicity import overall_pvalue, scores, step_down, tail_ranks, tails
 
 
@@ -71,18 +79,6 @@ def test_columns_in_which_little_varies():
     assert overall_pvalue(alone) == 0.1
 
 
-def test_tails_do_not_depend_on_units_and_weights_are_shares():
-    statistics = draws(4)
-    scaled = statistics * [1, 2, 3, 4, 1e-9] - [0, 5, 1, 0, 0]
-    np.testing.assert_allclose(tails(statistics), tails(scaled), rtol=1e-6)
-    weights = np.array([4.0, 1.0, 1.0, 1.0, 1.0])
-    np.testing.assert_allclose(
-        tails(statistics, weights=weights), tails(statistics) - np.log10(weights / weights.mean())
-    )
-    alone = overall_pvalue(tails(statistics[:, :1]))
-    assert overall_pvalue(tails(statistics, weights=[1e12, 1.0, 1.0, 1.0, 1.0])) == alone
-
-
 def test_one_column_and_equal_columns_give_the_permutation_pvalue():
     for seed in (3, 5):
         statistics = draws(seed, k=1)
@@ -90,12 +86,6 @@ def test_one_column_and_equal_columns_give_the_permutation_pvalue():
         assert overall_pvalue(scores(statistics)) == expected == step_down(scores(statistics))[0]
         found = scores(np.repeat(statistics, 4, axis=1))
         assert overall_pvalue(found) == expected and np.array_equal(step_down(found), np.full(4, expected))
-
-
-def test_monotone_transformations_keep_ranks_and_scaling_keeps_scores():
-    statistics = draws(4)
-    assert np.array_equal(tail_ranks(statistics), tail_ranks(np.log(statistics)))
-    np.testing.assert_allclose(scores(statistics), scores(statistics * [1, 2, 3, 4, 1e-9] - [0, 5, 1, 0, 0]), rtol=1e-9)
 
 
 def test_smallest_adjusted_pvalue_is_the_overall_one_and_order_is_kept():
@@ -156,9 +146,6 @@ def test_any_row_may_be_that_of_the_data():
     assert sorted(pvalues) == pytest.approx([(i + 1) / 50 for i in range(50)])
 
 
-# --- too few permutations for the number of tests ---------------------------------------------------------------
-
-
 def test_results_say_that_permutations_are_too_few_for_the_number_of_tests():
     rng = np.random.default_rng(0)
     a, b = (pd.DataFrame(rng.normal(size=(20, 30))).add_prefix("c") for _ in range(2))
@@ -178,3 +165,141 @@ def test_results_say_that_permutations_are_too_few_for_the_number_of_tests():
     by_permutations = two_sample_test_columns(a, b, n_resamples=99, **given)  # adjusted by the permutations themselves
     for sure in (more, by_permutations):
         assert sure.reject().sum() == 2 and not any("may reject" in note for note in sure.notes)
+
+
+# --- lags ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=200)
+    return x, np.roll(x, 2) + rng.normal(size=200)
+
+
+@pytest.fixture(scope="module")
+def result(data):
+    return independence_test(*data, lags=range(-3, 4), shift="circular")
+
+
+def test_every_lag_has_the_values_of_the_others(result):
+    ordered = np.sort(result.null_distributions, axis=0)
+    assert np.allclose(ordered, ordered[:, :1], rtol=1e-9, atol=1e-15)
+
+
+def test_pvalues_are_those_of_the_largest_over_shifts(result):
+    assert result.exact and result.labels[result.pvalues.argmin()] == (2,) and isinstance(result, MultipleTestsResult)
+    largest = result.null_distributions.max(axis=1)
+    assert result.pvalue == pytest.approx(np.mean(largest >= result.statistics.max() - 1e-12))
+    assert result.pvalue == pytest.approx(7 / 200)
+    assert [row["lag"] for row in result.rows() if row["reject"]] == [2]
+
+
+def test_a_lag_is_a_test_of_rolled_rows(data, result):
+    x, y = data
+    alone = independence_test(x, np.roll(y, -2), shift="circular")
+    assert result.pvalues[5] == alone.pvalue and result.statistics[5] == pytest.approx(alone.statistic)
+
+
+def test_series_roll_by_themselves():
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(3, 40))
+    y = np.roll(x, 1, axis=1) + 0.5 * rng.normal(size=(3, 40))
+    found = independence_test(
+        x.ravel(), y.ravel(), lags=[0, 1], shift="circular", blocks=np.repeat([0, 1, 2], 40), rng=0, n_resamples=199
+    )
+    assert found.pvalues.argmin() == 1 and found.pvalue <= 0.01
+
+
+def test_several_estimators_and_rows_that_come_round(data):
+    found = independence_test(*data, lags=[1, 2], shift="circular", estimator=["kme", "mkme"], rng=0)
+    assert found.pvalues.argmin() == 1 and [row["lag"] for row in json.loads(found.to_json())["tests"]] == [1, 2]
+    alone = independence_test(*data, lags=-1, shift="circular", n_resamples=0)
+    assert alone.notes[-2].startswith("This is lag -1 alone; lags=range(-1, 2) tests all lags up to 1.")
+    assert "At a lag of 2 the last 2 rows of one series meet the first" in found.notes[-1]
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"lags": [0], "shift": None}, ValueError, "shift='circular'"),
+        ({"lags": [0, 0]}, ValueError, "must differ"),
+        ({"lags": "all"}, TypeError, "whole numbers"),
+        ({"lags": [0.5]}, TypeError, "whole numbers"),
+        ({"lags": [120]}, ValueError, "below half"),
+        ({"lags": range(-10, 11)}, ValueError, "can never reject"),
+        ({"lags": [0], "kernel_x": ["gaussian", "laplacian"]}, ValueError, "candidates"),
+        ({"lags": [0], "stopping": "curtailed"}, ValueError, "stopping"),
+    ],
+)
+def test_what_cannot_be(data, given, error, message):
+    with pytest.raises(error, match=message):
+        independence_test(*data, **{"shift": "circular", **given})
+
+
+@pytest.mark.parametrize("estimator", ["kme", "auto", ["kme", "skmse"]])
+@pytest.mark.parametrize("n", [30, 102])  # rows by which ranks and gamma distributions compare statistics
+def test_no_pvalue_is_below_lags_over_rows_and_turning_time_round_changes_nothing(estimator, n):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=n)
+    y = x + 0.3 * rng.normal(size=n)
+    told = {"lags": range(-1, 2), "shift": "circular", "estimator": estimator, "n_resamples": np.inf, "alpha": 0.1}
+    for one, other in ((x, y), (y, x), (x[::-1], y[::-1])):
+        assert independence_test(one, other, rng=0, workers=1, **told).pvalue == pytest.approx(3 / n)
+
+
+# --- rows left out of all columns ----------------------------------------------------------------------------------
+FEW = {"n_resamples": 19, "rng": 0, "alpha": 0.5}
+OMIT = {"nan_policy": "omit", **FEW}
+
+
+def table(seed, columns="abc", n=30, gaps=()):
+    found = pd.DataFrame(np.random.default_rng(seed).normal(size=(n, len(columns))), columns=list(columns))
+    for rows, column in gaps:
+        found.loc[rows, column] = np.nan
+    return found
+
+
+def lost(result):
+    """How many rows of how many the note says."""
+    notes = [note for note in result.notes if getattr(note, "code", "") == "missing-left-out-of-all"]
+    return notes[0].partition("(")[2].partition(")")[0] if notes else None
+
+
+X, Y = table(0, gaps=[([1, 2, 3], "b")]), table(1, gaps=[([4], "c"), ([5], "b")])
+OTHER, Z = table(1, "de"), table(2, "z")
+AC = table(0, gaps=[([1, 2], "c")])
+
+
+def test_columns_that_lose_rows_to_others_have_a_note():
+    for tests, expected in (
+        (two_sample_test_columns(X, Y, **OMIT), "5 of 60"),
+        (two_sample_test_columns(X.to_numpy(), Y.to_numpy(), **OMIT), "5 of 60"),
+        (compare(X, Y, estimator="kme", **OMIT), "5 of 60"),
+        (two_sample_test_columns(X, Y, paired=True, **OMIT), "10 of 60"),
+        (two_sample_test(X, Y, **OMIT), None),
+        (two_sample_test_columns(X, Y, nan_policy="indicator", **FEW), None),
+        (two_sample_test_columns(X[["b"]], Y[["b"]], **OMIT), None),
+        (two_sample_test_columns(X[["a"]], Y[["a"]], **OMIT), None),
+    ):
+        assert lost(tests) == expected
+
+
+def test_rows_that_miss_all_columns_are_no_loss():
+    x, y = table(0, "ab", gaps=[([1, 2], "a"), ([1, 2], "b")]), table(1, "ab")
+    assert not lost(two_sample_test_columns(x, y, **OMIT))
+    x.loc[[3], "a"], y.loc[[3], "b"] = np.nan, np.nan  # of one pair, which has no value in either column then
+    assert lost(two_sample_test_columns(x, y, **OMIT)) and not lost(two_sample_test_columns(x, y, paired=True, **OMIT))
+
+
+@pytest.mark.parametrize(("data", "given", "expected"), [
+    ((AC,), {}, "2 of 30"),
+    ((AC, OTHER), {}, "2 of 30"),
+    ((AC[["a", "c"]],), {}, None),  # its only pair misses these
+    ((AC[["c"]], OTHER), {}, None),
+    ((AC,), {"given": "others", "given_method": "residuals"}, None),  # all columns are in every test
+    ((AC[["a"]], OTHER), {"given": AC["c"], "given_method": "residuals"}, None),  # as is what is given
+    ((AC, OTHER), {"given": Z, "given_method": "residuals"}, "2 of 30"),
+])  # fmt: skip
+def test_pairs_that_lose_rows_to_others_have_a_note(data, given, expected):
+    assert lost(independence_matrix(*data, **given, **OMIT)) == expected
