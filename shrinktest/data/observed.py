@@ -19,7 +19,7 @@ from shrinktest.data.tables import (
     ALONE,
     check_same_index,
     is_table,
-    pooled_by,
+    pooled,
     read_table,
     series_label,
     shown_names,
@@ -257,7 +257,7 @@ def pooled_tables(
     columns, summaries = [], []
     for each in zip(*matched, strict=True):
         summaries.append([ColumnSummary.of(column) for column in each])
-        columns.append(_merged(pooled_by(summaries[-1], each, names)))
+        columns.append(_merged(pooled(each, names, summaries[-1])))
     named = any(table.named for table in read)
     left_out, notes = select(summaries, names, types, named=named, compared=not labels_only)
     seen = dict.fromkeys(name for table in read for name in (*table.names, *table.dropped))
