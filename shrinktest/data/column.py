@@ -113,21 +113,19 @@ class Table:
         return len(self.columns[0])
 
 
-def read_column(
-    series: pd.Series, name: str, where: str, wanted: Any = None, *, shown: str = "", compared: bool = True
-) -> Column:
+def read_column(series: pd.Series, name: str, where: str, wanted: Any = None, *, compared: bool = True) -> Column:
     """Read a pandas Series by its dtype, or by the type of its objects; as the kind ``wanted``, if any.
 
-    Messages call it ``where``, and in ``column_types`` ``shown``.  Columns not ``compared`` label rows.  Raises
-    TypeError for values that are no variable, and ValueError for numbers or dates given as text.
+    Messages call it ``where``.  Columns not ``compared`` label rows.  Raises TypeError for values that are no variable,
+    and ValueError for numbers or dates given as text.
     """
     column = _by_dtype(series, name, where, wanted)
     if column.kind == "category" and wanted is None and not hasattr(series, "cat"):
-        _refuse_numbers_as_text(series, column, shown or name, where, compared=compared)
+        _refuse_numbers_as_text(series, column, name, where, compared=compared)
     if column.values.dtype.kind == "f" and (infinite := np.isinf(column.values)).any():
         row = infinite.argmax()
         raise ValueError(f"{where} has an infinite value in row {row} (counting from 0); remove or replace it")
-    return column if wanted is None else as_kind(column, wanted, where, shown or name)
+    return column if wanted is None else as_kind(column, wanted, where)
 
 
 def _by_dtype(series: pd.Series, name: str, where: str, wanted: Any) -> Column:
@@ -272,12 +270,12 @@ def _refuse_numbers_as_text(series: pd.Series, column: Column, name: str, where:
 # --- as another kind ----------------------------------------------------------------------------------------
 
 
-def as_kind(column: Column, wanted: Any, where: str, shown: str = "") -> Column:
+def as_kind(column: Column, wanted: Any, where: str) -> Column:
     """Read a column as another kind, or as ordered with these levels; raise ValueError if it cannot be.
 
     ``wanted`` is one of ``KINDS`` without "duration" and "time", or a list of levels in their order.
     """
-    argument = f"column_types[{shown or column.name!r}]"
+    argument = f"column_types[{column.name!r}]"
     if isinstance(wanted, list | tuple):
         return _ordered(column, [*map(level_name, wanted)], argument, where)
     kind = choice(wanted, (*KINDS, DROP), argument)

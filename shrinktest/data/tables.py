@@ -58,21 +58,21 @@ def _narwhals_of(x: Any) -> Any:
 # --- any library to pandas ----------------------------------------------------------------------------------
 
 
-def frame_of(x: Any) -> tuple[pd.DataFrame, bool]:
-    """Return a table as a data frame of pandas with numbered columns, whose names may repeat, and if it has names.
+def frame_of(x: Any) -> pd.DataFrame:
+    """Return a table or a series as a data frame of pandas with numbered columns, whose names may repeat.
 
-    A series is one column without a name.  No other module asks which library a table comes from.
+    No other module asks which library a table comes from.
     """
     import pandas as pd
 
     if isinstance(x, pd.Series):
-        return _plain(x).to_frame(0), False
+        return _plain(x).to_frame(0)
     if isinstance(x, pd.DataFrame):
-        return pd.DataFrame({j: _plain(x.iloc[:, j]) for j in range(x.shape[1])}, index=x.index), True
+        return pd.DataFrame({j: _plain(x.iloc[:, j]) for j in range(x.shape[1])}, index=x.index)
     given = _narwhals_of(x)
     if not hasattr(given, "iter_columns"):
-        return _from_narwhals(given).to_frame(0), False
-    return pd.DataFrame({j: _from_narwhals(series) for j, series in enumerate(given.iter_columns())}), True
+        return _from_narwhals(given).to_frame(0)
+    return pd.DataFrame({j: _from_narwhals(series) for j, series in enumerate(given.iter_columns())})
 
 
 def _plain(series: pd.Series) -> pd.Series:
@@ -118,40 +118,35 @@ def _from_narwhals(series: Any) -> pd.Series:
 
 
 def read_table(x: Any, name: str, column_types: Mapping[Any, Any] | None = None, *, compared: bool = True) -> Table:
-    """Read the columns of a table, of a series its one column, which is called "0".
+    """Read the columns of a table, of a series its one column, which is called "0" if it has no name.
 
     Messages call it ``name``; ``column_types`` has a kind, levels in their order, or "drop" for names of columns.
     Columns that are not ``compared`` label rows, or are taken as given.  Raises TypeError for columns that hold no
     variable (lists, mixtures, complex numbers), and ValueError without rows or columns, for several columns of one
     name, and for infinite values.
     """
-    types = column_types or {}
-    labels = x.names if isinstance(x, Table) else read_names(x) or (ALONE,)
+    labels = read_names(x) or (x.names if isinstance(x, Table) else (label_of(x) or ALONE,))
+    named = read_names(x) is not None
+    types = dict(column_types or {})
+    if not named and len(labels) == 1 and ALONE in types:
+        types.setdefault(labels[0], types[ALONE])
     stays = [j for j, label in enumerate(labels) if types.get(label) != DROP]
     if labels and not stays:
         raise ValueError(f"column_types drops every column of {name}; leave one to test")
     dropped = tuple(label for label in labels if types.get(label) == DROP)
+    where = {j: f"{name}, column {labels[j]!r}," if named else name for j in stays}
     if isinstance(x, Table):
-        columns = [x.columns[j] for j in stays]
         columns = [
-            as_kind(column, types[column.name], f"{name}, column {column.name!r},") if column.name in types else column
-            for column in columns
+            as_kind(x.columns[j], types[labels[j]], where[j]) if labels[j] in types else x.columns[j] for j in stays
         ]
-        return Table(tuple(columns), x.named, (*x.dropped, *dropped))
-    frame, named = frame_of(x)
+        return Table(tuple(columns), named, (*x.dropped, *dropped))
     if repeated := sorted(label for label, times in Counter(labels).items() if times > 1):
         raise ValueError(f"{name} has more than one column named {listed(repeated)}; rename or drop them")
+    frame = frame_of(x)
     if not frame.size:
         sizes = f"{counted(len(frame), 'row')} and {counted(len(labels), 'column')}"
         raise ValueError(f"{name} is empty: it has {sizes}")
-    shown = labels if named else [series_label([x]) or ALONE]
-    columns = [
-        read_column(
-            frame[j], labels[j], f"{name}, column {labels[j]!r}," if named else name, types.get(labels[j]),
-            shown=shown[j], compared=compared,
-        )
-        for j in stays
-    ]  # fmt: skip
+    columns = [read_column(frame[j], labels[j], where[j], types.get(labels[j]), compared=compared) for j in stays]
     return Table(tuple(columns), named, dropped)
 
 
@@ -208,15 +203,9 @@ def names_for(samples: Sequence[Any], names: Sequence[str], called: Sequence[str
 
 
 def label_of(x: Any) -> str | None:
-    """Return the name of a series, if it has one."""
+    """Return the name of a series, if it has one; a number is not a name."""
     name = getattr(x, "name", None)
-    return name if isinstance(name, str) and name and is_table(x) else None
-
-
-def series_label(tables: Sequence[Any]) -> str | None:
-    """Return the name of the series among these, unless they have several; a number is not a name."""
-    labels = {label for x in tables if (label := label_of(x)) is not None}
-    return labels.pop() if len(labels) == 1 and not next(iter(labels)).isdigit() else None
+    return name if isinstance(name, str) and name and not name.isdigit() and is_table(x) else None
 
 
 def shown_names(names: Sequence[str], *, named: bool) -> tuple[str, ...] | None:
