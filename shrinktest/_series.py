@@ -109,7 +109,7 @@ def _taken(data: Observed, nan_policy: str, scale: Any) -> tuple[NDArray[np.bool
     complete = data.complete(nan_policy)[0]
     keep = complete if nan_policy == "omit" else np.ones(data.sizes[0], dtype=bool)
     if nan_policy == "omit" and not keep.all():
-        at_least_two_rows(int(keep.sum()), data.names[0], keep, missing=data.missing_in(0))
+        at_least_two_rows(data.names[0], keep, data.missing_in(0))
     if int(keep.sum()) < FEWEST:
         raise ValueError(
             f"{data.names[0]} has {counted(int(keep.sum()), 'row')}; a change of distribution takes {FEWEST} at least, "

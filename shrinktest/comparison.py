@@ -19,7 +19,7 @@ from shrinktest.data.labels import columns_of_labels, pooled_labels, two_names
 from shrinktest.data.observed import Observed, Rows, checked_types, pooled_tables
 from shrinktest.data.sources import in_batches
 from shrinktest.data.summary import FEW
-from shrinktest.data.tables import ALONE, check_same_index, is_table, names_in, read_table, series_label, table_of
+from shrinktest.data.tables import check_same_index, is_table, names_in, read_table, table_of
 from shrinktest.effects.columns import changes, missing_change
 from shrinktest.effects.shares import Units
 from shrinktest.hypotheses.equality import TwoEqualDistributions
@@ -233,9 +233,6 @@ def _read(
             raise ValueError(
                 f"{names[0]} and {names[1]} have no column in common: {listed(first)}; {listed(second)}; rename columns"
             )
-    label = None if first or second else series_label((A, B))
-    if label in types:
-        types[ALONE] = types.pop(label)
     tables = [  # what only one of them has may be anything
         read_table(
             x if is_table(x) else table_of(as_points(x, name, tables=True)),
@@ -244,10 +241,6 @@ def _read(
         )
         for x, name, extra in zip((A, B), names, only, strict=True)
     ]
-    if label is not None and all(len(table.columns) == 1 for table in tables):
-        tables = [replace(table, columns=(replace(table.columns[0], name=label),)) for table in tables]
-        if ALONE in types:
-            types[label] = types.pop(ALONE)
     for key in types:
         choice(key, dict.fromkeys(name for t in tables for name in (*t.names, *t.dropped)), "a column in column_types")
     return tables, types, only

@@ -309,7 +309,9 @@ def _read_distances(
     elif not paired and groups is None:
         serial = variable.rows_of(*series).correlated("a sample")
     notes = (*read.notes, *_kernel_notes(variable, resolved, features), *_serial_notes(serial, advice))
-    return _Data(jackknife, read.values, counts, resolved, features.name, unit, sizes, (read.columns,), notes)
+    return _Data(
+        jackknife, read.values, counts, resolved, features.name, unit, sizes, (read.observed[0].columns,), notes
+    )
 
 
 def _read_dependences(

@@ -150,7 +150,7 @@ def read(
         raise TypeError(f"{name}: columns {listed(labels)} have no numbers to reflect; drop them by column_types=")
     (complete,) = data.complete(nan_policy)
     keep = complete if nan_policy == "omit" else np.ones_like(complete)
-    at_least_two_rows(int(keep.sum()), name, keep, missing=data.missing_in(0) if nan_policy == "omit" else None)
+    at_least_two_rows(name, keep, data.missing_in(0) if nan_policy == "omit" else None)
     rows = np.stack([column.numbers()[keep] for column in columns], axis=1)
     rows -= _center(about, rows.shape[1])
     units = ("sd" if data.columns else None) if is_unasked(scale) else scale

@@ -127,7 +127,7 @@ def test_small_tables_have_effects_without_intervals():
         ({"method": "holms"}, ValueError, "method"),
         ({"confidence": 95}, ValueError, "confidence"),
         ({"column_types": {"incme": "number"}}, ValueError, "column_types .* Did you mean 'income'"),
-        ({"paired": True}, ValueError, "as many rows in A as in B"),
+        ({"paired": True}, ValueError, "A has 40 rows and B has 36 rows"),
         ({"blocks": [1, 2]}, ValueError, "blocks has 2 labels"),
         ({"kernel": "gaussian"}, TypeError, "kernel"),
         ({"B": B[["age"]].rename(columns={"age": "years"})}, ValueError, "A and B have no column in common"),

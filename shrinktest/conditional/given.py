@@ -269,7 +269,7 @@ def _refuse_tested(tested: Sequence[Observed], given: Observed, argument: str) -
     values = {_digest(column) for data in tested for column in data.as_columns()} - {None}
     for place, column in enumerate(given.as_columns()):
         if _digest(column) in values:
-            name = repr(column.name) if given.shown_in() else place
+            name = repr(column.name) if given.shown else place
             raise ValueError(f"column {name} of {argument}= is also tested; leave it out of one of the two")
 
 

@@ -6,13 +6,15 @@ import datetime
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shrinktest._check import EXACT, as_integer, check_digits, choice, listed
+from shrinktest._check import EXACT, check_digits, choice, listed
 from shrinktest._rounding import DOUBLE, precision_of
-from shrinktest.data.cells import has_codes, kinds_of, like_numbers, people_write
+from shrinktest.data.cells import has_codes, kinds_of, like_numbers, number_level, people_write
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,13 +31,9 @@ WORDS = {"number": "numbers", "ordered": "ordered categories", "date": "dates", 
 TIMES = {"date": "datetime64[us]", "duration": "timedelta64[us]"}
 CODED = ("ordered", "boolean", "category")
 
+_TRUTH = ("False", "True")
 _DAY = np.timedelta64(1, "D")
 _NEARLY_ALL = 0.9  # of the rows with text
-_INFERRED = {
-    "string": "category", "boolean": "boolean", "integer": "number", "floating": "number", "decimal": "number",
-    "mixed-integer-float": "number", "datetime64": "date", "datetime": "date", "date": "date",
-    "timedelta64": "duration", "timedelta": "duration", "time": "time",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,24 +113,22 @@ class Table:
         return len(self.columns[0])
 
 
-def read_column(
-    series: pd.Series, name: str, where: str, wanted: Any = None, *, shown: str = "", compared: bool = True
-) -> Column:
+def read_column(series: pd.Series, name: str, where: str, wanted: Any = None, *, compared: bool = True) -> Column:
     """Read a pandas Series by its dtype, or by the type of its objects; as the kind ``wanted``, if any.
 
-    Messages call it ``where``, and in ``column_types`` ``shown``.  Columns not ``compared`` label rows.  Raises
-    TypeError for values that are no variable, and ValueError for numbers or dates given as text.
+    Messages call it ``where``.  Columns not ``compared`` label rows.  Raises TypeError for values that are no variable,
+    and ValueError for numbers or dates given as text.
     """
-    column = _typed(series, name, where, wanted)
+    column = _by_dtype(series, name, where, wanted)
     if column.kind == "category" and wanted is None and not hasattr(series, "cat"):
-        _refuse_numbers_as_text(series, column, shown or name, where, compared=compared)
+        _refuse_numbers_as_text(series, column, name, where, compared=compared)
     if column.values.dtype.kind == "f" and (infinite := np.isinf(column.values)).any():
         row = infinite.argmax()
         raise ValueError(f"{where} has an infinite value in row {row} (counting from 0); remove or replace it")
-    return column if wanted is None else as_kind(column, wanted, where, shown or name)
+    return column if wanted is None else as_kind(column, wanted, where)
 
 
-def _typed(series: pd.Series, name: str, where: str, wanted: Any) -> Column:
+def _by_dtype(series: pd.Series, name: str, where: str, wanted: Any) -> Column:
     import pandas as pd
     from pandas.api import types
 
@@ -140,73 +136,60 @@ def _typed(series: pd.Series, name: str, where: str, wanted: Any) -> Column:
     if isinstance(dtype, pd.CategoricalDtype):
         levels = [*map(level_name, dtype.categories)]
         column = _with_levels(name, series.cat.codes.to_numpy(), levels)
-        return _ordered(column, list(dict.fromkeys(levels)), name, where) if dtype.ordered else column
+        return _ordered(column, [*dict.fromkeys(levels)], name, where) if dtype.ordered else column
     if isinstance(dtype, pd.DatetimeTZDtype):
-        return from_times(name, series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy(), zoned=True)
+        return _from_times(name, series.dt.tz_convert(None).to_numpy(), zoned=True)
     if dtype.kind in "mM":
-        return from_times(name, series.to_numpy())
+        return _from_times(name, series.to_numpy())
     if types.is_bool_dtype(dtype):
-        return from_booleans(name, series.to_numpy(np.float64, na_value=np.nan))
-    if types.is_numeric_dtype(dtype) and dtype.kind in "iuf":
+        return Column(name, "boolean", series.to_numpy(np.float64, na_value=-1).astype(np.int64), _TRUTH)
+    if types.is_any_real_numeric_dtype(dtype):
         present = series.dropna()
         if dtype.kind in "iu" and len(present) and not -EXACT <= present.min() <= present.max() <= EXACT:
-            return _long_numbers(series, present, name, where, wanted)
-        values = series.to_numpy(np.float64, na_value=np.nan)
+            return _long_numbers(series, name, where, wanted)
         short = precision_of(np.dtype(str(dtype).lower())) if dtype.kind == "f" else DOUBLE
+        values = series.to_numpy(np.float64, na_value=np.nan)
         return Column(name, "number", values, whole=dtype.kind in "iu", precision=short)
     if isinstance(dtype, pd.StringDtype):
-        return from_text(name, series)
-    if types.is_object_dtype(dtype) or series.isna().all():
-        return _from_objects(series.astype(object), name, where, wanted)
-    raise _not_read(name, where, f"dtype {dtype}")
+        return _from_text(name, series)
+    return _from_objects(series.astype(object), name, where, wanted)
 
 
 def _from_objects(series: pd.Series, name: str, where: str, wanted: Any) -> Column:
+    """Read objects by the type that all of them have."""
     import pandas as pd
-    from pandas.api import types
 
-    inferred = types.infer_dtype(series, skipna=True)
-    kind = _INFERRED.get(inferred)
+    inferred = pd.api.types.infer_dtype(series, skipna=True)
     if inferred == "empty":
-        return Column(name, "boolean", np.full(len(series), -1), ("False", "True"))
-    if kind == "category":
-        return from_text(name, series)
-    if kind is None and (wanted == "category" or isinstance(wanted, list | tuple)):
-        return from_text(name, series.map(level_name, na_action="ignore"))
-    try:
-        if kind == "number":
-            return _long_numbers(series, series.dropna(), name, where, wanted)
-        if kind == "boolean":
-            return from_booleans(name, pd.to_numeric(series.astype("boolean")).to_numpy(np.float64, na_value=np.nan))
-        if kind == "date":
-            zones = {getattr(entry, "tzinfo", None) is not None for entry in series.dropna()}
-            if len(zones) > 1:
-                raise ValueError("some have a time zone and some have none")
-            universal = pd.to_datetime(series, utc=True).dt.tz_localize(None)
-            return from_times(name, universal.to_numpy(), zoned=True in zones)
-        if kind == "duration":
-            return from_times(name, pd.to_timedelta(series).to_numpy())
-    except (ValueError, OverflowError) as error:
-        if str(error).startswith(where):
-            raise
-        raise ValueError(f"{where} holds {WORDS[kind or '']} that cannot be read: {error}") from None
-    if kind == "time":
-        return Column(name, "time", np.fromiter(map(hours_of, series), np.float64, len(series)))
+        return Column(name, "boolean", np.full(len(series), -1), _TRUTH)
+    if inferred == "string":
+        return _from_text(name, series)
+    if inferred in ("integer", "floating", "decimal", "mixed-integer-float"):
+        return _long_numbers(series, name, where, wanted)
+    if inferred == "boolean":
+        return _by_dtype(series.astype("boolean"), name, where, wanted)
+    if inferred in ("datetime64", "datetime", "date"):
+        zoned = {getattr(entry, "tzinfo", None) is not None for entry in series.dropna()}
+        if len(zoned) > 1:
+            raise ValueError(f"{where} holds dates of which only some have a time zone; give all of them one")
+        return _from_times(name, pd.to_datetime(series, utc=True).dt.tz_localize(None).to_numpy(), zoned=True in zoned)
+    if inferred in ("timedelta64", "timedelta"):
+        return _from_times(name, pd.to_timedelta(series).to_numpy())
+    if inferred == "time":
+        return Column(name, "time", np.fromiter(map(_hours, series), np.float64, len(series)))
+    if wanted == "category" or isinstance(wanted, list | tuple):
+        return _from_text(name, series.map(level_name, na_action="ignore"))
     first, *others = series.dropna()
     odd = next((entry for entry in others if type(entry) is not type(first)), first)
     entries = dict.fromkeys(f"{entry!r} ({type(entry).__name__})" for entry in (first, odd))
-    raise _not_read(name, where, " and ".join(entries))
-
-
-def _not_read(name: str, where: str, given: str) -> TypeError:
-    return TypeError(
-        f"{where} must hold real numbers, text, dates, or True and False; got {given}; convert it, leave it out "
-        f"(column_types={{{name!r}: 'drop'}}), or read it as categories ('category')"
+    raise TypeError(
+        f"{where} must hold real numbers, text, dates, or True and False; got {' and '.join(entries)}; convert it, "
+        f"leave it out (column_types={{{name!r}: 'drop'}}), or read it as categories ('category')"
     )
 
 
-def from_text(name: str, entries: Any) -> Column:
-    """Read a Series or a list of text, or of numbers that name categories, as categories."""
+def _from_text(name: str, entries: Any) -> Column:
+    """Read a Series of text, or of numbers that name categories, as categories."""
     import pandas as pd
 
     codes, levels = pd.factorize(np.asarray(entries, dtype=object))
@@ -215,68 +198,50 @@ def from_text(name: str, entries: Any) -> Column:
 
 def _with_levels(name: str, codes: np.ndarray, names: Sequence[str]) -> Column:
     """Sort the levels, of which some may have the same name, and leave out those that do not occur."""
-    occurs = np.bincount(codes[codes >= 0], minlength=len(names)) > 0
-    levels = sorted({level for level, there in zip(names, occurs, strict=True) if there})
+    levels = sorted({names[code] for code in np.unique(codes) if code >= 0})
     return Column(name, "category", recoded(codes, names, levels), tuple(levels))
 
 
 def recoded(codes: np.ndarray, names: Sequence[str], levels: Sequence[str]) -> np.ndarray:
     """Return the codes of the same levels in another list; -1 for those that it lacks."""
-    places = {level: i for i, level in enumerate(levels)}
-    return np.array([*(places.get(level, -1) for level in names), -1], dtype=np.int64)[codes]
+    import pandas as pd
+
+    places = pd.Index([*levels], dtype=object).get_indexer([*names])
+    return np.append(places, -1)[codes].astype(np.int64)
 
 
-def from_booleans(name: str, values: np.ndarray) -> Column:
-    """Make a column of True and False from 1.0, 0.0 and NaN."""
-    return Column(name, "boolean", np.where(np.isnan(values), -1, values).astype(np.int64), ("False", "True"))
-
-
-def _long_numbers(series: pd.Series, present: pd.Series, name: str, where: str, wanted: Any) -> Column:
+def _long_numbers(series: pd.Series, name: str, where: str, wanted: Any) -> Column:
     """Read numbers of Python, or whole ones that may be too long for floating-point numbers."""
     if wanted == "category":
-        return from_text(name, series)
+        return _from_text(name, series)
+    present = series.dropna()
     check_digits(present.to_numpy(), where, name)
     values = np.full(len(series), np.nan)
     values[series.notna().to_numpy()] = present.to_numpy(dtype=np.float64)
     return Column(name, "number", values, whole=series.dtype.kind in "iu")
 
 
-def from_times(name: str, values: np.ndarray, *, zoned: bool = False) -> Column:
+def _from_times(name: str, values: np.ndarray, *, zoned: bool = False) -> Column:
     """Make a column of dates or durations, in microseconds unless that changes one."""
     kind = "date" if values.dtype.kind == "M" else "duration"
     coarse = values.astype(TIMES[kind])
     return Column(name, kind, coarse if (np.isnat(coarse) | (coarse == values)).all() else values, zoned=zoned)
 
 
-def hours_of(time: Any) -> float:
+def _hours(time: Any) -> float:
     """Return a time of day in hours; NaN for anything else."""
     if not isinstance(time, datetime.time):
         return math.nan
     return time.hour + time.minute / 60 + (time.second + time.microsecond * 1e-6) / 3600
 
 
-def number_level(value: float) -> str:
-    """Name a number as a category; -0.0 is 0."""
-    return f"{value + 0.0:.0f}" if value == round(value) else f"{value:.12g}"
-
-
 def level_name(entry: Any) -> str:
     """Name a value as a category: 1.0 is 1, whatever its type."""
-    if isinstance(entry, str):
-        return entry
-    if isinstance(entry, bool | np.bool_) or not hasattr(entry, "__float__") or entry != entry:
-        return str(entry)
-    if (whole := as_integer(entry)) is not None:
-        return str(whole)
-    return number_level(float(entry)) if math.isfinite(entry) else str(entry)
-
-
-def _levels_of(values: np.ndarray, kind: str) -> list[str]:
-    """Name distinct numbers, dates or durations, whatever the unit of the latter."""
-    if kind not in TIMES:
-        return [*map(number_level, values.tolist())]
-    coarse = values.astype(TIMES[kind])
-    return [str(a if a == b else b) for a, b in zip(coarse, values, strict=True)]
+    if isinstance(entry, Integral) and not isinstance(entry, bool):
+        return str(int(entry))
+    if isinstance(entry, Real | Decimal) and not isinstance(entry, bool) and math.isfinite(entry):
+        return number_level(float(entry))
+    return str(entry)
 
 
 def _refuse_numbers_as_text(series: pd.Series, column: Column, name: str, where: str, *, compared: bool) -> None:
@@ -288,9 +253,10 @@ def _refuse_numbers_as_text(series: pd.Series, column: Column, name: str, where:
 
     text = pd.Series(column.levels, dtype=object).str.strip()
     rows = np.bincount(column.values[column.values >= 0], minlength=len(text))
-    rows[text.str.casefold().isin(["", "na", "nan"])] = 0
-    codes = has_codes(text) or (not compared and text.str.isdigit().all())
-    for kind, alike in (("number", like_numbers(text) & (not codes)), ("date", kinds_of(text) == "date")):
+    kinds = kinds_of(text)
+    rows[kinds == ""] = 0
+    labels = has_codes(text) or (not compared and text.str.isdigit().all())
+    for kind, alike in (("number", like_numbers(text) & (not labels)), ("date", kinds == "date")):
         if not rows[alike].sum() >= max(_NEARLY_ALL * rows.sum(), 1):
             continue
         row = int(np.isin(column.values, np.flatnonzero(alike & (rows > 0))).argmax())
@@ -304,36 +270,25 @@ def _refuse_numbers_as_text(series: pd.Series, column: Column, name: str, where:
 # --- as another kind ----------------------------------------------------------------------------------------
 
 
-def as_kind(column: Column, wanted: Any, where: str, shown: str = "") -> Column:
-    """Read a column as another kind, or as ordered with these levels; raise TypeError or ValueError if it cannot be.
+def as_kind(column: Column, wanted: Any, where: str) -> Column:
+    """Read a column as another kind, or as ordered with these levels; raise ValueError if it cannot be.
 
     ``wanted`` is one of ``KINDS`` without "duration" and "time", or a list of levels in their order.
     """
-    argument = f"column_types[{shown or column.name!r}]"
+    argument = f"column_types[{column.name!r}]"
     if isinstance(wanted, list | tuple):
-        dates = [column.kind == "date" and isinstance(level, datetime.date | np.datetime64) for level in wanted]
-        levels = [
-            _levels_of(np.array([np.datetime64(level)]), "date")[0] if dated else level_name(level)
-            for level, dated in zip(wanted, dates, strict=True)
-        ]
-        return _ordered(column, levels, argument, where)
-    if not isinstance(wanted, str):
-        raise TypeError(
-            f"{argument} must be one of {listed((*KINDS, DROP))}, or the levels in their order; got {wanted!r}"
-        )
+        return _ordered(column, [*map(level_name, wanted)], argument, where)
     kind = choice(wanted, (*KINDS, DROP), argument)
     if kind == column.kind or (kind == "ordered" and column.kind in NUMERIC):
         return column
     if kind == "category":
         return _as_category(column)
-    if kind == "boolean" and column.kind == "number" and np.isin(column.values, (0.0, 1.0))[~column.missing()].all():
-        return from_booleans(column.name, column.values)
-    if kind == "boolean" and column.kind == "category" and {*map(str.lower, column.levels)} <= {"false", "true"}:
-        names = [level.capitalize() for level in column.levels]
-        return Column(column.name, kind, recoded(column.values, names, ("False", "True")), ("False", "True"))
-    if (column.kind == "category" and kind in ("number", "date", "duration")) or (
-        column.kind == "boolean" and kind == "number"
-    ):
+    if kind == "boolean" and column.kind in ("number", "category"):
+        truth = _as_category(column)
+        names = [{"0": "False", "1": "True"}.get(level, level.capitalize()) for level in truth.levels]
+        if {*names} <= {*_TRUTH}:
+            return Column(column.name, kind, recoded(truth.values, names, _TRUTH), _TRUTH)
+    elif (column.kind == "category" and kind != "ordered") or (column.kind == "boolean" and kind == "number"):
         return _by_level(column, kind, where, argument)
     advice = "give the levels in their order as a list" if kind == "ordered" else "leave it as it is"
     raise ValueError(f"{argument}={kind!r}: {where} holds {WORDS[column.kind]}, which are not {WORDS[kind]}; {advice}")
@@ -347,7 +302,8 @@ def _as_category(column: Column) -> Column:
     values, codes = np.unique(column.values[~missing], return_inverse=True)
     places = np.full(len(column), -1, dtype=np.int64)
     places[~missing] = codes
-    return Column(column.name, "category", places, tuple(_levels_of(values, column.kind)))
+    name = str if column.kind in TIMES else number_level
+    return Column(column.name, "category", places, tuple(name(value) for value in values))
 
 
 def _ordered(column: Column, levels: list[str], argument: str, where: str) -> Column:
@@ -379,11 +335,12 @@ def parsed(levels: Iterable[str], kind: str) -> np.ndarray:
 def _by_level(column: Column, kind: str, where: str, argument: str) -> Column:
     """Read every level as a number, a date or a duration."""
     values = parsed(column.levels, kind)
-    for i in np.flatnonzero(values != values):
-        if (rows := np.flatnonzero(column.values == i)).size:
-            raise ValueError(
-                f"{argument}={kind!r}: {where} has {column.levels[i]!r} in row {rows[0]} (counting from 0), which "
-                f"cannot be read so; correct it, or leave the column out: column_types={{{column.name!r}: 'drop'}}"
-            )
+    unread = np.isin(column.values, np.flatnonzero(values != values))
+    if unread.any():
+        row = int(unread.argmax())
+        raise ValueError(
+            f"{argument}={kind!r}: {where} has {column.levels[column.values[row]]!r} in row {row} (counting from 0), "
+            f"which cannot be read so; correct it, or leave it out: column_types={{{column.name!r}: 'drop'}}"
+        )
     values = np.append(values, np.array([math.nan if kind == "number" else "NaT"], dtype=values.dtype))[column.values]
-    return Column(column.name, kind, values) if kind == "number" else from_times(column.name, values)
+    return Column(column.name, kind, values) if kind == "number" else _from_times(column.name, values)

@@ -22,10 +22,11 @@ from shrinktest.data.cells import MISSING, kinds_of, numbers_of
 if TYPE_CHECKING:
     import pandas as pd
 
+GZIP = b"\x1f\x8b"
+_NO_TEXT = (b"PK\x03\x04", b"PAR1\x15", b"\x93NUMPY", b"ARROW1", b"BZh")  # first bytes of other files
 _LOOKED_AT = 1000  # rows that say whether the first one names the columns
 _OTHER_SIZE = 10.0  # times as large or as small as all numbers below it: not one of them
-_CONSECUTIVE = 3  # numbers in a row from which these are rather names than values
-GZIP = b"\x1f\x8b"
+_MANY = 3  # consecutive numbers from which these are rather names than values
 _YEARS = (1800, 2200)
 
 
@@ -84,22 +85,20 @@ class Whole:
         except pd.errors.EmptyDataError:
             raise ValueError(f"{self.source} is empty") from None
         except pd.errors.ParserError as error:
-            if "EOF inside string" in str(error):
+            fault = str(error).rpartition("error: ")[2].strip()
+            if fault.startswith("EOF inside string"):
                 *_, before, _ = [0, *(line for line, _ in self.rows(mark))]
-                raise ValueError(f"{self.source}: line {before + 1} has a quotation mark that is not closed") from None
-            self.refuse_uneven(mark)
-            raise ValueError(f"{self.source}: {str(error).rpartition('error: ')[2].strip()}") from None
+                fault = f"line {before + 1} has a quotation mark that is not closed"
+            raise ValueError(f"{self.source}: {self.uneven(mark) or fault}") from None
 
-    def refuse_uneven(self, mark: str) -> None:
-        """Raise ValueError for a row with another number of cells than the first."""
-        rows = self.rows(mark)
-        first, cells = next(rows)
-        for line, others in rows:
-            if len(others) != len(cells):
-                raise ValueError(
-                    f"{self.source}: line {line} has {counted(len(others), 'cell')}, line {first} has {len(cells)}; "
-                    "give --sep, --skip-rows or --comment"
-                )
+    def uneven(self, mark: str) -> str:
+        """Return which row has another number of cells than the first; empty if none has."""
+        (first, width), *others = [(line, len(cells)) for line, cells in self.rows(mark)]
+        for line, cells in others:
+            if cells not in (0, width):
+                fault = f"line {line} has {counted(cells, 'cell')}, line {first} has {width}"
+                return f"{fault}; give --sep, --skip-rows or --comment"
+        return ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,29 +122,32 @@ class Text:
         return _read(self.content, mark, named, usecols=sorted(places), dtype=object, na_filter=False, nrows=rows)
 
 
+# --- from bytes to columns ----------------------------------------------------------------------------------
+
+
 def text_in(path: str, encoding: str) -> str:
     """Return the text of a file, or of standard input (-), which gzip may have compressed."""
-    if path == "-" and (sys.stdin is None or sys.stdin.closed):
+    if path != "-":
+        raw = Path(path).read_bytes()
+    elif sys.stdin is None or sys.stdin.closed:
         raise ValueError("standard input (-) is closed; give a file, or let something write to it")
-    if path == "-" and not hasattr(sys.stdin, "buffer"):
+    elif not hasattr(sys.stdin, "buffer"):
         return sys.stdin.read()
-    raw = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    else:
+        raw = sys.stdin.buffer.read()
     source = "standard input" if path == "-" else path
     try:
-        raw = gzip.decompress(raw) if raw.startswith(GZIP) else raw
+        return decoded(gzip.decompress(raw) if raw.startswith(GZIP) else raw, source, encoding)
     except (OSError, EOFError, zlib.error) as error:
         raise ValueError(f"{source} cannot be decompressed: {error}") from None
-    return decoded(raw, source, encoding)
 
 
 def decoded(raw: bytes, source: str, encoding: str) -> str:
     """Return bytes of a file as text; raise ValueError if they are not text."""
-    if raw.startswith((b"PK\x03\x04", b"PAR1\x15", b"\x93NUMPY", b"ARROW1", b"BZh")):
-        raise ValueError(
-            f"{source} is not text; save the table as CSV, or give it the ending .parquet or .npy if it is one"
-        )
+    if raw.startswith(_NO_TEXT):
+        raise ValueError(f"{source} is not text; save the table as CSV, Parquet or .npy, and name it so")
     try:
-        text = raw.decode(encoding)
+        return raw.decode(encoding).removeprefix("\ufeff")  # Excel's byte order mark
     except LookupError:
         raise ValueError(f"--encoding {encoding} is unknown; give one such as utf-8, utf-16 or latin-1") from None
     except UnicodeError as error:
@@ -153,9 +155,6 @@ def decoded(raw: bytes, source: str, encoding: str) -> str:
         raise ValueError(
             f"{source} is not text in {encoding.upper()} ({error}); give --encoding, such as {likely}"
         ) from None
-    if "\0" in text:
-        raise ValueError(f"{source} is not text in {encoding.upper()}; save the table as CSV, or try --encoding utf-16")
-    return text.removeprefix("\ufeff")  # Excel's byte order mark
 
 
 def parsed(text: str, source: str, options: TextOptions) -> Text:
@@ -173,6 +172,7 @@ def dialect_of(text: str, whole: Whole, options: TextOptions) -> Dialect:
     first = [name.strip() for name in head.iloc[0]]
     named = options.header == "yes"
     if options.header == "auto":
+        head = head.apply(lambda column: column.str.strip())
         named = _is_header(head, f"{source}, line {next(whole.rows(mark))[0]}", options.decimal or ".")
     if not named:
         return Dialect(tuple(str(j + 1) for j in range(len(first))), mark, named)
@@ -189,8 +189,9 @@ def rows_in(text: str, dialect: Dialect, whole: Whole, options: TextOptions) -> 
     mark, named, width = dialect.mark, dialect.named, len(dialect.names)
     table = whole.read(text, mark, named, keep_default_na=False, na_values=MISSING, low_memory=False)
     marks = re.sub(r'"[^"]*"', "", text).count(mark) if '"' in text else text.count(mark)
-    if marks != (len(table) + named) * (width - 1) or table.shape[1] != width:  # read_csv fills up short rows
-        whole.refuse_uneven(mark)
+    even = marks == (len(table) + named) * (width - 1) and table.shape[1] == width  # read_csv fills up short rows
+    if not even and (fault := whole.uneven(mark)):
+        raise ValueError(f"{whole.source}: {fault}")
     return Text(dialect, text, whole, _plain(table, text, mark, options), len(table))
 
 
@@ -209,7 +210,7 @@ def _plain(table: pd.DataFrame, text: str, mark: str, options: TextOptions) -> p
     if options.decimal == "," or options.thousands or options.na or (mark == ";" and options.decimal is None):
         return table.iloc[:, :0]
     numbers = table.select_dtypes(["int64", "float64"])
-    codes = _has_codes(text, mark)
+    codes = re.search(rf'0(?<=[\n"{mark} ]0)\d', f"\n{text}") is not None  # a zero before a digit, as of postal codes
     return numbers.loc[:, [not (np.isinf(values).any() or (is_whole(values) and (codes or _many_digits(values))))
                            for _, values in numbers.items()]]  # fmt: skip
 
@@ -220,16 +221,8 @@ def is_whole(values: pd.Series) -> bool:
 
 
 def _many_digits(values: pd.Series) -> bool:
-    """Return whether gaps have made floats of whole numbers that these do not tell apart."""
+    """Return True if gaps have made floats of whole numbers that these do not tell apart."""
     return values.dtype.kind == "f" and bool((values.abs() >= EXACT).any())
-
-
-def _has_codes(text: str, mark: str) -> bool:
-    """Return whether a cell begins with a zero before another digit, as postal codes do."""
-    letters = np.frombuffer(f"\n{text}\n".encode(), np.uint8)
-    zeros = np.flatnonzero(letters[1:-1] == ord("0")) + 1
-    begins = np.isin(letters[zeros - 1], [*f'\n "{mark}'.encode()])
-    return bool((begins & (letters[zeros + 1] - ord("0") < 10)).any())  # letters are not negative
 
 
 def delimiter_in(line: str) -> str:
@@ -254,24 +247,23 @@ def _without_comments(text: str, marks: Sequence[str], skipped: int) -> str:
 # --- whether the first row names the columns ----------------------------------------------------------------
 
 
-def _is_header(cells: pd.DataFrame, where: str, decimal: str) -> bool:
-    """Return whether the first row names the columns: all of it is text, or some is, unlike what is below.
+def _is_header(head: pd.DataFrame, where: str, decimal: str) -> bool:
+    """Return True if the first row names the columns: all of it is text, or some is, unlike what is below.
 
     Raises ValueError for numbers that may be names.
     """
-    columns = [cells[j].iloc[:_LOOKED_AT].str.strip() for j in cells]
-    first, below = [column.iloc[0] for column in columns], [column.iloc[1:] for column in columns]
-    kinds = kinds_of(cells.iloc[0].str.strip(), decimal)
+    first, below = head.iloc[0], head.iloc[1:]
+    kinds = kinds_of(first, decimal)
     if (kinds == "category").all():
         return True
-    named = any(_is_name(kind, column, decimal) for kind, column in zip(kinds, below, strict=True))
-    places = np.flatnonzero(kinds == "number")
-    if not places.size or len(cells) == 1:
+    named = any(_is_name(kind, below[j], decimal) for j, kind in enumerate(kinds))
+    numbers = first.index[kinds == "number"]
+    if not numbers.size or len(head) == 1:
         return named
-    likely = _may_be_names([first[j] for j in places], [below[j] for j in places], decimal, rising=named)
+    likely = _may_be_names(first[numbers], below, decimal, beside_names=named)
     if likely and not named:  # text that never occurs again is evidence of its own
-        text = np.flatnonzero(kinds == "category")
-        named = bool(text.size) and not any((below[j] == first[j]).any() for j in text)
+        text = first.index[kinds == "category"]
+        named = bool(text.size) and not (below[text] == first[text]).any(axis=None)
     if named != likely:
         some = ", ".join(first[:4]) + (", ..." if len(first) > 4 else "")
         raise ValueError(f"{where}: {some} may be names of columns or an observation; give --header yes or --header no")
@@ -279,37 +271,28 @@ def _is_header(cells: pd.DataFrame, where: str, decimal: str) -> bool:
 
 
 def _is_name(kind: str, below: pd.Series, decimal: str) -> bool:
-    """Return whether a cell of this kind names a column: it is not a number, and others are below it."""
-    if kind in ("", "number"):
-        return False
+    """Return True if a cell of this kind names a column: it is not a number, and others are below it."""
     kinds = kinds_of(below, decimal)
-    return bool(2 * (kinds == kind).sum() <= (kinds != "").sum())
+    return kind not in ("", "number") and bool(2 * (kinds == kind).sum() <= (kinds != "").sum())
 
 
-def _may_be_names(first: Sequence[str], below: Sequence[pd.Series], decimal: str, *, rising: bool) -> bool:
-    """Return whether numbers in the first row look like names: whole, each once, and unlike what is below them.
-
-    If other cells of the row are names, it is enough that they are ``rising``.
-    """
-    if not all(cell.isdecimal() for cell in first) or len(set(first)) < len(first):
+def _may_be_names(first: pd.Series, below: pd.DataFrame, decimal: str, *, beside_names: bool) -> bool:
+    """Return True if numbers in the first row look like names: whole, rising, and unlike what is below them."""
+    if not first.str.isdecimal().all():
         return False
-    values = [int(cell) for cell in first]
-    ascending = len(values) > 1 and values == sorted(values)
-    if values == list(range(values[0], values[0] + len(values))):
-        years = len(values) >= _CONSECUTIVE and _YEARS[0] <= values[0] < _YEARS[1]
-        if years or (len(values) > _CONSECUTIVE and values[0] in (0, 1)):
-            return True
-    if rising and ascending:
-        return True
-    decimals = [2 * column.str.contains(decimal, regex=False).sum() > len(column) for column in below]
-    other = [_other_size(value, column, decimal) for value, column in zip(values, below, strict=True)]
-    if len(values) == 1:
-        return other[0] and bool(decimals[0] or rising)
-    return all(decimals) or (ascending and all(a or b for a, b in zip(decimals, other, strict=True)))
+    values = first.astype(int)
+    steps, alone = values.diff().iloc[1:], len(values) == 1
+    if (steps <= 0).any():
+        return False
+    years, counter = _YEARS[0] <= values.iloc[0] < _YEARS[1], values.iloc[0] in (0, 1)
+    consecutive = (steps == 1).all() and ((years and len(values) >= _MANY) or (counter and len(values) > _MANY))
+    signs = [_unlike(values[j], below[j], decimal) for j in first.index]
+    return consecutive or (beside_names and not alone) or min(signs) > (alone and not beside_names)
 
 
-def _other_size(value: int, below: pd.Series, decimal: str) -> bool:
-    """Return whether a number is much larger, or much smaller, than all that are below it, except zeros."""
+def _unlike(value: int, below: pd.Series, decimal: str) -> int:
+    """Count the signs that a whole number is none of those below it: decimals, and other sizes."""
     sizes = np.abs(numbers_of(below, decimal))
     sizes = sizes[sizes > 0]
-    return bool(sizes.size and (value > _OTHER_SIZE * sizes.max() or _OTHER_SIZE * value < sizes.min()))
+    apart = sizes.size and (value > _OTHER_SIZE * sizes.max() or _OTHER_SIZE * value < sizes.min())
+    return int(below.str.contains(decimal, regex=False).mean() > 0.5) + int(bool(apart))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,6 @@ from shrinktest.units import (
     by_name,
     constant_columns,
     deviations,
-    moves,
     scale_each,
 )
 
@@ -56,12 +56,10 @@ class Code:
     @classmethod
     def of(cls, summary: ColumnSummary, *, indicate: bool = False) -> Code:
         """Code a column by the summary of all its rows; with ``indicate`` missing values have an indicator."""
-        kind, counts = summary.kind, summary.counts or {}
-        indicated = indicate and summary.known < summary.size
+        kind, indicated = summary.kind, indicate and summary.known < summary.size
         if kind in ("boolean", "category"):
-            return cls(
-                summary.name, kind, tuple(name for name in summary.levels if name in counts), indicated=indicated
-            )
+            levels = tuple(name for name in summary.levels if name in summary.counts)
+            return cls(summary.name, kind, levels, indicated=indicated)
         origin = (np.datetime64(0, "us") if summary.low is None else summary.low) if kind == "date" else None
         return cls(summary.name, kind, summary.levels, origin, np.nan if indicated else None, indicated)
 
@@ -155,28 +153,24 @@ class Encoding:
         Messages call the scale ``argument``, and the table ``whose``.
         """
         raw, codes = self.raw(table), list(self.codes)
-        for i, (code, group) in enumerate(zip(self.codes, self.groups, strict=True)):
-            if code.fill is not None:
+        for i, group in enumerate(self.groups):
+            if codes[i].fill is not None:
                 gaps = raw[:, group.stop - 1] != 0.0
-                codes[i] = replace(code, fill=float(np.median(raw[~gaps, group.start])) if not gaps.all() else 0.0)
-                raw[gaps, group.start] = codes[i].fill
+                fill = 0.0 if gaps.all() else float(np.median(raw[~gaps, group.start]))
+                codes[i], raw[gaps, group.start] = replace(codes[i], fill=fill), fill
         missing = np.isnan(raw).any(axis=1)
         complete = raw[~missing] if missing.any() else raw
-        entries, gaps = list(entries_of(codes, self.scale, argument)), gaps_of(codes)
-        if any(not isinstance(entries[j], str) for j in gaps):
-            entries = beside_gaps(entries, gaps, deviations(complete) if len(complete) else np.ones(raw.shape[1]))
+        entries, filled = list(entries_of(codes, self.scale, argument)), gaps_of(codes)
+        if any(not isinstance(entries[j], str) for j in filled):
+            entries = beside_gaps(entries, filled, deviations(complete) if len(complete) else np.ones(raw.shape[1]))
         constant = constant_columns(complete) if len(complete) else np.zeros(raw.shape[1], dtype=bool)
-        names = [code.name for code in codes for _ in code.features]
-        numbers = [str(j) for j, code in enumerate(codes) for _ in code.features]
-        of = f" of {whose}" if whose else ""
-        called = [
-            f"{repr(name) if self.named or not name.isdigit() else j}{of}"
-            for name, j in zip(names, numbers, strict=True)
-        ]
+        shown = [name if name.isdigit() and not self.named else repr(name) for name in self.names]
+        called = [f"{shown[i]} of {whose}" if whose else shown[i] for i in self._places]
         try:
             units = Units(tuple(entries), complete).settled(called)
         except Untestable as error:
-            raise Untestable(str(error), whose, names[called.index(error.column)], error.reason) from None
+            column = self.names[self._places[called.index(error.column)]]
+            raise Untestable(str(error), whose, column, error.reason) from None
         encoding = replace(self, codes=tuple(codes), units=units).knowing(constant)
         return encoding, np.ascontiguousarray(units.moved(raw))
 
@@ -187,18 +181,17 @@ class Encoding:
 
     def without(self, names: Collection[str]) -> tuple[Encoding, np.ndarray]:
         """Return the encoding without some columns, and which features (d,) stay."""
-        codes = tuple(code for code in self.codes if code.name not in names)
-        stays = np.array([code.name not in names for code in self.codes for _ in code.features])
+        stays = ~np.isin(self.names, [*names])[self._places]
         scale = tuple(unit for unit, stay in zip(self.units.scale, stays, strict=True) if stay)
-        constant = tuple(name for name in self.constant if name not in names)
-        return replace(self, codes=codes, units=Units(scale, self.units.points[:, stays]), constant=constant), stays
+        part = replace(
+            self,
+            codes=tuple(code for code in self.codes if code.name not in names),
+            units=Units(scale, self.units.points[:, stays]),
+            constant=tuple(name for name in self.constant if name not in names),
+        )
+        return part, stays
 
     # --- what the columns are called, and where their features are ---
-
-    @property
-    def dated(self) -> np.ndarray:
-        """Return which features (d,) are dates."""
-        return np.array([code.kind == "date" for code in self.codes for _ in code.features])
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -216,19 +209,26 @@ class Encoding:
         return tuple(feature for code in self.codes for feature in code.features)
 
     @property
+    def _places(self) -> np.ndarray:
+        """Return the number of the column of every feature (d,)."""
+        return np.repeat(np.arange(len(self.codes)), [len(code.features) for code in self.codes])
+
+    @property
     def groups(self) -> tuple[slice, ...]:
         """Features of every column of the table."""
-        ends = np.cumsum([len(code.features) for code in self.codes]).tolist()
-        return tuple(slice(start, end) for start, end in zip([0, *ends], ends, strict=False))
+        ends = np.cumsum([0, *(len(code.features) for code in self.codes)]).tolist()
+        return tuple(slice(*pair) for pair in pairwise(ends))
+
+    @property
+    def dated(self) -> np.ndarray:
+        """Return which features (d,) are dates."""
+        return np.array([code.kind == "date" for code in self.codes])[self._places]
 
     @property
     def together(self) -> np.ndarray:
         """A label for every feature (d,), the same for all categories of one variable."""
-        labels: list[int] = []
-        for code in self.codes:
-            first, width = len(labels), len(code.features)
-            labels += [first] * width if code.categorical else range(first, first + width)
-        return np.unique(labels, return_inverse=True)[1]
+        starts = [j == 0 or not code.categorical for code in self.codes for j in range(len(code.features))]
+        return np.cumsum(starts) - 1
 
     @property
     def beside(self) -> np.ndarray:
@@ -255,8 +255,6 @@ class Encoding:
 
     def points(self, table: Table) -> Array:
         """Return the numbers of a table with these columns, in their order, shape (n, features)."""
-        if moves(self.units.scale) and not len(self.units.points):
-            raise ValueError("ranks and deviations take the pooled sample, which this result lacks; run the test again")
         return np.ascontiguousarray(self.units.moved(self.raw(table)))
 
     def entries(self, scale: Any) -> tuple[Any, ...]:
@@ -269,18 +267,17 @@ class Encoding:
         Raises TypeError or ValueError for other columns, other kinds, missing values without an indicator, and levels
         that the data which were tested do not have; messages call the table ``name``.
         """
-        if not is_table(x):
-            points = as_points(x, name)
-            if not self.plain:
-                kinds = ", ".join(f"{code.name} ({code.kind})" for code in self.codes)
-                raise TypeError(f"{name} must be a table with the columns that were tested: {kinds}; got an array")
-            table = table_of(points)
-        else:
+        if is_table(x):
             alone = not self.named and len(self.codes) == 1  # a series, whose column is read as "0"
             typed = [code for code in self.codes if code.kind not in ("duration", "time")]
             types = {"0" if alone else c.name: [*c.levels] if c.kind == "ordered" else c.kind for c in typed}
             table = read_table(x, name, types)
-        columns = {column.name: column for column in table.columns}
+        elif self.plain:
+            table = table_of(as_points(x, name))
+        else:
+            kinds = ", ".join(f"{code.name} ({code.kind})" for code in self.codes)
+            raise TypeError(f"{name} must be a table with the columns that were tested: {kinds}; got an array")
+        columns = dict(zip(table.names, table.columns, strict=True))
         if not (table.named and self.named):
             if len(columns) != len(self.codes):
                 tested = f"{len(self.codes)} were tested: {', '.join(self.names)}"
@@ -288,40 +285,41 @@ class Encoding:
             columns = dict(zip(self.names, table.columns, strict=True))
         if lacking := [entry for entry in self.names if entry not in columns]:
             raise ValueError(f"{name} lacks columns that were tested: {listed(lacking)}; it has {listed(table.names)}")
-        for code in self.codes:
-            _require_readable(code, columns[code.name], name)
-        return self.points(Table(tuple(as_common(columns[c.name], c.kind, _levels(c, columns)) for c in self.codes)))
+        return self.points(Table(tuple(_as_tested(columns[code.name], code, name) for code in self.codes)))
 
     read = __call__
 
     def by_feature(self, given: Any, name: str) -> Any:
         """Repeat numbers for columns, by name or one for each, for every feature; return anything else as it is."""
-        named = hasattr(given, "keys")
-        if named or (not isinstance(given, str | list) and np.ndim(given) == 1):
-            values = list(by_name(given, self.names, name) if named else given)
-            if len(values) != len(self.codes):
-                which = f" ({listed(self.names)})" if self.named and len(self.codes) <= 12 else ""
-                raise ValueError(
-                    f"{name} has {len(values)} entries for {counted(len(self.codes), 'column')}{which}; "
-                    "give one for each that is tested"
-                )
-            return tuple(value for value, code in zip(values, self.codes, strict=True) for _ in code.features)
-        return given
+        if hasattr(given, "keys"):
+            values = by_name(given, self.names, name)
+        elif not isinstance(given, str | list) and np.ndim(given) == 1:
+            values = list(given)
+        else:
+            return given
+        if len(values) != len(self.codes):
+            which = f" ({listed(self.names)})" if self.named and len(self.codes) <= 12 else ""
+            raise ValueError(
+                f"{name} has {len(values)} entries for {counted(len(self.codes), 'column')}{which}; give one for each "
+                "that is tested"
+            )
+        return tuple(values[i] for i in self._places)
 
     # --- pictures, notes, plain values ---
 
     def axis(self, name: str) -> Along:
         """Return the axis of a picture along a column."""
-        code, group = next(pair for pair in zip(self.codes, self.groups, strict=True) if pair[0].name == name)
+        place = self.names.index(name)
+        code, start = self.codes[place], self.groups[place].start
         label = name if self.named or not name.isdigit() else f"column {name}"
         if code.categorical:
             return Along(None, label)
-        unit = self.units.scale[group.start]
+        unit = self.units.scale[start]
         if isinstance(unit, str):
-            return Along(group.start, f"{unit} of {label}")
+            return Along(start, f"{unit} of {label}")
         origin = 0.0 if code.origin is None else float((code.origin - np.datetime64(0, "D")) / np.timedelta64(1, "D"))
         label = f"{label} ({UNITS[code.kind]})" if code.kind in UNITS else label
-        return Along(group.start, label, float(unit), origin, code.kind, code.levels)
+        return Along(start, label, float(unit), origin, code.kind, code.levels)
 
     def typical(self, points: Array) -> Array:
         """Return a row in the middle of others (n, features): medians, and the most frequent levels."""
@@ -336,9 +334,8 @@ class Encoding:
         """Return notes on columns and units; ``unasked`` says that the units are the default for tables."""
         notes = []
         if self.constant:
-            many = len(self.constant) > 1
-            have = f"column{'s' * many} {', '.join(self.constant)} {'have' if many else 'has'}"
-            notes.append(note("no-weight", which=f"{what}: {have}", unit=""))
+            columns = "columns {} have" if len(self.constant) > 1 else "column {} has"
+            notes.append(note("no-weight", which=f"{what}: {columns.format(', '.join(self.constant))}", unit=""))
         if unasked and len(self.codes) > 1:
             notes.append(note("units-sd"))
         if filled := [code.name for code in self.codes if code.indicated]:
@@ -363,20 +360,13 @@ class Encoding:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Encoding):
             return NotImplemented
-        same = (self.codes, self.units.scale, self.named) == (other.codes, other.units.scale, other.named)
-        return same and np.array_equal(self.units.points, other.units.points)
+        return self.to_dict() == other.to_dict() and np.array_equal(self.units.points, other.units.points)
 
     __hash__ = None  # type: ignore[assignment]  # it holds an array
 
 
-def _levels(code: Code, columns: dict[str, Column]) -> tuple[str, ...]:
-    """Levels of a column that is read anew; strange ones are refused with their name later."""
-    own = columns[code.name]
-    return own.levels if code.categorical and own.kind == code.kind else code.levels
-
-
-def _require_readable(code: Code, column: Column, name: str) -> None:
-    """Raise for missing values without an indicator, and for other values than the durations or times tested."""
+def _as_tested(column: Column, code: Code, name: str) -> Column:
+    """Return a column as the kind that was tested; raise for missing values without an indicator, and other kinds."""
     missing = column.missing()
     if missing.any() and not code.indicated:
         raise ValueError(
@@ -386,6 +376,8 @@ def _require_readable(code: Code, column: Column, name: str) -> None:
     if code.kind in ("duration", "time") and column.kind != code.kind and not missing.all():
         tested, given = WORDS[code.kind], WORDS[column.kind]
         raise TypeError(f"{name}, column {column.name!r}, holds {given}; the data that were tested have {tested} there")
+    levels = column.levels if code.categorical and column.kind == code.kind else code.levels
+    return as_common(column, code.kind, levels)
 
 
 def gaps_of(codes: Sequence[Code]) -> tuple[int, ...]:

@@ -6,14 +6,14 @@ import datetime
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shrinktest._check import Array, listed, loaded_pandas
-from shrinktest.data.column import DROP, Column, Table, number_level
+from shrinktest.data.cells import number_level
+from shrinktest.data.column import DROP, Column, Table
 from shrinktest.data.observed import checked_types
 from shrinktest.data.summary import FEW
 from shrinktest.data.tables import check_same_index, columns_at, is_table, names_in
@@ -26,10 +26,9 @@ _VARIABLE = re.compile(r"[A-Za-z_]\w*(\[\d+\])?")
 def as_labels(labels: Any, name: str, size: int, table: str) -> list[Any]:
     """Return a vector of labels, one for each of the ``size`` rows of what messages call ``table``."""
     needed = f"{name} must be a vector of labels, one for each observation; got"
-    if isinstance(labels, str):
-        raise TypeError(f"{needed} str (give the column itself, such as table[{labels!r}])")
-    if not (isinstance(labels, Sequence) or hasattr(labels, "__array__")):
-        raise TypeError(f"{needed} {type(labels).__name__}")
+    if isinstance(labels, str) or not (isinstance(labels, Sequence) or hasattr(labels, "__array__")):
+        column = f" (give the column itself, such as table[{labels!r}])" if isinstance(labels, str) else ""
+        raise TypeError(f"{needed} {type(labels).__name__}{column}")
     if getattr(labels, "ndim", 1) != 1:
         raise ValueError(f"{needed} shape {labels.shape}")
     if len(labels) != size:
@@ -37,8 +36,8 @@ def as_labels(labels: Any, name: str, size: int, table: str) -> list[Any]:
     if isinstance(labels, np.ndarray) and labels.dtype.kind == "M":  # dates of all units are compared
         labels = labels.astype("datetime64[us]")
     to_list = getattr(labels, "tolist", None) or getattr(labels, "to_pylist", None)  # of pyarrow
-    entries = to_list() if to_list else labels
     midnight = datetime.time()
+    entries = to_list() if to_list else labels
     return [datetime.datetime.combine(x, midnight) if type(x) is datetime.date else x for x in entries]
 
 
@@ -65,42 +64,37 @@ def pooled_labels(
     return as_labels(labels, name, sum(sizes), together)
 
 
-def label_codes(labels: list[Any], name: str, keep: NDArray[np.bool_]) -> np.ndarray:
-    """Return integers from 0 for the labels of kept rows, in order of appearance."""
+def label_codes(labels: Sequence[Any], name: str, keep: NDArray[np.bool_]) -> np.ndarray:
+    """Return integers from 0 for the labels of the rows to ``keep``, in order of appearance."""
     pandas = loaded_pandas()
     codes: dict[Any, int] = {}
     out = np.empty(int(keep.sum()), dtype=np.int64)
-    for place, row in enumerate(np.flatnonzero(keep)):
+    for place, row in enumerate(np.flatnonzero(keep).tolist()):
         label = labels[row]
-        try:
-            hash(label)
-        except TypeError:
-            raise TypeError(f"{name} must hold labels such as numbers or text; row {row} has {label!r}") from None
         if label is None or (pandas is not None and label is pandas.NA) or label != label:
             raise ValueError(f"{name} has no label for row {row} (counting from 0); every observation needs one")
         out[place] = codes.setdefault(label, len(codes))
     return out
 
 
-def patterns_kept(labels: list[Any], keep: NDArray[np.bool_]) -> np.ndarray | None:
-    """Return an integer for each kept row, equal for groups that kept the same places; None if no group lost a row.
-
-    Groups without a kept row are ignored, and their labels may be anything.
+def patterns_kept(labels: Sequence[Any], keep: NDArray[np.bool_]) -> np.ndarray | None:
+    """Return an integer for each row to ``keep``, equal for groups that keep the same places; None if all keep all.
 
     Examples
     --------
     >>> patterns_kept(["a", "a", "b", "b", "c", "c"], np.array([True, True, True, False, False, True]))
     array([0, 0, 1, 2])
     """
-    rows = np.flatnonzero(keep).tolist()
-    places: dict[Any, list[bool]] = {labels[row]: [] for row in rows}
-    for label, kept in zip(labels, keep.tolist(), strict=True):
-        with suppress(KeyError, TypeError):  # a group without a kept row
-            places[label].append(kept)
-    if all(map(all, places.values())):
+    if keep.all():
         return None
-    numbers: dict[tuple[bool, ...], int] = {}
-    return np.array([numbers.setdefault(tuple(places[labels[row]]), len(numbers)) for row in rows])
+    places: dict[Any, list[bool]] = {}
+    for label, stays in zip(labels, keep.tolist(), strict=True):
+        places.setdefault(label, []).append(stays)
+    patterns = [tuple(places[labels[row]]) for row in np.flatnonzero(keep).tolist()]
+    if all(map(all, patterns)):
+        return None
+    numbers = {pattern: i for i, pattern in enumerate(dict.fromkeys(patterns))}
+    return np.array([numbers[pattern] for pattern in patterns])
 
 
 def note_on_labels(columns: Sequence[Column], sizes: Sequence[int], names: Sequence[str]) -> tuple[str, ...]:
@@ -129,8 +123,7 @@ def _call(levels: Array, labels: str, data: str) -> str:
         return "give the rows with each label as a sample"
     if levels.size > 2:
         return f"type k_sample_test(*[{data}[{labels} == label] for label in numpy.unique({labels})])"
-    first, second = (f"{data}[{labels} == {number_level(level)}]" for level in levels.tolist())
-    return f"type two_sample_test({first}, {second})"
+    return "type two_sample_test({}, {})".format(*(f"{data}[{labels} == {number_level(x)}]" for x in levels.tolist()))
 
 
 def columns_of_labels(
@@ -164,8 +157,7 @@ def _columns_equal(table: Any, labels: Any) -> list[str]:
     names = list(getattr(table, "column_names", table.columns)) if is_table(table) else []
     if hasattr(labels, "name"):
         names = [labels.name] if names.count(labels.name) == 1 else []
-    columns = ((str(name), table[name]) for name in names)
-    return [name for name, column in columns if type(column) is type(labels) and labels.equals(column)]
+    return [str(name) for name in names if type(table[name]) is type(labels) and labels.equals(table[name])]
 
 
 # --- names that users give ------------------------------------------------------------------------------------
@@ -190,7 +182,7 @@ def named_samples(samples: Sequence[Any], things: str = "samples") -> tuple[tupl
 
 def two_names(given: Any, things: str = "samples", such: tuple[str, str] = ("before", "after")) -> tuple[str, str]:
     """Check the names a user gives to two samples or other things; raise an error unless they differ."""
-    if not isinstance(given, tuple | list) or len(given) != 2 or not all(isinstance(one, str) and one for one in given):
+    if not isinstance(given, tuple | list) or len(given) != 2 or not all(isinstance(x, str) and x for x in given):
         raise TypeError(f"names must be two texts, such as {such}; got {given!r}")
     if given[0] == given[1]:
         raise ValueError(f"names must differ, so that a reader can tell the {things} apart; both are {given[0]!r}")
@@ -203,7 +195,7 @@ def named_variables(
     """Variables, their names if they are given as one mapping, and how to read them; the columns of one table."""
     given, names = named_samples(variables, "variables")
     types = checked_types(column_types)
-    if len(given) == 1 and not names and (there := names_in(given[0])):
-        given = tuple(columns_at(given[0], [j]) for j, name in enumerate(there) if types.get(name) != DROP)
-        types = {key: kind for key, kind in types.items() if key not in there or kind != DROP}
+    if len(given) == 1 and not names and (columns := names_in(given[0])):
+        given = tuple(columns_at(given[0], [j]) for j, name in enumerate(columns) if types.get(name) != DROP)
+        types = {key: kind for key, kind in types.items() if key not in columns or kind != DROP}
     return given, names, types

@@ -20,14 +20,7 @@ from shrinktest.data.labels import (
     patterns_kept,
     pooled_labels,
 )
-from shrinktest.data.observed import (
-    Observed,
-    at_least_two_rows,
-    check_column_types,
-    check_pairs,
-    checked_types,
-    observed,
-)
+from shrinktest.data.observed import Observed, at_least_two_rows, check_column_types, checked_types, observed
 from shrinktest.data.tables import check_same_index, label_of
 from shrinktest.notes import note
 from shrinktest.permutations.design import PermutationDesign, check_shift, design_of
@@ -39,6 +32,30 @@ _LEAST = 0.001  # smallest indicator in pairs, as a share of its usual size: a s
 
 #: What messages call two samples, or two variables.
 XY = ("X", "Y")
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """Arguments of tests about columns and labels of rows, as users give them."""
+
+    scale: Any = None
+    column_types: Any = None
+    transform: Any = None  # done to all rows before, without their labels
+    blocks: Any = None
+    groups: Any = None
+
+    def observe(
+        self, tables: Sequence[Any], names: Sequence[str], nan_policy: str, labels: Mapping[str, Any], *, apart: bool
+    ) -> tuple[Observed, tuple[str, ...]]:
+        """Read tables without the columns that are the ``labels`` of their rows; return also notes on these.
+
+        Columns that are read ``apart`` say which rows belong together, or are taken as given, and are not compared.
+        """
+        types: Any = self.column_types
+        notes: tuple[str, ...] = ()
+        if self.transform is None and not apart:
+            types, notes = columns_of_labels(labels, tables, types, self.scale)
+        return observed(tables, names, nan_policy, types, self.transform, labels=apart), notes
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,12 +72,7 @@ class Samples:
     # columns that are not tested, because they look as if they identified rows, and why
     left_out: Mapping[str, str] = field(default_factory=dict)
     observed: tuple[Observed, ...] = ()  # all rows of all samples, before any was dropped
-    with_values: int = 0  # how many of the rows that were dropped have a value in some column
-
-    @property
-    def columns(self) -> Columns:
-        """Names of the columns of tables."""
-        return None if self.encoding is None else self.encoding.columns
+    omits_values: bool = False  # True if a row that was dropped has a value in some column
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -68,18 +80,35 @@ class Samples:
         return tuple(map(len, self.values))
 
     def matched(self) -> Samples:
-        """Return pairs of which only complete ones are compared by their values; see :func:`_matched`."""
-        gaps = [] if self.encoding is None else [code.name for code in self.encoding.codes if code.indicated]
-        if self.encoding is None or not gaps:
+        """Return pairs of which only complete ones are compared by their values, and missing values by themselves.
+
+        If one row of a pair misses a value, both get the number that stands for a missing one, so that only the
+        indicator differs.  The indicator becomes as large as the typical distance of two values in a pair (root mean
+        square), and no larger than it was: beside pairs that are much alike, one gap would otherwise outweigh all
+        values.  Exchanging the rows of a pair exchanges the results, and changes nothing else, so that permutation
+        tests of pairs stay exact.
+        """
+        encoding = self.encoding
+        if encoding is None or not any(code.indicated for code in encoding.codes):
             return self
-        encoding, points = _matched(self.encoding, np.vstack(self.values))
+        points, units, gaps = np.vstack(self.values), list(encoding.units.scale), []
+        for code, group in zip(encoding.codes, encoding.groups, strict=True):
+            if not code.indicated:
+                continue
+            gaps.append(code.name)
+            values, gap = slice(group.start, group.stop - 1), group.stop - 1
+            missing = points[:, gap] != 0.0
+            incomplete = np.logical_or(*np.split(missing, 2))
+            points[np.tile(incomplete, 2), values] = points[missing.argmax(), values]
+            squares = np.square(np.subtract(*np.split(points[:, values], 2)))[~incomplete].sum(axis=1)
+            if squares.any():
+                share = float(np.clip(np.sqrt(squares.mean()) / points[:, gap].max(), _LEAST, 1.0))
+                points[:, gap] *= share
+                units[gap] = float(units[gap]) / share
         first, second = map(np.ascontiguousarray, np.split(points, 2))
-        return replace(
-            self,
-            values=(first, second),
-            encoding=encoding,
-            notes=(*self.notes, note("complete-pairs", columns=", ".join(gaps))),
-        )
+        encoding = replace(encoding, units=replace(encoding.units, scale=tuple(units)))
+        notes = (*self.notes, note("complete-pairs", columns=", ".join(gaps)))
+        return replace(self, values=(first, second), encoding=encoding, notes=notes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,35 +134,6 @@ class Variables:
         return tuple(None if entry is None else entry.columns for entry in self.encodings)
 
 
-def _matched(encoding: Encoding, points: Array) -> tuple[Encoding, Array]:
-    """Compare the values of complete pairs only, and missing values by themselves.
-
-    ``points`` (2n, number of features) are encoded rows; row i and row n + i are a pair.  If one of the two misses a
-    value, both get the number that stands for a missing one, so that only the indicator differs.  The indicator becomes
-    as large as the typical distance of two values in a pair (root mean square), and no larger than it was: beside pairs
-    that are much alike, one gap would otherwise outweigh all values.  Exchanging the rows of a pair exchanges the
-    results, and changes nothing else, so that permutation tests of pairs stay exact.
-
-    Returns the encoding with these sizes of indicators, and the points.
-    """
-    points, units = points.copy(), list(encoding.units.scale)
-    for code, group in zip(encoding.codes, encoding.groups, strict=True):
-        if not code.indicated:
-            continue
-        values, gap = slice(group.start, group.stop - 1), group.stop - 1
-        missing = points[:, gap] != 0.0
-        incomplete = np.logical_or(*np.split(missing, 2))
-        points[np.tile(incomplete, 2), values] = points[missing.argmax(), values]
-        first, second = np.split(points[:, values], 2)
-        squares = np.square(first - second)[~incomplete].sum(axis=1)
-        if squares.any():
-            size = points[:, gap].max()
-            share = float(np.clip(np.sqrt(squares.mean()) / size, _LEAST, 1.0))
-            points[:, gap] *= share
-            units[gap] = float(units[gap]) / share
-    return replace(encoding, units=replace(encoding.units, scale=tuple(units))), points
-
-
 # --- the two readers ----------------------------------------------------------------------------------------
 
 
@@ -142,33 +142,28 @@ def read_samples(
     names: Sequence[str],
     nan_policy: str,
     *,
-    scale: Any = None,
-    column_types: Any = None,
-    transform: Any = None,
-    blocks: Any = None,
     paired: Any = False,
-    groups: Any = None,
     covariates: Sequence[Rows] | None = None,
     labels: bool = False,
     same_units: bool = True,
+    **options: Any,
 ) -> Samples:
     """Numbers and restriction of samples of the same variables.
 
-    Columns of tables are matched by name, in the order of the first.  Messages call the samples as ``names`` says, see
-    :data:`XY` and :func:`numbered`.  By ``nan_policy`` "omit" rows with missing values are dropped with their labels;
-    of a pair, all its observations.  ``scale``, ``column_types`` and ``transform`` are as users give them; the last is
-    done to all rows before, without their labels.
+    Columns of tables are matched by name, in the order of the first.  Messages call the samples ``names``.  By
+    ``nan_policy`` "omit" rows with missing values are dropped with their labels; of a pair, all its observations.
+    ``options`` are those of :class:`ReadOptions`; ``blocks`` and ``groups`` are a vector of labels for the pooled
+    observations, sample after sample, or a vector for every sample.
 
-    ``blocks`` and ``groups`` are labels: a vector for the pooled observations, sample after sample, or a vector for
-    every sample.  Where samples are ``paired``, row i of all of them belong together.  For every sample ``covariates``
-    says which of its rows have complete covariates.  With ``labels`` a column alone says which rows belong together,
-    and is not compared.  With ``same_units`` it is said where the same units may be in all samples; `blocks` can take
-    account of that.
+    Where samples are ``paired``, row i of all of them belong together.  For every sample ``covariates`` says which of
+    its rows have complete covariates.  With ``labels`` columns are taken as given, and not compared.  With
+    ``same_units`` a note says if the same units may be in all samples.
 
     Raises TypeError or ValueError for what cannot be tested; the message names the argument and says what to do.
     """
     flag(paired, "paired")
-    given_labels = {"blocks": blocks, "groups": groups}
+    how = ReadOptions(**options)
+    given_labels = {"blocks": how.blocks, "groups": how.groups}
     for name, given in given_labels.items():
         if paired and given is not None:
             raise ValueError(
@@ -176,54 +171,54 @@ def read_samples(
                 "match and groups= the group)"
             )
     _check_number(samples, "samples", nan_policy)
-    of_labels_in: tuple[str, ...] = ()
-    if transform is None:
-        column_types, of_labels_in = columns_of_labels(given_labels, samples, column_types, scale)
-    data = observed(samples, names, nan_policy, column_types, transform, labels=labels)
-    check_column_types(column_types, [data])
+    data, notes = how.observe(samples, names, nan_policy, given_labels, apart=labels)
+    check_column_types(how.column_types, [data])
     complete, omit = data.complete(nan_policy, given=labels), nan_policy == "omit"
     if covariates is not None:
         for rows, size, name in zip(covariates, data.sizes, names, strict=True):
-            if len(rows) != size:
-                raise ValueError(
-                    f"covariates of {name} have {counted(len(rows), 'row')}, and {name} has {counted(size, 'row')}; "
-                    "give them for the same rows"
-                )
+            _check_same_size((f"covariates of {name}", name), (len(rows), size), "give them for the same rows")
         complete = [rows & others for rows, others in zip(complete, covariates, strict=True)]
     if paired:
-        check_pairs(samples, data, names, complete, omit)
-        matched = [np.logical_and.reduce(complete)] * len(complete)
-        keep = matched if omit else [np.ones(size, dtype=bool) for size in data.sizes]
+        for size, name in zip(data.sizes, names, strict=True):
+            at_least_two_rows(name, np.ones(size, dtype=bool))
+        _check_same_rows(samples, names, data.sizes, "with paired=True row i of each is a pair")
+        together = np.logical_and.reduce(complete)
+        keep = [together if omit else np.ones_like(together)] * len(complete)
+        at_least_two_rows(" and ".join(names), keep[0], data.missing_in())
     else:
         keep = complete if omit else [np.ones(size, dtype=bool) for size in data.sizes]
         for i, (rows, name) in enumerate(zip(keep, names, strict=True)):
-            at_least_two_rows(int(rows.sum()), name, rows, missing=data.missing_in(i) if omit else None)
-    taken = data.taken(np.concatenate(keep), scale, "scale", indicate=nan_policy == "indicator")
-    ends = np.cumsum([int(rows.sum()) for rows in keep])[:-1]
-    values = tuple(np.ascontiguousarray(part) for part in np.split(taken.values, ends))
-    missing = not omit and not all(rows.all() for rows in complete)
-    restriction = PermutationDesign(paired=True) if paired else PermutationDesign()
-    if not paired and (blocks is not None or groups is not None):
-        block, group = (
-            None
-            if given is None
-            else label_codes(
-                pooled_labels(given, name, samples, names, data.sizes, _together(names, name)),
-                name,
-                np.concatenate(keep),
-            )
-            for name, given in given_labels.items()
-        )
-        sample = np.repeat(np.arange(len(values)), tuple(map(len, values)))
-        restriction = design_of(block, group, sample, "both X and Y" if _two(names) else "more than one sample")
-    notes: tuple[str, ...] = (*of_labels_in, *data.omitted(keep), *taken.notes)
-    if paired or (same_units and blocks is None and groups is None and covariates is None):
+            at_least_two_rows(name, rows, data.missing_in(i) if omit else None)
+    pooled = np.concatenate(keep)
+    taken = data.taken(pooled, how.scale, "scale", indicate=nan_policy == "indicator")
+    sizes = [int(rows.sum()) for rows in keep]
+    values = tuple(np.ascontiguousarray(part) for part in np.split(taken.values, np.cumsum(sizes)[:-1]))
+    restriction = PermutationDesign(paired=bool(paired))
+    if how.blocks is not None or how.groups is not None:
+        codes: list[Any] = []
+        for name, given in given_labels.items():
+            if given is not None:
+                given = pooled_labels(given, name, samples, names, data.sizes, _together(names, name))
+                given = label_codes(given, name, pooled)
+            codes.append(given)
+        where = "both X and Y" if _two(names) else "more than one sample"
+        restriction = design_of(codes[0], codes[1], np.repeat(np.arange(len(sizes)), sizes), where)
+    notes = (*notes, *data.omitted(keep), *taken.notes)
+    if paired or (same_units and not restriction and covariates is None):
         notes += data.units(paired=bool(paired))
     if not labels:
         notes += note_on_labels(data.as_columns(), data.sizes, names)
-    full = data.with_values(keep, together=bool(paired))
     return Samples(
-        values, missing, restriction, taken.scale, taken.encoding, notes, tuple(keep), data.left_out, (data,), full
+        values=values,
+        missing=not omit and not all(rows.all() for rows in complete),
+        restriction=restriction,
+        scale=taken.scale,
+        encoding=taken.encoding,
+        notes=notes,
+        kept=tuple(keep),
+        left_out=data.left_out,
+        observed=(data,),
+        omits_values=data.omits_values(keep, together=bool(paired)),
     )
 
 
@@ -232,89 +227,82 @@ def read_variables(
     names: Sequence[str],
     nan_policy: str,
     *,
-    scale: Any = None,
-    column_types: Any = None,
-    transform: Any = None,
-    blocks: Any = None,
-    groups: Any = None,
     shift: Any = None,
     labels: Sequence[str] = (),
     dropped: Mapping[str, Collection[str]] = {},
+    **options: Any,
 ) -> Variables:
     """Numbers and restriction of variables observed together.
 
-    There are as many rows in each.  Messages call the variables as ``names`` says, see :data:`XY` and
-    :func:`numbered`.  By ``nan_policy`` "omit" a row is dropped, with its labels, when any variable misses a value.
-    ``scale``, the units of the columns, and ``transform``, what is done to the rows before, are one for all variables,
-    or a list with one for each; ``column_types`` says how columns of tables are read.
+    There are as many rows in each.  Messages call the variables ``names``.  By ``nan_policy`` "omit" a row is dropped,
+    with its labels, when any variable misses a value.  ``options`` are those of :class:`ReadOptions`: ``scale`` and
+    ``transform`` are one for all variables, or a list with one for each; ``blocks`` and ``groups`` have a label for
+    every row.  With the ``shift`` "circular" relabellings are shifts in time.
 
-    ``blocks`` and ``groups`` have a label for every row; with the ``shift`` "circular" relabellings are shifts in
-    time.  ``labels`` are names of variables that say which rows belong together, or are taken as given, and are not
-    compared.  ``dropped`` has, by the names of variables, columns to leave out.
+    ``labels`` are names of variables that say which rows belong together, or are taken as given, and are not compared.
+    ``dropped`` has, by the names of variables, columns to leave out.
 
     Raises TypeError or ValueError for what cannot be tested; the message names the argument and says what to do.
     """
+    how = ReadOptions(**options)
     _check_number(variables, "variables", nan_policy)
-    transforms = _one_each(transform, names, "transform")
+    transforms, scale = _one_each(how.transform, names, "transform"), how.scale
     data: list[Observed] = []
-    of_labels_in: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     units = scale if isinstance(scale, list | tuple) and len(scale) == len(variables) else [scale] * len(variables)
     for variable, name, change, unit in zip(variables, names, transforms, units, strict=True):
-        types, label_sets = column_types, {"blocks": [blocks], "groups": [groups]}
-        if change is None and name not in labels:
-            types, more = columns_of_labels(label_sets, [variable], column_types, unit)
-            of_labels_in += more
+        types = how.column_types
         if dropped.get(name):
             types = {**checked_types(types), **dict.fromkeys(dropped[name], DROP)}
-        data.append(observed([variable], [name], nan_policy, types, change, labels=name in labels))
-    check_column_types(column_types, data)
+        own = replace(how, transform=change, scale=unit, column_types=types)
+        given_labels = {"blocks": [how.blocks], "groups": [how.groups]}
+        entry, more = own.observe([variable], [name], nan_policy, given_labels, apart=name in labels)
+        data.append(entry)
+        notes += more
+    check_column_types(how.column_types, data)
     every, size = "X and Y" if _two(names) else "every variable", data[0].sizes[0]
-    for variable, entry, name in zip(variables[1:], data[1:], names[1:], strict=True):
-        if entry.sizes[0] != size:
-            rows = "row i of X and row i of Y" if _two(names) else "row i of every variable"
-            raise ValueError(
-                f"{names[0]} has {counted(size, 'row')} and {name} has {counted(entry.sizes[0], 'row')}; "
-                f"{rows} must be the same observation"
-            )
-        check_same_index(variables[0], variable, names[0], name)
+    _check_same_rows(variables, names, [entry.sizes[0] for entry in data], "row i of each must be the same observation")
     conditions = [id(variable) for variable, name in zip(variables, names, strict=True) if name in labels]
-    as_given = [id(variable) in conditions for variable in variables]
-    complete = np.all([entry.complete(nan_policy, given=z)[0] for entry, z in zip(data, as_given, strict=True)], axis=0)
-    keep = complete if nan_policy == "omit" else np.ones(size, dtype=bool)
-    gaps = {name: entry for each in data for name, entry in each.missing_in(0).items()}
-    at_least_two_rows(int(keep.sum()), every, keep, missing=gaps if nan_policy == "omit" else None)
-    scales = scales_of(scale, [entry.columns for entry in data], names)
+    complete, omit = np.ones(size, dtype=bool), nan_policy == "omit"
+    for variable, entry in zip(variables, data, strict=True):
+        complete &= entry.complete(nan_policy, given=id(variable) in conditions)[0]
+    keep = complete if omit else np.ones(size, dtype=bool)
+    gaps = {name: missing for entry in data for name, missing in entry.missing_in(0).items()}
+    at_least_two_rows(every, keep, gaps if omit else None)
     taken = [
-        rows.taken(keep, *unit, indicate=nan_policy == "indicator") for rows, unit in zip(data, scales, strict=True)
+        rows.taken(keep, *unit, indicate=nan_policy == "indicator")
+        for rows, unit in zip(data, scales_of(scale, [entry.columns for entry in data], names), strict=True)
     ]
-    omitted = _omitted_together(variables, data, keep)
-    found = Variables(
+    notes += (*_omitted_together(variables, data, keep), *(text for entry in taken for text in entry.notes))
+    return Variables(
         values=tuple(entry.values for entry in taken),
-        missing=nan_policy != "omit" and not bool(complete.all()),
-        restriction=PermutationDesign(),
+        missing=not omit and not bool(complete.all()),
+        restriction=_design(variables[0], names[0], every, how, shift, keep),
         scales=tuple(entry.scale for entry in taken),
         encodings=tuple(entry.encoding for entry in taken),
         labels=tuple(_label(variable, entry.columns) for variable, entry in zip(variables, data, strict=True)),
-        notes=tuple(dict.fromkeys((*of_labels_in, *omitted, *(note for entry in taken for note in entry.notes)))),
+        notes=tuple(dict.fromkeys(notes)),
         kept=(keep,) * len(data),
         observed=tuple(data),
         gaps=tuple(entry.missing()[~keep] for entry in data),
         left_out=tuple(entry.left_out for entry in data),
-    )  # fmt: skip
-    if blocks is None and groups is None and shift is None:
-        return found
+    )
+
+
+def _design(first: Any, name: str, every: str, how: ReadOptions, shift: Any, keep: Rows) -> PermutationDesign:
+    """Return which rows may change places, by labels of the rows of the ``first`` variable and all others."""
     if shift is not None:
-        check_shift(shift, groups, keep)
-    read_labels, places = [], None
-    for given, name in ((blocks, "blocks"), (groups, "groups")):
-        if given is not None:
-            check_same_index(variables[0], given, names[0], name)
-            whole = as_labels(given, name, size, every)
-            given = label_codes(whole, name, keep)
-            places = patterns_kept(whole, keep) if name == "groups" else None
-        read_labels.append(given)
-    restriction = design_of(*read_labels, shift=shift is not None)
-    return replace(found, restriction=restriction if places is None else replace(restriction, places=places))
+        check_shift(shift, how.groups, keep)
+    codes: list[Any] = []
+    places = None
+    for argument, labels in (("blocks", how.blocks), ("groups", how.groups)):
+        if labels is not None:
+            check_same_index(first, labels, name, argument)
+            entries = as_labels(labels, argument, len(keep), every)
+            labels = label_codes(entries, argument, keep)
+            places = patterns_kept(entries, keep) if argument == "groups" else None
+        codes.append(labels)
+    return replace(design_of(codes[0], codes[1], shift=shift is not None), places=places)
 
 
 def _omitted_together(given: Sequence[Any], read: Sequence[Observed], keep: Rows) -> tuple[str, ...]:
@@ -335,18 +323,16 @@ def scales_of(scale: Any, columns: Sequence[Columns], names: Sequence[str]) -> l
     if scale is None or isinstance(scale, str):
         return [(scale, "scale")] * len(names)
     if hasattr(scale, "keys"):
+        units = {str(key): scale[key] for key in scale.keys()}  # noqa: SIM118  # a series iterates over its values
         known = [name for entry in columns for name in entry or ()]
         if not known:
             raise ValueError("scale gives units by names of columns, which arrays do not have; give a list of them")
-        for key in scale.keys():  # noqa: SIM118  # a series iterates over its values
-            choice(str(key), known, "a column in scale")
-        each = [{key: scale[key] for key in scale.keys() if str(key) in (entry or ())} for entry in columns]  # noqa: SIM118
-        return [(found if entry else None, "scale") for entry, found in zip(columns, each, strict=True)]
-    if (
-        not isinstance(scale, list | tuple)
-        or len(scale) != len(names)
-        or not all(unit is None or isinstance(unit, str) or np.ndim(unit) or hasattr(unit, "keys") for unit in scale)
-    ):
+        for key in units:
+            choice(key, known, "a column in scale")
+        each = [{key: unit for key, unit in units.items() if key in (entry or ())} for entry in columns]
+        return [(own if entry else None, "scale") for entry, own in zip(columns, each, strict=True)]
+    one_each = isinstance(scale, list | tuple) and len(scale) == len(names)
+    if not one_each or any(isinstance(unit, int | float) for unit in scale):
         raise ValueError(
             f"scale must be one name, or a list with a name, None or numbers for each of {len(names)} variables; got "
             f"{scale!r}"
@@ -377,6 +363,19 @@ def _check_number(tables: Sequence[Any], things: str, nan_policy: str) -> None:
         raise ValueError(
             f"give two {things} or more, each as its own argument, or {all_in_one} of them; got {len(tables)}"
         )
+
+
+def _check_same_rows(tables: Sequence[Any], names: Sequence[str], sizes: Sequence[int], why: str) -> None:
+    """Raise ValueError for tables with other rows than the first: as many as that, in the same order."""
+    for table, name, size in zip(tables[1:], names[1:], sizes[1:], strict=True):
+        _check_same_size((names[0], name), (sizes[0], size), why)
+        check_same_index(tables[0], table, names[0], name)
+
+
+def _check_same_size(names: tuple[str, str], sizes: tuple[int, int], why: str) -> None:
+    if sizes[0] != sizes[1]:
+        first, second = (f"{name} has {counted(size, 'row')}" for name, size in zip(names, sizes, strict=True))
+        raise ValueError(f"{first} and {second}; {why}")
 
 
 def check_nan_policy(nan_policy: str) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._check import listed
 from shrinktest._rounding import DOUBLE, coarsest, rounding_of
+from shrinktest.data.cells import number_level
 from shrinktest.data.chunks import stored
-from shrinktest.data.column import CODED, TIMES, WORDS, Column, as_kind, number_level, parsed, read_column, recoded
+from shrinktest.data.column import CODED, TIMES, WORDS, Column, as_kind, parsed, read_column, recoded
 from shrinktest.notes import note
 
 #: Levels of a category of which a summary keeps the counts.
@@ -62,9 +62,9 @@ class ColumnSummary:
     differ: bool = False
 
     @classmethod
-    def of(cls, data: Any, wanted: Any = None, *, name: str = "", where: str = "one table") -> ColumnSummary:
-        """Summarize a pandas Series, read as the kind ``wanted`` if any, or a :class:`Column`."""
-        column = data if isinstance(data, Column) else read_column(data, name or str(data.name), where, wanted)
+    def of(cls, data: Any) -> ColumnSummary:
+        """Summarize a pandas Series or a :class:`Column`."""
+        column = data if isinstance(data, Column) else read_column(data, str(data.name), "one table")
         rows = np.flatnonzero(~column.missing())
         values = column.values[rows]
         shared = column.name, column.kind, len(column), rows.size
@@ -135,32 +135,26 @@ def common(summaries: Sequence[ColumnSummary], tables: Sequence[str]) -> tuple[s
     kinds = {summary.kind for summary in present}
     for pair, both in (("number boolean", "number"), ("boolean category", "category"), ("ordered category", "ordered")):
         kinds = {both} if kinds == {*pair.split()} else kinds
-    if len(kinds) > 1:
-        words = (f"{WORDS[summary.kind]} in {table}" for summary, table in zip(summaries, tables, strict=True))
+    zones = {summary.zoned for summary in present if summary.kind == "date"}
+    if len(kinds) > 1 or len(zones) > 1:
+        zone = {True: " with a time zone", False: " without a time zone"} if len(zones) > 1 else {}
+        words = (
+            f"{WORDS[summary.kind]}{zone.get(summary.zoned, '') if summary.kind == 'date' else ''} in {table}"
+            for summary, table in zip(summaries, tables, strict=True)
+            if summary.known
+        )
         raise ValueError(
             f"column {name!r} holds {' and '.join(dict.fromkeys(words))}; convert one, read both as categories "
             f"(column_types={{{name!r}: 'category'}}), or leave it out (column_types={{{name!r}: 'drop'}})"
         )
     (kind,) = kinds
-    if kind == "date" and len({summary.zoned for summary in present}) > 1:
-        where = [
-            f"with{'' if summary.zoned else 'out'} a time zone in {table}"
-            for summary, table in zip(summaries, tables, strict=True)
-            if summary.known
-        ]
-        raise ValueError(
-            f"column {name!r} holds dates {' and '.join(where)}; give all of them a time zone, or none, or leave the "
-            f"column out (column_types={{{name!r}: 'drop'}})"
-        )
     if kind != "ordered":
         levels = sorted({level for summary in summaries for level in summary.counts}) if kind == "category" else ()
         return kind, ("False", "True") if kind == "boolean" else tuple(levels)
     longest = max((summary.levels for summary in summaries if summary.kind == kind), key=len)
     for summary in present:
         places = [longest.index(level) if level in longest else -1 for level in summary.levels]
-        if -1 in places and summary.kind == "category":
-            raise ValueError(f"column {name!r}: the order of its levels lacks {listed({*summary.levels} - {*longest})}")
-        if summary.kind == kind and (-1 in places or places != sorted(places)):
+        if -1 in places or (summary.kind == kind and places != sorted(places)):
             raise ValueError(
                 f"column {name!r} has levels in different orders, ({', '.join(longest)}) and "
                 f"({', '.join(summary.levels)}); give one: column_types={{{name!r}: [...]}}"
@@ -190,18 +184,18 @@ def identifies(name: str, samples: Sequence[ColumnSummary]) -> str | None:
     kind, levels = common(samples, [""] * len(samples))
     if kind == "number" and all(summary.counts_rows for summary in samples):
         return "it counts the rows"
-    if kind != "category":
+    rows, size = sum(summary.known for summary in samples), len(levels)
+    if kind != "category" or rows <= 2:
         return None
-    rows = sum(summary.known for summary in samples)
     everywhere = all(summary.differ and 2 * summary.known >= summary.size for summary in samples)
-    if (everywhere and max(summary.known for summary in samples) > FEW) or len(levels) == rows > 2:
-        if not any(" " in level.strip() for level in levels):
-            return "it has another text in every row"
-    elif (len(levels) <= MANY_LEVELS and (len(levels) <= FEW or 5 * len(levels) <= 4 * rows)) or rows <= 2:
+    differs = size == rows or (everywhere and max(summary.known for summary in samples) > FEW)
+    if differs and not any(" " in level.strip() for level in levels):
+        return "it has another text in every row"
+    if not differs and size <= MANY_LEVELS and (size <= FEW or 5 * size <= 4 * rows):
         return None
     readable = [kind for kind in ("date", "duration") if (parsed(levels, kind) == parsed(levels, kind)).all()]
     way = f"read {readable[0]}s (column_types={{{name!r}: {readable[0]!r}}}), " if readable else ""
-    many = f"more than {MOST_LEVELS}" if len(levels) > MOST_LEVELS and len(levels) < rows else str(len(levels))
+    many = f"more than {MOST_LEVELS}" if MOST_LEVELS < size < rows else str(size)
     raise ValueError(
         f"column {name!r} holds text with {many} different values in {rows} rows; {way}set column_types={{{name!r}: "
         "'drop'}, or 'category', or turn the text into numbers (transform=)"
@@ -257,16 +251,13 @@ def select(
             reason = identifies(name, samples)
         if reason is not None:
             left_out[name] = reason
-            kind = "number" if kind == "number" else "category"
             reason = f"{reason} (column_types={{{name!r}: {kind!r}}} {'tests' if compared else 'keeps'} it)"
             what = "is not tested" if compared else f"of {every} is left out"
             notes.append(note("untested-column", column=name, what=what, reason=reason))
         elif (
-            several
-            and len(samples) > 1
-            and not (kind == "date" and name in typed)
+            several and len(samples) > 1 and not (kind == "date" and name in typed)
             and (reason := tells_apart(samples, names))
-        ):
+        ):  # fmt: skip
             notes.append(note("tells-samples-apart", column=name, names=every, reason=reason))
     if len(left_out) == len(columns):
         raise ValueError(f"{every}: no column is left to test; {' '.join(notes)} Say how to read one of them")

@@ -20,6 +20,7 @@ from shrinktest._check import (
     refuse_sparse,
     tensors_to_numpy,
 )
+from shrinktest._rounding import coarsest
 from shrinktest.data.column import DROP, Column, Table, as_kind, read_column
 from shrinktest.data.summary import ColumnSummary, as_common, common
 
@@ -57,25 +58,21 @@ def _narwhals_of(x: Any) -> Any:
 # --- any library to pandas ----------------------------------------------------------------------------------
 
 
-def frame_of(x: Any) -> tuple[pd.DataFrame, bool]:
-    """Return a table as a data frame of pandas with numbered columns, whose names may repeat, and if it has names.
+def frame_of(x: Any) -> pd.DataFrame:
+    """Return a table or a series as a data frame of pandas with numbered columns, whose names may repeat.
 
-    A series is one column without a name.  No other module asks which library a table comes from.
+    No other module asks which library a table comes from.
     """
     import pandas as pd
 
     if isinstance(x, pd.Series):
-        return _plain(x).to_frame(0), False
+        return _plain(x).to_frame(0)
     if isinstance(x, pd.DataFrame):
-        frame = x.set_axis(range(x.shape[1]), axis=1).copy(deep=False)
-        odd = [j for j, dtype in frame.dtypes.items() if isinstance(dtype, pd.ArrowDtype | pd.SparseDtype)]
-        for j in odd:  # copies on write: the user's own stay as they are
-            frame[j] = _plain(frame[j])
-        return frame, True
+        return pd.DataFrame({j: _plain(x.iloc[:, j]) for j in range(x.shape[1])}, index=x.index)
     given = _narwhals_of(x)
     if not hasattr(given, "iter_columns"):
-        return _from_narwhals(given).to_frame(0), False
-    return pd.DataFrame({j: _from_narwhals(series) for j, series in enumerate(given.iter_columns())}), True
+        return _from_narwhals(given).to_frame(0)
+    return pd.DataFrame({j: _from_narwhals(series) for j, series in enumerate(given.iter_columns())})
 
 
 def _plain(series: pd.Series) -> pd.Series:
@@ -99,23 +96,17 @@ def _from_narwhals(series: Any) -> pd.Series:
     dtype, native = series.dtype, series.to_native()
     if dtype == nw.Unknown and "date64" in str(getattr(native, "type", "")):  # which narwhals does not know
         return pd.Series(native.cast("timestamp[ms]").to_numpy())
-    if dtype.is_integer() and series.null_count():
-        unsigned = str(dtype).startswith("U")
-        return pd.Series(pd.array(series.to_list(), dtype="UInt64" if unsigned else "Int64"))
-    if dtype == nw.Boolean:
-        return pd.Series(pd.array(series.to_list(), dtype="boolean"))
-    if dtype.is_float() or dtype.is_integer() or dtype == nw.Duration:
-        return pd.Series(series.to_numpy())
     if dtype == nw.Date:
         return pd.Series(series.cast(nw.Datetime("us")).to_numpy())
-    if dtype == nw.Datetime:
-        if dtype.time_zone is None:
-            return pd.Series(series.to_numpy())
+    if dtype == nw.Datetime and dtype.time_zone is not None:
         universal = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
         return pd.Series(universal.to_numpy()).dt.tz_localize("UTC")
-    if isinstance(dtype, nw.Enum):
-        return pd.Series(pd.Categorical(series.to_list(), [*dict.fromkeys(dtype.categories)], ordered=True))
+    whole = dtype.is_integer() and not series.null_count()
+    if whole or dtype.is_float() or dtype in (nw.Duration, nw.Datetime):
+        return pd.Series(series.to_numpy())
     entries = pd.Series(series.to_list(), dtype=object)
+    if isinstance(dtype, nw.Enum):
+        return entries.astype(pd.CategoricalDtype([*dict.fromkeys(dtype.categories)], ordered=True))
     if dtype == nw.Categorical:
         order = native.unify_dictionaries().chunks if getattr(getattr(native, "type", None), "ordered", False) else []
         levels = order[0].dictionary.to_pylist() if order else None
@@ -127,44 +118,35 @@ def _from_narwhals(series: Any) -> pd.Series:
 
 
 def read_table(x: Any, name: str, column_types: Mapping[Any, Any] | None = None, *, compared: bool = True) -> Table:
-    """Read the columns of a table, of a series its one column, which is called "0".
+    """Read the columns of a table, of a series its one column, which is called "0" if it has no name.
 
     Messages call it ``name``; ``column_types`` has a kind, levels in their order, or "drop" for names of columns.
     Columns that are not ``compared`` label rows, or are taken as given.  Raises TypeError for columns that hold no
     variable (lists, mixtures, complex numbers), and ValueError without rows or columns, for several columns of one
     name, and for infinite values.
     """
-    types = column_types or {}
+    labels = read_names(x) or (x.names if isinstance(x, Table) else (label_of(x) or ALONE,))
+    named = read_names(x) is not None
+    types = dict(column_types or {})
+    if not named and len(labels) == 1 and ALONE in types:
+        types.setdefault(labels[0], types[ALONE])
+    stays = [j for j, label in enumerate(labels) if types.get(label) != DROP]
+    if labels and not stays:
+        raise ValueError(f"column_types drops every column of {name}; leave one to test")
+    dropped = tuple(label for label in labels if types.get(label) == DROP)
+    where = {j: f"{name}, column {labels[j]!r}," if named else name for j in stays}
     if isinstance(x, Table):
         columns = [
-            as_kind(column, types[column.name], f"{name}, column {column.name!r},") if column.name in types else column
-            for column in x.columns
-            if types.get(column.name) != DROP
+            as_kind(x.columns[j], types[labels[j]], where[j]) if labels[j] in types else x.columns[j] for j in stays
         ]
-        dropped = (*x.dropped, *(label for label in x.names if types.get(label) == DROP))
-        return _kept(columns, x.named, dropped, name)
-    frame, named = frame_of(x)
-    labels = list(read_names(x) or [ALONE])
+        return Table(tuple(columns), named, (*x.dropped, *dropped))
     if repeated := sorted(label for label, times in Counter(labels).items() if times > 1):
         raise ValueError(f"{name} has more than one column named {listed(repeated)}; rename or drop them")
+    frame = frame_of(x)
     if not frame.size:
         sizes = f"{counted(len(frame), 'row')} and {counted(len(labels), 'column')}"
         raise ValueError(f"{name} is empty: it has {sizes}")
-    shown = labels if named else [series_label([x]) or ALONE]
-    columns = [
-        read_column(
-            frame[j], label, f"{name}, column {label!r}," if named else name, types.get(label), shown=own,
-            compared=compared,
-        )
-        for j, (label, own) in enumerate(zip(labels, shown, strict=True))
-        if types.get(label) != DROP
-    ]  # fmt: skip
-    return _kept(columns, named, tuple(label for label in labels if types.get(label) == DROP), name)
-
-
-def _kept(columns: Sequence[Column], named: bool, dropped: tuple[str, ...], name: str) -> Table:
-    if not columns:
-        raise ValueError(f"column_types drops every column of {name}; leave one to test")
+    columns = [read_column(frame[j], labels[j], where[j], types.get(labels[j]), compared=compared) for j in stays]
     return Table(tuple(columns), named, dropped)
 
 
@@ -177,22 +159,20 @@ def table_of(points: Points) -> Table:
     return Table(tuple(columns), named=False)
 
 
-def pooled(columns: Sequence[Column], tables: Sequence[str]) -> Column:
-    """Return the values of a column in several tables, one after the other, with the levels of all."""
-    return pooled_by([ColumnSummary.of(column) for column in columns], columns, tables)
+def pooled(columns: Sequence[Column], tables: Sequence[str], summaries: Sequence[ColumnSummary] = ()) -> Column:
+    """Return the values of a column in several tables, one after the other, with the levels of all.
 
-
-def pooled_by(summaries: Sequence[ColumnSummary], columns: Sequence[Column], tables: Sequence[str]) -> Column:
-    """Pool columns of which the summaries are known; raise ValueError if they hold different kinds of values."""
-    kind, levels = common(summaries, tables)
+    Raises ValueError if they hold different kinds of values; ``summaries`` of the columns may be known.
+    """
+    kind, levels = common(summaries or [ColumnSummary.of(column) for column in columns], tables)
     if kind == "category":  # of which summaries may lack some
-        present = (column.levels for column, entry in zip(columns, summaries, strict=True) if entry.known)
+        present = (column.levels for column in columns if not column.missing().all())
         levels = tuple(sorted({level for names in present for level in names}))
     alike = [as_common(column, kind, levels) for column in columns]
     return Column(
         columns[0].name, kind, np.concatenate([column.values for column in alike]), levels,
         all(column.whole for column in alike), any(column.zoned for column in alike),
-        min((column.precision for column in alike), key=lambda dtype: dtype.itemsize),
+        coarsest(column.precision for column in alike),
     )  # fmt: skip
 
 
@@ -223,15 +203,9 @@ def names_for(samples: Sequence[Any], names: Sequence[str], called: Sequence[str
 
 
 def label_of(x: Any) -> str | None:
-    """Return the name of a series, if it has one."""
+    """Return the name of a series, if it has one; a number is not a name."""
     name = getattr(x, "name", None)
-    return name if isinstance(name, str) and name and is_table(x) else None
-
-
-def series_label(tables: Sequence[Any]) -> str | None:
-    """Return the name of the series among these, unless they have several; a number is not a name."""
-    labels = {label for x in tables if (label := label_of(x)) is not None}
-    return labels.pop() if len(labels) == 1 and not next(iter(labels)).isdigit() else None
+    return name if isinstance(name, str) and name and not name.isdigit() and is_table(x) else None
 
 
 def shown_names(names: Sequence[str], *, named: bool) -> tuple[str, ...] | None:
@@ -296,22 +270,18 @@ def stacked(tables: Sequence[Any], names: Sequence[str]) -> Any:
 
 def _stacked_pandas(tables: Sequence[Any], places: Sequence[Sequence[int]]) -> Any:
     import pandas as pd
-    from pandas.api.types import union_categoricals
 
     series = isinstance(tables[0], pd.Series)
     frames = [table.to_frame() if series else table.iloc[:, at] for table, at in zip(tables, places, strict=True)]
     columns = {}
     for j in range(frames[0].shape[1]):
         parts = [frame.iloc[:, j] for frame in frames]
-        if all(isinstance(part.dtype, pd.CategoricalDtype) for part in parts):
-            ordered = [part.dtype for part in parts if part.dtype.ordered]
-            if ordered:
-                longest = max(ordered, key=lambda dtype: len(dtype.categories))
-                columns[j] = pd.concat([part.astype(longest) for part in parts], ignore_index=True)
-            else:
-                columns[j] = pd.Series(union_categoricals([part.array for part in parts]))
-        else:
-            columns[j] = pd.concat(parts, ignore_index=True)
+        dtypes = [part.dtype for part in parts if isinstance(part.dtype, pd.CategoricalDtype)]
+        if len(dtypes) == len(parts):
+            longest = max(dtypes, key=lambda dtype: (bool(dtype.ordered), len(dtype.categories)))
+            levels = dict.fromkeys(level for dtype in dtypes for level in dtype.categories)
+            parts = [part.astype(longest if longest.ordered else pd.CategoricalDtype([*levels])) for part in parts]
+        columns[j] = pd.concat(parts, ignore_index=True)
     whole = pd.DataFrame(columns)
     return whole[0].rename(ALONE) if series else whole.set_axis(tables[0].columns, axis=1)
 
@@ -355,8 +325,8 @@ def transformed(tables: Sequence[Any], transform: Any, names: Sequence[str]) -> 
     tables = [tensors_to_numpy(table, name) for table, name in zip(tables, names, strict=True)]
     for table, name in zip(tables, names, strict=True):
         refuse_sparse(table, name)
-    sizes = [len(table) for table in tables]
-    rows = _copied(tables[0]) if len(tables) == 1 else stacked(tables, names)  # the user's own stay as they are
+    ends = np.cumsum([0, *map(len, tables)]).tolist()
+    rows = deepcopy(tables[0]) if len(tables) == 1 else stacked(tables, names)  # the user's own stay as they are
     values = tensors_to_numpy(function(rows), "what transform returns")
     if hasattr(values, "toarray"):
         if (size := 8.0 * np.prod(values.shape)) > _LARGEST:
@@ -365,9 +335,9 @@ def transformed(tables: Sequence[Any], transform: Any, names: Sequence[str]) -> 
                 "reduce its columns (such as with sklearn.decomposition.TruncatedSVD)"
             )
         values = values.toarray()
-    if not hasattr(values, "__len__") or len(values) != sum(sizes):
+    if not hasattr(values, "__len__") or len(values) != ends[-1]:
         gave = counted(len(values), "row") if hasattr(values, "__len__") else repr(values)
-        raise ValueError(f"transform must give as many rows as it gets, {sum(sizes)}; it gave {gave}")
+        raise ValueError(f"transform must give as many rows as it gets, {ends[-1]}; it gave {gave}")
     if _is_pandas(rows) and _is_pandas(values) and not values.index.equals(rows.index):
         anew = (values.index == np.arange(len(rows))).all()
         if not anew and rows.index.is_unique and values.index.isin(rows.index).all():
@@ -375,12 +345,4 @@ def transformed(tables: Sequence[Any], transform: Any, names: Sequence[str]) -> 
                 "transform must return the rows in the order in which it gets them, and their index differs; return "
                 "them with .reset_index(drop=True) if they are"
             )
-    ends = np.cumsum([0, *sizes]).tolist()
     return [values[start:end] for start, end in pairwise(ends)]
-
-
-def _copied(table: Any) -> Any:
-    try:
-        return deepcopy(table)
-    except TypeError:  # a view of memory, or of a file
-        return np.array(table)

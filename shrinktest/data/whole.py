@@ -26,29 +26,29 @@ def read_whole(
     There are no samples if these take more than ``most`` bytes, and rows are those that were seen until then.
     """
     types = checked_types(column_types)
-    known = [batches.names(name) for batches, name in zip(samples, names, strict=True)]
-    columns = len(known[0] or (0,))
-    ahead = sum(_counted(*each) for each in zip(samples, names, known, strict=True))
+    labels = [batches.names(name) for batches, name in zip(samples, names, strict=True)]
+    columns = len(labels[0] or (0,))
+    ahead = sum(_known_rows(*each) for each in zip(samples, names, labels, strict=True))
     if 8.0 * ahead * columns > most:
         return [], ahead, columns
-    found: list[Any] = []
-    taken = seen = 0
-    for batches, name, has in zip(samples, names, known, strict=True):
-        dropped = tuple(column for column in has or () if types.get(column) == DROP)
-        kept = None if has is None else tuple(column for column in has if column not in dropped)
-        if kept == ():
+    tables: list[Any] = []
+    size = seen = 0
+    for batches, name, own in zip(samples, names, labels, strict=True):
+        dropped = [label for label in own or () if types.get(label) == DROP]
+        read = None if own is None else [label for label in own if label not in dropped]
+        if read == []:
             raise ValueError(f"column_types drops every column of {name}; leave one to test")
-        rows, parts = Rows.of(batches, name, kept, False, None if has is None else types), []
+        rows, parts = Rows.of(batches, name, read, False, None if own is None else types), []
         for chunk in rows.chunks():
             for _, _, part in rows.reader.parts(chunk.computed()):
                 parts.append(part)
                 columns = part.shape[1]
                 seen += len(part)
-                taken += sum(each.values.nbytes for each in part.columns) if isinstance(part, Table) else part.nbytes
-                if taken > most:
+                size += sum(each.values.nbytes for each in part.columns) if isinstance(part, Table) else part.nbytes
+                if size > most:
                     return [], seen, columns
-        found.append(_joined(parts, dropped, name if is_paths(batches.data) else None))
-    return found, seen, columns
+        tables.append(_joined(parts, tuple(dropped), name if is_paths(batches.data) else None))
+    return tables, seen, columns
 
 
 def read_if_file(data: Any, name: str, column_types: Mapping[str, Any] | None, most: float) -> Any:
@@ -59,23 +59,21 @@ def read_if_file(data: Any, name: str, column_types: Mapping[str, Any] | None, m
         data = Batches([as_path(path, name) for path in data])
     if not isinstance(data, Batches):
         return data
-    known = data.names(name)
-    types = {key: kind for key, kind in checked_types(column_types).items() if key in (known or ())}
-    samples, rows, _ = read_whole([data], [name], types, most)
-    if not samples:
+    known = data.names(name) or ()
+    types = {key: kind for key, kind in checked_types(column_types).items() if key in known}
+    tables, rows, _ = read_whole([data], [name], types, most)
+    if not tables:
         raise MemoryError(
             f"{name} has {rows} rows or more, too many for max_memory; compare a random part of them, or use "
             "two_sample_test, which reads files in batches"
         )
-    return samples[0]
+    return tables[0]
 
 
-def _counted(batches: Batches, name: str, names: tuple[str, ...] | None) -> int:
+def _known_rows(batches: Batches, name: str, names: tuple[str, ...] | None) -> int:
     """Return how many rows there are, as far as that is known without reading them."""
-    given = isinstance(batches.data, np.ndarray | list | tuple)
-    if not given and not is_paths(batches.data):
-        return 0
-    return sum(chunk.rows or 0 for chunk in batches.chunks(name, names, {}))
+    given = isinstance(batches.data, np.ndarray | list | tuple) or is_paths(batches.data)
+    return sum(chunk.rows or 0 for chunk in batches.chunks(name, names, {})) if given else 0
 
 
 def _joined(parts: list[Any], dropped: tuple[str, ...], name: str | None) -> Any:
@@ -83,7 +81,6 @@ def _joined(parts: list[Any], dropped: tuple[str, ...], name: str | None) -> Any
     if not parts or not isinstance(parts[0], Table):
         return np.concatenate(parts) if parts else np.empty((0, 1))
     sources = [part.source or "one table" for part in parts]
-    files = set(sources) if name is not None else set()
-    file = files.pop().removeprefix(f"{name}, ") if len(files) == 1 else None
+    file = sources[0].removeprefix(f"{name}, ") if name is not None and len({*sources}) == 1 else None
     columns = (pooled(several, sources) for several in zip(*(part.columns for part in parts), strict=True))
     return replace(parts[0], columns=tuple(columns), dropped=dropped, source=file)

@@ -91,7 +91,7 @@ class EqualDistributions(Hypothesis):
             restriction=samples.restriction,
             remarks=samples.notes,
             untested=samples.left_out,
-            listwise=sum(int((~rows).sum()) for rows in samples.kept) if samples.with_values else 0,
+            listwise=sum(int((~rows).sum()) for rows in samples.kept) if samples.omits_values else 0,
             **options,
         )
 

@@ -185,7 +185,7 @@ def test_mixed_tables_keep_the_level():
         (["2024-01-01"] * 3, ["x"] * 3, ValueError, "holds dates as text .* 'date'"),
         ([2**53, 2**53 + 1, 1], [1, 2, 3], ValueError, "too many digits"),
         (pd.to_datetime(["2024-01-01"] * 3).tz_localize("UTC"), pd.to_datetime(["2024-01-01"] * 3), ValueError,
-         "with a time zone in X and without a time zone in Y"),
+         "with a time zone in X and dates without a time zone in Y"),
     ],
 )  # fmt: skip
 def test_columns_that_cannot_be_tested(a, b, error, words):
