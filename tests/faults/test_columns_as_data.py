@@ -230,7 +230,7 @@ CLOCKS = {
 def test_dates_that_are_not_in_order_are_refused(dates):
     table = pd.DataFrame({"date": dates, "v": NOISE})
     for test in OF_CHANGE:
-        with pytest.raises(ValueError, match=r"column 'date'.*not sorted: .* in row \d+ .*column_types=\{'date': 'drop'\}"):
+        with pytest.raises(ValueError, match=r"column 'date'.*not sorted: .* in row \d+ .*column_types="):
             test(table, **MORE)
     assert change_point_test(table, column_types={"date": "drop"}, **MORE).pvalue > 0.05
     complete = table.dropna()
