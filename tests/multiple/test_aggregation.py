@@ -256,7 +256,7 @@ def test_refusals_name_the_argument():
         (two(bandwidth=[0.5, 2.0], kernel="laplacian"), ValueError, "Laplacian"),
         (two(kernel=[]), ValueError, "kernel"),
         (two(kernel="linear", bandwidth="grid"), ValueError, "no effect"),
-        (pair(estimator=Ensemble([Candidate("kme", ("gaussian",) * 3)])), ValueError, "kernels for 3"),
+        (pair(estimator=Ensemble([Candidate("kme", ("gaussian",) * 3)])), ValueError, "has 3 kernels"),
         (pair(np.ones(5), np.arange(5), bandwidth_x="grid"), ValueError, "X"),
         (study({"a": {"estimator": "kme", "width": 1.0}}), ValueError, "estimators"),
         (study({"a": []}), ValueError, "empty"),
