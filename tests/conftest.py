@@ -15,6 +15,13 @@ for library in ("OPENBLAS", "MKL", "OMP"):
 os.environ.setdefault("MPLBACKEND", "Agg")  # pictures that no window shows
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Collect test modules once: they have no doctests."""
+    collectors = yield
+    return [collector for collector in collectors if type(collector).__name__ != "DoctestModule"]
+
+
 @pytest.fixture(autouse=True, scope="module")
 def no_pictures_left():
     """matplotlib keeps every picture until it is closed, and warns of many."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 import time
 
-import agreement
 import children
 import numpy as np
 import pytest
@@ -56,7 +55,7 @@ def test_a_row(race, threads, tiny, kind, columns):
         f"a row in {columns} columns, {RANK} {kind} features and their sums in bins, one core",
         ("read, features and sums", ours),
         (f"bare n x {columns} by {columns} x {matrix.shape[1]} product", lambda: np.matmul(rows, matrix, out=out)),
-        agreement.mean_features(features, rows, n - bins.used[0]),
+        samples.mean_features(features, rows, n - bins.used[0]),
         measure="cost",
     )
 

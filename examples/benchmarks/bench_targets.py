@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import agreement
 import children
-import floors
-import loops
+import contenders
 import numpy as np
-import peers
 import pytest
 import samples
 from rows import Row
@@ -34,8 +31,8 @@ def pairing(X, Y, estimator="kme", resamples=999, workers=CORES, **options):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("name", "least"), [("hyppo MMD", 300), ("dcor energy_test", 20)])
 def test_mmd_against_peers(race, threads, tiny, name, least):
-    pytest.importorskip(peers.PEERS[name][1])
-    theirs, resamples = peers.peer(name), tiny(999, 39)
+    pytest.importorskip(contenders.PEERS[name][1])
+    theirs, resamples = contenders.peer(name), tiny(999, 39)
     X, Y = samples.two(tiny(500), 10, shift=0.5)
     threads(CORES)
     race(
@@ -43,7 +40,7 @@ def test_mmd_against_peers(race, threads, tiny, name, least):
         f"kme, 500 + 500 points, 10-d, B = 999, against {name}",
         ("two workers", splitting(X, Y, resamples=resamples)),
         (f"{name}, two workers", lambda: theirs(X, Y, resamples, CORES)),
-        agreement.akin,
+        samples.akin,
         target=f">= {least}",
     )
 
@@ -51,8 +48,8 @@ def test_mmd_against_peers(race, threads, tiny, name, least):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("name", "least"), [("hyppo Hsic", 100), ("dcor distance_covariance_test", 20)])
 def test_hsic_against_peers(race, threads, tiny, name, least):
-    pytest.importorskip(peers.PEERS[name][1])
-    theirs, resamples = peers.peer(name), tiny(999, 39)
+    pytest.importorskip(contenders.PEERS[name][1])
+    theirs, resamples = contenders.peer(name), tiny(999, 39)
     X, Y = samples.pair(tiny(1000))
     threads(CORES)
     race(
@@ -60,7 +57,7 @@ def test_hsic_against_peers(race, threads, tiny, name, least):
         f"HSIC kme, two scalars, n = 1000, B = 999, against {name}",
         ("two workers", pairing(X, Y, resamples=resamples)),
         (f"{name}, two workers", lambda: theirs(X, Y, resamples, CORES)),
-        agreement.akin,
+        samples.akin,
         target=f">= {least}",
     )
 
@@ -72,7 +69,7 @@ def test_dense_against_the_bare_product(race, threads, tiny):
     n, resamples = tiny(2000), tiny(999, 39)
     X, Y = samples.two(n, 10)
     ours = splitting(X, Y, resamples=resamples, gram="dense")
-    columns = floors.indicators(samples.splits(n, resamples + 1, resamples))
+    columns = contenders.indicators(samples.splits(n, resamples + 1, resamples))
     gram = Gaussian(ours().bandwidth)(np.vstack([X, Y]))
     threads(CORES)
     race(
@@ -81,9 +78,9 @@ def test_dense_against_the_bare_product(race, threads, tiny):
         ("gram='dense'", ours),
         (
             "bare N x N by N x 1000 product",
-            floors.dense(gram, columns),
+            contenders.dense(gram, columns),
         ),
-        agreement.block_sums(gram, X, Y),
+        samples.block_sums(gram, X, Y),
         measure="cost",
         target="<= 2",
     )
@@ -93,16 +90,16 @@ def test_factor_against_the_bare_product(race, threads, tiny):
     n, resamples = tiny(50_000, 40), tiny(999, 39)
     X, Y = samples.two(n, 2)
     ours = splitting(X, Y, resamples=resamples)  # the rule itself must choose a route that fits
-    factors = floors.cholesky(np.vstack([X, Y]), ours().bandwidth)
+    factors = contenders.cholesky(np.vstack([X, Y]), ours().bandwidth)
     masks = samples.splits(n, min(99, resamples), resamples)
-    columns = floors.indicators(np.vstack([np.ones((1, 2 * n), dtype=bool), masks]))
+    columns = contenders.indicators(np.vstack([np.ones((1, 2 * n), dtype=bool), masks]))
     threads(CORES)
     race(
         TARGETS,
         "kme, 50 000 + 50 000 points, 2-d, B = 999, against the bare factor product",
         ("two workers", ours),
-        (f"bare {len(factors)} x N by N x 1000 product", floors.factor(factors, columns, resamples + 1)),
-        agreement.factor_sums(n, n),
+        (f"bare {len(factors)} x N by N x 1000 product", contenders.factor(factors, columns, resamples + 1)),
+        samples.factor_sums(n, n),
         measure="cost",
         target="<= 3",
     )
@@ -143,7 +140,7 @@ def test_large_hsic_against_small(race, threads, tiny):
         "HSIC kme, two scalars, n = 20 000 against n = 2000, B = 999",
         ("n = 20 000", pairing(*samples.pair(large), resamples=resamples)),
         ("n = 2000", pairing(*samples.pair(small), resamples=resamples)),
-        agreement.unequal_work,
+        samples.unequal_work,
         measure="cost",
         target="< 10",
     )
@@ -186,7 +183,7 @@ def test_fkmse_against_numpy(race, threads, tiny, loo, bound):
     rows = tiny(200, 5)
     X, Y = samples.two(n, 10)
     ours, theirs, agree, scale = against_loop(
-        splitting, loops.two_sample, samples.splits, n, X, Y, "fkmse", resamples, rows, loo
+        splitting, contenders.two_sample, samples.splits, n, X, Y, "fkmse", resamples, rows, loo
     )
     threads(1)  # more threads only slow numpy down on matrices this small
     race(
@@ -205,7 +202,7 @@ def test_fcose_against_numpy(race, threads, tiny):
     n, resamples, rows = tiny(100), tiny(999, 39), tiny(200, 5)
     X, Y = samples.pair(n)
     ours, theirs, agree, scale = against_loop(
-        pairing, loops.independence, samples.pairings, n, X, Y, "fkmse", resamples, rows, None
+        pairing, contenders.independence, samples.pairings, n, X, Y, "fkmse", resamples, rows, None
     )
     threads(1)
     race(
@@ -230,7 +227,7 @@ def test_fkmse_against_kme(race, threads, tiny, loo):
         f"fkmse, loo='{loo}', against kme, 500 + 500 points, 2-d, B = 999",
         ("two workers", splitting(X, Y, FKMSE(loo=loo), resamples)),
         ("kme, gram='dense'", splitting(X, Y, resamples=resamples, gram="dense")),
-        agreement.unequal_work,
+        samples.unequal_work,
         measure="cost",
         target="<= 15",
     )
@@ -249,7 +246,7 @@ def test_auto_against_kme(race, threads, tiny, n, most):
         f"auto against kme, {n} + {n} points, 10-d, B = 999",
         ("two workers", splitting(X, Y, "auto", resamples)),
         ("kme", splitting(X, Y, resamples=resamples)),
-        agreement.unequal_work,
+        samples.unequal_work,
         measure="cost",
         target=f"<= {most}",
     )
@@ -258,14 +255,14 @@ def test_auto_against_kme(race, threads, tiny, n, most):
 def test_auto_against_mmdagg(race, threads, tiny):
     resamples = tiny(999, 39)
     X, Y = samples.two(tiny(500), 10)
-    theirs = peers.mmdagg()
+    theirs = contenders.mmdagg()
     threads(CORES)
     race(
         TARGETS,
         "auto, 500 + 500 points, 10-d, B = 999, against MMDAgg in numpy with as many permutations",
         ("two workers", splitting(X, Y, "auto", resamples)),
         ("MMDAgg, 20 kernels", lambda: theirs(X, Y, resamples, CORES)),
-        agreement.unequal_work,
+        samples.unequal_work,
         measure="cost",
         target="<= 0.35",
     )
@@ -290,7 +287,7 @@ def test_mixed_table_against_reading_it(race, threads, tiny, tmp_path):
         "two tables of 50 000 mixed rows in 20 columns, rff of rank 100, B = 999, against reading them with pandas",
         ("two workers", splitting(X, Y, gram="rff", rank=100, resamples=tiny(999, 39))),
         ("pandas.read_csv", read),
-        agreement.of_tables,
+        samples.of_tables,
         measure="cost",
         target="<= 10",
     )
@@ -328,6 +325,6 @@ def test_two_workers_against_one(race, threads, tiny, test, name, columns, gram)
         f"{name}, {test}, gram='{gram}', N = 1000, {columns}-d, B = {resamples}: two workers against one",
         ("two workers", two),
         ("one worker", one),
-        agreement.identical,
+        samples.identical,
         target=">= 1.7",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import loops
+import contenders
 import numpy as np
 import pytest
 import samples
@@ -12,8 +12,8 @@ from shrinktest import FKMSE, independence_test, two_sample_test
 from shrinktest.estimators import ESTIMATORS
 
 X, Y = samples.two(8, 2)
-GRAM = loops.gaussian(np.vstack([X, Y]))[:9, :9]
-PAIRS = loops.centred(loops.gaussian(X)) * loops.centred(loops.gaussian(Y))
+GRAM = contenders.gaussian(np.vstack([X, Y]))[:9, :9]
+PAIRS = contenders.centred(contenders.gaussian(X)) * contenders.centred(contenders.gaussian(Y))
 CASES = [(name, "fkmse, averaged" if loo == "averaged" else name, loo) for name in ESTIMATORS for loo in ("deletion",)]
 CASES.append(("fkmse", "fkmse, averaged", "averaged"))
 
@@ -26,7 +26,7 @@ def estimator(name, loo):
 @pytest.mark.parametrize(("name", "loop", "loo"), [case for case in CASES if "mkme" not in case[0]])
 def test_loops_agree_with_their_twins(name, loop, loo, gram):
     np.testing.assert_allclose(
-        loops.WEIGHTS[loop](gram), refits.weights(estimator(name, loo), gram), rtol=1e-5, atol=1e-9
+        contenders.WEIGHTS[loop](gram), refits.weights(estimator(name, loo), gram), rtol=1e-5, atol=1e-9
     )
 
 
@@ -34,8 +34,8 @@ def test_loops_agree_with_their_twins(name, loop, loo, gram):
 def test_loops_agree_with_the_package(name, loop, loo):
     est, options = estimator(name, loo), {"n_resamples": 39, "rng": 0, "workers": 1}
     for verb, loop_of, drawn in (
-        (two_sample_test, loops.two_sample, samples.splits),
-        (independence_test, loops.independence, samples.pairings),
+        (two_sample_test, contenders.two_sample, samples.splits),
+        (independence_test, contenders.independence, samples.pairings),
     ):
         result = verb(X, Y, estimator=est, **options)
         expected = loop_of(X, Y, drawn(8, 40, 39), loop)

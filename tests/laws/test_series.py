@@ -46,7 +46,8 @@ def untested(found):
 
 
 def test_a_series_is_tested_without_the_columns_that_tell_the_time():
-    for (name, clock), test in itertools.product(CLOCKS.items(), (change_point_test, change_points)):
+    tests = itertools.cycle((change_point_test, change_points))
+    for (name, clock), test in zip(CLOCKS.items(), tests, strict=False):
         table = pd.DataFrame({"t": clock, "v": VALUE})
         found = test(table, **MORE)
         assert untested(found) and found.pvalue == test(ALONE, **MORE).pvalue, name

@@ -1,7 +1,6 @@
 """Tests of samples in batches: the same bits however rows are cut, exact level, and what is refused."""
 
-from __future__ import annotations
-
+import pickle
 import tracemalloc
 from dataclasses import replace
 from itertools import combinations
@@ -15,7 +14,7 @@ from answers import close
 from shrinktest import Batches, k_sample_test, two_sample_test
 from shrinktest.hypotheses.binned import TwoBinned
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.kernels import Gaussian
+from shrinktest.kernels import Gaussian, Linear, Rescaled
 from shrinktest.multiple.binned import planned
 from shrinktest.multiple.ensembles import KernelSpec
 from shrinktest.multiple.run import run
@@ -29,6 +28,9 @@ def cut(values, *sizes):
     """Batches of odd sizes, over and over."""
     ends = np.cumsum(np.resize(sizes, len(values)))
     return Batches(np.split(values, ends[ends < len(values)]), bins=100)
+
+
+# --- the same whatever the cut ------------------------------------------------------------------------------
 
 
 def test_columns_of_files_are_matched_by_name(tmp_path, monkeypatch):
@@ -53,6 +55,9 @@ def test_rows_with_missing_values_are_left_out_and_counted():
     assert "Left out for missing values: 3 of 3001 rows of X." in result.notes
     with pytest.raises(ValueError, match=r"X, batch 1 .* missing value \(NaN\) in row 700, column 1"):
         two_sample_test(Batches([X[:600], holes[600:]]), Y, **RFF)
+
+
+# --- what is computed ---------------------------------------------------------------------------------------
 
 
 def test_the_statistic_is_the_distance_of_the_means_of_rows():
@@ -167,6 +172,9 @@ def test_level(sizes, seed):
     assert low <= rejected <= high
 
 
+# --- what a result says -------------------------------------------------------------------------------------
+
+
 def test_notes_say_what_was_permuted_and_what_was_left_out():
     result = two_sample_test(Batches(X, bins=100), Y, **RFF)
     assert result.route == "rff" and result.n_observations == (2968, 2464)
@@ -204,6 +212,20 @@ def test_the_witness_function_is_that_of_the_means():
         result.witness(np.zeros((1, 3)))
 
 
+def test_the_witness_function_of_files_knows_their_columns(tmp_path):
+    pd.DataFrame(X, columns=["a", "b"]).to_parquet(tmp_path / "x.parquet")
+    result = two_sample_test(tmp_path / "x.parquet", Y, **RFF)
+    at = pd.DataFrame([[0.5, -1.0]], columns=["a", "b"])
+    assert result.witness(at) == result.witness([[0.5, -1.0]])
+    with pytest.raises(ValueError, match="points has the columns b, a; give a, b"):
+        result.witness(at[["b", "a"]])
+
+
+def test_progress_is_shown_while_features_are_added_up(capsys):
+    two_sample_test(Batches(X), Y, progress=True, **RFF)
+    assert "blocks" in capsys.readouterr().err
+
+
 def test_the_effect_is_the_distance_with_bins_for_units():
     result = two_sample_test(Batches(X, bins=400), Y, **{**RFF, "rank": 600})
     effect = result.effect()
@@ -223,6 +245,16 @@ def test_what_takes_rows_is_refused_with_the_reason():
             ask()
     with pytest.raises(ValueError, match="needs the variance of rows"):
         two_sample_test(Batches(X), Y, kernel="linear", rng=0, n_resamples=99).effect()
+
+
+def test_results_are_kept_in_files():
+    result = two_sample_test(Batches(X), Y, **RFF)
+    assert pickle.loads(pickle.dumps(result)).pvalue == result.pvalue
+    kept = pickle.loads(pickle.dumps(result.with_data()))
+    assert kept.effect().distance == result.effect().distance
+
+
+# --- what is refused before any row is read -----------------------------------------------------------------
 
 
 class Untouched:
@@ -265,6 +297,28 @@ def test_refused(options, said):
     if not {"paired", "covariates"} & options.keys():
         with pytest.raises((ValueError, TypeError), match=said):
             k_sample_test(Batches(Untouched()), Batches(Untouched()), **options)
+
+
+@pytest.mark.parametrize("scale", [{"a": 1.0}, ("sd", "rank")])
+def test_arrays_have_one_name_of_units(scale):
+    with pytest.raises(ValueError, match="scale: samples in batches of numbers have one name for all columns"):
+        two_sample_test(Batches(X), Y, gram="rff", scale=scale)
+
+
+def test_one_sample_is_none_to_compare_with():
+    with pytest.raises(ValueError, match="a test takes two samples or more, got 1"):
+        k_sample_test(Batches(Untouched()), gram="rff")
+
+
+def test_kernels_that_are_not_for_random_fourier_features():
+    with pytest.raises(ValueError, match="gram='rff' draws from the spectral distribution"):
+        two_sample_test(Batches(X), Y, kernel="energy", **RFF)
+    assert two_sample_test(Batches(X), Y, kernel="energy", **{**RFF, "gram": "nystrom"}).pvalue == 0.01
+    scaled = two_sample_test(Batches(X), Y, kernel=Rescaled(Linear(), (1.0, 2.0)), rng=0, n_resamples=99)
+    assert scaled.route == "factor" and scaled.pvalue == 0.01
+
+
+# --- memory -------------------------------------------------------------------------------------------------
 
 
 class Simulated:

@@ -1,7 +1,5 @@
 """Several statistics, auto, kernels of the pooled sample and tests of columns on samples in batches."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -11,14 +9,19 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+import naive_bins
 import naive_multiplicity
 from answers import close, same
 from shrinktest import (
     Batches,
+    Candidate,
     Depth,
+    Energy,
+    Ensemble,
     Gaussian,
     SecondOrder,
     Whitened,
+    k_sample_test,
     two_sample_test,
     two_sample_test_columns,
 )
@@ -43,6 +46,9 @@ class Counted:
     def __iter__(self):
         yield from np.array_split(self.values, self.parts)
         self.readings += 1
+
+
+# --- several statistics -------------------------------------------------------------------------------------
 
 
 def test_members_are_the_single_tests_from_one_reading():
@@ -77,6 +83,16 @@ def test_cuts_change_rounding_only(estimator):
     assert all(map(close, whole.members, other.members)) and whole.pvalue == other.pvalue
 
 
+def test_grids_and_collections():
+    grid = two_sample_test(Batches(X, bins=100), Y, bandwidth="grid", **RFF)
+    assert len(grid.members) == 5 and len({one.bandwidth for one in grid.members}) == 5
+    weighted = Ensemble([Candidate("kme", Energy(), weight=2.0), Candidate("skmse", Depth())])
+    found = two_sample_test(Batches(X, bins=100), Y, estimator=weighted, **{**RFF, "gram": "nystrom"})
+    assert found.estimator is not None and [one.route for one in found.members] == ["nystrom"] * 2
+    three = k_sample_test(Batches(X, bins=100), Y, X[::2] + 1.0, estimator="auto", **RFF)
+    assert three.pvalue == 0.01 and len(three.members) == 6
+
+
 def test_with_all_rows_for_landmarks_and_bins_auto_is_that_in_memory():
     """Of few rows the features are exact, and by all splits the p-value is the same to the last bit."""
     x, y = X[:6], Y[:4] + 1.0
@@ -106,6 +122,9 @@ def test_the_effect_is_that_of_the_largest_weight():
     assert result.witness([[0.0, 0.0]]).shape == (1,)
 
 
+# --- kernels of the pooled sample ---------------------------------------------------------------------------
+
+
 def few_bins(kernel, form="biased", scale=None):
     """A test of few bins of four rows, by all splits; its features, and those of the sample of rows."""
     hypothesis = TwoBinned.in_batches(
@@ -133,10 +152,10 @@ def few_bins(kernel, form="biased", scale=None):
 @pytest.mark.parametrize(
     ("kernel", "twin"),
     [
-        (Whitened(Gaussian(1.0)), lambda z, s: naive_multiplicity.whitened(z, s, 0.1)),
-        (Whitened(Gaussian(0.5), 0.01), lambda z, s: naive_multiplicity.whitened(z, s, 0.01)),
-        (Depth(Gaussian(1.0)), naive_multiplicity.depth),
-        (SecondOrder(Gaussian(1.0)), naive_multiplicity.second_order),
+        (Whitened(Gaussian(1.0)), lambda z, s: naive_bins.whitened(z, s, 0.1)),
+        (Whitened(Gaussian(0.5), 0.01), lambda z, s: naive_bins.whitened(z, s, 0.01)),
+        (Depth(Gaussian(1.0)), naive_bins.depth),
+        (SecondOrder(Gaussian(1.0)), naive_bins.second_order),
     ],
     ids=["whitened", "whitened .01", "depth", "second order"],
 )
@@ -147,8 +166,8 @@ def test_kernels_of_the_pooled_sample_against_all_splits_of_explicit_bin_means(k
     means = []
     for values, shuffled in zip((X[:21], Y[:18]), bins.shuffles, strict=True):
         places = shuffled(np.arange(len(values))) // 4
-        means.append(naive_multiplicity.bin_means(twin(base.coordinates(values), sample), places, 4))
-    null = naive_multiplicity.bin_distances(np.vstack(means), 5, form == "unbiased")
+        means.append(naive_bins.bin_means(twin(base.coordinates(values), sample), places, 4))
+    null = naive_bins.distances(np.vstack(means), 5, form == "unbiased")
     assert result.statistic == pytest.approx(null[0], rel=1e-8, abs=1e-13)
     assert np.allclose(np.sort(result.null_distribution), np.sort(null), rtol=1e-7, atol=1e-12)
     assert result.pvalue == pytest.approx(np.mean(null >= null[0] - 1e-12))
@@ -159,9 +178,9 @@ def test_ranks_are_those_among_the_sample_of_rows():
     features, sample = result.estimates[0].features, result.context.hypothesis.survey.pooled[0].rows
     means = []
     for values, shuffled in zip((X[:21], Y[:18]), bins.shuffles, strict=True):
-        z = features.features.coordinates(naive_multiplicity.mid_ranks(values, sample))
-        means.append(naive_multiplicity.bin_means(z, shuffled(np.arange(len(values))) // 4, 4))
-    null = naive_multiplicity.bin_distances(np.vstack(means), 5, unbiased=False)
+        z = features.features.coordinates(naive_bins.mid_ranks(values, sample))
+        means.append(naive_bins.bin_means(z, shuffled(np.arange(len(values))) // 4, 4))
+    null = naive_bins.distances(np.vstack(means), 5, unbiased=False)
     assert np.allclose(np.sort(result.null_distribution), np.sort(null), rtol=1e-8, atol=1e-13)
     moved = two_sample_test(Batches(np.exp(X), bins=100), np.exp(Y), scale="rank", **RFF)
     plain = two_sample_test(Batches(X, bins=100), Y, scale="rank", **RFF)
@@ -200,6 +219,9 @@ def test_whitening_of_linear_features_is_the_mahalanobis_distance_of_bins():
     assert biased.statistic == pytest.approx(expected, rel=0.05) and result.route == "factor"
 
 
+# --- columns ------------------------------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize("options", [{}, {"estimator": "auto"}, {"scale": "sd", "estimator": ["kme", "skmse"]}])
 def test_columns_are_the_tests_of_each_from_one_reading(options):
     x = Counted(X)
@@ -218,6 +240,12 @@ def test_columns_are_adjusted_on_shared_permutations_of_bins():
     result = two_sample_test_columns(Batches(wide[0], bins=100), wide[1], **RFF)
     rows = np.vstack([result.statistics, result.null_distributions])
     assert np.allclose(result.adjusted, naive_multiplicity.step_down(rows))
+
+
+def test_columns_with_one_value_only_are_not_tested():
+    found = two_sample_test_columns(Batches(X * [0.0, 1.0]), Y * [0.0, 1.0], bandwidth=[1.0, 2.0], **RFF)
+    assert found.labels == (("x1",),) and found.pvalues[0] == 0.01
+    assert found.notes[-1] == "Column 'x0' is not tested: it has the same value in every row."
 
 
 def test_columns_that_cannot_be_tested():

@@ -373,7 +373,7 @@ def check_runs(count):
 
 
 def test_null_runs():
-    check_runs(800)
+    check_runs(300)
 
 
 @pytest.mark.slow

@@ -117,9 +117,9 @@ def test_early_decisions_give_the_same_powers():
 
 def test_level_of_restricted_and_free_twins():
     for design, size in ((SHIFT, 8), (PAIRED, 12)):
-        result = run(design, "skmse", size, n_trials=200, n_resamples=19, alphas=0.1, stopping="curtailed")
-        low, high = binom.ppf([1e-4, 1 - 1e-4], 200, 0.1)
-        assert low <= round(200 * result.size_table["level"].item()) <= high < 200 * result.table["power"].item()
+        result = run(design, "skmse", size, n_trials=100, n_resamples=19, alphas=0.1, stopping="curtailed")
+        low, high = binom.ppf([1e-4, 1 - 1e-4], 100, 0.1)
+        assert low <= round(100 * result.size_table["level"].item()) <= high < 100 * result.table["power"].item()
 
 
 def test_rates_and_their_intervals():

@@ -171,18 +171,20 @@ def test_words(found):
 def test_pilot_data_ratios_and_other_units():
     rng = np.random.default_rng(0)
     pilot = FromData(rng.normal(size=(30, 2)), rng.normal(0.9, 1.0, size=(20, 2)))
-    answer = solve_sample_size(pilot, ratio=2.0, **QUICK)
+    answer = solve_sample_size(pilot, ratio=2.0, estimator="ttest_ind", **QUICK)
     assert answer.design.ratio == 2.0 and answer.sizes == (answer.n, 2 * answer.n)
     words = " ".join(answer.summary().split())
     assert "data sets resampled from your pilot data)." in words and "sha256" not in words
-    assert f"With {answer.n} + {2 * answer.n} observations the kme test" in words
+    assert f"With {answer.n} + {2 * answer.n} observations the ttest_ind test" in words
     assert "true effect." in words and "resampled from pilot data (30 and 20 rows) were tested" in answer.paragraph()
     groups = FromData(
         np.repeat(rng.normal(size=9), 2), np.repeat(rng.normal(4, 1, size=9), 2), groups=np.arange(36) // 2
     )
-    answer = solve_sample_size(groups, **QUICK)
+    answer = solve_sample_size(groups, **{**QUICK, "n_trials": 100, "n_resamples": 19})
     assert answer.sizes == (answer.n, answer.n) and f"is {answer.n} groups in each sample" in answer.paragraph()
-    answer = solve_sample_size(d.Changed(MeanShift(dimension=1, shift=4.0)), **{**QUICK, "n_trials": 100})
+    answer = solve_sample_size(
+        d.Changed(MeanShift(dimension=1, shift=4.0)), **{**QUICK, "n_trials": 100, "n_resamples": 19}
+    )
     words = " ".join(answer.summary().split())
     assert "finds the change" in words and f" {answer.n} rows" in words
 

@@ -1,4 +1,4 @@
-"""Start-up: what an import, a first call and a whole process cost."""
+"""Processes: what an import, a first call and a whole process cost, in time and in memory."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from rows import Row
 
+# --- start-up ------------------------------------------------------------------------------------------------------
 IMPORT = "from time import perf_counter\nt = perf_counter()\nimport {name}\nprint(perf_counter() - t)"
-CALL = """
+TIMED = """
 import numpy as np
 import shrinktest
 from time import perf_counter
@@ -76,7 +77,7 @@ def test_whole_process(race, tmp_path, estimator, draws, target):
 def test_first_calls(keep, smoke, rounds, tmp_path_factory, verb, estimator):
     if smoke and (estimator, verb) != ("kme", VERBS[0]):
         pytest.skip("a smoke run compiles one route")
-    program = CALL.format(calls=1, test=verb, estimator=estimator)
+    program = TIMED.format(calls=1, test=verb, estimator=estimator)
     first, pvalues, caches = [], set(), []
     for _ in range(rounds):
         caches.append(tmp_path_factory.mktemp("cache"))
@@ -86,7 +87,7 @@ def test_first_calls(keep, smoke, rounds, tmp_path_factory, verb, estimator):
     first = np.array(first)
     name = f"{estimator}, {verb}, n = 100, B = 99"
     keep(kept(f"{name}: first call ever, empty cache", ("seconds", "-"), first, None, "s", "< 10"))
-    programs = [CALL.format(calls=calls, test=verb, estimator=estimator) for calls in (1, 2)]
+    programs = [TIMED.format(calls=calls, test=verb, estimator=estimator) for calls in (1, 2)]
     warm, second = inside(programs, rounds, cache=caches[-1])
     pvalues.add(children.run(program, cache=caches[-1]).split()[1])
     assert len(pvalues) == 1
@@ -103,3 +104,43 @@ def test_import_compiles_nothing(keep, tmp_path):
     seconds = perf_counter() - start
     name = "files that an import compiles"
     keep(Row("start", name, "import shrinktest", "-", files, "difference", 0, 0, "<= 0", seconds))
+
+
+# --- peak memory ---------------------------------------------------------------------------------------------------
+CALL = """
+import numpy as np
+import shrinktest
+X, Y = np.random.default_rng(0).normal(size=(2, {n}, {d}))
+print(shrinktest.{verb}(X, Y, estimator={estimator!r}, n_resamples={B}, rng=0, workers=2, gram={gram!r}).pvalue)
+"""
+CASES = [
+    ("two_sample_test", "kme", "dense", 1000, 10, 999),
+    ("two_sample_test", "kme", "dense", 4000, 10, 999),
+    ("two_sample_test", "kme", "factor", 4000, 2, 999),
+    ("two_sample_test", "kme", "factor", 50_000, 2, 999),
+    ("two_sample_test", "fkmse", "dense", 300, 10, 39),
+    ("independence_test", "kme", "dense", 2000, 1, 999),
+    ("independence_test", "kme", "factor", 20_000, 1, 999),
+    ("independence_test", "fkmse", "dense", 300, 1, 39),
+]
+
+
+@pytest.mark.parametrize(("verb", "estimator", "gram", "n", "d", "B"), CASES)
+def test_peak(turns, keep, rounds, tiny, verb, estimator, gram, n, d, B):
+    small = {"n": tiny(n), "B": tiny(B, 39), "d": d, "verb": verb, "estimator": estimator, "gram": gram}
+    peaks = {"ours": [], "theirs": []}
+
+    def child(label, code):
+        def run():
+            printed, peak = children.peak(code)
+            assert 0.0 < float(printed) <= 1.0
+            peaks[label].append(peak)
+
+        return run
+
+    idle = "import numpy\nprint(1)"
+    turns({"ours": child("ours", CALL.format(**small)), "theirs": child("theirs", idle)})
+    own, base = np.array(peaks["ours"]), np.median(peaks["theirs"])
+    name = f"{estimator}, {verb}, gram='{gram}', n = {n}, {d}-d, B = {B}"
+    other = f"import numpy: {base:.3g} GB"
+    keep(Row("memory", name, "process", other, float(np.median(own)), "GB", own.min(), own.max(), rounds=rounds))
