@@ -32,26 +32,14 @@ _APART = 2.0**-0.5  # unit of an indicator of missing values: 0 and 1 are the sq
 
 @dataclass(frozen=True)
 class Code:
-    """Rule by which a column becomes columns of numbers, its features.
-
-    Attributes
-    ----------
-    name, kind, levels
-        As of :class:`Column`; of categories the levels that occur.
-    origin : numpy date, optional
-        Earliest date, from which days are counted.
-    fill : float, optional
-        Median, in place of missing values of an ordered variable, with an indicator; NaN until it is known.
-    indicated : bool
-        True if the last feature indicates missing values.
-    """
+    """Rule by which a column becomes columns of numbers, its features."""
 
     name: str
     kind: str
-    levels: tuple[str, ...] = ()
-    origin: Any = None
-    fill: float | None = None
-    indicated: bool = False
+    levels: tuple[str, ...] = ()  # of categories those that occur
+    origin: Any = None  # earliest date, from which days are counted
+    fill: float | None = None  # median, in place of missing values of an ordered variable; NaN until it is known
+    indicated: bool = False  # True if the last feature indicates missing values
 
     @classmethod
     def of(cls, summary: ColumnSummary, *, indicate: bool = False) -> Code:

@@ -26,37 +26,21 @@ FEW = 10
 @stored
 @dataclass(frozen=True, eq=False)
 class ColumnSummary:
-    """Summary of a column after some rows; summaries of successive chunks are merged in their order.
-
-    Attributes
-    ----------
-    name, kind, levels, whole, zoned, precision
-        As of :class:`Column`; the levels of categories are those that occur.
-    size, known : int
-        Number of rows, and of those with a value.
-    counts : dict
-        Rows with each level; if there are more than ``MOST_LEVELS``, of as many as that and one, chosen by hash.
-    low, high : float or numpy date or duration, or None
-        Smallest and largest value of a column without levels.
-    offset : float or None
-        Every value minus the number of its row, if whole numbers count the rows so far; NaN without values.
-    differ : bool
-        True if no two rows had the same text so far.
-    """
+    """Summary of a column after some rows; summaries of successive chunks are merged in their order."""
 
     name: str
     kind: str
-    size: int
-    known: int
-    levels: tuple[str, ...] = ()
-    counts: Mapping[str, int] = field(default_factory=dict)
+    size: int  # rows
+    known: int  # rows with a value
+    levels: tuple[str, ...] = ()  # as of :class:`Column`; of categories those that occur
+    counts: Mapping[str, int] = field(default_factory=dict)  # rows with each level, of MOST_LEVELS + 1 chosen by hash
     whole: bool = False
     zoned: bool = False
     precision: np.dtype[Any] = DOUBLE
-    low: Any = None
+    low: Any = None  # smallest value of a column without levels
     high: Any = None
-    offset: float | None = None
-    differ: bool = False
+    offset: float | None = None  # value minus number of the row, if these differ by it so far; NaN without values
+    differ: bool = False  # True if no two rows had the same text so far
 
     @classmethod
     def of(cls, data: Any) -> ColumnSummary:
