@@ -27,7 +27,7 @@ DROP = "drop"
 #: Words of messages for the values of every kind.
 WORDS = {"number": "numbers", "ordered": "ordered categories", "date": "dates", "duration": "durations",
           "time": "times of day", "boolean": "True and False", "category": "categories"}  # fmt: skip
-#: dtypes of dates and durations whose values are multiples of microseconds; others are in nanoseconds.
+#: dtypes of dates and durations.
 TIMES = {"date": "datetime64[us]", "duration": "timedelta64[us]"}
 CODED = ("ordered", "boolean", "category")
 
@@ -68,10 +68,8 @@ class Column:
         categories are numbered from 0.
         """
         values: Any = self.values
-        if self.kind in TIMES:  # nanoseconds apart, so that equal times are equal numbers in all units
-            coarse = values.astype(TIMES[self.kind])
-            start = np.zeros((), TIMES[self.kind]) if origin is None else origin.astype(TIMES[self.kind])
-            values = (coarse - start) / _DAY + (values - coarse) / _DAY
+        if self.kind in TIMES:
+            values = (values - (np.zeros((), TIMES[self.kind]) if origin is None else origin)) / _DAY
         return np.asarray(np.where(self.missing(), np.nan, values), dtype=np.float64)
 
     def taken(self, rows: Any) -> Column:
@@ -222,10 +220,9 @@ def _long_numbers(series: pd.Series, name: str, where: str, wanted: Any) -> Colu
 
 
 def _from_times(name: str, values: np.ndarray, *, zoned: bool = False) -> Column:
-    """Make a column of dates or durations, in microseconds unless that changes one."""
+    """Make a column of dates or durations, in microseconds."""
     kind = "date" if values.dtype.kind == "M" else "duration"
-    coarse = values.astype(TIMES[kind])
-    return Column(name, kind, coarse if (np.isnat(coarse) | (coarse == values)).all() else values, zoned=zoned)
+    return Column(name, kind, values.astype(TIMES[kind]), zoned=zoned)
 
 
 def _hours(time: Any) -> float:

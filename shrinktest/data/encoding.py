@@ -32,26 +32,14 @@ _APART = 2.0**-0.5  # unit of an indicator of missing values: 0 and 1 are the sq
 
 @dataclass(frozen=True)
 class Code:
-    """Rule by which a column becomes columns of numbers, its features.
-
-    Attributes
-    ----------
-    name, kind, levels
-        As of :class:`Column`; of categories the levels that occur.
-    origin : numpy date, optional
-        Earliest date, from which days are counted.
-    fill : float, optional
-        Median, in place of missing values of an ordered variable, with an indicator; NaN until it is known.
-    indicated : bool
-        True if the last feature indicates missing values.
-    """
+    """Rule by which a column becomes columns of numbers, its features."""
 
     name: str
     kind: str
-    levels: tuple[str, ...] = ()
-    origin: Any = None
-    fill: float | None = None
-    indicated: bool = False
+    levels: tuple[str, ...] = ()  # of categories those that occur
+    origin: Any = None  # earliest date, from which days are counted
+    fill: float | None = None  # median, in place of missing values of an ordered variable; NaN until it is known
+    indicated: bool = False  # True if the last feature indicates missing values
 
     @classmethod
     def of(cls, summary: ColumnSummary, *, indicate: bool = False) -> Code:
@@ -160,9 +148,10 @@ class Encoding:
                 codes[i], raw[gaps, group.start] = replace(codes[i], fill=fill), fill
         missing = np.isnan(raw).any(axis=1)
         complete = raw[~missing] if missing.any() else raw
-        entries, filled = list(entries_of(codes, self.scale, argument)), gaps_of(codes)
-        if any(not isinstance(entries[j], str) for j in filled):
-            entries = beside_gaps(entries, filled, deviations(complete) if len(complete) else np.ones(raw.shape[1]))
+        entries = self.entries(self.scale, argument)
+        if any(not isinstance(entries[j], str) for j in self.filled):
+            spreads = deviations(complete) if len(complete) else np.ones(raw.shape[1])
+            entries = beside_gaps(entries, self.filled, spreads)
         constant = constant_columns(complete) if len(complete) else np.zeros(raw.shape[1], dtype=bool)
         shown = [name if name.isdigit() and not self.named else repr(name) for name in self.names]
         called = [f"{shown[i]} of {whose}" if whose else shown[i] for i in self._places]
@@ -240,6 +229,12 @@ class Encoding:
         return places
 
     @property
+    def filled(self) -> tuple[int, ...]:
+        """Features with something in place of missing values, and an indicator next to them."""
+        pairs = zip(self.codes, self.groups, strict=True)
+        return tuple(group.start for code, group in pairs if code.indicated and not code.categorical)
+
+    @property
     def plain(self) -> bool:
         """True if every column is one feature of numbers, so that arrays can be read as well."""
         return all(code.kind == "number" and not code.indicated for code in self.codes)
@@ -257,9 +252,10 @@ class Encoding:
         """Return the numbers of a table with these columns, in their order, shape (n, features)."""
         return np.ascontiguousarray(self.units.moved(self.raw(table)))
 
-    def entries(self, scale: Any) -> tuple[Any, ...]:
+    def entries(self, scale: Any, argument: str = "scale") -> list[Any]:
         """Return the unit of every feature, a name or a number, for a ``scale`` of the columns."""
-        return entries_of(self.codes, scale, "scale")
+        each = scale_each(scale, self.names, argument)
+        return [unit for code, entry in zip(self.codes, each, strict=True) for unit in code.units(entry)]
 
     def __call__(self, x: Any, name: str = "points") -> Array:
         """Return the numbers of a table with these columns by name, or of an array if all columns are numbers.
@@ -378,15 +374,3 @@ def _as_tested(column: Column, code: Code, name: str) -> Column:
         raise TypeError(f"{name}, column {column.name!r}, holds {given}; the data that were tested have {tested} there")
     levels = column.levels if code.categorical and column.kind == code.kind else code.levels
     return as_common(column, code.kind, levels)
-
-
-def gaps_of(codes: Sequence[Code]) -> tuple[int, ...]:
-    """Return the features with something in place of missing values, and an indicator next to them."""
-    starts = np.cumsum([0, *(len(code.features) for code in codes)]).tolist()
-    return tuple(j for code, j in zip(codes, starts, strict=False) if code.indicated and not code.categorical)
-
-
-def entries_of(codes: Sequence[Code], scale: Any, argument: str) -> tuple[Any, ...]:
-    """Return the unit of every feature: a name or a number."""
-    each = scale_each(scale, [code.name for code in codes], argument)
-    return tuple(unit for code, entry in zip(codes, each, strict=True) for unit in code.units(entry))

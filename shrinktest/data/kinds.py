@@ -13,7 +13,7 @@ import numpy as np
 from shrinktest._check import choice, counted
 from shrinktest.data.chunks import Key, Store, digest, reduce
 from shrinktest.data.column import DROP
-from shrinktest.data.encoding import Encoding, gaps_of
+from shrinktest.data.encoding import Encoding
 from shrinktest.data.rows import Rows
 from shrinktest.data.storage import Chunk
 from shrinktest.data.summary import ColumnSummary, select
@@ -153,7 +153,7 @@ def notes_on_numbers(
 
 def holes(encoding: Encoding | None) -> tuple[int, ...]:
     """Return the columns of numbers with NaN in place of missing values, and an indicator next to them."""
-    return () if encoding is None else gaps_of(encoding.codes)
+    return () if encoding is None else encoding.filled
 
 
 def _summaries(readers: Any, chunk: Chunk, i: int) -> tuple[int, str, list[Both]]:

@@ -38,29 +38,15 @@ class Taken:
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """Pooled rows of one or several arrays, or of tables with the same columns.
+    """Pooled rows of one or several arrays, or of tables with the same columns."""
 
-    Attributes
-    ----------
-    names, sizes : tuple
-        What messages call the arrays or tables, and their numbers of rows.
-    points : ndarray, shape (N, d), or None
-        All rows, of arrays.
-    table : Table or None
-        All rows, of tables.
-    left_out : dict
-        Columns that are not tested because they identify rows, with reasons.
-    identifiers : tuple of Column
-        Those of text.
-    """
-
-    names: tuple[str, ...]
-    sizes: tuple[int, ...]
-    points: Array | None = None
-    table: Any = None
-    left_out: Mapping[str, str] = field(default_factory=dict)
+    names: tuple[str, ...]  # what messages call the arrays or tables
+    sizes: tuple[int, ...]  # their numbers of rows
+    points: Array | None = None  # all rows (N, d), of arrays
+    table: Any = None  # all rows, of tables
+    left_out: Mapping[str, str] = field(default_factory=dict)  # reasons for columns that identify rows
     notes: tuple[str, ...] = ()
-    identifiers: tuple[Column, ...] = ()
+    identifiers: tuple[Column, ...] = ()  # those of text
 
     @property
     def columns(self) -> Columns:

@@ -196,13 +196,13 @@ def read_samples(
     restriction = PermutationDesign(paired=bool(paired))
     if how.blocks is not None or how.groups is not None:
         codes: list[Any] = []
+        every = " and ".join(names) if len(names) == 2 else "all samples"
         for name, given in given_labels.items():
             if given is not None:
-                given = pooled_labels(given, name, samples, names, data.sizes, _together(names, name))
+                given = pooled_labels(given, name, samples, names, data.sizes, f"{every} together")
                 given = label_codes(given, name, pooled)
             codes.append(given)
-        where = "both X and Y" if _two(names) else "more than one sample"
-        restriction = design_of(codes[0], codes[1], np.repeat(np.arange(len(sizes)), sizes), where)
+        restriction = design_of(codes[0], codes[1], np.repeat(np.arange(len(sizes)), sizes), "more than one sample")
     notes = (*notes, *data.omitted(keep), *taken.notes)
     if paired or (same_units and not restriction and covariates is None):
         notes += data.units(paired=bool(paired))
@@ -260,7 +260,7 @@ def read_variables(
         data.append(entry)
         notes += more
     check_column_types(how.column_types, data)
-    every, size = "X and Y" if _two(names) else "every variable", data[0].sizes[0]
+    every, size = " and ".join(names) if len(names) == 2 else "every variable", data[0].sizes[0]
     _check_same_rows(variables, names, [entry.sizes[0] for entry in data], "row i of each must be the same observation")
     conditions = [id(variable) for variable, name in zip(variables, names, strict=True) if name in labels]
     complete, omit = np.ones(size, dtype=bool), nan_policy == "omit"
@@ -341,18 +341,6 @@ def scales_of(scale: Any, columns: Sequence[Columns], names: Sequence[str]) -> l
 
 
 # --- what messages call them, and what must fit together ----------------------------------------------------
-
-
-def _two(names: Sequence[str]) -> bool:
-    """Return True if messages speak of X and Y rather than of several samples."""
-    return tuple(names) == XY
-
-
-def _together(names: Sequence[str], labels: str) -> str:
-    """Return the words of messages for the samples together, and for how to give their labels."""
-    if _two(names):
-        return f"X and Y together (or give a pair, {labels}=(those of X, those of Y))"
-    return "all samples together (or give a list, a vector for each sample)"
 
 
 def _check_number(tables: Sequence[Any], things: str, nan_policy: str) -> None:

@@ -22,44 +22,25 @@ MANY_LEVELS = 100
 #: Levels that are few, whatever the number of rows; and rows that may all differ by chance.
 FEW = 10
 
-Ends = tuple[tuple[int, float], ...] | None
-
 
 @stored
 @dataclass(frozen=True, eq=False)
 class ColumnSummary:
-    """Summary of a column after some rows; summaries of successive chunks are merged in their order.
-
-    Attributes
-    ----------
-    name, kind, levels, whole, zoned, precision
-        As of :class:`Column`; the levels of categories are those that occur.
-    size, known : int
-        Number of rows, and of those with a value.
-    counts : dict
-        Rows with each level; if there are more than ``MOST_LEVELS``, of as many as that and one, chosen by hash.
-    low, high : float or numpy date or duration, or None
-        Smallest and largest value of a column without levels.
-    ends : tuple or None
-        First and last row with a value and these values, (row, value), if whole numbers count the rows so far; empty
-        without values.
-    differ : bool
-        True if no two rows had the same text so far.
-    """
+    """Summary of a column after some rows; summaries of successive chunks are merged in their order."""
 
     name: str
     kind: str
-    size: int
-    known: int
-    levels: tuple[str, ...] = ()
-    counts: Mapping[str, int] = field(default_factory=dict)
+    size: int  # rows
+    known: int  # rows with a value
+    levels: tuple[str, ...] = ()  # as of :class:`Column`; of categories those that occur
+    counts: Mapping[str, int] = field(default_factory=dict)  # rows with each level, of MOST_LEVELS + 1 chosen by hash
     whole: bool = False
     zoned: bool = False
     precision: np.dtype[Any] = DOUBLE
-    low: Any = None
+    low: Any = None  # smallest value of a column without levels
     high: Any = None
-    ends: Ends = None
-    differ: bool = False
+    offset: float | None = None  # value minus number of the row, if these differ by it so far; NaN without values
+    differ: bool = False  # True if no two rows had the same text so far
 
     @classmethod
     def of(cls, data: Any) -> ColumnSummary:
@@ -74,13 +55,12 @@ class ColumnSummary:
             levels = tuple(counts) if column.kind == "category" else column.levels
             return cls(*shared, levels, counts, differ=rows.size == len(counts))._cut()
         whole = column.kind == "number" and (column.whole or bool((values == np.rint(values)).all()))
-        ends: Ends = None
-        with np.errstate(over="ignore"):
-            steady = whole and (np.diff(values) == np.diff(rows)).all()
-        if steady:
-            ends = tuple((int(i), float(column.values[i])) for i in rows[[0, -1]]) if rows.size else ()
+        offsets = values - rows if whole and rows.size else np.array([np.nan])
+        offset = float(offsets[0]) if whole and (not rows.size or (offsets == offsets[0]).all()) else None
         low, high = (values.min(), values.max()) if rows.size else (None, None)
-        return cls(*shared, whole=whole, zoned=column.zoned, precision=column.precision, low=low, high=high, ends=ends)
+        return cls(
+            *shared, whole=whole, zoned=column.zoned, precision=column.precision, low=low, high=high, offset=offset
+        )
 
     def merge(self, other: ColumnSummary, names: Sequence[str] = ("some rows", "others")) -> ColumnSummary:
         """Add the rows that come next; raise ValueError if they hold another kind of values."""
@@ -94,15 +74,15 @@ class ColumnSummary:
             mine, theirs = self.counts, other.counts
             counts = {level: mine.get(level, 0) + theirs.get(level, 0) for level in (*mine, *theirs)}
             once = self.differ and other.differ and max(counts.values(), default=1) == 1
-            return replace(both, levels=levels, counts=counts, low=None, high=None, ends=None, differ=once)._cut()
+            return replace(both, levels=levels, counts=counts, low=None, high=None, offset=None, differ=once)._cut()
         low = min((summary.low for summary in (self, other) if summary.low is not None), default=None)
         high = max((summary.high for summary in (self, other) if summary.high is not None), default=None)
-        return replace(both, levels=(), counts={}, low=low, high=high, ends=self._ends_with(other), differ=False)
+        return replace(both, levels=(), counts={}, low=low, high=high, offset=self._offset_with(other), differ=False)
 
     @property
     def counts_rows(self) -> bool:
         """True if whole numbers go up by one a row, and at least half of the rows (and three) have a value."""
-        return bool(self.ends) and self.known > 2 and 2 * self.known >= self.size
+        return self.offset is not None and self.known > 2 and 2 * self.known >= self.size
 
     @property
     def constant(self) -> bool:
@@ -119,14 +99,13 @@ class ColumnSummary:
         least = levels[np.argsort(hash_array(levels), kind="stable")[: MOST_LEVELS + 1]].tolist()
         return replace(self, counts={level: self.counts[level] for level in least}, levels=tuple(sorted(least)))
 
-    def _ends_with(self, other: ColumnSummary) -> Ends:
-        if self.ends is None or other.ends is None:
+    def _offset_with(self, other: ColumnSummary) -> float | None:
+        if self.offset is None or other.offset is None:
             return None
-        later = tuple((self.size + row, value) for row, value in other.ends)
-        if not (self.ends and later):
-            return self.ends or later
-        (last, before), (first, after) = self.ends[1], later[0]
-        return (self.ends[0], later[1]) if before + (first - last) == after else None
+        later = other.offset - self.size
+        if np.isnan(self.offset) or np.isnan(later):
+            return later if np.isnan(self.offset) else self.offset
+        return later if later == self.offset else None
 
 
 def common(summaries: Sequence[ColumnSummary], tables: Sequence[str]) -> tuple[str, tuple[str, ...]]:

@@ -180,18 +180,16 @@ def pooled(columns: Sequence[Column], tables: Sequence[str], summaries: Sequence
 
 
 def read_names(x: Any) -> tuple[str, ...] | None:
-    """Return the names of the columns of a table as text; None for a series, whose column has none."""
+    """Return the names of the columns of a table as text; None for a series, whose column has none, and for arrays."""
     if isinstance(x, Table):
         return x.names if x.named else None
-    columns = x.columns if _is_pandas(x) and hasattr(x, "columns") else None
-    if columns is None and not _is_pandas(x):
-        columns = getattr(_narwhals_of(x), "columns", None)
+    columns = getattr(x if _is_pandas(x) else _narwhals_of(x), "columns", None) if is_table(x) else None
     return None if columns is None else tuple(map(str, columns))
 
 
 def names_in(x: Any) -> tuple[str, ...]:
     """Return the names of the columns of a table as text; none of an array or a series."""
-    return (read_names(x) or ()) if is_table(x) else ()
+    return read_names(x) or ()
 
 
 def names_for(samples: Sequence[Any], names: Sequence[str], called: Sequence[str | None] = ()) -> tuple[str, ...]:

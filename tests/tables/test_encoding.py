@@ -123,8 +123,6 @@ def test_equal_times_are_equal_whatever_their_unit():
     days = pd.Series(pd.date_range("2024-01-01", periods=5, freq="36h"))
     columns = [read_column(days.astype(f"datetime64[{unit}]"), "t", "X") for unit in ("s", "ms", "us", "ns")]
     assert {column.values.tobytes() for column in columns} == {columns[0].values.tobytes()}
-    fine = read_column(days + pd.Timedelta(1, "ns"), "t", "X")
-    assert fine.numbers(days.min().to_datetime64())[0] > 0.0
 
 
 @pytest.mark.parametrize("gaps", [False, True])
@@ -138,7 +136,7 @@ def test_summaries_of_chunks_are_the_summary_of_all_rows(gaps):
         for part in parts[1:]:
             merged = [one.merge(other) for one, other in zip(merged, part, strict=True)]
         for one, other in zip(merged, whole, strict=True):
-            keys = ("kind", "size", "known", "whole", "low", "high", "ends", "differ", "counts_rows")
+            keys = ("kind", "size", "known", "whole", "low", "high", "offset", "differ", "counts_rows")
             assert [getattr(one, key) for key in keys] == [getattr(other, key) for key in keys], one.name
             assert dict(one.counts) == dict(other.counts) and (gaps or one.levels == other.levels)
         encoding = Encoding.of([[one] for one in merged[:7]], None, indicate=gaps)
