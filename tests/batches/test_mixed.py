@@ -3,13 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from shrinktest.data.kinds import summarized
+from shrinktest.hypotheses.binned import TwoBinned
 
 from answers import close, same
 from shrinktest import Batches, independence_test, two_sample_test, two_sample_test_columns
-from shrinktest.data.kinds import summarized
 from shrinktest.data.read import read_samples
 from shrinktest.data.rows import Rows
-from shrinktest.hypotheses.binned import TwoBinned
 
 pytest.importorskip("pyarrow")
 FAST = {"gram": "rff", "rank": 10, "rng": 0, "n_resamples": 49}

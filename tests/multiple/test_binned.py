@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from shrinktest.hypotheses.binned import TwoBinned
+from shrinktest.multiple.binned import planned
 
 from answers import close
 from shrinktest import Batches, k_sample_test, two_sample_test
-from shrinktest.hypotheses.binned import TwoBinned
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.kernels import Gaussian, Linear, Rescaled
-from shrinktest.multiple.binned import planned
 from shrinktest.multiple.ensembles import KernelSpec
 from shrinktest.multiple.run import run
 

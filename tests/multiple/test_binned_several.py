@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from shrinktest.hypotheses.binned import TwoBinned
+from shrinktest.multiple.binned import planned
 
 import naive_bins
 import naive_multiplicity
@@ -25,10 +27,8 @@ from shrinktest import (
     two_sample_test,
     two_sample_test_columns,
 )
-from shrinktest.hypotheses.binned import TwoBinned
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.kernels import Linear
-from shrinktest.multiple.binned import planned
 from shrinktest.multiple.ensembles import KernelSpec
 from shrinktest.multiple.run import run
 

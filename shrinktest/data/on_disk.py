@@ -1,4 +1,4 @@
-"""Kinds of columns of tables on disk: one reading of all rows decides which are tested, and how they become numbers."""
+"""Rows on disk as numbers: a reading of tables finds what their columns are, another their units and random rows."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from shrinktest._check import choice, counted
 from shrinktest.data.chunks import Key, Store, digest, reduce
 from shrinktest.data.column import DROP
 from shrinktest.data.encoding import Encoding, gaps_of
+from shrinktest.data.observed import is_unasked
 from shrinktest.data.rows import Rows
 from shrinktest.data.storage import Chunk
 from shrinktest.data.summary import ColumnSummary, select
-from shrinktest.data.survey import DATA
-from shrinktest.units import Units, refuse_empty
+from shrinktest.data.survey import DATA, SAMPLE, Seen, Survey, representative, survey
+from shrinktest.notes import note
+from shrinktest.units import SCALES, Units, as_scale, beside_gaps, refuse_empty
 
 #: Summaries of a column in all rows, and in those that miss nothing.
 Both = tuple[ColumnSummary, ColumnSummary]
@@ -25,11 +27,139 @@ Both = tuple[ColumnSummary, ColumnSummary]
 
 @dataclass(frozen=True)
 class Part:
-    """Columns of tables that are tested as one variable."""
+    """Columns that are tested as one variable."""
 
     name: str  # in messages
-    named: bool  # True if the columns have names of the user's
-    width: int | None = None  # how many there are; None: all
+    names: tuple[str, ...] | None  # of the columns, if they have some
+    width: int | None = None  # number of columns; None: all
+
+
+# --- units and random rows ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class OnDisk:
+    """Samples, or variables, on disk, after a reading of all rows."""
+
+    samples: tuple[Rows, ...]
+    groups: tuple[slice, ...]  # columns of numbers of every variable
+    survey: Survey
+    encodings: tuple[Encoding | None, ...]  # of every variable; they leave the columns in their own units
+    units: tuple[Any, ...]
+    notes: tuple[str, ...]
+    left_out: Mapping[str, str]  # reasons for columns that are not tested
+    workers: Any
+    store: Store | None
+
+    @classmethod
+    def read(
+        cls,
+        samples: Sequence[Rows],
+        parts: Sequence[Part],
+        scales: Sequence[Any],
+        *,
+        nan_policy: str,
+        drawn: int,
+        rng: np.random.Generator,
+        workers: Any = 1,
+        store: Store | None = None,
+    ) -> OnDisk:
+        """Read the samples once, and once more before if their columns may hold other than numbers.
+
+        ``parts`` are the variables, and ``scales`` their units as users give them.  At least ``drawn`` rows of each
+        variable are drawn by ``rng``, apart from those of the others: pairs would tell which belong together.
+        """
+        found, indicate = None, nan_policy == "indicator"
+        if samples[0].reader.types is not None:
+            found = Found.of(samples, workers, parts, indicate=indicate, store=store)
+            samples = found.rows
+        encodings: Sequence[Encoding | None] = [None] * len(parts) if found is None else found.encodings
+        gaps = [() if encoding is None else gaps_of(encoding.codes) for encoding in encodings]
+        wanted = [("sd" if p.names else None) if is_unasked(s) else s for p, s in zip(parts, scales, strict=True)]
+        units = [
+            checked_units(entry) if encoding is None else encoding.entries(entry)
+            for entry, encoding in zip(wanted, encodings, strict=True)
+        ]
+        widths = [part.width if encoding is None else len(encoding.features)
+                  for part, encoding in zip(parts, encodings, strict=True)]  # fmt: skip
+        ends = np.cumsum([0, *(width or 0 for width in widths)]).tolist()
+        groups = [slice(None)] if len(parts) == 1 else [slice(*ends[k : k + 2]) for k in range(len(parts))]
+        seen = survey(samples, max(SAMPLE, drawn), rng, workers, groups=groups, holes=gaps, store=store)
+        if min(seen.sizes) < 2 and any(seen.omitted):
+            _refuse_empty_columns(samples, workers, min(seen.sizes))
+        for rows, size in zip(samples, seen.sizes, strict=True):
+            if size < 2:
+                raise ValueError(f"{rows.name} has {counted(size, 'row')}; a sample needs at least 2")
+        if found is not None:
+            found = found.filled(seen.fills)
+            samples, encodings = found.rows, found.encodings
+        notes = [] if found is None else list(found.notes)
+        for rows, left, size in zip(samples, seen.omitted, seen.sizes, strict=True):
+            if left:
+                which = f"{left} of {counted(left + size, 'row')} of {rows.name}"
+                notes.append(note("missing-left-out", rows=which, where=""))
+        if any(gaps) and len(seen.pooled[0].rows) < sum(seen.sizes):
+            what = "The median that replaces missing numbers"
+            notes.append(note("random-sample", what=what, rows=len(seen.pooled[0].rows)))
+        known = []
+        for k, (part, encoding, scale, pooled) in enumerate(zip(parts, encodings, scales, seen.pooled, strict=True)):
+            if encoding is None and part.names:
+                names = [rows.name for rows in samples] if len(samples) > 1 else [part.name]
+                encoding, more = _encoding_of_numbers(part.names, [sides[k] for sides in seen.seen], names)
+                notes += more
+            if encoding is not None:
+                encoding = encoding.knowing(pooled.constant)
+                notes += encoding.notes(part.name, unasked=is_unasked(scale) and encoding.named)
+            elif (constant := np.flatnonzero(pooled.constant)).size:
+                which = f"{part.name}: columns {', '.join(map(str, constant))} have"
+                notes.append(note("no-weight", which=which, unit=""))
+            known.append(encoding)
+        settled = tuple(_settled(*each) for each in zip(units, gaps, seen.pooled, strict=True))
+        left_out = {} if found is None else found.left_out
+        notes = list(dict.fromkeys(notes))
+        return cls(tuple(samples), tuple(groups), seen, tuple(known), settled, tuple(notes), left_out, workers, store)
+
+    def representative(self, columns: Sequence[slice] = ()) -> list[np.ndarray]:
+        """Return rows of the variables, or of some columns of the only one, that represent all samples."""
+        sample = [np.ascontiguousarray(self.survey.pooled[0].rows[:, group]) for group in columns]
+        sample = sample or [pooled.rows for pooled in self.survey.pooled]
+        return representative(self.samples, self.survey, columns or self.groups, sample, self.workers, self.store)
+
+
+def checked_units(scale: Any) -> Any:
+    """Return units of columns that are numbers; raise ValueError for others."""
+    if scale is None or isinstance(scale, str):
+        return None if scale is None or is_unasked(scale) else choice(scale, SCALES, "scale")
+    if hasattr(scale, "keys") or (np.ndim(scale) == 1 and any(isinstance(entry, str) for entry in scale)):
+        raise ValueError("scale: numbers on disk have one name for all columns, such as 'sd', or a number for each")
+    return scale
+
+
+def _settled(units: Any, gaps: Sequence[int], seen: Seen) -> Any:
+    """Return units with standard deviations in place of "sd", which are 1 for constant columns.
+
+    Beside the columns ``gaps`` are indicators of missing values, in units that :func:`beside_gaps` finds.
+    """
+    among = units if isinstance(units, tuple) else (units,) if isinstance(units, str) else ()
+    if "sd" not in among and all(isinstance(units[j], str) for j in gaps):
+        return as_scale(units, len(seen.low))
+    each = list(units) if isinstance(units, tuple) else [units] * len(seen.low)
+    each = beside_gaps(each, gaps, np.where(seen.constant, 0.0, seen.deviations))
+    return tuple(sd if unit == "sd" else unit for unit, sd in zip(each, seen.deviations.tolist(), strict=True))
+
+
+def _encoding_of_numbers(
+    columns: Sequence[str], seen: Sequence[Seen | None], names: Sequence[str]
+) -> tuple[Encoding, list[str]]:
+    """Return the encoding of columns that are numbers, and notes on those that tell samples apart."""
+    each = [
+        [ColumnSummary(label, "number", 2, 2, low=some.low[j], high=some.high[j]) for some in seen if some is not None]
+        for j, label in enumerate(columns)
+    ]
+    return Encoding.of(each, None), select(each, names, (), named=True)[1]
+
+
+# --- kinds of columns ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +175,8 @@ class Found:
     def of(
         cls,
         samples: Sequence[Rows],
-        workers: Any = 1,
-        parts: Sequence[Part] = (),
+        workers: Any,
+        parts: Sequence[Part],
         *,
         indicate: bool = False,
         store: Store | None = None,
@@ -54,11 +184,9 @@ class Found:
     ) -> Found:
         """Read all samples once; twice if rows miss values in columns that are not tested.
 
-        ``parts`` are the variables, side by side, by default one of all columns.  With ``indicate`` missing values have
-        an indicator, and NaN in their place until the medians are known.
+        With ``indicate`` missing values have an indicator, and NaN in their place until the medians are known.
         """
         types = samples[0].reader.types or {}
-        parts = parts or [Part(" and ".join(rows.name for rows in samples), any(rows.names for rows in samples))]
         labels = samples[0].names or ()
         if dropped := [label for label, kind in types.items() if kind == DROP]:
             if not all(rows.names for rows in samples):
@@ -79,7 +207,7 @@ class Found:
             first += len(groups[-1])
             names = [rows.name for rows in samples] if len(parts) == 1 else [part.name]
             every = [[whole for whole, _ in pairs] for pairs in groups[-1]]
-            reasons, more = select(every, names, typed, named=part.named)
+            reasons, more = select(every, names, typed, named=part.names is not None)
             left_out |= reasons
             notes += more
         if left_out:
@@ -93,7 +221,7 @@ class Found:
         encodings = tuple(
             Encoding.of(
                 [[complete for _, complete in pairs] for pairs in group if pairs[0][0].name not in left_out],
-                None, indicate=indicate, named=part.named,
+                None, indicate=indicate, named=part.names is not None,
             )
             for group, part in zip(groups, parts, strict=True)
         )  # fmt: skip
@@ -140,30 +268,12 @@ def summarized(
     return [columns for _, columns in total]
 
 
-def refuse_empty_columns(samples: Sequence[Rows], workers: Any, left: int) -> None:
+def _refuse_empty_columns(samples: Sequence[Rows], workers: Any, left: int) -> None:
     """Raise Untestable for a column without values, after another reading; ``left`` rows are complete."""
     readers = [replace(rows.reader, types=rows.reader.types or {}, code=None) for rows in samples]
     tables = [replace(rows, reader=reader) for rows, reader in zip(samples, readers, strict=True)]
     each = zip(samples, summarized(tables, workers), strict=True)
     refuse_empty([(rows.name, whole.name, whole.known) for rows, columns in each for whole, _ in columns], left)
-
-
-def notes_on_numbers(
-    columns: Sequence[str], ranges: Sequence[np.ndarray], names: Sequence[str], *, unasked: bool
-) -> tuple[str, ...]:
-    """Return notes on tables of numbers only, from the ranges (2, d) of their columns in every sample."""
-    each = [
-        [ColumnSummary(label, "number", 2, 2, low=ends[0, j], high=ends[1, j]) for ends in ranges]
-        for j, label in enumerate(columns)
-    ]
-    constant = np.ptp(np.vstack(ranges), axis=0) == 0.0
-    _, notes = select(each, names, (), named=True)
-    return (*notes, *Encoding.of(each, None).knowing(constant).notes(" and ".join(names), unasked=unasked))
-
-
-def holes(encoding: Encoding | None) -> tuple[int, ...]:
-    """Return the columns of numbers with NaN in place of missing values, and an indicator next to them."""
-    return () if encoding is None else gaps_of(encoding.codes)
 
 
 def _summaries(readers: Any, chunk: Chunk, i: int) -> tuple[int, str, list[Both]]:
