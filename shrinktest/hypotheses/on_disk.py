@@ -78,26 +78,15 @@ class RowFeatures:
         ``rng`` gives a generator in the same state whenever it is called.  Of products of features there are
         ``products`` at most.
         """
-        kernel, points = resolve(requested, variable, rng()), variable.points
-        inner, pooled = kernel, None
-        if isinstance(kernel, PooledKernel):
-            inner, pooled = kernel.kernel, kernel
-        elif isinstance(kernel, Rescaled) and isinstance(kernel.kernel, PooledKernel):
-            inner, pooled = Rescaled(kernel.kernel.kernel, kernel.scale).resolve(points), kernel.kernel
+        kernel = resolve(requested, variable, rng())
         finite = isinstance(plain(kernel), FeatureMap) and not isinstance(plain(requested), FeatureMap)
         route = "factor" if finite else checked_route(requested, gram)
         limits = Limits(route, None if route == "factor" else rank, _ENDLESS, rng())
-        base = choose(inner, points, limits, Request())
-        features, notes = base.kernel, [base.note] if base.note else []
+        chosen = choose(kernel, variable.points, limits, Request(products=products))
+        features, notes = chosen.kernel, (chosen.note,) if chosen.note else ()
         assert isinstance(features, FeatureMap)
-        z = features.coordinates(points)
-        if pooled is not None and not pooled.affine and pooled.columns(z.shape[1]) > products:
-            features, z, share = pooled.shortened(features, z, products)  # type: ignore[misc]
-            notes.append(note("approximation", what=f"{pooled.label} with {100.0 * share:.3g} % of the variance"))
-        elif pooled is not None:
-            features, z = pooled.of_features(features, z)
         features = features if columns is None else OfColumns(features, columns)
-        return cls(requested, kernel, base.name, tuple(notes), features, z.shape[1])
+        return cls(requested, kernel, chosen.name, notes, features, chosen.columns or 1)
 
 
 def plain(kernel: Kernel) -> Kernel:
