@@ -282,8 +282,8 @@ def products_of(
     ``statistics`` have a feature map of x and one of y each.
     """
     sides = [list({id(maps[k]): maps[k] for maps in statistics}.values()) for k in (0, 1)]
-    places = {id(each): i for i, each in enumerate([*sides[0], *sides[1]])}
-    meets = [(places[id(x)], places[id(y)]) for x, y in statistics]
+    first, second = ({id(each): i for i, each in enumerate(side)} for side in sides)  # x and y may share a map
+    meets = [(first[id(x)], len(first) + second[id(y)]) for x, y in statistics]
     samples = [pooled.rows for pooled in source.survey.pooled]
     centres = [each.coordinates(samples[k]).mean(axis=0) for k in (0, 1) for each in sides[k]]
     widths = samples[0].shape[1], samples[1].shape[1]
