@@ -11,14 +11,12 @@ import numpy as np
 from shrinktest._check import as_rng, choice
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
-from shrinktest._parallel import kernel_progress
 from shrinktest.data.read import XY
 from shrinktest.data.sources import in_batches
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.ensembles import KernelSpec, refuse_candidates
 from shrinktest.multiple.many import ColumnsToTest, dropping, listwise_note, refuse_missing, run_many
-from shrinktest.multiple.run import independent_rng
 from shrinktest.permutations.serial_correlation import BY_GROUPS, BY_PAIRS
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.units import without_untestable
@@ -111,16 +109,19 @@ def two_sample_test_columns(
         rank=rank, max_memory=max_memory, store=store, batched=batched,
     )  # fmt: skip
     if batched:
-        from shrinktest.multiple.binned import refuse
-        from shrinktest.multiple.whole import in_memory
+        from shrinktest.multiple.on_disk import in_memory, read_columns
 
         X, Y = in_memory((X, Y), XY, estimator, [KernelSpec(kernel, "median")], settings, column_types)
         if in_batches(X, Y):
-            refuse({"blocks": blocks, "paired": paired, "groups": groups, "permutations": permutations,
-                    "transform": transform})  # fmt: skip
-            return _columns_in_batches(
-                (X, Y), spec, estimator, settings, rng, method, column_types, scale=scale, nan_policy=nan_policy
-            )
+            generator = as_rng(rng)
+            on_disk, columns, hypotheses = read_columns(
+                (X, Y), spec, estimator, settings, rng, generator,
+                reading={"scale": scale, "nan_policy": nan_policy, "column_types": column_types},
+                refused={"blocks": blocks, "paired": paired, "groups": groups, "permutations": permutations,
+                         "transform": transform},
+            )  # fmt: skip
+            rows = sum(on_disk.source.survey.sizes)
+            return column_tests(on_disk, columns, estimator, settings, generator, method, hypotheses, rows)
     whole, unread = without_untestable(
         lambda reasons: TwoEqualDistributions.read(
             X, Y, nan_policy=nan_policy, scale=scale, column_types=dropping(column_types, reasons),
@@ -163,49 +164,3 @@ def serial_note(whole: TwoEqualDistributions) -> tuple[str, ...]:
     if correlation is None:
         return ()
     return (correlation.note(BY_PAIRS if whole.restriction.paired else BY_GROUPS),)
-
-
-def _columns_in_batches(
-    samples: Sequence[Any],
-    spec: KernelSpec,
-    estimator: Any,
-    settings: Settings,
-    rng: Any,
-    method: str,
-    column_types: Any,
-    **options: Any,
-) -> MultipleTestsResult:
-    """Test the columns of two samples in batches."""
-    from shrinktest.data.sources import as_batches
-    from shrinktest.hypotheses.binned import TwoBinned
-    from shrinktest.hypotheses.supported import checked_estimator
-    from shrinktest.multiple.binned import RANK_OF_COLUMN, by_whom, check, columns_in_bins
-
-    check(estimator, [replace(spec, bandwidth="median")], settings, TwoBinned.kind.name, checked_estimator)
-    samples, generator = as_batches(samples, XY), as_rng(rng)
-    with kernel_progress(settings.progress):
-        readers = by_whom(settings, rng)
-        whole, unread = without_untestable(
-            lambda reasons: TwoBinned.in_batches(
-                samples, XY, column_types=dropping(column_types, reasons), drawn=settings.rank or RANK_OF_COLUMN,
-                rng=independent_rng(generator, 2), **readers, **options,
-            )
-        )  # fmt: skip
-    columns = ColumnsToTest.read(
-        replace(whole.variables[0], encoding=whole.encoding), spec, "x", unread=unread, left_out=whole.untested,
-        labels=whole.columns, constant=whole.survey.pooled[0].constant,
-    )  # fmt: skip
-    groups = [whole.groups[column.place] for column in columns.tested]
-    with kernel_progress(settings.progress):
-        points = whole.representative(groups)
-    values = [replace(column.values, points=rows) for column, rows in zip(columns.tested, points, strict=True)]
-    kernels = [column.spec for column in columns.tested]
-    read = columns_in_bins(whole, groups, values, estimator, kernels, settings, generator)
-    errors = {
-        column.label: str(error)
-        for column, error in zip(columns.tested, read, strict=True)
-        if isinstance(error, ValueError)
-    }
-    hypotheses = [hypothesis for hypothesis in read if not isinstance(hypothesis, ValueError)]
-    rows = sum(whole.survey.sizes)
-    return column_tests(whole, columns.without(errors), estimator, settings, generator, method, hypotheses, rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,8 @@ class MeanEmbedding:
     kernel: Kernel
     shrinkage: Any = None
     smoothing: tuple[float, ...] | None = None
+    features: FeatureMap | None = field(default=None, repr=False)  # of rows on disk, in the bins whose means are points
+    columns: int = field(default=0, repr=False)  # of these rows
 
     def __post_init__(self) -> None:
         for name in ("points", "weights"):
@@ -130,16 +132,16 @@ class MeanEmbedding:
         from shrinktest._check import complete_points, counted
 
         at = complete_points(x, name).values
-        if at.shape[1] != self.points.shape[1]:
-            raise ValueError(
-                f"{name} has {counted(at.shape[1], 'column')}, the embedding's points have {self.points.shape[1]}"
-            )
+        if at.shape[1] != (columns := self.columns or self.points.shape[1]):
+            raise ValueError(f"{name} has {counted(at.shape[1], 'column')}, the embedding's points have {columns}")
         return at
 
     @tiny_is_zero
     def embedding(self, x: object) -> np.ndarray:
         """Evaluate the estimate at the rows of ``x`` (m, d): mu(x) = <mu, k(x, .)>, shape (m,)."""
         at = self.read(x, "x")
+        if self.features is not None:
+            return self.features.coordinates(at) @ (self.weights @ self.points)
         kernel = self.kernel
         if self.smoothing is not None:
             kernel = kernel.smoothed(np.asarray(self.smoothing), self.points.shape[1])

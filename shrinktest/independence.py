@@ -157,7 +157,7 @@ def independence_test(
     )  # fmt: skip
     specs = [KernelSpec(kernel_x, bandwidth_x, "kernel_x"), KernelSpec(kernel_y, bandwidth_y, "kernel_y")]
     if in_batches(X, Y):
-        from shrinktest.multiple.whole import in_memory
+        from shrinktest.multiple.on_disk import in_memory
 
         X, Y = in_memory((X, Y), ("X", "Y"), estimator, specs, settings, column_types, work="pairs")
     design = {"blocks": blocks, "groups": groups, "shift": shift, "own": permutations}
@@ -165,10 +165,11 @@ def independence_test(
     if given is None:
         refuse_without("given", given_method=given_method, x_given_z=x_given_z, regressor=regressor)
     if in_batches(X, Y):
-        from shrinktest.multiple.pairs import run_pairs
+        from shrinktest.multiple.on_disk import run_pairs
 
         return run_pairs(
-            X, Y, estimator, specs, settings, rng, scale=scale, nan_policy=nan_policy, column_types=column_types,
+            X, Y, estimator, specs, settings, rng,
+            reading={"scale": scale, "nan_policy": nan_policy, "column_types": column_types},
             refused={"given": given, "blocks": blocks, "groups": groups, "shift": shift, "lags": lags,
                      "permutations": permutations, "transform": transform},
         )  # fmt: skip

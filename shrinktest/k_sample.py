@@ -104,21 +104,21 @@ def k_sample_test(
     choice(comparison, COMPARISONS, "comparison")
     choice(weights, WEIGHTS, "weights")
     if batched:
-        from shrinktest.multiple.whole import in_memory
+        from shrinktest.multiple.on_disk import in_memory
 
         names = called or numbered("samples", len(given))
         given = in_memory(given, names, estimator, [KernelSpec(kernel, bandwidth)], settings, column_types)
         samples = (dict(zip(called, given, strict=True)),) if called else tuple(given)
         batched = in_batches(*given)
     if batched:
-        from shrinktest.multiple.binned import run_binned
+        from shrinktest.hypotheses.on_disk import Binned
+        from shrinktest.multiple.on_disk import run_samples
 
-        return run_binned(
-            given, called or numbered("samples", len(given)), estimator, KernelSpec(kernel, bandwidth), settings, rng,
-            two=False, scale=scale, nan_policy=nan_policy, column_types=column_types, called=called,
+        return run_samples(
+            Binned, given, names, estimator, KernelSpec(kernel, bandwidth), settings, rng, called=called,
             comparison=comparison, weights=weights,
-            refused={"blocks": blocks, "groups": groups, "permutations": permutations,
-                     "transform": transform},
+            reading={"scale": scale, "nan_policy": nan_policy, "column_types": column_types},
+            refused={"blocks": blocks, "groups": groups, "permutations": permutations, "transform": transform},
         )  # fmt: skip
     design = {"blocks": blocks, "groups": groups, "own": permutations}
     pooling = {"comparison": comparison, "weights": weights}

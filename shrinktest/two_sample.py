@@ -134,7 +134,7 @@ def two_sample_test(
     )  # fmt: skip
     require_values(shift, kernel)
     if batched:
-        from shrinktest.multiple.whole import in_memory
+        from shrinktest.multiple.on_disk import in_memory
 
         X, Y = in_memory((X, Y), called or XY, estimator, [KernelSpec(kernel, bandwidth)], settings, column_types)
         batched = in_batches(X, Y)
@@ -145,16 +145,15 @@ def two_sample_test(
         from shrinktest.conditional.given import refuse_without
 
         refuse_without("covariates", covariate_method=covariate_method, propensity=propensity)
-    if batched and covariates is not None:
-        raise ValueError("covariates= takes all rows at once, and is not for samples in batches; leave it out")
     if batched:
-        from shrinktest.multiple.binned import run_binned
+        from shrinktest.hypotheses.on_disk import TwoBinned
+        from shrinktest.multiple.on_disk import run_samples
 
-        return run_binned(
-            (X, Y), called or XY, estimator, KernelSpec(kernel, bandwidth), settings, rng,
-            two=True, called=called, scale=scale, nan_policy=nan_policy, column_types=column_types,
+        return run_samples(
+            TwoBinned, (X, Y), called or XY, estimator, KernelSpec(kernel, bandwidth), settings, rng, called=called,
+            reading={"scale": scale, "nan_policy": nan_policy, "column_types": column_types},
             refused={"blocks": blocks, "paired": paired, "groups": groups, "shift": shift, "permutations": permutations,
-                     "transform": transform},
+                     "transform": transform, "covariates": covariates},
         )  # fmt: skip
     choice(nan_policy, NAN_POLICIES, "nan_policy")
     specs = [KernelSpec(kernel, bandwidth)]

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import Array
-from shrinktest.data.chunks import Key, Store, digest, reduce
-from shrinktest.data.rows import Rows
+from shrinktest.data.chunks import Key, digest, reduce
+from shrinktest.data.on_disk import OnDisk
 from shrinktest.data.storage import Chunk
-from shrinktest.data.survey import DATA, FEATURES, SEED, Survey, numbered, same_rows
+from shrinktest.data.survey import DATA, FEATURES, SEED, numbered, same_rows
 from shrinktest.kernels.base import Kernel
 from shrinktest.kernels.distance import Gaussian
-from shrinktest.kernels.feature_maps import Concatenated, Landmarks, tiles
+from shrinktest.kernels.feature_maps import AffineFeatures, Derived, Landmarks, OfColumns, tiles
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import RescaledFeatures
 
@@ -107,9 +107,12 @@ class _LandmarkValues(FeatureMap):
 
 def halves(features: FeatureMap) -> tuple[FeatureMap, Callable[[Array], Array]]:
     """Split features into those that are computed of every row, and a linear map that sums can be put through."""
-    if isinstance(features, RescaledFeatures) or (isinstance(features, Concatenated) and not features.others):
+    if isinstance(features, RescaledFeatures | OfColumns):
         inner, after = halves(features.features)
         return replace(features, features=inner), after
+    if isinstance(features, Derived) and isinstance(features.after, AffineFeatures):
+        inner, before = halves(features.features)
+        return inner, lambda means: features.after.coordinates(before(means))
     if type(features) is Landmarks:
         return _LandmarkValues(features.kernel, features.points), features.projected
     return features, lambda means: means
@@ -155,22 +158,17 @@ class Bins:
         numbers = np.arange(first, first + rows)
         return np.minimum(self.shuffles[sample](numbers) // self.size, self.counts[sample])
 
-    def means(
-        self,
-        samples: Sequence[Rows],
-        found: Survey,
-        features: Sequence[FeatureMap],
-        workers: Any = 1,
-        memory: float = math.inf,
-        store: Store | None = None,
-    ) -> list[np.ndarray]:
+    def means(self, source: OnDisk, features: Sequence[FeatureMap], memory: float = math.inf) -> list[np.ndarray]:
         """Return mean features (M, rank) of all bins, sample after sample, for each of several maps, in one reading.
 
-        Sums take ``memory`` bytes at most, including chunks under way, of which there is at least one.
+        What several maps compute of the rows is computed once.  Sums take ``memory`` bytes at most, including chunks
+        under way, of which there is at least one.
         """
-        columns = found.pooled[0].low.size
-        raw, after = zip(*map(halves, features), strict=True)
-        widths = [each.coordinates(np.zeros((1, columns))).shape[1] for each in raw]
+        columns, found = source.survey.pooled[0].low.size, source.survey
+        split = [halves(each) for each in features]
+        keys = [digest(per_row) for per_row, _ in split]
+        raw = {key: per_row for key, (per_row, _) in zip(keys, split, strict=True)}
+        widths = [each.coordinates(np.zeros((1, columns))).shape[1] for each in raw.values()]
         bins = [n + 1 for n in self.counts]
         total = [[np.zeros((n, width)) for width in widths] for n in bins]
         depends = {
@@ -179,16 +177,14 @@ class Bins:
             FEATURES: digest(self.size, features),
         }
         most = (memory - 8.0 * sum(widths) * sum(bins)) / (8.0 * sum(widths) * max(bins))
-        work = partial(_add_up, [rows.reader for rows in samples], self, raw, widths)
-        jobs = numbered(samples, found.counts)
-        total = reduce(work, jobs, _into, total, workers, most=most, store=store, key=Key("sums", depends))
-        out = []
-        for k, linear in enumerate(after):
-            sums = np.vstack([each[k][:-1] for each in total])
-            if not np.isfinite(sums).all():
-                raise ValueError(f"features of {features[k]!r} are not finite numbers for some rows")
-            out.append(linear(sums / self.size))
-        return out
+        work = partial(_add_up, [rows.reader for rows in source.samples], self, list(raw.values()), widths)
+        jobs, stored = numbered(source.samples, found.counts), Key("sums", depends)
+        total = reduce(work, jobs, _into, total, source.workers, most=most, store=source.store, key=stored)
+        sums = {key: np.vstack([each[k][:-1] for each in total]) for k, key in enumerate(raw)}
+        for each, key in zip(features, keys, strict=True):
+            if not np.isfinite(sums[key]).all():
+                raise ValueError(f"features of {each!r} are not finite numbers for some rows")
+        return [after(sums[key] / self.size) for key, (_, after) in zip(keys, split, strict=True)]
 
 
 def _add_up(

@@ -7,7 +7,7 @@ blocks of a group y is shifted by as many places; the sums of products are kept 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -16,13 +16,16 @@ import numpy as np
 
 from shrinktest._check import listed
 from shrinktest.data.bins import Bijection
-from shrinktest.data.chunks import Key, Store, digest, reduce, stored
+from shrinktest.data.chunks import Key, digest, reduce, stored
 from shrinktest.data.column import Table
+from shrinktest.data.on_disk import OnDisk, Part
 from shrinktest.data.rows import Reader, Rows
 from shrinktest.data.sources import BINS, Batches
 from shrinktest.data.storage import Chunk, is_dask, is_paths
-from shrinktest.data.survey import DATA, FEATURES, SEED, Survey, numbered, same_rows
+from shrinktest.data.survey import DATA, FEATURES, SEED, numbered, same_rows
 from shrinktest.kernels.inner import FeatureMap
+
+BothSides = tuple[Rows, tuple[Part, ...]]  # of pairs, and the columns of x and of y
 
 LENGTH = 8  # pairs of a block
 _GROUPS = 100  # of blocks
@@ -89,52 +92,40 @@ def _beside(x: Any, y: Any) -> Any:
     return Table((*x.columns, *y.columns), named=x.named or y.named, source=" and ".join(sources))
 
 
-@dataclass(frozen=True, eq=False)
-class Pairs:
-    """Two variables in batches."""
+def pairs_of(x: Batches, y: Batches, called: tuple[str, str], *, nan_policy: str, types: Any) -> BothSides:
+    """Put two variables side by side, from one source or from two; ``called`` names them in messages.
 
-    rows: Rows  # the columns of x, then of y
-    widths: tuple[int, int]
-    names: tuple[tuple[str, ...] | None, ...]  # of their columns
-
-    @classmethod
-    def read(
-        cls, x: Batches, y: Batches, called: tuple[str, str], *, omit: bool, types: Mapping[str, Any], tables: bool
-    ) -> Pairs:
-        """Put two variables beside each other, from one source or from two; ``called`` names them in messages.
-
-        With ``omit`` pairs with missing values are left out.  ``types`` says how columns of tables are read; with
-        ``tables`` they are read as tables even if all columns are numbers.
-        """
-        if x.bins != BINS:
-            raise ValueError(f"bins={x.bins} is for tests of samples; pairs are not put into bins: leave it out")
-        name, tables = " and ".join(called), tables or bool(types)
-        if x.data is y.data or (is_paths(x.data) and is_paths(y.data) and x.data == y.data):
-            return cls._of_one(x, y, name, omit, types, tables)
-        if is_dask(x.data) or is_dask(y.data):
-            raise ValueError(f"{name} are two sources, one of dask; put both into one collection, and give columns=")
-        known = [each.names(has) for each, has in zip((x, y), called, strict=True)]
-        sides = list(zip((x, y), called, known, strict=True))
-        read = types if tables or any(each.mixed(has, names) for each, has, names in sides) else None
-        first, second = (Rows.of(each, has, names, omit, read) for each, has, names in sides)
-        widths = _width(first), _width(second)
-        both = None
-        if all(known) or (read is not None and any(known)):
-            both = tuple(entry for names, d in zip(known, widths, strict=True) for entry in names or map(str, range(d)))
-        rows = TwoSources(x, Reader(name, both, None, omit, read), (first, second))
-        return cls(rows, widths, tuple(known))
-
-    @classmethod
-    def _of_one(cls, x: Batches, y: Batches, name: str, omit: bool, types: Any, tables: bool) -> Pairs:
+    ``types`` says how columns of tables are read.
+    """
+    if x.bins != BINS:
+        raise ValueError(f"bins={x.bins} is for tests of samples; pairs are not put into bins: leave it out")
+    name, omit, tables = " and ".join(called), nan_policy == "omit", nan_policy == "indicator" or bool(types)
+    if x.data is y.data or (is_paths(x.data) and is_paths(y.data) and x.data == y.data):
         if x.columns is None or y.columns is None:
             raise ValueError(f"{name} are one source; give Batches(..., columns=[...]) for each of them")
         if shared := [column for column in x.columns if column in y.columns]:
             raise ValueError(f"{name} have the same column {listed(list(map(str, shared)))}; columns must differ")
         both = replace(x, columns=[*x.columns, *y.columns], size=min(x.size, y.size))
-        p, names = len(x.columns), both.names(name)
+        widths, names = (len(x.columns), len(y.columns)), both.names(name)
         read = types if tables or both.mixed(name, names) else None
-        split = (None, None) if names is None else (names[:p], names[p:])
-        return cls(Rows.of(both, name, names, omit, read), (p, len(y.columns)), split)
+        split = (None, None) if names is None else (names[: widths[0]], names[widths[0] :])
+        return Rows.of(both, name, names, omit, read), _parts_of(called, split, widths)
+    if is_dask(x.data) or is_dask(y.data):
+        raise ValueError(f"{name} are two sources, one of dask; put both into one collection, and give columns=")
+    known = [each.names(has) for each, has in zip((x, y), called, strict=True)]
+    sides = list(zip((x, y), called, known, strict=True))
+    read = types if tables or any(each.mixed(has, names) for each, has, names in sides) else None
+    first, second = (Rows.of(each, has, names, omit, read) for each, has, names in sides)
+    widths = _width(first), _width(second)
+    joint = None
+    if all(known) or (read is not None and any(known)):
+        joint = tuple(entry for names, d in zip(known, widths, strict=True) for entry in names or map(str, range(d)))
+    rows = TwoSources(x, Reader(name, joint, None, omit, read), (first, second))
+    return rows, _parts_of(called, known, widths)
+
+
+def _parts_of(called: Sequence[str], names: Sequence[Any], widths: Sequence[int]) -> tuple[Part, ...]:
+    return tuple(Part(*each) for each in zip(called, names, widths, strict=True))
 
 
 def _width(rows: Rows) -> int:
@@ -198,6 +189,7 @@ class Products:
     sums: list[np.ndarray]  # (G, r): of every map
     head: np.ndarray  # (0 to m - 1, d): pairs before the first whole block
     tail: np.ndarray  # (0 to m - 1, d): pairs after the last whole block
+    meets: Sequence[tuple[int, int]]  # which of x are multiplied with which of y, by their places among all maps
     rows: int = 0  # pairs in all
 
 
@@ -209,7 +201,7 @@ class Multiplying:
     widths: tuple[int, int]
     maps: Sequence[FeatureMap]
     centres: Sequence[np.ndarray]  # of every map, which features are taken less: their mean in the random sample
-    meets: Sequence[tuple[int, int]]  # which of x are multiplied with which of y, by their places among all maps
+    meets: Sequence[tuple[int, int]]  # as of `Products`
 
     def nothing(self) -> Products:
         """Return sums of no pairs."""
@@ -219,6 +211,7 @@ class Multiplying:
             [np.zeros((groups, r, r)) for r in ranks],
             [np.zeros((groups, r)) for r in ranks],
             *2 * (np.empty((0, sum(self.widths))),),
+            self.meets,
         )
 
     def read(self, reader: Reader, chunk: Chunk, _: int, first: int, n: int) -> Products:
@@ -282,23 +275,29 @@ class Multiplying:
 
 
 def products_of(
-    pairs: Pairs,
-    found: Survey,
-    multiplying: Multiplying,
-    workers: Any = 1,
-    most: float = math.inf,
-    store: Store | None = None,
+    source: OnDisk, blocks: Blocks, statistics: Sequence[tuple[FeatureMap, FeatureMap]], most: float = math.inf
 ) -> Products:
-    """Return the sums over all pairs, in one reading; ``most`` chunks are under way at a time."""
-    about = multiplying
+    """Return the sums over all pairs, in one reading; ``most`` chunks are under way at a time.
+
+    ``statistics`` have a feature map of x and one of y each.
+    """
+    sides = [list({id(maps[k]): maps[k] for maps in statistics}.values()) for k in (0, 1)]
+    first, second = ({id(each): i for i, each in enumerate(side)} for side in sides)  # x and y may share a map
+    meets = [(first[id(x)], len(first) + second[id(y)]) for x, y in statistics]
+    samples = [pooled.rows for pooled in source.survey.pooled]
+    centres = [each.coordinates(samples[k]).mean(axis=0) for k in (0, 1) for each in sides[k]]
+    widths = samples[0].shape[1], samples[1].shape[1]
+    about, (rows,) = Multiplying(blocks, widths, [*sides[0], *sides[1]], centres, meets), source.samples
     depends = {
-        SEED: digest(about.blocks.shuffle),
-        DATA: found.digest(),
-        FEATURES: digest(list(about.maps), list(about.centres), list(about.meets)),
+        SEED: digest(blocks.shuffle),
+        DATA: source.survey.digest(),
+        FEATURES: digest(about.maps, centres, meets),
     }
-    work, jobs = partial(about.read, pairs.rows.reader), numbered([pairs.rows], found.counts)
+    work, jobs = partial(about.read, rows.reader), numbered([rows], source.survey.counts)
     key = Key("products of pairs", depends)
-    total = reduce(work, jobs, about.fold, about.nothing(), workers, most=most, store=store, key=key)
+    total: Products = reduce(
+        work, jobs, about.fold, about.nothing(), source.workers, most=most, store=source.store, key=key
+    )
     if not all(np.isfinite(sums).all() for sums in total.own):
-        raise ValueError(f"features of {pairs.rows.name} are not finite numbers for some rows")
-    return total  # type: ignore[no-any-return]
+        raise ValueError(f"features of {rows.name} are not finite numbers for some rows")
+    return total

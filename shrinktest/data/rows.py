@@ -191,3 +191,22 @@ class Rows:
         names = tuple(self.names[j] for j in kept)
         types = {name: kind for name, kind in (self.reader.types or {}).items() if name in names}
         return replace(self, reader=replace(self.reader, names=names, types=types))
+
+
+def rows_of_samples(
+    batches: Sequence[Batches], names: Sequence[str], nan_policy: str, types: dict[str, Any]
+) -> tuple[tuple[Rows, ...], tuple[str, ...] | None]:
+    """Return the rows of all samples, and the names of their columns; raise ValueError if these differ."""
+    known = [each.names(name) for each, name in zip(batches, names, strict=True)]
+    first = next((each for each in known if each is not None), None)
+    both = list(zip(batches, names, known, strict=True))
+    for each, name, columns in both:
+        if columns is not None and first is not None and set(columns) != set(first):
+            raise ValueError(
+                f"{each.called(name)} has the columns {', '.join(columns)}, and another sample {', '.join(first)}; "
+                "choose common ones: Batches(..., columns=[...])"
+            )
+    tables = bool(types) or nan_policy == "indicator" or any(each.mixed(name, columns) for each, name, columns in both)
+    read, omit = types if tables else None, nan_policy == "omit"
+    rows = (Rows.of(each, name, first if columns else None, omit, read) for each, name, columns in both)
+    return tuple(rows), first

@@ -14,7 +14,6 @@ from shrinktest.data.storage import (
     KINDS,
     Chunk,
     file_chunks,
-    indices_in,
     is_dask,
     is_paths,
     is_polars,
@@ -29,7 +28,6 @@ from shrinktest.data.storage import (
 
 BINS = 2000
 _FIRST = 1000  # rows that tell whether whole numbers may identify the rows
-_INDEX = "__index_level_"  # a column of a Parquet file that was the index of a pandas table
 
 
 def in_batches(*samples: Any) -> bool:
@@ -61,8 +59,7 @@ class Batches:
         whenever it is read; or any object that gives arrays (n_i, d) or data frames whenever it is iterated over anew,
         as a list does and a generator does not.
     columns : sequence, optional
-        Which columns to read: their names in CSV and Parquet files and in tables, else their numbers; default all, also
-        those that only number the rows, unless they have no name of their own, which is an error.
+        Which columns to read: their names in CSV and Parquet files and in tables, else their numbers; default all.
     bins : int, default 2000
         About how many bins there are of the rows of all samples of a test, and the same for all of these; more if a
         sample of 20 rows or more would have fewer than 20.
@@ -83,11 +80,9 @@ class Batches:
 
     As in tables, columns that have names are compared in units of their standard deviations over all rows unless
     ``scale`` says otherwise; numbers of arrays as they are. Tables with categories, dates and text are encoded as in
-    memory, and read once more before, to find the levels of their categories, 1000 at most; so are tables with whole
-    numbers that differ in the first rows, which may identify these, and CSV files, to see what they hold. The first
-    batch of an iterable is read once more, to see whether it is a table. Memory is, for every worker, a batch
-    and the sums of bins; and the sample of 2000 rows, whose distances take 32 MB if a bandwidth is found on
-    them. The result does not depend on the workers; other batches of the same rows change its last digits only.
+    memory, and read once more before, to find the levels of their categories, 1000 at most; so are tables with a column
+    that may count the rows, and CSV files. Memory is, for every worker, a batch and the sums of bins, and a sample of
+    2000 rows. The result does not depend on the workers; other batches of the same rows change its last digits only.
 
     Examples
     --------
@@ -138,13 +133,8 @@ class Batches:
         known = self._known_names(name)
         if known is None:
             return None
-        if self.columns is None:
-            path = paths_in(self.data, name)[0] if is_paths(self.data) else None
-            indices = [column for column in known if not column or column.startswith(_INDEX)]
-            indices += [column for column in (indices_in(path) if path else []) if column in known]
-            if indices or not known:
-                what = f"a column {indices[0]!r}, the index of a saved table" if indices else "no columns"
-                raise ValueError(f"{self.called(name)} has {what}; choose columns: Batches(..., columns=[...])")
+        if not known:
+            raise ValueError(f"{self.called(name)} has no columns")
         columns = known if self.columns is None else tuple(self.columns)
         if lacking := [column for column in columns if column not in known]:
             raise ValueError(f"{self.called(name)} has no column {listed(lacking)}; it has {listed(known)}")
@@ -211,7 +201,7 @@ class Batches:
         """Yield all rows in order; as tables, of which ``types`` says how columns are read, or else as numbers."""
         tables = types is not None
         if is_dask(self.data):
-            yield from partitions(self.data, name, names, tables=tables)
+            yield from partitions(self.data, name, names)
         elif is_paths(self.data):
             for path in paths_in(self.data, name):
                 where = f"{path}," if name == str(path) else f"{name}, {path},"

@@ -85,7 +85,11 @@ def names_in(path: Path) -> tuple[str, ...] | None:
     kind = KINDS[path.suffix.lower()]
     if kind == "csv":
         return names_in_text(path)
-    return tuple(schema_of_file(path).names) if kind == "parquet" else None
+    if kind == "array":
+        return None
+    schema = schema_of_file(path)
+    index = (schema.pandas_metadata or {}).get("index_columns", [])  # of a table that was saved with it
+    return tuple(name for name in schema.names if name not in index)
 
 
 def file_chunks(
@@ -115,8 +119,6 @@ def file_chunks(
     first, tables = 0, types is not None
     with _called(path), ParquetFile(path) as file:
         rows_of_groups = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
-        if not tables:
-            _require_numbers(file.schema_arrow, names, where.rstrip(","))
     for group, rows in enumerate(rows_of_groups):
         read = partial(_parquet_rows, names=names, group=group, size=size, where=where if not tables else None)
         yield Chunk(where, path, read, first, rows)
@@ -163,7 +165,7 @@ def _called(path: Path) -> Iterator[None]:
         raise ValueError(f"{path} cannot be read ({reason}); is it complete, and what its name says?") from None
 
 
-# --- Arrow --------------------------------------------------------------------------------------------------
+# --- Arrow, lazy tables and dask ----------------------------------------------------------------------------
 
 
 def schema_of_file(path: Path) -> Any:
@@ -175,13 +177,6 @@ def schema_of_file(path: Path) -> Any:
         return read_schema(path)
 
 
-def whole_in_file(path: Path, names: Sequence[str], size: int) -> dict[str, bool | None]:
-    """Return True for columns of whole numbers, False for other numbers, None for others, by their names."""
-    if KINDS[path.suffix.lower()] == "csv":
-        return whole_in_text(path, size, names)
-    return whole_columns(schema_of_file(path), names)
-
-
 def require_pyarrow(what: Any) -> None:
     """Raise ImportError that says how to get pyarrow, without which ``what`` cannot be read."""
     try:
@@ -190,10 +185,11 @@ def require_pyarrow(what: Any) -> None:
         raise ImportError(f"reading {what} in batches takes pyarrow: pip install 'shrinktest[files]'") from None
 
 
-def indices_in(path: Path) -> list[str]:
-    """Return the columns of a Parquet file that were the index of a pandas table."""
-    about = (schema_of_file(path).pandas_metadata or {}) if path.suffix.lower() == ".parquet" else {}
-    return [name for name in about.get("index_columns", []) if isinstance(name, str)]
+def whole_in_file(path: Path, names: Sequence[str], size: int) -> dict[str, bool | None]:
+    """Return True for columns of whole numbers, False for other numbers, None for others, by their names."""
+    if KINDS[path.suffix.lower()] == "csv":
+        return whole_in_text(path, size, names)
+    return whole_columns(schema_of_file(path), names)
 
 
 def whole_columns(schema: Any, names: Sequence[str]) -> dict[str, bool | None]:
@@ -206,17 +202,8 @@ def whole_columns(schema: Any, names: Sequence[str]) -> dict[str, bool | None]:
     return {name: types.is_integer(kind) if name in numbers else None for name, kind in kinds.items()}
 
 
-def _require_numbers(schema: Any, names: Sequence[str], where: str) -> None:
-    import pyarrow.types as types
-
-    for name in names:
-        kind = schema.field(name).type
-        if not any(check(kind) for check in (types.is_integer, types.is_floating, types.is_boolean, types.is_null)):
-            raise TypeError(f"{where}, column {name!r}, must hold numbers, found {kind}; leave it out (columns=)")
-
-
 def _numbers_of(batch: Any, names: Sequence[str], where: str) -> np.ndarray:
-    """Return columns of an Arrow batch (k, d) as float64, with NaN for what is missing."""
+    """Return columns of an Arrow table (k, d) as float64, with NaN for what is missing."""
     import pyarrow
 
     values = np.empty((len(batch), len(names)))
@@ -224,11 +211,8 @@ def _numbers_of(batch: Any, names: Sequence[str], where: str) -> np.ndarray:
         column = batch.column(name)
         if pyarrow.types.is_integer(column.type) and column.type.bit_width == 64:
             check_digits(np.asarray(column.drop_null()), f"{where.rstrip(',')}, column {name!r},", name)
-        values[:, j] = column.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False)
+        values[:, j] = np.asarray(column.cast(pyarrow.float64(), safe=False))
     return values
-
-
-# --- lazy tables and dask -----------------------------------------------------------------------------------
 
 
 def lazy_schema(data: Any, name: str, names: Sequence[str]) -> Any:
@@ -241,58 +225,30 @@ def lazy_schema(data: Any, name: str, names: Sequence[str]) -> Any:
 
 def lazy_parts(data: Any, name: str, names: tuple[str, ...], size: int, *, tables: bool) -> Iterator[Any]:
     """Yield arrays, or tables of the same library, of exactly ``size`` rows but for the last: a stored run goes on."""
-    if not tables:
-        _require_numbers(lazy_schema(data, name, names), names, name)
     if is_polars(data):
-        found = _collected(data.select(names), size)
+        import polars
+
+        concat: Callable[[list[Any]], Any] = polars.concat
+        parts = data.select(names).collect_batches(chunk_size=size, maintain_order=True, lazy=True)
     else:
-        found = data.to_batches(columns=list(names), batch_size=size, batch_readahead=2, fragment_readahead=1)
+        from pyarrow import Table, concat_tables
+
+        concat = concat_tables
+        read = data.to_batches(columns=list(names), batch_size=size, batch_readahead=2, fragment_readahead=1)
+        parts = (Table.from_batches([part]) for part in read)
     held: list[Any] = []
-    rows = 0
-    for some in found:
-        values = some if tables else _numbers_of(some.to_arrow() if is_polars(data) else some, names, name)
-        while len(values):
-            held.append(values[: size - rows])
-            rows += len(held[-1])
-            values = values[len(held[-1]) :]
-            if rows == size:
-                yield _joined(held)
-                held, rows = [], 0
-    if held:
-        yield _joined(held)
+    for part in itertools.chain(parts, [None]):
+        held += [] if part is None else [part]
+        while (rows := sum(map(len, held))) >= size or (part is None and rows):
+            whole = concat(held)
+            some, held = whole[:size], [whole[size:]]
+            yield some if tables else _numbers_of(some.to_arrow() if is_polars(data) else some, names, name)
 
 
-def _collected(frame: Any, size: int) -> Iterator[Any]:
-    if hasattr(frame, "collect_batches"):
-        yield from frame.collect_batches(chunk_size=size, maintain_order=True, lazy=True)
-        return
-    for first in itertools.count(0, size):  # polars before 1.34
-        some = frame.slice(first, size).collect()
-        yield some
-        if len(some) < size:
-            return
-
-
-def _joined(parts: list[Any]) -> Any:
-    if isinstance(parts[0], np.ndarray):
-        return np.concatenate(parts)
-    if hasattr(parts[0], "vstack"):
-        for part in parts[1:]:
-            parts[0] = parts[0].vstack(part)
-        return parts[0]
-    from pyarrow import Table
-
-    return Table.from_batches(parts)
-
-
-def partitions(data: Any, name: str, names: tuple[str, ...] | None, *, tables: bool) -> Iterator[Chunk]:
-    """Yield the partitions of an array or a data frame, in order; as ``tables`` its columns may hold anything."""
+def partitions(data: Any, name: str, names: tuple[str, ...] | None) -> Iterator[Chunk]:
+    """Yield the partitions of an array or a data frame of dask, in order."""
     if names is not None:
         labels = {str(label): label for label in data.columns}
-        for column in names:
-            kind = data.dtypes[labels[column]]
-            if not tables and getattr(kind, "kind", "O") not in "biuf":
-                raise TypeError(f"{name}, column {column!r}, must hold numbers, found {kind}; leave it out (columns=)")
         parts, rows = data[[labels[column] for column in names]].to_delayed(), [math.nan] * data.npartitions
     else:
         if data.ndim not in (1, 2):

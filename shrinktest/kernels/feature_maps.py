@@ -123,16 +123,14 @@ class Derived(FeatureMap):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Concatenated(FeatureMap):
-    """Features, and features of these, side by side: the first are computed once."""
+class OfColumns(FeatureMap):
+    """Features of some columns of the rows."""
 
     features: FeatureMap
-    others: tuple[FeatureMap, ...] = ()  # of these features
-    columns: tuple[int, ...] | None = None  # the columns of the rows that are used; default all
+    columns: slice
 
     def coordinates(self, X: Array) -> Array:
-        z = self.features.coordinates(X if self.columns is None else np.ascontiguousarray(X[:, self.columns]))
-        return np.hstack([z, *(other.coordinates(z) for other in self.others)]) if self.others else z
+        return self.features.coordinates(np.ascontiguousarray(X[:, self.columns]))
 
 
 def factorized(

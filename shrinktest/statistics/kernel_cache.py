@@ -50,6 +50,7 @@ class Request:
     columns: int = 2  # of the data, up to which it is likely to find few
     rank: int = 1000  # default number of coordinates of an approximation
     work: str = "sums"  # of a permutation, one of `WORKS`
+    products: int | None = None  # coordinates at most of a pooled kernel, which is shortened if it has more
 
     def for_inner(self) -> Request:
         """Request for the kernel inside a pooled one: a factorization takes memory besides its Gram matrix."""
@@ -229,21 +230,22 @@ def _pooled(kernel: PooledKernel, inner: Features, limits: Limits, request: Requ
             return Features("dense", kernel, points, inner=inner)
         return Features("factor", few[0], points, known=few[1])
     assert isinstance(inner.kernel, FeatureMap)
-    rank, most = z.shape[1], _LOW if automatic else _MOST
-    if kernel.columns(rank) <= most:
+    rank, most = z.shape[1], request.products or (_LOW if automatic else _MOST)
+    if kernel.columns(rank) <= most or (request.products and kernel.affine):
         features, coordinates = kernel.transform_features(inner.kernel, z)
         return Features(inner.name, features, points, inner.note, np.ascontiguousarray(coordinates))
-    if not automatic:
+    if not automatic and not request.products:
         raise ValueError(
             f"gram={limits.gram!r}: {kernel!r} has {kernel.columns(rank)} coordinates where its kernel has {rank}, "
             f"more than {most}; give a smaller rank=, or use gram='dense'"
         )
-    short = kernel.shortened(inner.kernel, z, most) if len(points) > _DENSE else None
+    short = kernel.shortened(inner.kernel, z, most) if request.products or len(points) > _DENSE else None
     if short is None:
         check_memory(len(points), request.kernels, limits.memory)
         return Features("dense", kernel, points)
     what = f"{kernel.label} on the leading principal components, with {100.0 * short[2]:.3g} % of the variance"
-    return Features("factor", short[0], points, note("approximation", what=what), np.ascontiguousarray(short[1]))
+    name = inner.name if request.products else "factor"
+    return Features(name, short[0], points, note("approximation", what=what), np.ascontiguousarray(short[1]))
 
 
 # --- memory and time ----------------------------------------------------------------------------------------

@@ -21,11 +21,12 @@ from shrinktest import Batches, independence_test, k_sample_test, two_sample_tes
 from shrinktest.data import chunks
 from shrinktest.data.bins import Bijection, Bins, halves
 from shrinktest.data.chunks import reduce
+from shrinktest.data.on_disk import OnDisk, Part
 from shrinktest.data.rows import Rows
 from shrinktest.data.storage import Chunk
 from shrinktest.data.survey import survey
-from shrinktest.kernels import FeatureMap, Gaussian, Laplacian, Linear, Rescaled
-from shrinktest.kernels.feature_maps import Concatenated, nystrom, random_fourier
+from shrinktest.kernels import FeatureMap, Gaussian, Laplacian, Linear, Rescaled, Whitened
+from shrinktest.kernels.feature_maps import Derived, OfColumns, nystrom, random_fourier
 from shrinktest.kernels.pooled import RescaledFeatures
 
 pytest.importorskip("pyarrow")
@@ -163,23 +164,25 @@ def test_bijections_are_as_likely_to_take_a_number_anywhere():
 
 
 def features():
-    scaled = Rescaled(Gaussian(1.0), "rank", X[:100])
+    scaled, waves = Rescaled(Gaussian(1.0), "rank", X[:100]), random_fourier(Gaussian(1.0), 3, 4, 0)
     return {
-        "rff": random_fourier(Gaussian(1.0), 3, 10, 0),
+        "rff": waves,
         "linear": Linear(),
         "landmarks": nystrom(Gaussian(2.0), X, 12, 0),
         "laplacian": nystrom(Laplacian(2.0), X, 12, 0),
-        "columns": Concatenated(nystrom(Gaussian(np.array([1.0, 3.0])), X[:, [2, 0]], 7, 0), (), (2, 0)),
-        "products": Concatenated(random_fourier(Gaussian(1.0), 3, 4, 0), (Linear(),)),
+        "columns": OfColumns(nystrom(Gaussian(np.array([1.0, 3.0])), X[:, 1:], 7, 0), slice(1, 3)),
+        "whitened": Whitened(Gaussian(1.0)).of_features(waves, waves.coordinates(X))[0],
+        "derived": Derived(waves, Linear()),
         "rescaled": RescaledFeatures(nystrom(Gaussian(1.0), scaled.moved(X), 6, 0), scaled),
     }
 
 
 def test_bin_means_are_those_of_a_loop_over_rows():
     samples, maps = [rows(X[:1007], size=100), rows(Y[:640], "Y")], features()
-    found = survey(samples, 50, np.random.default_rng(0))
-    bins = Bins.drawn(found.sizes, 40, np.random.default_rng(1))
-    means = dict(zip(maps, bins.means(samples, found, list(maps.values())), strict=True))
+    options = {"nan_policy": "raise", "drawn": 50, "rng": np.random.default_rng(0)}
+    source = OnDisk.read(samples, [Part("X and Y", None)], [None], **options)
+    bins = Bins.drawn(source.survey.sizes, 40, np.random.default_rng(1))
+    means = dict(zip(maps, bins.means(source, list(maps.values())), strict=True))
     for name, each in maps.items():
         expected = []
         for sample, values in enumerate((X[:1007], Y[:640])):
@@ -377,8 +380,6 @@ TABLE = pd.DataFrame(X[:200], columns=["a", "b", "c"])
         ("latin.csv", ValueError, r"latin\.csv is not text in UTF-8"),
         ("plain.csv", ValueError, r"t\.parquet has the columns a, b, c, and another sample 1, 2, 3"),
         ("twice.csv", ValueError, r"twice\.csv has more than one column named 'a'"),
-        ("index.parquet", ValueError, "has a column '__index_level_0__', the index of a saved table"),
-        ("named.parquet", ValueError, "has a column 'subject', the index of a saved table"),
         ("wild.npy", ValueError, r"wild\.npy has an infinite value in row 150, column 1"),
         ("digits.npy", ValueError, r"digits\.npy, column 0 .* holds whole numbers with too many digits"),
         ("digits.parquet", ValueError, r"digits\.parquet, column 'a', holds whole numbers with too many digits"),
@@ -411,8 +412,6 @@ def test_bad_input(tmp_path, monkeypatch, data, error, words):
     np.save("digits.npy", 2**60 + np.arange(90).reshape(30, 3) % 20)
     TABLE.assign(a=2**60 + np.arange(200) % 20).to_parquet("digits.parquet", index=False)
     np.savetxt("plain.csv", X[:9], delimiter=",")
-    TABLE.sort_values("a").to_parquet("index.parquet")
-    TABLE.rename_axis("subject").sort_values("a").to_parquet("named.parquet")
     wild, holes = X.copy(), TABLE.copy()
     wild[150, 1], holes.loc[3, "b"] = np.inf, np.nan
     np.save("wild.npy", wild)
@@ -420,6 +419,12 @@ def test_bad_input(tmp_path, monkeypatch, data, error, words):
     other = {Batches: Batches(Y, bins=100 if getattr(data, "bins", 0) == 50 else 2000)}.get(type(data), "t.parquet")
     with pytest.raises(error, match=words):
         two_sample_test(data, other, **{**FAST, "scale": None})
+
+
+def test_the_index_of_a_saved_frame_is_no_column(tmp_path):
+    for name in (None, "subject"):
+        TABLE.rename_axis(name).sort_values("a").to_parquet(tmp_path / "index.parquet")
+        assert two_sample_test(tmp_path / "index.parquet", TABLE, rng=0).columns == (("a", "b", "c"),)
 
 
 def test_arguments_of_batches_are_checked():
@@ -442,5 +447,5 @@ def test_arguments_of_batches_are_checked():
         two_sample_test(Batches(X), TABLE, **FAST)
     with pytest.raises(ValueError, match="are not finite numbers for some rows"):
         two_sample_test(Batches(X), Y, kernel=Infinite(), rng=0)
-    with pytest.raises(MemoryError, match=r"bins of 10 features take .* max_memory=4"):
+    with pytest.raises(MemoryError, match=r"features in .* bins take .* max_memory=4"):
         two_sample_test(Batches(X), Y, max_memory=4e4, **FAST)

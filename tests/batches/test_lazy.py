@@ -32,23 +32,14 @@ def expected():
     return two_sample_test(Batches(X), Y, **FAST)
 
 
-@pytest.fixture(params=["collect_batches", "slices"])
-def polars(request, monkeypatch):
-    """With and without what newer polars has."""
-    if request.param == "slices":
-        monkeypatch.delattr(pl.LazyFrame, "collect_batches", raising=False)
-    elif not hasattr(pl.LazyFrame, "collect_batches"):
-        pytest.skip("this polars has no collect_batches")
-
-
 @pytest.mark.parametrize("size", [100, 501, 10_000])
-def test_lazy_frames_are_their_rows(folder, polars, expected, size):
+def test_lazy_frames_are_their_rows(folder, expected, size):
     scanned = pl.scan_parquet(folder / "*.parquet")
     found = two_sample_test(Batches(scanned, size=size), pl.DataFrame(Y, schema=NAMES).lazy(), **FAST)
     assert same(found, expected) and found.columns == (tuple(NAMES),)
 
 
-def test_plans_are_followed(folder, polars):
+def test_plans_are_followed(folder):
     plan = pl.scan_parquet(folder / "*.parquet").filter(pl.col("a") > 0).select("c", twice=2 * pl.col("b"))
     x = X[X[:, 0] > 0][:, [2, 1]] * [1.0, 2.0]
     found = two_sample_test(Batches(plan, size=300), Y[:, :2], **FAST)

@@ -6,10 +6,9 @@ import pytest
 
 from answers import close, same
 from shrinktest import Batches, independence_test, two_sample_test, two_sample_test_columns
-from shrinktest.data.kinds import summarized
+from shrinktest.data.on_disk import OnDisk, Part, summarized
 from shrinktest.data.read import read_samples
-from shrinktest.data.rows import Rows
-from shrinktest.hypotheses.binned import TwoBinned
+from shrinktest.data.rows import Rows, rows_of_samples
 
 pytest.importorskip("pyarrow")
 FAST = {"gram": "rff", "rank": 10, "rng": 0, "n_resamples": 49}
@@ -50,9 +49,10 @@ def stored(kind, frame, path):
     return Batches(f"{path}*.{kind}", size=17 if len(frame) < 100 else 400)
 
 
-def hypothesis(pair, **options):
-    how = {"scale": "auto", "nan_policy": "raise", "drawn": 0, "rng": np.random.default_rng(0)}
-    return TwoBinned.in_batches(pair, ("X", "Y"), **{**how, **options})
+def on_disk(pair, policy="raise", **types):
+    samples, names = rows_of_samples(pair, ("X", "Y"), policy, types)
+    how = {"nan_policy": policy, "drawn": 0, "rng": np.random.default_rng(0)}
+    return OnDisk.read(samples, [Part("X and Y", names)], ["auto"], **how)
 
 
 @pytest.mark.parametrize("policy", ["raise", "omit", "indicator"])
@@ -60,19 +60,19 @@ def hypothesis(pair, **options):
 def test_numbers_are_those_in_memory(kind, policy, tmp_path):
     frames = [table(n, seed, 0.0 if policy == "raise" else 0.1) for n, seed in ((90, 0), (70, 1))]
     pair = [stored(kind, frame, tmp_path / name) for frame, name in zip(frames, "xy", strict=True)]
-    found = hypothesis(pair, nan_policy=policy)
+    found = on_disk(pair, policy)
+    (encoding,), (units,) = found.encodings, found.units
     memory = read_samples(frames, ("X", "Y"), policy, scale="auto")
-    assert found.encoding.features == memory.encoding.features
-    for code, other in zip(found.encoding.codes, memory.encoding.codes, strict=True):
+    assert encoding.features == memory.encoding.features
+    for code, other in zip(encoding.codes, memory.encoding.codes, strict=True):
         assert (code.kind, code.levels, code.indicated) == (other.kind, other.levels, other.indicated)
         assert code.fill == (other.fill if other.fill is None else pytest.approx(other.fill, rel=1e-9))
-    assert dict(found.untested) == dict(memory.left_out) and set(found.untested) == {"key", "count"}
-    for rows, values in zip(found.rows, memory.values, strict=True):
+    assert dict(found.left_out) == dict(memory.left_out) and set(found.left_out) == {"key", "count"}
+    for rows, values in zip(found.samples, memory.values, strict=True):
         chunks = (chunk.computed() for chunk in rows.chunks())
         raw = np.vstack([part for chunk in chunks for part, _ in rows.reader.numbers(chunk)])
         assert np.allclose(memory.encoding.units.moved(raw), values, rtol=1e-6, atol=1e-9)
-    units = np.array(found.variables[0].scale, dtype=float)
-    assert np.allclose(units, np.array(memory.encoding.units.scale, dtype=float), rtol=1e-6)
+    assert np.allclose(np.array(units, dtype=float), np.array(memory.encoding.units.scale, dtype=float), rtol=1e-6)
 
 
 def test_workers_and_chunks_change_nothing(tmp_path):
@@ -125,5 +125,5 @@ def test_bad_tables(tmp_path):
         if words is not None:
             with pytest.raises(ValueError, match=words):
                 two_sample_test(Batches([frame]), Batches(data), **{**FAST, **options})
-    dropped = hypothesis([Batches([frame]), Batches([frame])], column_types={"when": "drop", "city": "category"})
-    assert dropped.encoding.names == ("number", "whole", "truth", "city")
+    dropped = on_disk([Batches([frame]), Batches([frame])], when="drop", city="category")
+    assert dropped.encodings[0].names == ("number", "whole", "truth", "city")

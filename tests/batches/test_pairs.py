@@ -8,7 +8,8 @@ from scipy import stats
 import naive_pairs
 from answers import close, same
 from shrinktest import Batches, Candidate, Ensemble, Gaussian, Linear, Whitened, independence_test, two_sample_test
-from shrinktest.data.pairs import LENGTH, Blocks, Multiplying, Pairs, products_of
+from shrinktest.data.on_disk import OnDisk
+from shrinktest.data.pairs import LENGTH, Blocks, pairs_of, products_of
 from shrinktest.data.survey import survey
 from shrinktest.kernels.feature_maps import nystrom, random_fourier
 from shrinktest.statistics.sums import ShiftedSums
@@ -30,13 +31,11 @@ def cut(values, *sizes):
 
 def summed(x, y, features, workers=1):
     """Blocks of pairs, and the sums of products of their features."""
-    pairs = Pairs.read(x, y, ("X", "Y"), omit=False, types={}, tables=False)
-    groups = slice(0, pairs.widths[0]), slice(pairs.widths[0], None)
-    found = survey([pairs.rows], 50, np.random.default_rng(0), workers, groups=groups, holes=((), ()))
-    blocks = Blocks.drawn(found.sizes[0], np.random.default_rng(1))
-    centres = [each.coordinates(side.rows).mean(axis=0) for each, side in zip(features, found.pooled, strict=True)]
-    multiplying = Multiplying(blocks, pairs.widths, features, centres, [(0, 1)])
-    return blocks, products_of(pairs, found, multiplying, workers)
+    rows, parts = pairs_of(x, y, ("X", "Y"), nan_policy="raise", types={})
+    options = {"nan_policy": "raise", "drawn": 50, "rng": np.random.default_rng(0), "workers": workers}
+    source = OnDisk.read([rows], parts, [None, None], **options)
+    blocks = Blocks.drawn(source.survey.sizes[0], np.random.default_rng(1))
+    return blocks, products_of(source, blocks, [features])
 
 
 @pytest.mark.parametrize("kind", ["rff", "nystrom", "linear"])
@@ -75,8 +74,8 @@ def test_samples_of_variables_are_drawn_apart():
     """A y is in the sample of y as often if its x is in that of x as otherwise."""
     numbers, rng, together = np.arange(40.0), np.random.default_rng(3), 0
     for _ in range(300):
-        pairs = Pairs.read(Batches(numbers), Batches(1.0 * numbers), ("X", "Y"), omit=False, types={}, tables=False)
-        found = survey([pairs.rows], 10, rng, groups=(slice(0, 1), slice(1, 2)), holes=((), ()))
+        rows, _ = pairs_of(Batches(numbers), Batches(1.0 * numbers), ("X", "Y"), nan_policy="raise", types={})
+        found = survey([rows], 10, rng, groups=(slice(0, 1), slice(1, 2)), holes=((), ()))
         x, y = (side.rows.ravel() for side in found.pooled)
         together += len(set(x) & set(y))
     assert abs(together / 300 - 2.5) < 4 * (10 * 0.25 * 0.75 * 30 / 39 / 300) ** 0.5  # hypergeometric
@@ -107,7 +106,7 @@ def test_statistic_and_effect_are_those_in_memory():
     for bound, other in zip(found.dependence_interval, expected.dependence_interval, strict=True):
         assert bound == pytest.approx(other, abs=0.2 * expected.dependence)
     assert "jackknife over 100 groups of pairs" in found.notes[0]
-    assert "only 12 groups of pairs" in independence_test(Batches(X[:100]), Y[:100], **LINEAR).effect().notes[0]
+    assert "only 12 groups" in independence_test(Batches(X[:100]), Y[:100], **LINEAR).effect().notes[0]
 
 
 def test_files_of_one_source_or_two_give_the_same(tmp_path, monkeypatch):
@@ -133,7 +132,7 @@ def test_files_of_one_source_or_two_give_the_same(tmp_path, monkeypatch):
     pair = Batches([holes], columns=["a", "b"]), Batches([holes], columns=["c"])
     complete = independence_test(*(Batches(values) for values in (X, Y)), **RFF)
     found = independence_test(Batches([holes[["a", "b"]]]), Batches([holes[["c"]]]), nan_policy="omit", **RFF)
-    assert found.n_observations == complete.n_observations and any("3 pairs with missing" in n for n in found.notes)
+    assert found.n_observations == complete.n_observations and any("missing values: 3 of" in n for n in found.notes)
     with pytest.raises(ValueError, match="missing value in row 3, column 'a'"):
         independence_test(*(Batches([side]) for side in (holes[["a", "b"]], holes[["c"]])), **RFF)
     assert pair[0].columns == ["a", "b"]
@@ -159,9 +158,9 @@ def test_several_statistics_are_those_alone():
 def test_members_for_which_there_is_no_memory():
     found = independence_test(Batches(X), Y, estimator="auto", max_memory=5e6, **NYSTROM)
     assert 1 < len(found.members) < 12
-    assert any("is left out of the combination: sums of 8 x" in note for note in found.notes)
+    assert any("is left out of the combination: sums of products" in note for note in found.notes)
     several = Ensemble([Candidate("kme", "gaussian"), Candidate("kme", "laplacian")])
-    with pytest.raises(MemoryError, match=r"beside those of 1 other statistic, take .* give a smaller rank="):
+    with pytest.raises(MemoryError, match=r"sums of products take .* give a smaller rank="):
         independence_test(Batches(X), Y, estimator=several, max_memory=4e6, **NYSTROM)
 
 
@@ -200,8 +199,8 @@ BOTH = np.hstack([X, Y])
 @pytest.mark.parametrize(
     ("x", "y", "options", "words"),
     [
-        (X, Y, {"blocks": np.zeros(1603)}, "blocks= takes all rows at once"),
-        (X, Y, {"shift": "circular"}, "shift= takes all rows at once"),
+        (X, Y, {"blocks": np.zeros(1603)}, "blocks= is not available for rows on disk"),
+        (X, Y, {"shift": "circular"}, "shift= is not available for rows on disk"),
         (X, Y, {"estimator": "fkmse"}, "use estimator='kme' or 'skmse'"),
         (X, Y, {"estimator": ["kme", "mkme"]}, "use estimator='kme' or 'skmse'"),
         (X, Y, {"estimator": "auto"}, r"not .*Energy.*; use gram='nystrom'"),
@@ -211,7 +210,7 @@ BOTH = np.hstack([X, Y])
         (Batches(BOTH, columns=[0]), Batches(BOTH), {}, r"are one source; give Batches\(..., columns="),
         (Batches(BOTH, columns=[0, 1]), Batches(BOTH, columns=[1]), {}, "have the same column '1'"),
         (Batches(X, bins=500), Batches(Y, bins=500), {}, "bins=500 is for tests of samples"),
-        (X[:15], Y[:15], {}, "have 15 pairs; blocks of pairs take at least 16"),
+        (X[:15], Y[:15], {}, "have 15 pairs"),
         (X, Y[:-1], {}, "Y has 1602 rows, and X has more"),
         (cut(X[:-1], 9), cut(Y, 13), {}, "X has 1602 rows, and Y has more"),
     ],

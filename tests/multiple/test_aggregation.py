@@ -249,7 +249,7 @@ def test_refusals_name_the_argument():
         (two(**auto, bandwidth=2.0), ValueError, "bandwidth"),
         (two(**auto, stopping="curtailed"), ValueError, "stopping"),
         (two(estimator=Ensemble([Candidate("kme")]), bandwidth=2.0), ValueError, "^an Ensemble"),
-        (two(estimator=Ensemble([Candidate("kme", ("gaussian", "gaussian"))])), ValueError, "has 2 kernels for 1 variable"),
+        (two(estimator=Ensemble([Candidate("kme", ("gaussian", "gaussian"))])), ValueError, "has 2 kernels"),
         (two(bandwidth=[]), ValueError, "bandwidth"),
         (two(bandwidth=["median", "1 * median"]), ValueError, "twice"),
         (two(bandwidth=[0.5, 2.0]), ValueError, "candidates"),

@@ -1,0 +1,308 @@
+"""Rows on disk as numbers: a reading of tables finds what their columns are, another their units and random rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice, pairwise
+from typing import Any
+
+import numpy as np
+
+from shrinktest._check import choice, counted
+from shrinktest.data.chunks import Key, Store, digest, reduce
+from shrinktest.data.column import DROP
+from shrinktest.data.encoding import Encoding
+from shrinktest.data.observed import is_unasked
+from shrinktest.data.rows import Rows
+from shrinktest.data.storage import Chunk
+from shrinktest.data.summary import ColumnSummary, select
+from shrinktest.data.survey import DATA, SAMPLE, Seen, Survey, representative, survey
+from shrinktest.notes import note
+from shrinktest.units import SCALES, Units, as_scale, beside_gaps, refuse_empty
+
+#: Summaries of a column in all rows, and in those that miss nothing.
+Both = tuple[ColumnSummary, ColumnSummary]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Columns that are tested as one variable."""
+
+    name: str  # in messages
+    names: tuple[str, ...] | None  # of the columns, if they have some
+    width: int | None = None  # number of columns; None: all
+
+
+# --- units and random rows ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class OnDisk:
+    """Samples, or variables, on disk, after a reading of all rows."""
+
+    samples: tuple[Rows, ...]
+    groups: tuple[slice, ...]  # columns of numbers of every variable
+    survey: Survey
+    encodings: tuple[Encoding | None, ...]  # of every variable; they leave the columns in their own units
+    units: tuple[Any, ...]
+    notes: tuple[str, ...]
+    left_out: Mapping[str, str]  # reasons for columns that are not tested
+    workers: Any
+    store: Store | None
+
+    @classmethod
+    def read(
+        cls,
+        samples: Sequence[Rows],
+        parts: Sequence[Part],
+        scales: Sequence[Any],
+        *,
+        nan_policy: str,
+        drawn: int,
+        rng: np.random.Generator,
+        workers: Any = 1,
+        store: Store | None = None,
+    ) -> OnDisk:
+        """Read the samples once, and once more before if their columns may hold other than numbers.
+
+        ``parts`` are the variables, and ``scales`` their units as users give them.  At least ``drawn`` rows of each
+        variable are drawn by ``rng``, apart from those of the others: pairs would tell which belong together.
+        """
+        found, indicate = None, nan_policy == "indicator"
+        if samples[0].reader.types is not None:
+            found = Found.of(samples, workers, parts, indicate=indicate, store=store)
+            samples = found.rows
+        encodings: Sequence[Encoding | None] = [None] * len(parts) if found is None else found.encodings
+        gaps = [() if encoding is None else encoding.filled for encoding in encodings]
+        wanted = [("sd" if p.names else None) if is_unasked(s) else s for p, s in zip(parts, scales, strict=True)]
+        units = [
+            checked_units(entry) if encoding is None else encoding.entries(entry)
+            for entry, encoding in zip(wanted, encodings, strict=True)
+        ]
+        widths = [part.width if encoding is None else len(encoding.features)
+                  for part, encoding in zip(parts, encodings, strict=True)]  # fmt: skip
+        ends = np.cumsum([0, *(width or 0 for width in widths)]).tolist()
+        groups = [slice(None)] if len(parts) == 1 else [slice(*ends[k : k + 2]) for k in range(len(parts))]
+        seen = survey(samples, max(SAMPLE, drawn), rng, workers, groups=groups, holes=gaps, store=store)
+        if min(seen.sizes) < 2 and any(seen.omitted):
+            _refuse_empty_columns(samples, workers, min(seen.sizes))
+        for rows, size in zip(samples, seen.sizes, strict=True):
+            if size < 2:
+                raise ValueError(f"{rows.name} has {counted(size, 'row')}; a sample needs at least 2")
+        if found is not None:
+            found = found.filled(seen.fills)
+            samples, encodings = found.rows, found.encodings
+        notes = [] if found is None else list(found.notes)
+        for rows, left, size in zip(samples, seen.omitted, seen.sizes, strict=True):
+            if left:
+                which = f"{left} of {counted(left + size, 'row')} of {rows.name}"
+                notes.append(note("missing-left-out", rows=which, where=""))
+        if any(gaps) and len(seen.pooled[0].rows) < sum(seen.sizes):
+            what = "The median that replaces missing numbers"
+            notes.append(note("random-sample", what=what, rows=len(seen.pooled[0].rows)))
+        known = []
+        for k, (part, encoding, scale, pooled) in enumerate(zip(parts, encodings, scales, seen.pooled, strict=True)):
+            if encoding is None and part.names:
+                names = [rows.name for rows in samples] if len(samples) > 1 else [part.name]
+                encoding, more = _encoding_of_numbers(part.names, [sides[k] for sides in seen.seen], names)
+                notes += more
+            if encoding is not None:
+                encoding = encoding.knowing(pooled.constant)
+                notes += encoding.notes(part.name, unasked=is_unasked(scale) and encoding.named)
+            elif (constant := np.flatnonzero(pooled.constant)).size:
+                which = f"{part.name}: columns {', '.join(map(str, constant))} have"
+                notes.append(note("no-weight", which=which, unit=""))
+            known.append(encoding)
+        settled = tuple(_settled(*each) for each in zip(units, gaps, seen.pooled, strict=True))
+        left_out = {} if found is None else found.left_out
+        notes = list(dict.fromkeys(notes))
+        return cls(tuple(samples), tuple(groups), seen, tuple(known), settled, tuple(notes), left_out, workers, store)
+
+    def representative(self, columns: Sequence[slice] = ()) -> list[np.ndarray]:
+        """Return rows of the variables, or of some columns of the only one, that represent all samples."""
+        sample = [np.ascontiguousarray(self.survey.pooled[0].rows[:, group]) for group in columns]
+        sample = sample or [pooled.rows for pooled in self.survey.pooled]
+        return representative(self.samples, self.survey, columns or self.groups, sample, self.workers, self.store)
+
+
+def checked_units(scale: Any) -> Any:
+    """Return units of columns that are numbers; raise ValueError for others."""
+    if scale is None or isinstance(scale, str):
+        return None if scale is None or is_unasked(scale) else choice(scale, SCALES, "scale")
+    if hasattr(scale, "keys") or (np.ndim(scale) == 1 and any(isinstance(entry, str) for entry in scale)):
+        raise ValueError("scale: numbers on disk have one name for all columns, such as 'sd', or a number for each")
+    return scale
+
+
+def _settled(units: Any, gaps: Sequence[int], seen: Seen) -> Any:
+    """Return units with standard deviations in place of "sd", which are 1 for constant columns.
+
+    Beside the columns ``gaps`` are indicators of missing values, in units that :func:`beside_gaps` finds.
+    """
+    among = units if isinstance(units, tuple) else (units,) if isinstance(units, str) else ()
+    if "sd" not in among and all(isinstance(units[j], str) for j in gaps):
+        return as_scale(units, len(seen.low))
+    each = list(units) if isinstance(units, tuple) else [units] * len(seen.low)
+    each = beside_gaps(each, gaps, np.where(seen.constant, 0.0, seen.deviations))
+    return tuple(sd if unit == "sd" else unit for unit, sd in zip(each, seen.deviations.tolist(), strict=True))
+
+
+def _encoding_of_numbers(
+    columns: Sequence[str], seen: Sequence[Seen | None], names: Sequence[str]
+) -> tuple[Encoding, list[str]]:
+    """Return the encoding of columns that are numbers, and notes on those that tell samples apart."""
+    each = [
+        [ColumnSummary(label, "number", 2, 2, low=some.low[j], high=some.high[j]) for some in seen if some is not None]
+        for j, label in enumerate(columns)
+    ]
+    return Encoding.of(each, None), select(each, names, (), named=True)[1]
+
+
+# --- kinds of columns ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Tables on disk as numbers."""
+
+    rows: tuple[Rows, ...]  # the samples, with the columns that are tested
+    encodings: tuple[Encoding, ...]  # of every variable, with units of 1
+    notes: tuple[str, ...] = ()
+    left_out: Mapping[str, str] = field(default_factory=dict)  # reasons for columns that are not tested
+
+    @classmethod
+    def of(
+        cls,
+        samples: Sequence[Rows],
+        workers: Any,
+        parts: Sequence[Part],
+        *,
+        indicate: bool = False,
+        store: Store | None = None,
+        name: str = "columns",
+    ) -> Found:
+        """Read all samples once; twice if rows miss values in columns that are not tested.
+
+        With ``indicate`` missing values have an indicator, and NaN in their place until the medians are known.
+        """
+        types = samples[0].reader.types or {}
+        if dropped := [label for label, kind in types.items() if kind == DROP]:
+            for label in dropped:
+                choice(label, samples[0].names or (), "a column in column_types")
+            samples, parts = _without(samples, parts, dropped)
+        columns = list(zip(*summarized(samples, workers, store, name), strict=True))
+        typed = {label for label, kind in types.items() if kind != DROP}
+        for label in sorted(typed):
+            choice(label, [pairs[0][0].name for pairs in columns], "a column in column_types")
+        ends = np.cumsum([0, *(len(columns) if part.width is None else part.width for part in parts)]).tolist()
+        groups = [columns[start:end] for start, end in pairwise(ends)]
+        left_out: dict[str, str] = {}
+        notes: list[str] = []
+        for part, group in zip(parts, groups, strict=True):
+            names = [rows.name for rows in samples] if len(parts) == 1 else [part.name]
+            every = [[whole for whole, _ in pairs] for pairs in group]
+            reasons, more = select(every, names, typed, named=part.names is not None)
+            left_out |= reasons
+            notes += more
+        if left_out:
+            gaps = any(whole.known < whole.size for pairs in columns for whole, _ in pairs if whole.name in left_out)
+            samples, parts = _without(samples, parts, [*left_out])
+            if samples[0].reader.omit and gaps:  # rows that miss only these values are complete
+                again = cls.of(samples, workers, parts, store=store, name=f"{name} again")
+                return replace(again, notes=tuple(dict.fromkeys([*notes, *again.notes])), left_out=left_out)
+        encodings = tuple(
+            Encoding.of(
+                [[complete for _, complete in pairs] for pairs in group if pairs[0][0].name not in left_out],
+                None, indicate=indicate, named=part.names is not None,
+            )
+            for group, part in zip(groups, parts, strict=True)
+        )  # fmt: skip
+        return cls(tuple(samples), encodings, tuple(notes), left_out).coded()
+
+    def coded(self) -> Found:
+        """Read the samples as numbers by the encodings."""
+        codes = tuple(code for encoding in self.encodings for code in encoding.codes)
+        width = sum(len(code.features) for code in codes)
+        whole = Encoding(codes, Units((1.0,) * width, np.empty((0, width))))
+        rows = (replace(each, reader=replace(each.reader, code=whole)) for each in self.rows)
+        return replace(self, rows=tuple(rows))
+
+    def filled(self, fills: Sequence[Mapping[int, float]]) -> Found:
+        """Put numbers in place of missing values, for every variable by its columns of numbers."""
+        encodings = []
+        for encoding, values in zip(self.encodings, fills, strict=True):
+            codes = (
+                replace(code, fill=values.get(group.start, code.fill))
+                for code, group in zip(encoding.codes, encoding.groups, strict=True)
+            )
+            encodings.append(replace(encoding, codes=tuple(codes)))
+        return replace(self, encodings=tuple(encodings)).coded() if any(fills) else self
+
+
+def summarized(
+    samples: Sequence[Rows], workers: Any = 1, store: Store | None = None, name: str = "columns"
+) -> list[list[Both]]:
+    """Read all samples; return for each the summaries of its columns."""
+    signatures = [rows.signature for rows in samples]
+    key = None if None in signatures else Key(name, {DATA: digest(signatures)})
+    jobs = ((chunk, i) for i, rows in enumerate(samples) for chunk in rows.chunks())
+    work = partial(_summaries, [rows.reader for rows in samples])
+    start: list[tuple[str, list[Both]]] = [("", []) for _ in samples]
+    total = reduce(work, jobs, _add, start, workers, store=store, key=key)
+    for rows, (_, columns) in zip(samples, total, strict=True):
+        if not columns:
+            raise ValueError(f"{rows.name} has 0 rows; a sample needs at least 2")
+        if len(columns) != len(total[0][1]):
+            raise ValueError(
+                f"{rows.name} has {counted(len(columns), 'column')}, and {samples[0].name} has {len(total[0][1])}; "
+                "samples must have the same columns"
+            )
+    return [columns for _, columns in total]
+
+
+def _refuse_empty_columns(samples: Sequence[Rows], workers: Any, left: int) -> None:
+    """Raise Untestable for a column without values, after another reading; ``left`` rows are complete."""
+    readers = [replace(rows.reader, types=rows.reader.types or {}, code=None) for rows in samples]
+    tables = [replace(rows, reader=reader) for rows, reader in zip(samples, readers, strict=True)]
+    each = zip(samples, summarized(tables, workers), strict=True)
+    refuse_empty([(rows.name, whole.name, whole.known) for rows, columns in each for whole, _ in columns], left)
+
+
+def _summaries(readers: Any, chunk: Chunk, i: int) -> tuple[int, str, list[Both]]:
+    total: list[Both] = []
+    for _, _, table in readers[i].parts(chunk):
+        whole = [ColumnSummary.of(column) for column in table.columns]
+        complete, missing = whole, table.missing()
+        if readers[i].omit and missing.any():
+            complete = [ColumnSummary.of(column) for column in table.taken(~missing.any(axis=1)).columns]
+        total = _merged(total, list(zip(whole, complete, strict=True)), (chunk.where, chunk.where))
+    return i, chunk.where.rstrip(","), total
+
+
+def _add(total: list[tuple[str, list[Both]]], part: tuple[int, str, list[Both]]) -> list[tuple[str, list[Both]]]:
+    i, where, columns = part
+    before, known = total[i]
+    if columns:
+        total[i] = before or where, _merged(known, columns, (before, where))
+    return total
+
+
+def _merged(known: list[Both], others: list[Both], names: tuple[str, str]) -> list[Both]:
+    if not known:
+        return others
+    pairs = zip(known, others, strict=True)
+    return [(a.merge(c, names), b.merge(d, names)) for (a, b), (c, d) in pairs]
+
+
+def _without(samples: Sequence[Rows], parts: Sequence[Part], gone: Sequence[str]) -> tuple[list[Rows], list[Part]]:
+    """Leave out columns, which must have names, of samples and of the variables that they are."""
+    narrow = [rows.only([j for j, label in enumerate(rows.names or ()) if label not in gone]) for rows in samples]
+    labels, remaining = iter(samples[0].names or ()), []
+    for part in parts:
+        left = sum(label not in gone for label in islice(labels, part.width))
+        if not left:
+            raise ValueError(f"{part.name}: no column is left to test; column_types drops all of them")
+        remaining.append(replace(part, width=None if part.width is None else left))
+    return narrow, remaining

@@ -1,0 +1,298 @@
+"""Hypotheses about rows on disk: the tests in memory, on means of features in bins or on sums of their products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from shrinktest._check import counted
+from shrinktest.data.bins import Bins
+from shrinktest.data.on_disk import OnDisk
+from shrinktest.data.pairs import LENGTH, Blocks, Products
+from shrinktest.effects.dependence import dependence_in_groups
+from shrinktest.effects.distance import NORMS, distance
+from shrinktest.effects.inner_products import InnerProducts, never_negative
+from shrinktest.effects.separability import Area
+from shrinktest.estimators import MeanEstimator
+from shrinktest.hypotheses.base import Hypothesis, Variable, resolve
+from shrinktest.hypotheses.context import EffectOptions, FittedStatistic, TestContext
+from shrinktest.hypotheses.effects import (
+    MEASURED,
+    effect_of_dependence,
+    leading_notes,
+    pair_of_samples,
+    two_sample_effect,
+    variance_notes,
+)
+from shrinktest.hypotheses.equality import EqualDistributions, TwoEqualDistributions
+from shrinktest.hypotheses.independence import Independence
+from shrinktest.kernels import Kernel, Linear, Rescaled
+from shrinktest.kernels.bandwidths import reach_notes
+from shrinktest.kernels.feature_maps import OfColumns, has_spectrum, no_spectrum
+from shrinktest.kernels.inner import FeatureMap
+from shrinktest.kernels.pooled import PooledKernel
+from shrinktest.notes import note
+from shrinktest.permutations.base import Draws, Permutations
+from shrinktest.permutations.design import PermutationDesign
+from shrinktest.permutations.null import CostHint
+from shrinktest.permutations.schemes import GroupShifts
+from shrinktest.results.effect import DependenceEffect, TwoSampleEffect
+from shrinktest.statistics.hsic import scaled_norm
+from shrinktest.statistics.kernel_cache import KernelCache, Limits, Request, choose
+from shrinktest.statistics.mmd import prepare
+from shrinktest.statistics.statistic import Prepared
+from shrinktest.statistics.sums import ROWS, PairSums, ShiftedSums
+
+_ENDLESS = 1e18  # bytes: features of the random rows are fewer than what is kept of all rows
+
+
+@dataclass(frozen=True, eq=False)
+class RowFeatures:
+    """A kernel of one variable by features of its rows."""
+
+    # as it was given, and with what it takes from the random rows
+    requested: Kernel
+    kernel: Kernel
+    route: str
+    notes: tuple[str, ...]
+    features: FeatureMap
+    rank: int
+
+    @classmethod
+    def of(
+        cls,
+        requested: Kernel,
+        variable: Variable,
+        columns: slice | None,
+        *,
+        gram: str,
+        rank: int,
+        products: int,
+        rng: Callable[[], np.random.Generator],
+    ) -> RowFeatures:
+        """Find the features of a kernel of a variable, which are some ``columns`` of the rows.
+
+        ``rng`` gives a generator in the same state whenever it is called.  Of products of features there are
+        ``products`` at most.
+        """
+        kernel = resolve(requested, variable, rng())
+        finite = isinstance(plain(kernel), FeatureMap) and not isinstance(plain(requested), FeatureMap)
+        route = "factor" if finite else checked_route(requested, gram)
+        limits = Limits(route, None if route == "factor" else rank, _ENDLESS, rng())
+        chosen = choose(kernel, variable.points, limits, Request(products=products))
+        features, notes = chosen.kernel, (chosen.note,) if chosen.note else ()
+        assert isinstance(features, FeatureMap)
+        features = features if columns is None else OfColumns(features, columns)
+        return cls(requested, kernel, chosen.name, notes, features, chosen.columns or 1)
+
+
+def plain(kernel: Kernel) -> Kernel:
+    """Return the kernel without what is taken from the pooled sample: units of the columns, means, covariances."""
+    while isinstance(kernel, PooledKernel | Rescaled):
+        kernel = kernel.kernel
+    return kernel
+
+
+def checked_route(kernel: Kernel, gram: str) -> str:
+    """Return the route to features of rows; raise ValueError if there is none of this name."""
+    if gram == "rff" and not has_spectrum(plain(kernel)):
+        raise no_spectrum(kernel)
+    if gram in ("rff", "nystrom"):
+        return gram
+    finite = isinstance(plain(kernel), FeatureMap)
+    if gram in ("auto", "factor") and finite:
+        return "factor"
+    remedy = "gram='auto'" if finite else "gram='rff' (Gaussian and Laplacian kernels) or gram='nystrom'"
+    raise ValueError(f"gram={gram!r} with {kernel!r} is not available for rows on disk; give {remedy}")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class OnDiskHypothesis(Hypothesis):
+    """Hypothesis about rows on disk, of whose variables random rows are known."""
+
+    source: OnDisk
+    features: Sequence[tuple[RowFeatures, ...]] = ()  # of every statistic, of each variable
+    lacking: str = ""  # what a MemoryError says of other statistics
+
+    def serial_correlation(self) -> None:
+        """Return None: rows are not permuted one by one."""
+
+    def found_before(self, kernel: Kernel, variable: int = 0) -> Kernel | None:
+        """Return the kernel with what it takes from the random rows."""
+        known = (features[variable] for features in self.features)
+        return next((each.kernel for each in known if each.requested == kernel), None)
+
+    def place(self, kernel: Any) -> int:
+        """Return which statistic has these resolved kernels; raises MemoryError for one that did not fit."""
+        kernels = kernel if isinstance(kernel, tuple) else (kernel,)
+        for i, features in enumerate(self.features):
+            if all(each.kernel is entry for each, entry in zip(features, kernels, strict=True)):
+                return i
+        raise MemoryError(self.lacking)
+
+    def notes(self, kernel: Any) -> tuple[str, ...]:
+        """Return notes on units and bandwidths."""
+        kernels = kernel if isinstance(kernel, tuple) else (kernel,)
+        pairs = list(zip(self.variables, kernels, strict=True))
+        units = [text for each, entry in pairs if each.scale is None for text in each.notes(entry)]
+        reach = [text for each, entry in pairs for text in reach_notes(entry, each.points, each.name)]
+        return (*self.remarks, *units, *reach)
+
+    def feature_notes(self, features: Sequence[RowFeatures], how: str) -> tuple[str, ...]:
+        """Return notes on the features of a statistic, what is permuted, and the random rows."""
+        drawn, size = len(self.source.survey.pooled[0].rows), sum(self.source.survey.sizes)
+        taken = any(each.route != "factor" or isinstance(each.kernel, PooledKernel | Rescaled) for each in features)
+        sample = [note("random-sample", what="What the kernel takes from the data", rows=drawn)]
+        texts = [text for each in features for text in each.notes]
+        return (*dict.fromkeys(texts), how, *(sample if taken and drawn < size else ()))
+
+
+@dataclass(frozen=True, eq=False)
+class SumsContext(TestContext):
+    """Sums over rows, kept for effects."""
+
+    sums: PairSums | None = None  # of pairs
+
+    @property
+    def pooled(self) -> np.ndarray:
+        """Raise ValueError: the rows are not kept."""
+        raise ValueError("not available for rows on disk, of which only sums are kept; take a random part in memory")
+
+    def band(self, *given: Any, **options: Any) -> Any:
+        """Raise ValueError: bands and contributions take rows."""
+        return self.pooled
+
+    contributions = band
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Binned(OnDiskHypothesis, EqualDistributions):
+    """All samples have one distribution, so that bins of their rows may change samples."""
+
+    bins: Bins  # ``sizes`` counts these
+    means: Sequence[np.ndarray] = field(default=(), repr=False)  # (M, rank), of the features of every statistic
+
+    @property
+    def n_observations(self) -> tuple[int, ...]:
+        """Rows of the samples that are in bins."""
+        return self.bins.used
+
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
+        """Fit the estimator to the mean features of bins, by their inner products."""
+        place = self.place(kernel)
+        (features,), means, width = self.features[place], self.means[place], self.pooled.shape[1]
+        inner = KernelCache(replace(cache.limits, gram="factor", rank=None))
+        prepared = prepare(
+            estimator, Linear(), means, self.contrast, form=form, tuning=self.tuning(estimator), cache=inner,
+            workers=workers,
+        )  # fmt: skip
+        left = [n - used for n, used in zip(self.source.survey.sizes, self.bins.used, strict=True)]
+        out = f"; {' + '.join(map(str, left))} rows, which fill no bin, are left out" if any(left) else ""
+        bins, rows = " + ".join(map(str, self.sizes)), counted(self.bins.size, "row")
+        notes = self.feature_notes([features], note("bins", bins=bins, rows=rows, left=out))
+        costs = () if features.route == "factor" else (note("bins-cost"),)
+        return replace(
+            prepared,
+            estimates=lambda: tuple(
+                replace(estimate, features=features.features, columns=width) for estimate in prepared.estimates()
+            ),
+            kernel=kernel,
+            route=features.route,
+            notes=(*prepared.notes, *notes, *costs),
+            features=(features.features,),
+        )
+
+    def context(self, members: tuple[FittedStatistic, ...], draws: Draws | None = None) -> TestContext:
+        """Return what is left of the samples, without their rows."""
+        return SumsContext(self, members)
+
+    def pair_effects(
+        self,
+        context: TestContext,
+        which: Sequence[tuple[int, int]],
+        names: Sequence[tuple[str, str]],
+        options: EffectOptions,
+    ) -> list[TwoSampleEffect]:
+        """Return the distances of pairs of samples; their units are bins, which are of equal size."""
+        kernel = context.leading.kernel
+        if options.columns or options.folds is not None or not never_negative(kernel):
+            raise ValueError(
+                f"effect(columns=), effect(folds=) and {kernel!r} are not available for rows on disk; use a Gaussian "
+                "kernel without these"
+            )
+        features, effects = InnerProducts(self.means[self.place(kernel)], True), []
+        for pair, labels in zip(which, names, strict=True):
+            rows, bins = pair_of_samples(self.sizes, pair, PermutationDesign())
+            notes = (
+                note("no-separability"),
+                *_few(min(bins.sizes), "bins"),
+                *leading_notes(context, "The distance is"),
+            )
+            area, estimate = Area(np.nan, np.nan, bins.sizes, 1.0), distance(features.taken(rows), bins, NORMS)
+            effects.append(two_sample_effect(area, estimate, NORMS, labels, options, notes))
+        return effects
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TwoBinned(Binned, TwoEqualDistributions):
+    """Two samples on disk have one distribution."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PairsOnDisk(OnDiskHypothesis, Independence):
+    """Two variables on disk are independent, so that y may be shifted within blocks of pairs."""
+
+    blocks: Blocks
+    products: Products | None = field(default=None, repr=False)  # of features of x and of y, of every statistic
+
+    def _allowed(self, n_resamples: float, alpha: float) -> Permutations:
+        return GroupShifts(self.blocks.groups, LENGTH)
+
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
+        """Prepare the statistic from sums of products of features for every shift."""
+        place, products = self.place(kernel), self.products
+        assert products is not None
+        (i, j), features = products.meets[place], self.features[place]
+        own, total = ([entry.sum(axis=0) for entry in several] for several in (products.own, products.sums))
+        sums = ShiftedSums(self.blocks.used, products.xy[place], own[i], own[j], total[i], total[j])
+        statistic: Any = scaled_norm(estimator, sums, sums.traces, sums.size, sums.n, form)  # type: ignore[arg-type]
+        left = self.source.survey.sizes[0] - self.blocks.used
+        out = f"; {counted(left, 'pair')} at the end left out" if left else ""
+        about = {"length": LENGTH, "blocks": self.blocks.count, "groups": self.blocks.groups}
+        return Prepared(
+            statistic=statistic,
+            estimates=lambda: (),
+            kernel=kernel,
+            route=features[0].route,
+            notes=self.feature_notes(features, note("blocks-of-pairs", **about, left=out)),
+            threads=False,
+            cost=CostHint(seconds=1e-10 * sums.xy.size, rows=ROWS),
+            features=tuple(each.features for each in features),
+        )
+
+    def context(self, members: tuple[FittedStatistic, ...], draws: Draws | None = None) -> TestContext:
+        """Return sums over the pairs as they were observed, of the leading statistic."""
+        place, products = self.place(TestContext(self, members).leading.kernel), self.products
+        assert products is not None
+        (i, j), xy = products.meets[place], np.ascontiguousarray(products.xy[place][:, :, 0])
+        own, total = products.own, products.sums
+        sums = PairSums(self.blocks.pairs, xy, own[i], own[j], total[i], total[j])
+        return SumsContext(replace(self, products=None), members, sums)
+
+    def effect(self, context: TestContext, options: EffectOptions) -> DependenceEffect:
+        """Return how dependent the variables are, with an interval from groups of blocks."""
+        assert isinstance(context, SumsContext) and context.sums is not None
+        estimate, groups = dependence_in_groups(context.sums), self.blocks.groups
+        notes = variance_notes(estimate) or _few(groups, "groups") or (note("interval-groups", groups=groups),)
+        return effect_of_dependence(context, options, estimate, notes)
+
+
+def _few(count: int, units: str) -> tuple[str, ...]:
+    """Return a note on fewer units than the coverage of intervals was measured with."""
+    if count >= MEASURED:
+        return ()
+    about = {"where": "There are", "count": count, "units": units, "least": MEASURED}
+    return (note("few-units", what="the coverage of intervals", **about),)
