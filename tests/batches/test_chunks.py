@@ -424,7 +424,7 @@ def test_bad_input(tmp_path, monkeypatch, data, error, words):
 def test_the_index_of_a_saved_frame_is_no_column(tmp_path):
     for name in (None, "subject"):
         TABLE.rename_axis(name).sort_values("a").to_parquet(tmp_path / "index.parquet")
-        assert two_sample_test(tmp_path / "index.parquet", TABLE, rng=0).columns == (("a", "b", "c"),)
+        assert two_sample_test(tmp_path / "index.parquet", Batches([TABLE]), rng=0).columns == (("a", "b", "c"),)
 
 
 def test_arguments_of_batches_are_checked():
