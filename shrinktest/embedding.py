@@ -32,6 +32,10 @@ class MeanEmbedding:
         None where the estimator has no amount.
     smoothing : tuple of float or None
         Noise variances v_j of the marginalised estimators, in squared units of the data; None for the others.
+    features : FeatureMap or None
+        Features of rows on disk, whose means in bins are the points; None in memory.
+    columns : int
+        Number of columns of these rows.
 
     Notes
     -----
@@ -54,8 +58,8 @@ class MeanEmbedding:
     kernel: Kernel
     shrinkage: Any = None
     smoothing: tuple[float, ...] | None = None
-    features: FeatureMap | None = field(default=None, repr=False)  # of rows on disk, in the bins whose means are points
-    columns: int = field(default=0, repr=False)  # of these rows
+    features: FeatureMap | None = field(default=None, repr=False)
+    columns: int = field(default=0, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("points", "weights"):

@@ -13,10 +13,10 @@ from rows import Row
 
 from shrinktest import Batches, Gaussian, independence_test, two_sample_test
 from shrinktest.data.bins import Bins
+from shrinktest.data.on_disk import OnDisk, Part
 from shrinktest.data.pairs import LENGTH, Blocks, Multiplying
 from shrinktest.data.rows import Rows
 from shrinktest.data.storage import Chunk
-from shrinktest.data.survey import survey
 from shrinktest.kernels.feature_maps import Landmarks, RandomFourier
 from shrinktest.statistics.kernel_cache import seconds
 
@@ -40,13 +40,13 @@ def test_a_row(race, threads, tiny, kind, columns):
     rng, n = np.random.default_rng(0), tiny(100_000, 400)
     rows = rng.normal(size=(n, columns))
     features, matrix = features_of(kind, rows, rng)
-    given = [Rows.of(Batches(rows), "X", None, False)]
-    found = survey(given, 100, rng)
+    options = {"nan_policy": "raise", "drawn": 100, "rng": rng}
+    source = OnDisk.read([Rows.of(Batches(rows), "X", None, False)], [Part("X", None)], [None], **options)
     bins = Bins.drawn((n,), min(BINS, n // 4), rng)
     out = np.empty((n, matrix.shape[1]))
 
     def ours():
-        (means,) = bins.means(given, found, [features])
+        (means,) = bins.means(source, [features])
         return means.mean(axis=0)
 
     threads(1)

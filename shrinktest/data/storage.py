@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
@@ -225,17 +225,15 @@ def lazy_schema(data: Any, name: str, names: Sequence[str]) -> Any:
 
 def lazy_parts(data: Any, name: str, names: tuple[str, ...], size: int, *, tables: bool) -> Iterator[Any]:
     """Yield arrays, or tables of the same library, of exactly ``size`` rows but for the last: a stored run goes on."""
+    concat: Any
     if is_polars(data):
-        import polars
-
-        concat: Callable[[list[Any]], Any] = polars.concat
         parts = data.select(names).collect_batches(chunk_size=size, maintain_order=True, lazy=True)
+        concat = partial(reduce, lambda some, more: some.vstack(more))
     else:
-        from pyarrow import Table, concat_tables
+        import pyarrow
 
-        concat = concat_tables
         read = data.to_batches(columns=list(names), batch_size=size, batch_readahead=2, fragment_readahead=1)
-        parts = (Table.from_batches([part]) for part in read)
+        concat, parts = pyarrow.concat_tables, (pyarrow.Table.from_batches([part]) for part in read)
     held: list[Any] = []
     for part in itertools.chain(parts, [None]):
         held += [] if part is None else [part]

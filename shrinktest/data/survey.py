@@ -170,13 +170,6 @@ def survey(
     return replace(total, pooled=[seen for seen, _ in pooled], fills=[fills for _, fills in pooled])
 
 
-def require_rows(samples: Sequence[Rows], found: Survey) -> None:
-    """Raise ValueError for samples with fewer than 2 rows."""
-    for rows, size in zip(samples, found.sizes, strict=True):
-        if size < 2:
-            raise ValueError(f"{rows.name} has {counted(size, 'row')}; a sample needs at least 2")
-
-
 def _jobs(samples: Sequence[Rows], keys: np.ndarray, sizes: Any) -> Iterator[tuple[Any, ...]]:
     """Yield chunks with their sample, the keys, and the number of the first row."""
     for i, rows in enumerate(samples):

@@ -20,7 +20,6 @@ from shrinktest.kernels.differences import Differences
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.results.info import KINDS
-from shrinktest.units import by_name
 
 AUTO = "auto"
 GRID = "grid"
@@ -210,23 +209,13 @@ class KernelSpec:
     bandwidth: Any
     name: str = "kernel"  # the argument's name: "kernel", "kernel_x", "kernel_y"
 
-    def alone(self) -> Kernel:
-        """The kernel, where one is asked for; bandwidths by name take the columns, and are looked at when these are."""
-        width = "median" if hasattr(self.bandwidth, "keys") else self.bandwidth
-        return as_kernel(self.kernel, width, self.name)
-
-    def by_feature(self, encoding: Encoding | None, names: Sequence[str] | None = None) -> KernelSpec:
-        """Return a copy whose bandwidths, given by name or by column of a table, are listed for every numeric column.
-
-        ``names`` are the columns that are numbers already.
-        """
+    def by_feature(self, encoding: Encoding | None) -> KernelSpec:
+        """Return a copy whose bandwidths, given by name or by column of a table, are listed for every numeric column."""
         argument = self.name.replace("kernel", "bandwidth")
 
         def spread(width: Any) -> Any:
             if encoding is not None:
                 return encoding.by_feature(width, argument)
-            if hasattr(width, "keys") and names is not None:
-                return tuple(by_name(width, names, argument))
             if hasattr(width, "keys"):
                 raise ValueError(
                     f"{argument} has names of columns, but the data are arrays; give one number per column"

@@ -52,7 +52,6 @@ class ColumnsToTest:
         *,
         unread: Reasons,
         left_out: Mapping[str, str],
-        labels: Sequence[str] | None = None,
         constant: np.ndarray | None = None,
         which: str = "",
     ) -> ColumnsToTest:
@@ -65,7 +64,7 @@ class ColumnsToTest:
         """
         encoding, scale = table.encoding, table.scale
         groups = [slice(j, j + 1) for j in range(table.points.shape[1])] if encoding is None else encoding.groups
-        labels = labels or _labels(table, len(groups), prefix)
+        labels = _labels(table, len(groups), prefix)
         widths = _one_width_each(spec.bandwidth, labels, spec.name.replace("kernel", "bandwidth"))
         constant = constant_columns(table.points) if constant is None else constant
         tested, same = [], []

@@ -42,10 +42,12 @@ from shrinktest.results.result import TestResult
 from shrinktest.statistics.kernel_cache import advised, bytes_of
 from shrinktest.units import without_untestable
 
+AnyOnDisk = TypeVar("AnyOnDisk", bound=OnDiskHypothesis)
 AnyBinned = TypeVar("AnyBinned", bound=Binned)
+Statistic = tuple[RowFeatures, ...]  # features of every variable
 
 RANK, RANK_OF_COLUMN, RANK_OF_PAIRS = 1000, 100, 50  # features of a kernel if nobody says how many,
-_PRODUCTS, _PRODUCTS_OF_PAIRS = 1000, 3000  # and products of features at most
+_PRODUCTS = 1000, 3000  # and products of features at most, for samples and for pairs
 _PART = 16.0  # of the memory that kernel values may take: what the rows themselves may
 
 
@@ -108,10 +110,9 @@ def run_samples(
     (variable,) = whole.variables
     whole = replace(whole, variables=(replace(variable, points=points),))
     specs = [spec.by_feature(variable.encoding)]
-    estimator, kernels, spare = _candidates(estimator, specs, whole, generator)
-    features = _features(kernels, whole.variables, settings, generator, RANK, _PRODUCTS)
-    (hypothesis,) = _in_bins(whole, [(whole, features)], settings, spare=spare)
-    return run(hypothesis, estimator, _specs(kernels, specs), settings, generator)
+    whole, estimator, specs, spare = _with_features(whole, estimator, specs, settings, generator, RANK)
+    (hypothesis,) = _in_bins([whole], settings, spare=spare)
+    return run(hypothesis, estimator, specs, settings, generator)
 
 
 def read_columns(
@@ -140,21 +141,20 @@ def read_columns(
     groups = [groups[column.place] for column in columns.tested]
     with kernel_progress(settings.progress):
         points = whole.source.representative(groups)
-    tests, errors = [], {}
+    hypotheses, errors = [], {}
     for column, group, rows in zip(columns.tested, groups, points, strict=True):
-        hypothesis = replace(whole, variables=(replace(column.values, points=rows),))
+        single = replace(whole, variables=(replace(column.values, points=rows),))
         try:
-            _, kernels, spare = _candidates(estimator, [column.spec], hypothesis, generator)
-            features = _features(
-                kernels, hypothesis.variables, settings, generator, RANK_OF_COLUMN, _PRODUCTS, columns=group
+            single, _, _, spare = _with_features(
+                single, estimator, [column.spec], settings, generator, RANK_OF_COLUMN, group
             )
-            tests.append((hypothesis, features))
+            hypotheses.append(single)
         except ValueError as error:
             errors[column.label] = error
-    if not tests:
+    if not hypotheses:
         raise next(iter(errors.values()))
     columns = columns.without({label: str(error) for label, error in errors.items()})
-    return whole, columns, _in_bins(whole, tests, settings, spare=spare)
+    return whole, columns, _in_bins(hypotheses, settings, spare=spare)
 
 
 def run_pairs(
@@ -193,24 +193,26 @@ def run_pairs(
         variables=variables, sizes=(blocks.used,), remarks=source.notes, source=source, blocks=blocks
     )
     specs = [spec.by_feature(encoding) for spec, encoding in zip(specs, source.encodings, strict=True)]
-    estimator, kernels, spare = _candidates(estimator, specs, hypothesis, generator)
-    features = _features(kernels, variables, settings, generator, RANK_OF_PAIRS, _PRODUCTS_OF_PAIRS)
+    hypothesis, estimator, specs, spare = _with_features(
+        hypothesis, estimator, specs, settings, generator, RANK_OF_PAIRS
+    )
 
-    def cells(some: Sequence[tuple[RowFeatures, ...]]) -> tuple[float, float]:
-        """Return numbers that are kept for statistics, and those that one takes while it is computed."""
+    def cells(some: Sequence[Statistic]) -> tuple[float, float]:
+        """Return bytes that are kept for statistics, and those that one takes while it is computed."""
         products = [LENGTH * (x.rank + 1) * (y.rank + 1) for x, y in some]
         squares = [(each.rank + 1) ** 2 for each in dict.fromkeys(each for both in some for each in both)]
         return 8.0 * blocks.groups * (sum(products) + sum(squares)), 32.0 * blocks.groups * max(products)
 
-    features, lacking = _fitting(
-        features, lambda some: 2.0 * cells(some)[0] + cells(some)[1], "sums of products", settings, spare=spare
-    )
+    def takes(some: Sequence[Statistic]) -> float:
+        kept, working = cells(some)
+        return 2.0 * kept + working
+
+    (hypothesis,), features = _fitting([hypothesis], takes, "sums of products", settings, spare=spare)
     kept, working = cells(features)
-    most = (settings.memory - kept - working) / kept
     with kernel_progress(settings.progress):
-        products = products_of(source, blocks, [(x.features, y.features) for x, y in features], most)
-    hypothesis = replace(hypothesis, features=features, lacking=lacking, products=products)
-    return run(hypothesis, estimator, _specs(kernels, specs), settings, generator)
+        maps = [(x.features, y.features) for x, y in features]
+        products = products_of(source, blocks, maps, (settings.memory - kept - working) / kept)
+    return run(replace(hypothesis, products=products), estimator, specs, settings, generator)
 
 
 # --- before rows are read -----------------------------------------------------------------------------------
@@ -305,71 +307,59 @@ def _read_samples(
     )
 
 
-def _candidates(
-    estimator: Any, specs: Sequence[KernelSpec], hypothesis: OnDiskHypothesis, generator: np.random.Generator
-) -> tuple[Any, list[tuple[Kernel, ...]], bool]:
-    """Return the estimator or ensemble, the kernels of every statistic, and whether some may be left out."""
-    if not is_several(estimator, specs):
-        return estimator, [tuple(as_kernel(spec.kernel, spec.bandwidth, spec.name) for spec in specs)], False
-    test = hypothesis.kind.name
-    ensemble = collect(
-        estimator, specs, hypothesis.variables, independent_rng(generator, 3), test, hypothesis.n_observations
-    )
-    kernels = [member.kernel if len(specs) > 1 else (member.kernel,) for member in ensemble.members]
-    spare = spares(estimator, test)  # those that are recommended are known by their name
-    return estimator if spare else ensemble, kernels, spare
-
-
-def _specs(kernels: Sequence[tuple[Kernel, ...]], specs: Sequence[KernelSpec]) -> list[KernelSpec]:
-    """Return the kernels of a single statistic as arguments of a test; an ensemble has its own."""
-    if len(kernels) > 1:
-        return [KernelSpec("gaussian", "median", spec.name) for spec in specs]
-    return [KernelSpec(kernel, "median", spec.name) for kernel, spec in zip(kernels[0], specs, strict=True)]
-
-
-def _features(
-    statistics: Sequence[tuple[Kernel, ...]],
-    variables: Sequence[Variable],
+def _with_features(
+    hypothesis: AnyOnDisk,
+    estimator: Any,
+    specs: Sequence[KernelSpec],
     settings: Settings,
     generator: np.random.Generator,
     rank: int,
-    products: int,
-    *,
     columns: slice | None = None,
-) -> list[tuple[RowFeatures, ...]]:
-    """Return the features of every statistic; those of a kernel do not depend on what it is combined with."""
-    known: list[list[RowFeatures]] = [[] for _ in variables]
-    for v, use in enumerate((3, 5)[: len(variables)]):  # uses of random numbers
-        draw = partial(independent_rng, generator, use)
-        for kernel in [kernels[v] for kernels in statistics]:
-            if not any(each.requested == kernel for each in known[v]):
-                found = RowFeatures.of(
-                    kernel, variables[v], columns, gram=settings.gram, rank=settings.rank or rank, products=products,
-                    rng=draw,
-                )  # fmt: skip
-                known[v].append(found)
-    both = [
-        tuple(next(each for each in known[v] if each.requested == kernel) for v, kernel in enumerate(kernels))
-        for kernels in statistics
-    ]
-    return list(dict.fromkeys(both))
+) -> tuple[AnyOnDisk, Any, list[KernelSpec], bool]:
+    """Return a hypothesis with the features of every statistic, what :func:`run` takes, and what may be left out.
+
+    ``rank`` is the default number of features; those of a kernel do not depend on what it is combined with.
+    """
+    variables, test = hypothesis.variables, hypothesis.kind.name
+    spare, several = spares(estimator, test), is_several(estimator, specs)
+    if several:
+        draw = independent_rng(generator, 3)
+        ensemble = collect(estimator, specs, variables, draw, test, hypothesis.n_observations)
+        each = [member.kernel for member in ensemble.members]
+        statistics = [kernels if isinstance(kernels, tuple) else (kernels,) for kernels in each]
+        estimator = estimator if spare else ensemble  # those that are recommended are known by their name
+        specs = [KernelSpec("gaussian", "median", spec.name) for spec in specs]  # the ensemble has the kernels
+    else:
+        statistics = [tuple(as_kernel(spec.kernel, spec.bandwidth, spec.name) for spec in specs)]
+        specs = [KernelSpec(kernel, "median", spec.name) for kernel, spec in zip(statistics[0], specs, strict=True)]
+    products = _PRODUCTS[len(variables) - 1]
+    known: list[list[RowFeatures]] = []
+    for v, use in zip(range(len(variables)), (3, 5), strict=False):  # uses of random numbers
+        options: dict[str, Any] = {"gram": settings.gram, "rank": settings.rank or rank, "products": products}
+        kernels = [statistic[v] for statistic in statistics]
+        distinct = [kernel for i, kernel in enumerate(kernels) if kernel not in kernels[:i]]
+        draws = partial(independent_rng, generator, use)
+        found = [RowFeatures.of(kernel, variables[v], columns, rng=draws, **options) for kernel in distinct]
+        known.append([found[distinct.index(kernel)] for kernel in kernels])
+    features = list(dict.fromkeys(zip(*known, strict=True)))
+    return replace(hypothesis, features=features), estimator, list(specs), spare and several
 
 
 def _fitting(
-    statistics: Sequence[tuple[RowFeatures, ...]],
-    takes: Callable[[list[tuple[RowFeatures, ...]]], float],
+    hypotheses: Sequence[AnyOnDisk],
+    takes: Callable[[list[Statistic]], float],
     what: str,
     settings: Settings,
     *,
     spare: bool,
-) -> tuple[list[tuple[RowFeatures, ...]], str]:
-    """Return the statistics for which there is memory, and what a MemoryError says of others.
+) -> tuple[list[AnyOnDisk], list[Statistic]]:
+    """Return hypotheses with those statistics for which there is memory, and all of these.
 
-    It is raised if there is none for the first or, without ``spare``, for any of them.
+    Raises MemoryError if there is none for the first or, without ``spare``, for any of them.
     """
-    kept: list[tuple[RowFeatures, ...]] = []
+    kept: list[Statistic] = []
     lacking = ""
-    for features in statistics:
+    for features in [features for hypothesis in hypotheses for features in hypothesis.features]:
         if (needed := takes([*kept, features])) <= settings.memory:
             kept.append(features)
             continue
@@ -377,30 +367,21 @@ def _fitting(
         lacking = f"{what} take {bytes_of(needed)}, {limit}; give a smaller rank="
         if not spare or not kept:
             raise MemoryError(lacking)
-    return kept, lacking
+    fitting = [[features for features in each.features if features in kept] for each in hypotheses]
+    return [replace(each, features=some, lacking=lacking) for each, some in zip(hypotheses, fitting, strict=True)], kept
 
 
-def _in_bins(
-    whole: AnyBinned,
-    tests: Sequence[tuple[AnyBinned, list[tuple[RowFeatures, ...]]]],
-    settings: Settings,
-    *,
-    spare: bool,
-) -> list[AnyBinned]:
-    """Return hypotheses with the means of their features in bins of all samples, from one reading."""
-    bins = sum(whole.sizes)
+def _in_bins(hypotheses: Sequence[AnyBinned], settings: Settings, *, spare: bool) -> list[AnyBinned]:
+    """Return hypotheses about the same samples with the means of their features in bins, from one reading."""
+    source, bins = hypotheses[0].source, hypotheses[0].bins
+    total = sum(bins.counts)
 
-    def takes(some: Sequence[tuple[RowFeatures, ...]]) -> float:
+    def takes(some: Sequence[Statistic]) -> float:
         ranks = [features.rank for (features,) in some]
-        return 8.0 * bins * (sum(ranks) + max(sum(ranks), 2 * max(ranks)))
+        return 8.0 * total * (sum(ranks) + max(sum(ranks), 2 * max(ranks)))
 
-    every = [features for _, several in tests for features in several]
-    kept, lacking = _fitting(every, takes, f"features in {counted(bins, 'bin')}", settings, spare=spare)
+    fitting, kept = _fitting(hypotheses, takes, f"features in {counted(total, 'bin')}", settings, spare=spare)
     with kernel_progress(settings.progress):
-        means = whole.bins.means(whole.source, [features.features for (features,) in kept], settings.memory)
+        means = bins.means(source, [features.features for (features,) in kept], settings.memory)
     known = dict(zip(kept, means, strict=True))
-    out = []
-    for hypothesis, features in tests:
-        used = [each for each in features if each in known]
-        out.append(replace(hypothesis, features=used, lacking=lacking, means=[known[each] for each in used]))
-    return out
+    return [replace(each, means=[known[features] for features in each.features]) for each in fitting]

@@ -171,7 +171,7 @@ def features():
         "landmarks": nystrom(Gaussian(2.0), X, 12, 0),
         "laplacian": nystrom(Laplacian(2.0), X, 12, 0),
         "columns": OfColumns(nystrom(Gaussian(np.array([1.0, 3.0])), X[:, 1:], 7, 0), slice(1, 3)),
-        "whitened": Whitened(Gaussian(1.0)).of_features(waves, waves.coordinates(X))[0],
+        "whitened": Whitened(Gaussian(1.0)).transform_features(waves, waves.coordinates(X))[0],
         "derived": Derived(waves, Linear()),
         "rescaled": RescaledFeatures(nystrom(Gaussian(1.0), scaled.moved(X), 6, 0), scaled),
     }
@@ -424,7 +424,7 @@ def test_bad_input(tmp_path, monkeypatch, data, error, words):
 def test_the_index_of_a_saved_frame_is_no_column(tmp_path):
     for name in (None, "subject"):
         TABLE.rename_axis(name).sort_values("a").to_parquet(tmp_path / "index.parquet")
-        assert two_sample_test(tmp_path / "index.parquet", TABLE, rng=0).columns == (("a", "b", "c"),)
+        assert two_sample_test(tmp_path / "index.parquet", Batches([TABLE]), rng=0).columns == (("a", "b", "c"),)
 
 
 def test_arguments_of_batches_are_checked():
