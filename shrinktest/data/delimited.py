@@ -210,14 +210,19 @@ def _plain(table: pd.DataFrame, text: str, mark: str, options: TextOptions) -> p
     if options.decimal == "," or options.thousands or options.na or (mark == ";" and options.decimal is None):
         return table.iloc[:, :0]
     numbers = table.select_dtypes(["int64", "float64"])
-    codes = re.search(rf'0(?<=[\n"{mark} ]0)\d', f"\n{text}") is not None  # a zero before a digit, as of postal codes
-    return numbers.loc[:, [not (np.isinf(values).any() or (is_whole(values) and (codes or _many_digits(values))))
-                           for _, values in numbers.items()]]  # fmt: skip
+    whole = {j for j, values in numbers.items() if is_whole(values)}
+    codes = whole and re.search(rf'0(?<=[\n"{mark} ]0)\d', f"\n{text}")  # a zero before a digit, as in postal codes
+    return numbers.loc[:, [not (np.isinf(values).any() or (j in whole and (codes or _many_digits(values))))
+                           for j, values in numbers.items()]]  # fmt: skip
 
 
 def is_whole(values: pd.Series) -> bool:
     """Return whether all numbers of a column are whole."""
-    return values.dtype.kind == "i" or bool((np.rint(values) == values).where(values.notna(), True).all())
+    numbers = values.to_numpy()
+    some, every = numbers[:100], numbers  # most columns with fractions show one soon
+    return values.dtype.kind == "i" or all(
+        bool(((np.rint(part) == part) | np.isnan(part)).all()) for part in (some, every)
+    )
 
 
 def _many_digits(values: pd.Series) -> bool:
