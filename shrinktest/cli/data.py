@@ -14,6 +14,7 @@ from shrinktest._check import choice
 from shrinktest.cli.options import Typed
 from shrinktest.data.delimited import TextOptions
 from shrinktest.data.files import File, frames_of, is_pattern, names_of, read_files
+from shrinktest.results.info import INDEPENDENCE, TWO_SAMPLE, TestInfo
 
 Arguments = tuple[list[Any], dict[str, Any]]
 
@@ -42,7 +43,7 @@ def samples(args: Typed, options: dict[str, Any], takes: Mapping[str, Any]) -> A
         some = args.columns is not None or args.types  # else the library may match the columns
         data: list[Any] = [_batches(file, own if some else None, args) for file, own in zip(files, chosen, strict=True)]
     else:
-        tables = _frames(files, [[*own, *(z for z in covariates if z not in own)] for own in chosen], args, takes)
+        tables = _frames(files, [[*dict.fromkeys([*own, *covariates])] for own in chosen], args, takes)
         data = [table[own] for table, own in zip(tables, chosen, strict=True)]
         if all(file.array for file in files) and "A" not in takes:  # as the library has arrays; ``compare`` has tables
             data = [table.to_numpy() for table in data]
@@ -101,6 +102,17 @@ def rows(args: Typed, options: dict[str, Any], takes: Mapping[str, Any]) -> Argu
         about = {name: [own[i] for i in order] for name, own in about.items()}
         about["times"] = times.tolist() if times.dtype == object or hasattr(times, "cat") else times.to_numpy()
     return [table[chosen]], {**about, **_types(args, set(chosen))}
+
+
+def two(args: Typed) -> tuple[TestInfo, Any]:
+    """Return the kind of test for two samples in two files, or two variables in one, and the reader of these."""
+    if len(args.files) > 2:
+        raise ValueError("give two files, or one with --x and --y")
+    if len(args.files) == 1:
+        return INDEPENDENCE, variables
+    if (args.x, args.y) != (None, None):
+        raise ValueError("--x and --y are for two variables in one file; two files are two samples")
+    return TWO_SAMPLE, samples
 
 
 def as_numbers(table: Any) -> Any:

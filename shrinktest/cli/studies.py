@@ -59,14 +59,8 @@ def run_completion(args: Typed, command: Command) -> int:
 def run_calibrate(args: Typed, command: Command) -> int:
     """Find the level of a test on data like these."""
     check_outputs(args)
-    if len(args.files) > 2:
-        raise ValueError("give two files, or one with --x and --y")
-    kind, test, read = (
-        (TWO_SAMPLE, two_sample_test, data.samples) if len(args.files) == 2
-        else (INDEPENDENCE, independence_test, data.variables)
-    )  # fmt: skip
-    if kind is TWO_SAMPLE and (args.x, args.y) != (None, None):
-        raise ValueError("--x and --y are for two variables in one file; two files are two samples")
+    kind, read = data.two(args)
+    test = two_sample_test if kind is TWO_SAMPLE else independence_test
     takes = dict(signature(calibrate).parameters)
     options = arguments(args, {**signature(test).parameters, **takes})
     test_options = {name: options.pop(name) for name in [*options] if name not in takes}
@@ -173,9 +167,7 @@ def _design(args: Typed) -> Design:
         return values.configured(as_design(name), dict(args.set or ()), name)
     if args.set:
         raise ValueError("--set is for parameters of a design, not for pilot data; leave it out")
-    if others and (args.x, args.y) != (None, None):
-        raise ValueError("--x and --y are for two variables in one file; two files are two samples")
-    read, kind = (data.samples, TWO_SAMPLE) if others else (data.variables, INDEPENDENCE)
+    kind, read = data.two(args)
     options = {"groups": args.groups} if args.groups else {}
     pilot, about = read(args, options, signature(FromData).parameters)
     about |= {"nan_policy": args.nan_policy} if args.nan_policy else {}

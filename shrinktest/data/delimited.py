@@ -211,7 +211,7 @@ def _plain(table: pd.DataFrame, text: str, mark: str, options: TextOptions) -> p
         return table.iloc[:, :0]
     numbers = table.select_dtypes(["int64", "float64"])
     whole = {j for j, values in numbers.items() if is_whole(values)}
-    codes = bool(whole) and re.search(rf'0(?<=[\n"{mark} ]0)\d', f"\n{text}") is not None  # such as postal codes
+    codes = whole and re.search(rf'0(?<=[\n"{mark} ]0)\d', f"\n{text}")  # a zero before a digit, as in postal codes
     return numbers.loc[:, [not (np.isinf(values).any() or (j in whole and (codes or _many_digits(values))))
                            for j, values in numbers.items()]]  # fmt: skip
 

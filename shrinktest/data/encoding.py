@@ -148,10 +148,9 @@ class Encoding:
                 codes[i], raw[gaps, group.start] = replace(codes[i], fill=fill), fill
         missing = np.isnan(raw).any(axis=1)
         complete = raw[~missing] if missing.any() else raw
-        entries = self.entries(self.scale, argument)
-        if any(not isinstance(entries[j], str) for j in self.filled):
-            spreads = deviations(complete) if len(complete) else np.ones(raw.shape[1])
-            entries = beside_gaps(entries, self.filled, spreads)
+        entries, filled = list(self.entries(self.scale, argument)), gaps_of(codes)
+        if any(not isinstance(entries[j], str) for j in filled):
+            entries = beside_gaps(entries, filled, deviations(complete) if len(complete) else np.ones(raw.shape[1]))
         constant = constant_columns(complete) if len(complete) else np.zeros(raw.shape[1], dtype=bool)
         shown = [name if name.isdigit() and not self.named else repr(name) for name in self.names]
         called = [f"{shown[i]} of {whose}" if whose else shown[i] for i in self._places]
@@ -229,12 +228,6 @@ class Encoding:
         return places
 
     @property
-    def filled(self) -> tuple[int, ...]:
-        """Features with something in place of missing values, and an indicator next to them."""
-        pairs = zip(self.codes, self.groups, strict=True)
-        return tuple(group.start for code, group in pairs if code.indicated and not code.categorical)
-
-    @property
     def plain(self) -> bool:
         """True if every column is one feature of numbers, so that arrays can be read as well."""
         return all(code.kind == "number" and not code.indicated for code in self.codes)
@@ -252,10 +245,10 @@ class Encoding:
         """Return the numbers of a table with these columns, in their order, shape (n, features)."""
         return np.ascontiguousarray(self.units.moved(self.raw(table)))
 
-    def entries(self, scale: Any, argument: str = "scale") -> list[Any]:
+    def entries(self, scale: Any, argument: str = "scale") -> tuple[Any, ...]:
         """Return the unit of every feature, a name or a number, for a ``scale`` of the columns."""
         each = scale_each(scale, self.names, argument)
-        return [unit for code, entry in zip(self.codes, each, strict=True) for unit in code.units(entry)]
+        return tuple(unit for code, entry in zip(self.codes, each, strict=True) for unit in code.units(entry))
 
     def __call__(self, x: Any, name: str = "points") -> Array:
         """Return the numbers of a table with these columns by name, or of an array if all columns are numbers.
@@ -374,3 +367,9 @@ def _as_tested(column: Column, code: Code, name: str) -> Column:
         raise TypeError(f"{name}, column {column.name!r}, holds {given}; the data that were tested have {tested} there")
     levels = column.levels if code.categorical and column.kind == code.kind else code.levels
     return as_common(column, code.kind, levels)
+
+
+def gaps_of(codes: Sequence[Code]) -> tuple[int, ...]:
+    """Return the features with something in place of missing values, and an indicator next to them."""
+    starts = np.cumsum([0, *(len(code.features) for code in codes)]).tolist()
+    return tuple(j for code, j in zip(codes, starts, strict=False) if code.indicated and not code.categorical)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy as np
 from shrinktest._check import choice, counted
 from shrinktest.data.chunks import Key, Store, digest, reduce
 from shrinktest.data.column import DROP
-from shrinktest.data.encoding import Encoding
+from shrinktest.data.encoding import Encoding, gaps_of
 from shrinktest.data.observed import is_unasked
 from shrinktest.data.rows import Rows
 from shrinktest.data.storage import Chunk
@@ -75,7 +74,7 @@ class OnDisk:
             found = Found.of(samples, workers, parts, indicate=indicate, store=store)
             samples = found.rows
         encodings: Sequence[Encoding | None] = [None] * len(parts) if found is None else found.encodings
-        gaps = [() if encoding is None else encoding.filled for encoding in encodings]
+        gaps = [() if encoding is None else gaps_of(encoding.codes) for encoding in encodings]
         wanted = [("sd" if p.names else None) if is_unasked(s) else s for p, s in zip(parts, scales, strict=True)]
         units = [
             checked_units(entry) if encoding is None else encoding.entries(entry)
@@ -170,7 +169,7 @@ class Found:
     rows: tuple[Rows, ...]  # the samples, with the columns that are tested
     encodings: tuple[Encoding, ...]  # of every variable, with units of 1
     notes: tuple[str, ...] = ()
-    left_out: Mapping[str, str] = field(default_factory=dict)  # reasons for columns that are not tested
+    left_out: Mapping[str, str] = ()  # type: ignore[assignment]  # reasons for columns that are not tested
 
     @classmethod
     def of(
@@ -188,25 +187,32 @@ class Found:
         With ``indicate`` missing values have an indicator, and NaN in their place until the medians are known.
         """
         types = samples[0].reader.types or {}
+        labels = samples[0].names or ()
         if dropped := [label for label, kind in types.items() if kind == DROP]:
+            if not all(rows.names for rows in samples):
+                raise ValueError("column_types='drop' takes columns with names; choose others by Batches(columns=)")
             for label in dropped:
-                choice(label, samples[0].names or (), "a column in column_types")
+                choice(label, labels, "a column in column_types")
             samples, parts = _without(samples, parts, dropped)
-        columns = list(zip(*summarized(samples, workers, store, name), strict=True))
+        total = summarized(samples, workers, store, name)
+        columns = [[sample[j] for sample in total] for j in range(len(total[0]))]
         typed = {label for label, kind in types.items() if kind != DROP}
         for label in sorted(typed):
             choice(label, [pairs[0][0].name for pairs in columns], "a column in column_types")
-        ends = np.cumsum([0, *(len(columns) if part.width is None else part.width for part in parts)]).tolist()
-        groups = [columns[start:end] for start, end in pairwise(ends)]
         left_out: dict[str, str] = {}
         notes: list[str] = []
-        for part, group in zip(parts, groups, strict=True):
+        first, groups = 0, []
+        for part in parts:
+            groups.append(columns[first:] if part.width is None else columns[first : first + part.width])
+            first += len(groups[-1])
             names = [rows.name for rows in samples] if len(parts) == 1 else [part.name]
-            every = [[whole for whole, _ in pairs] for pairs in group]
+            every = [[whole for whole, _ in pairs] for pairs in groups[-1]]
             reasons, more = select(every, names, typed, named=part.names is not None)
             left_out |= reasons
             notes += more
         if left_out:
+            if not all(rows.names for rows in samples):
+                raise ValueError(f"{' '.join(notes)} Leave such columns out of all samples: one has no names")
             gaps = any(whole.known < whole.size for pairs in columns for whole, _ in pairs if whole.name in left_out)
             samples, parts = _without(samples, parts, [*left_out])
             if samples[0].reader.omit and gaps:  # rows that miss only these values are complete
@@ -231,14 +237,14 @@ class Found:
 
     def filled(self, fills: Sequence[Mapping[int, float]]) -> Found:
         """Put numbers in place of missing values, for every variable by its columns of numbers."""
+        if not any(fills):
+            return self
         encodings = []
         for encoding, values in zip(self.encodings, fills, strict=True):
-            codes = (
-                replace(code, fill=values.get(group.start, code.fill))
-                for code, group in zip(encoding.codes, encoding.groups, strict=True)
-            )
-            encodings.append(replace(encoding, codes=tuple(codes)))
-        return replace(self, encodings=tuple(encodings)).coded() if any(fills) else self
+            both = zip(encoding.codes, (group.start for group in encoding.groups), strict=True)
+            codes = tuple(replace(code, fill=values[at]) if at in values else code for code, at in both)
+            encodings.append(replace(encoding, codes=codes))
+        return replace(self, encodings=tuple(encodings)).coded()
 
 
 def summarized(
@@ -271,18 +277,18 @@ def _refuse_empty_columns(samples: Sequence[Rows], workers: Any, left: int) -> N
 
 
 def _summaries(readers: Any, chunk: Chunk, i: int) -> tuple[int, str, list[Both]]:
-    total: list[Both] = []
+    found: list[Both] = []
     for _, _, table in readers[i].parts(chunk):
         whole = [ColumnSummary.of(column) for column in table.columns]
         complete, missing = whole, table.missing()
         if readers[i].omit and missing.any():
             complete = [ColumnSummary.of(column) for column in table.taken(~missing.any(axis=1)).columns]
-        total = _merged(total, list(zip(whole, complete, strict=True)), (chunk.where, chunk.where))
-    return i, chunk.where.rstrip(","), total
+        found = _merged(found, list(zip(whole, complete, strict=True)), (chunk.where, chunk.where))
+    return i, chunk.where.rstrip(","), found
 
 
-def _add(total: list[tuple[str, list[Both]]], part: tuple[int, str, list[Both]]) -> list[tuple[str, list[Both]]]:
-    i, where, columns = part
+def _add(total: list[tuple[str, list[Both]]], found: tuple[int, str, list[Both]]) -> list[tuple[str, list[Both]]]:
+    i, where, columns = found
     before, known = total[i]
     if columns:
         total[i] = before or where, _merged(known, columns, (before, where))
@@ -296,13 +302,17 @@ def _merged(known: list[Both], others: list[Both], names: tuple[str, str]) -> li
     return [(a.merge(c, names), b.merge(d, names)) for (a, b), (c, d) in pairs]
 
 
-def _without(samples: Sequence[Rows], parts: Sequence[Part], gone: Sequence[str]) -> tuple[list[Rows], list[Part]]:
-    """Leave out columns, which must have names, of samples and of the variables that they are."""
-    narrow = [rows.only([j for j, label in enumerate(rows.names or ()) if label not in gone]) for rows in samples]
-    labels, remaining = iter(samples[0].names or ()), []
+def _without(
+    samples: Sequence[Rows], parts: Sequence[Part], gone: Sequence[str]
+) -> tuple[Sequence[Rows], Sequence[Part]]:
+    """Leave out columns, which have names, of samples and of the variables that they are."""
+    labels, kept, first = samples[0].names or (), [], 0
     for part in parts:
-        left = sum(label not in gone for label in islice(labels, part.width))
+        width = len(labels) if part.width is None else part.width
+        left = sum(label not in gone for label in labels[first : first + width])
         if not left:
             raise ValueError(f"{part.name}: no column is left to test; column_types drops all of them")
-        remaining.append(replace(part, width=None if part.width is None else left))
-    return narrow, remaining
+        kept.append(replace(part, width=None if part.width is None else left))
+        first += width
+    places = [[j for j, label in enumerate(rows.names or ()) if label not in gone] for rows in samples]
+    return [rows.only(stay) for rows, stay in zip(samples, places, strict=True)], kept
