@@ -51,7 +51,7 @@ def test_integers_beyond_floating_point_numbers_are_refused_by_name():
 
 
 def test_more_trials_than_memory_has_room_for_are_refused_before_anything_is_done(monkeypatch):
-    monkeypatch.setattr("shrinktest.power.arguments.free_memory", lambda: 1.4e9)
+    monkeypatch.setattr("shrinktest.power.trials.free_memory", lambda: 1.4e9)
     for study, settings in (
         (lambda n: power_study(MeanShift(), "kme", [20, 30], n_trials=n, n_resamples=19), 4),
         (lambda n: power_study(MeanShift(), "kme", 20, n_trials=range(9, 9 + 2 * n, 2), with_null=False), 1),

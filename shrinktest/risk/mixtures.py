@@ -41,31 +41,24 @@ class NormalMixture:
     covariances: Array
 
     def __post_init__(self) -> None:
-        arrays = {}
-        for name, dimensions in (("weights", 1), ("means", 2), ("covariances", 3)):
-            arrays[name] = values = real_values(getattr(self, name)).copy()
-            if values.ndim != dimensions or values.size == 0 or not np.isfinite(values).all():
-                raise ValueError(
-                    f"{name} must be finite, with {counted(dimensions, 'dimension')}; got shape {values.shape}"
-                )
-        weights, means, covariances = arrays.values()
-        k, d = means.shape
-        if weights.shape != (k,) or covariances.shape != (k, d, d):
+        weights, means, covariances = (
+            real_values(values).copy() for values in (self.weights, self.means, self.covariances)
+        )
+        k, d = means.shape if means.ndim == 2 else (0, 0)
+        if k == 0 or weights.shape != (k,) or covariances.shape != (k, d, d):
             shapes = f"{weights.shape}, {means.shape} and {covariances.shape}"
-            raise ValueError(
-                f"a mixture needs weights (k,), means (k, d) and covariances (k, d, d); got shapes {shapes}"
-            )
+            raise ValueError(f"weights (k,), means (k, d) and covariances (k, d, d) are needed; got shapes {shapes}")
         if not (weights > 0.0).all() or abs(weights.sum() - 1.0) > _ROUNDING:
             raise ValueError(f"weights must be positive with sum 1; got {weights.tolist()}")
         for c, matrix in enumerate(covariances):
             fault = "symmetric" if np.abs(matrix - matrix.T).max() > _ROUNDING * np.abs(matrix).max() else ""
             matrix[:] = 0.5 * (matrix + matrix.T)
-            values = np.linalg.eigvalsh(matrix)
-            if fault or values[0] <= _SINGULAR * values[-1]:
+            spectrum = np.linalg.eigvalsh(matrix)
+            if fault or spectrum[0] <= _SINGULAR * spectrum[-1]:
                 raise ValueError(f"covariances[{c}] is not {fault or 'positive definite'}")
-        for name, value in arrays.items():
-            value.setflags(write=False)
-            object.__setattr__(self, name, value)
+        for name, values in (("weights", weights), ("means", means), ("covariances", covariances)):
+            values.setflags(write=False)
+            object.__setattr__(self, name, values)
 
     def __repr__(self) -> str:
         k, d = self.means.shape
@@ -93,9 +86,7 @@ class NormalMixture:
 
 def as_mixture(mixture: Any) -> NormalMixture:
     """Return a mixture from a value or from a triple (weights, means, covariances)."""
-    if isinstance(mixture, NormalMixture):
-        return mixture
-    return NormalMixture(*mixture)
+    return mixture if isinstance(mixture, NormalMixture) else NormalMixture(*mixture)
 
 
 class MixtureDesign(ABC):
@@ -122,7 +113,7 @@ class MixtureDesign(ABC):
         """Return the mixture of one trial, in this many dimensions."""
 
     def identity(self) -> str:
-        """The text by which stores know the design."""
+        """Return the text by which stores know the design."""
         return repr(self)
 
 
@@ -154,7 +145,7 @@ class RandomMixture(MixtureDesign):
 
     def __repr__(self) -> str:
         shown = [(f.name, getattr(self, f.name)) for f in fields(self) if getattr(self, f.name) != f.default]
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown)})"
+        return f"RandomMixture({', '.join(f'{name}={value!r}' for name, value in shown)})"
 
     def draw(self, rng: np.random.Generator, dimension: int) -> NormalMixture:
         source = rng if self.mixture_seed is None else np.random.default_rng(self.mixture_seed)
@@ -167,12 +158,7 @@ class RandomMixture(MixtureDesign):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FixedMixture(MixtureDesign):
-    """A mixture that is the same in every trial.
-
-    Parameters
-    ----------
-    mixture : NormalMixture or (weights, means, covariances)
-    """
+    """A mixture that is the same in every trial: a NormalMixture or (weights, means, covariances)."""
 
     mixture: NormalMixture
 
@@ -180,12 +166,12 @@ class FixedMixture(MixtureDesign):
         object.__setattr__(self, "mixture", as_mixture(self.mixture))
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.mixture!r})"
+        return f"FixedMixture({self.mixture!r})"
 
     def identity(self) -> str:
         numbers = (self.mixture.weights, self.mixture.means, self.mixture.covariances)
-        digest = hashlib.sha256(b"".join(values.astype("<f8").tobytes() for values in numbers)).hexdigest()
-        return f"{type(self).__name__}({self.mixture!r}, {digest[:8]})"
+        digest = hashlib.sha256(b"".join(values.tobytes() for values in numbers)).hexdigest()
+        return f"FixedMixture({self.mixture!r}, {digest[:8]})"
 
     def draw(self, rng: np.random.Generator, dimension: int) -> NormalMixture:
         return self.mixture
@@ -193,13 +179,7 @@ class FixedMixture(MixtureDesign):
 
 @dataclass(frozen=True, repr=False)
 class FromFunction(MixtureDesign):
-    """Mixtures from a function ``(rng, d) -> (weights, means, covariances)``.
-
-    Parameters
-    ----------
-    function : callable
-        Stores know it by its name only.
-    """
+    """Mixtures from a function ``(rng, d) -> (weights, means, covariances)``, which stores know by its name."""
 
     function: Callable[[np.random.Generator, int], Any]
 
@@ -207,7 +187,7 @@ class FromFunction(MixtureDesign):
         check_signature(self.function, ("rng", "d"), "function must be (rng, d) -> (weights, means, covariances)")
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({getattr(self.function, '__qualname__', repr(self.function))})"
+        return f"FromFunction({getattr(self.function, '__qualname__', repr(self.function))})"
 
     def draw(self, rng: np.random.Generator, dimension: int) -> NormalMixture:
         return as_mixture(self.function(rng, dimension))
