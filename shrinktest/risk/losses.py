@@ -112,6 +112,11 @@ def loss(embedding: MeanEmbedding, truth: TrueEmbedding) -> float:
 def kme_risk(truth: TrueEmbedding, n: int) -> float:
     """Return the exact risk E |mu_hat - mu_P|^2 = (E k(X, X) - |mu_P|^2) / n of the plain average of n points.
 
+    Parameters
+    ----------
+    truth : TrueEmbedding
+    n : int
+
     Examples
     --------
     >>> from shrinktest import Linear
@@ -160,6 +165,11 @@ def oracle_shrinkage(truth: TrueEmbedding, n: int, target: MeanEmbedding | None 
 
     ``alpha`` = Delta / (Delta + |mu_P - f*|^2) and ``risk`` = alpha |mu_P - f*|^2 ([M14] Theorem 1; if Delta is 0
     nothing can be gained, erratum E2, and alpha is 0).
+
+    Parameters
+    ----------
+    truth, n, target
+        As for :func:`shrinkage_risk`.
 
     Examples
     --------

@@ -17,9 +17,37 @@ _ROUNDING = 1e-8  # by which weights may miss 1, and covariances symmetry
 _SINGULAR = 1e-12  # smallest over largest eigenvalue of a covariance matrix
 
 
+class MixtureDesign(ABC):
+    """Base class of designs of risk studies, which draw a mixture of Gaussians for each trial.
+
+    A subclass is immutable and has ``draw`` and a repr that identifies it in stores.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Round(MixtureDesign):
+    ...     spread: float
+    ...     def draw(self, rng, dimension):
+    ...         means = rng.normal(scale=self.spread, size=(2, dimension))
+    ...         return NormalMixture([0.5, 0.5], means, [np.eye(dimension)] * 2)
+    >>> Round(spread=3.0).draw(np.random.default_rng(0), dimension=4)
+    NormalMixture(2 components in 4 dimensions)
+    """
+
+    @abstractmethod
+    def draw(self, rng: np.random.Generator, dimension: int) -> NormalMixture:
+        """Return the mixture of one trial, in this many dimensions."""
+
+    def identity(self) -> str:
+        """Return the text by which stores know the design."""
+        return repr(self)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class NormalMixture:
-    """The distribution P = sum_c pi_c N(m_c, S_c).
+class NormalMixture(MixtureDesign):
+    """The distribution P = sum_c pi_c N(m_c, S_c), as a design the same in every trial.
 
     Parameters
     ----------
@@ -64,6 +92,13 @@ class NormalMixture:
         k, d = self.means.shape
         return f"NormalMixture({counted(k, 'component')} in {counted(d, 'dimension')})"
 
+    def identity(self) -> str:
+        digest = hashlib.sha256(self.weights.tobytes() + self.means.tobytes() + self.covariances.tobytes())
+        return f"{self!r}, {digest.hexdigest()[:8]}"
+
+    def draw(self, rng: np.random.Generator, dimension: int) -> NormalMixture:
+        return self
+
     @property
     def dimension(self) -> int:
         """The number of variables d."""
@@ -87,34 +122,6 @@ class NormalMixture:
 def as_mixture(mixture: Any) -> NormalMixture:
     """Return a mixture from a value or from a triple (weights, means, covariances)."""
     return mixture if isinstance(mixture, NormalMixture) else NormalMixture(*mixture)
-
-
-class MixtureDesign(ABC):
-    """Base class of designs of risk studies, which draw a mixture of Gaussians for each trial.
-
-    A subclass is immutable and has ``draw`` and a repr that identifies it in stores.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from dataclasses import dataclass
-    >>> @dataclass(frozen=True)
-    ... class Round(MixtureDesign):
-    ...     spread: float
-    ...     def draw(self, rng, dimension):
-    ...         means = rng.normal(scale=self.spread, size=(2, dimension))
-    ...         return NormalMixture([0.5, 0.5], means, [np.eye(dimension)] * 2)
-    >>> Round(spread=3.0).draw(np.random.default_rng(0), dimension=4)
-    NormalMixture(2 components in 4 dimensions)
-    """
-
-    @abstractmethod
-    def draw(self, rng: np.random.Generator, dimension: int) -> NormalMixture:
-        """Return the mixture of one trial, in this many dimensions."""
-
-    def identity(self) -> str:
-        """Return the text by which stores know the design."""
-        return repr(self)
 
 
 @dataclass(frozen=True, repr=False)
@@ -144,8 +151,8 @@ class RandomMixture(MixtureDesign):
             object.__setattr__(self, "mixture_seed", count(self.mixture_seed, "mixture_seed", minimum=0))
 
     def __repr__(self) -> str:
-        shown = [(f.name, getattr(self, f.name)) for f in fields(self) if getattr(self, f.name) != f.default]
-        return f"RandomMixture({', '.join(f'{name}={value!r}' for name, value in shown)})"
+        shown = [f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if getattr(self, f.name) != f.default]
+        return f"RandomMixture({', '.join(shown)})"
 
     def draw(self, rng: np.random.Generator, dimension: int) -> NormalMixture:
         source = rng if self.mixture_seed is None else np.random.default_rng(self.mixture_seed)
@@ -156,30 +163,15 @@ class RandomMixture(MixtureDesign):
         return NormalMixture(drawn.weights, drawn.means, covariances)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class FixedMixture(MixtureDesign):
-    """A mixture that is the same in every trial: a NormalMixture or (weights, means, covariances)."""
-
-    mixture: NormalMixture
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "mixture", as_mixture(self.mixture))
-
-    def __repr__(self) -> str:
-        return f"FixedMixture({self.mixture!r})"
-
-    def identity(self) -> str:
-        numbers = (self.mixture.weights, self.mixture.means, self.mixture.covariances)
-        digest = hashlib.sha256(b"".join(values.tobytes() for values in numbers)).hexdigest()
-        return f"FixedMixture({self.mixture!r}, {digest[:8]})"
-
-    def draw(self, rng: np.random.Generator, dimension: int) -> NormalMixture:
-        return self.mixture
-
-
 @dataclass(frozen=True, repr=False)
 class FromFunction(MixtureDesign):
-    """Mixtures from a function ``(rng, d) -> (weights, means, covariances)``, which stores know by its name."""
+    """Mixtures from a function, which stores know by its name.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(rng, d) -> (weights, means, covariances)``.
+    """
 
     function: Callable[[np.random.Generator, int], Any]
 
@@ -200,8 +192,8 @@ def as_mixture_design(design: Any) -> MixtureDesign:
     if isinstance(design, str):
         choice(design, (RandomMixture.name,), "design")
         return RandomMixture()
-    if isinstance(design, NormalMixture | tuple | list):
-        return FixedMixture(as_mixture(design))
+    if isinstance(design, tuple | list):
+        return as_mixture(design)
     if callable(design) and not isinstance(design, type):
         return FromFunction(design)
     raise TypeError(f"design must be 'mixture', a design, a mixture, or a function (rng, d) -> mixture; got {design!r}")

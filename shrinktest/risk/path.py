@@ -8,18 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from shrinktest._check import choice, to_plain
 from shrinktest._hints import hinted
-from shrinktest.estimators import (
-    FKMSE,
-    MKME,
-    MMKME,
-    SKMSE,
-    TSVD,
-    IteratedTikhonov,
-    Landweber,
-    MeanEstimator,
-    NuMethod,
-    as_estimator,
-)
+from shrinktest.estimators import MMKME, MeanEstimator, as_estimator
 from shrinktest.power.compared import several
 from shrinktest.results.base import Result
 from shrinktest.results.printing import Summary, Table
@@ -31,15 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 #: Parameters that fix the amount of an estimator, the usual one first.
-PARAMETERS: dict[type[MeanEstimator], tuple[str, ...]] = {
-    SKMSE: ("alpha",),
-    FKMSE: ("lam", "lam_cov"),
-    IteratedTikhonov: ("lam", "lam_cov"),
-    Landweber: ("t",),
-    NuMethod: ("t",),
-    TSVD: ("m", "threshold"),
-    MKME: ("variance",),
-}
+AMOUNTS = ("alpha", "lam", "lam_cov", "t", "m", "threshold", "variance")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -140,13 +121,12 @@ def loss_path(
     Parameters
     ----------
     estimator : str or MeanEstimator
-        Simple shrinkage, a Tikhonov filter, a gradient method, truncation or a marginalised mean; of ``MMKME`` one with
-        fixed variances, ``MMKME(variances=(...))``, around which the path goes.
+        An estimator with an amount; of ``MMKME`` one with fixed variances, ``MMKME(variances=(...))``.
     amounts : sequence of float or of int
         Values of the parameter.
     parameter : str, optional
-        "alpha" (simple shrinkage), "lam" or "lam_cov" (Tikhonov), "t" (iterations), "m" or "threshold" (truncation),
-        "variance" (``MKME``), "multiple" of all variances (``MMKME``).  By default the first that the estimator has.
+        "alpha", "lam", "lam_cov", "t", "m", "threshold" or "variance", by default the first that the estimator has;
+        "multiple" of all variances for ``MMKME``.
     design, kernel, n, d
         As for :func:`~shrinktest.risk.risk_study`, one of each.
     **study
@@ -170,10 +150,9 @@ def loss_path(
             raise ValueError(f"{name} must be a single value; got {value!r}: make a path of each")
     base: Any = as_estimator(estimator)
     variances = base.variances or () if isinstance(base, MMKME) else ()
-    known = ("multiple",) if any(variances) else PARAMETERS.get(type(base))
-    if known is None:
-        names = ", ".join(kind.__name__ for kind in PARAMETERS)
-        raise ValueError(f"{base!r} has no single amount to follow: use {names} or MMKME(variances=(1.0, ...))")
+    known = ("multiple",) if any(variances) else tuple(name for name in AMOUNTS if hasattr(base, name))
+    if not known:
+        raise ValueError(f"{base!r} has no single amount to follow; MMKME needs variances=(1.0, ...)")
     parameter = known[0] if parameter is None else choice(parameter, known, "parameter")
     values = tuple(dict.fromkeys(to_plain(amount) for amount in several(amounts, Real, "amounts")))
     at = {}

@@ -49,20 +49,16 @@ def risk_study(
         Source of the distributions: "mixture", the papers' one (``RandomMixture``), drawn anew in every trial; a
         mixture (weights, means, covariances), the same in every trial; or a function ``(rng, d) -> mixture``.
     estimators : str, MeanEstimator, callable, sequence of these, or dict of label to one of these
-        Estimators to compare.  The plain average, ``kme``, is always included.
+        Estimators to compare with the plain average, ``kme``.
     kernels : str, Kernel, sequence of these, or dict of label to one of these
         Kernels with a closed form (see :func:`~shrinktest.risk.true_embedding`); a median bandwidth comes from the
         sample at hand.
     n, d : int or sequence of int
         Sizes of the samples, and their dimensions; every n with every d.
-    n_trials : int or range, default 500
-        Data sets per n and d; a range for a part of a study, to be joined by :func:`~shrinktest.power.merge`.
     oracle : bool, default True
         Show, as "oracle", the simple shrinkage with the smallest risk, which needs the distribution.
-    rng : int, None, SeedSequence, BitGenerator or Generator, default 0
-        Seed of the study.  None takes the seed of the store or, for a new one, fresh entropy.
-    store, workers, progress
-        As for :func:`shrinktest.power_study`.
+    n_trials, rng, store, workers, progress
+        As for :func:`shrinktest.power_study`; data sets are per n and d.
 
     Returns
     -------
@@ -82,17 +78,13 @@ def risk_study(
 
     Examples
     --------
-    >>> result = risk_study("mixture", ["skmse", "fkmse"], n=[5, 20], d=5, n_trials=40, workers=1, progress=False)
+    >>> result = risk_study("mixture", ["skmse", "fkmse"], n=5, d=5, n_trials=40, workers=1, progress=False)
     >>> result.table[["estimator", "n", "loss", "improvement"]].round(3)
-      estimator   n   loss  improvement
-    0       kme   5  0.074        0.000
-    1     skmse   5  0.065       12.895
-    2     fkmse   5  0.066       11.291
-    3    oracle   5  0.059       20.098
-    4       kme  20  0.018        0.000
-    5     skmse  20  0.017        2.952
-    6     fkmse  20  0.017        2.944
-    7    oracle  20  0.017        4.737
+      estimator  n   loss  improvement
+    0       kme  5  0.074        0.000
+    1     skmse  5  0.065       12.895
+    2     fkmse  5  0.066       11.291
+    3    oracle  5  0.059       20.098
     """
     design, labels = as_mixture_design(design), _named_kernels(kernels)
     members = _with_references(estimators, flag(oracle, "oracle"))

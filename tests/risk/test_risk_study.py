@@ -15,7 +15,6 @@ import naive_risk as naive
 from shrinktest import FKMSE, KME, MKME, MMKME, SKMSE, Gaussian, Landweber, Laplacian, Polynomial
 from shrinktest.power import merge, power_study
 from shrinktest.risk import (
-    FixedMixture,
     FromFunction,
     NormalMixture,
     RandomMixture,
@@ -127,7 +126,7 @@ def test_stores_resume_extend_and_refuse_other_studies(tmp_path):
     other = LAW[0], LAW[1], [np.eye(2)] * 2
     for arguments, difference in (
         ({"rng": 4}, "seed: stored 0, asked 4"),
-        ({"design": RandomMixture()}, r"design: stored FixedMixture\(NormalMixture\(2 .*\)\), asked RandomMixture\(\)"),
+        ({"design": RandomMixture()}, r"design: stored NormalMixture\(2 .*\), asked RandomMixture\(\)"),
         ({"design": other}, "design has other values"),
         ({"estimators": {"skmse": SKMSE(rule="plugin")}}, r"estimator 'skmse': stored SKMSE\(\), asked SKMSE\(rule="),
     ):
@@ -223,11 +222,10 @@ def test_designs():
     first, second = (RandomMixture(mixture_seed=4).draw(np.random.default_rng(i), 3) for i in range(2))
     np.testing.assert_array_equal(first.covariances, second.covariances)
     value = NormalMixture(*LAW)
-    same = [run(design).to_csv() for design in (LAW, list(LAW), value, FixedMixture(value), lambda rng, d: LAW)]
+    same = [run(design).to_csv() for design in (LAW, list(LAW), value, lambda rng, d: LAW)]
     assert len(set(same)) == 1
-    other = FixedMixture((LAW[0], LAW[1], [np.eye(2), np.eye(2)]))
-    assert other.identity() != FixedMixture(value).identity() == FixedMixture(LAW).identity()
-    assert repr(other) == "FixedMixture(NormalMixture(2 components in 2 dimensions))"
+    other = NormalMixture(LAW[0], LAW[1], [np.eye(2), np.eye(2)])
+    assert other.identity() != value.identity() == NormalMixture(*LAW).identity()
     assert repr(FromFunction(run)) == "FromFunction(run)" and len(
         run(RandomMixture(diagonal=True), kernels="laplacian").table
     )
