@@ -108,11 +108,6 @@ def solve_sample_size(
     SampleSizeResult
         ``result.n``, ``result.summary()``, ``result.paragraph()`` for a protocol, ``result.plot()``.
 
-    Raises
-    ------
-    ValueError
-        If the power is not above the level, or not reached at ``largest``.
-
     See Also
     --------
     power_study : The power at given numbers of observations.

@@ -102,18 +102,6 @@ def power_study(
         ``result.table``, ``result.size_table``, ``result.compare(a, b)``, ``result.plot()``, ``result.summary()``,
         ``result.paragraph()``.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For invalid arguments, and for a store that is damaged or of another study, which is left as it is.
-    OSError
-        For a store that cannot be opened or written to.
-
-    Warns
-    -----
-    UserWarning
-        If a sample size has too few different permutations to reject at one of the levels.
-
     See Also
     --------
     solve_sample_size : How many observations a given power needs.

@@ -234,11 +234,6 @@ def merge(target: str | os.PathLike[str], *sources: str | os.PathLike[str]) -> N
     *sources : str or path
         The stores to join; they stay as they are.
 
-    Raises
-    ------
-    ValueError
-        If the stores are not of one study, or disagree about a number; the target is then left as it is.
-
     Examples
     --------
     >>> import os, tempfile

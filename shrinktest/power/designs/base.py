@@ -236,12 +236,11 @@ class TwoSampleDesign(Design):
 
 
 class IndependenceDesign(Design):
-    """Pairs (x, y), independent of each other and identically distributed."""
+    """Pairs (x, y); in the null twin, variables with the same margins are independent."""
 
     test = INDEPENDENCE.name
 
     def null(self) -> Design:
-        """Independent variables with the margins of the design."""
         return Independent(self)
 
 
