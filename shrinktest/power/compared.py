@@ -17,6 +17,7 @@ import numpy as np
 from shrinktest._check import Array, check_signature, choice, complete_points, count, did_you_mean, level, listed
 from shrinktest.estimators import ALIASES, ESTIMATORS, MeanEstimator, as_estimator
 from shrinktest.multiple.ensembles import AUTO, Ensemble, estimators_of, is_auto, recommended
+from shrinktest.power.designs.base import function_name
 from shrinktest.results.info import INDEPENDENCE, K_SAMPLE, KINDS, TWO_SAMPLE
 
 #: Parameters by which a function asks for random numbers.
@@ -62,12 +63,12 @@ class AnyTest:
     permutes = False
 
     def __repr__(self) -> str:
-        return f"AnyTest({_name(self.function)}{'' if self.name is None else f', name={self.name!r}'})"
+        return f"AnyTest({function_name(self.function)}{'' if self.name is None else f', name={self.name!r}'})"
 
     @property
     def label(self) -> str:
         """Its label in a study that gives none."""
-        return self.name or _name(self.function)
+        return self.name or function_name(self.function)
 
     def pvalue(self, data: Sequence[Any], rng: np.random.Generator, n_resamples: float, label: str = "") -> float:
         """Return the p-value of samples or variables, which the function gets as copies; errors use the ``label``."""
@@ -113,7 +114,7 @@ def is_test(function: Callable[..., Any]) -> bool:
     ]
     variadic = any(parameter.kind is inspect.Parameter.VAR_POSITIONAL for parameter in parameters.values())
     if len(required) < 2 and (variadic or not required):
-        name = _name(function)
+        name = function_name(function)
         raise TypeError(
             f"{name} may be a test or an estimator: write shrinktest.power.AnyTest({name}) or "
             f"shrinktest.estimators.FromFunction({name})"
@@ -127,16 +128,6 @@ def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
         return dict(inspect.signature(function).parameters)
     except (TypeError, ValueError):
         return {}
-
-
-def _name(function: Any) -> str:
-    """Return a name that is the same in every process, and so has no address."""
-    if isinstance(function, partial):
-        arguments = [*map(repr, function.args), *(f"{key}={value!r}" for key, value in function.keywords.items())]
-        return f"{_name(function.func)}({', '.join(arguments)})"
-    kind: Any = type(function)
-    plain = kind.__qualname__ if kind.__repr__ is object.__repr__ else repr(function)
-    return str(getattr(function, "__qualname__", None) or plain)
 
 
 # --- tests known by name ------------------------------------------------------------------------------------

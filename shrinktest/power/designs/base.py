@@ -47,6 +47,16 @@ def sizes_of(data: Sequence[Any]) -> tuple[int, int]:
     return len(data[0]), len(data[min(1, len(data) - 1)])
 
 
+def function_name(function: Any) -> str:
+    """Return a name that is the same in every process, and so has no address."""
+    if isinstance(function, partial):
+        arguments = [*map(repr, function.args), *(f"{key}={value!r}" for key, value in function.keywords.items())]
+        return f"{function_name(function.func)}({', '.join(arguments)})"
+    kind: Any = type(function)
+    plain = kind.__qualname__ if kind.__repr__ is object.__repr__ else repr(function)
+    return str(getattr(function, "__qualname__", None) or plain)
+
+
 class Design(ABC):
     """A source of simulated data for a test, with a twin under the null hypothesis.
 

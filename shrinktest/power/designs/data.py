@@ -15,7 +15,16 @@ from shrinktest.data.read import XY, read_samples, read_variables
 from shrinktest.data.tables import is_table
 from shrinktest.datasets import RESIDUAL_SD, load_eckerle4, simulate_eckerle
 from shrinktest.kernels import median_bandwidth
-from shrinktest.power.designs.base import TESTS, Design, IndependenceDesign, Independent, Relabelled, parameter, up_to
+from shrinktest.power.designs.base import (
+    TESTS,
+    Design,
+    IndependenceDesign,
+    Independent,
+    Relabelled,
+    function_name,
+    parameter,
+    up_to,
+)
 from shrinktest.results.info import INDEPENDENCE, KINDS, TWO_SAMPLE
 
 #: Number of points in Eckerle4.
@@ -241,15 +250,11 @@ class FromFunction(Design):
 
     @property
     def described(self) -> str:
-        return f"{_name(self.function)}()"
+        return f"{function_name(self.function)}()"
 
     def _text(self, digests: bool) -> str:
-        more = "" if self.restriction is None else f", restriction={_name(self.restriction)}"
-        return f"FromFunction({_name(self.function)}, {_purpose(self)}{more})"
-
-
-def _name(function: Any) -> str:
-    return getattr(function, "__qualname__", repr(function))
+        more = "" if self.restriction is None else f", restriction={function_name(self.restriction)}"
+        return f"FromFunction({function_name(self.function)}, {_purpose(self)}{more})"
 
 
 def _purpose(design: Design) -> str:

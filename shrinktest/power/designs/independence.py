@@ -12,28 +12,8 @@ from shrinktest._check import Array, choice, count, positive
 from shrinktest.power.designs.base import IndependenceDesign, parameter, up_to
 
 
-class Regression(IndependenceDesign):
-    """y is a curve of x plus ``noise`` times an error, with x uniform on [-1, 1]."""
-
-    noise: float
-
-    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
-        x = self._abscissae(rng, n)
-        return x, self._curve(x) + self.noise * self._errors(rng, n)
-
-    def _abscissae(self, rng: np.random.Generator, n: int) -> Array:
-        return rng.uniform(-1.0, 1.0, size=(n, 1))
-
-    def _curve(self, x: Array) -> Array:
-        """Mean of y at x, (n, 1) to (n, 1)."""
-        return x
-
-    def _errors(self, rng: np.random.Generator, n: int) -> Array:
-        return rng.standard_normal((n, 1))
-
-
 @dataclass(frozen=True, repr=False)
-class Linear(Regression):
+class Linear(IndependenceDesign):
     """A line with Gaussian noise.
 
     y = x + noise e, with x and e standard Gaussian; the correlation is 1/sqrt(1 + noise^2).
@@ -41,12 +21,13 @@ class Linear(Regression):
 
     noise: float = parameter(2.25, positive, allow_zero=True)
 
-    def _abscissae(self, rng: np.random.Generator, n: int) -> Array:
-        return rng.standard_normal((n, 1))
+    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
+        x, e = rng.standard_normal((2, n, 1))
+        return x, x + self.noise * e
 
 
 @dataclass(frozen=True, repr=False)
-class LinearT(Linear):
+class LinearT(IndependenceDesign):
     """A line with noise from Student's t.
 
     y = x + noise t, with x standard Gaussian and t of ``df`` degrees of freedom.
@@ -55,8 +36,23 @@ class LinearT(Linear):
     noise: float = parameter(2.0, positive, allow_zero=True)
     df: float = parameter(3.0, positive)
 
-    def _errors(self, rng: np.random.Generator, n: int) -> Array:
-        return rng.standard_t(self.df, size=(n, 1))
+    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
+        x = rng.standard_normal((n, 1))
+        return x, x + self.noise * rng.standard_t(self.df, size=(n, 1))
+
+
+class Regression(IndependenceDesign):
+    """y is a curve of x plus ``noise`` times a Gaussian error, with x uniform on [-1, 1]."""
+
+    noise: float
+
+    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
+        x = rng.uniform(-1.0, 1.0, size=(n, 1))
+        return x, self._curve(x) + self.noise * rng.standard_normal((n, 1))
+
+    def _curve(self, x: Array) -> Array:
+        """Return the mean of y at x, (n, 1) to (n, 1)."""
+        return x
 
 
 @dataclass(frozen=True, repr=False)
