@@ -223,18 +223,7 @@ class PowerStudyResult(StudyResult):
         return Summary.of(Table(rows, "lr", names, gap="  ", heads="r"), head=head)
 
     def paragraph(self, alpha: float | None = None) -> str:
-        """Return two to four sentences for a protocol or an article, at the smallest level or this one.
-
-        Examples
-        --------
-        >>> from shrinktest.power import power_study
-        >>> study = {"n_trials": 50, "n_resamples": 99, "workers": 1, "progress": False}
-        >>> print(power_study("mean-shift", "kme", [10, 30], **study).paragraph())
-        Power was estimated by simulation: 50 data sets at each sample size (n = 10, 30 observations in X) from
-        MeanShift() were tested at level 0.05 by a two-sample test with 99 permutations each. Power with 95% intervals:
-        kme 16.0% [7.2%, 29.1%] at n = 10 and 70.0% [55.4%, 82.1%] at n = 30. Without an effect, the tests rejected in
-        ...% to ...% of data sets. Software: shrinktest ..., seed 0.
-        """
+        """Return two to four sentences for a protocol or an article, at the smallest level or this one."""
         at = self._at(alpha)
         sizes = sorted(set(self.pvalues["n"]))
         powers, levels = at.table, at.size_table["level"]

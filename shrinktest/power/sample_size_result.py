@@ -222,19 +222,7 @@ class SampleSizeResult(Result):
         return Summary.of(table, head=[*text, ""])
 
     def paragraph(self) -> str:
-        """Return two to four sentences for a protocol: design, test, level, power with interval, software.
-
-        Examples
-        --------
-        >>> from shrinktest.power import solve_sample_size
-        >>> from shrinktest.power.designs import MeanShift
-        >>> answer = solve_sample_size(MeanShift(dimension=1, shift=1.0), n_trials=100, n_resamples=39, workers=1)
-        >>> print(answer.paragraph())
-        The sample size was determined by simulation: ... data sets drawn from MeanShift(dimension=1) were tested by a
-        two-sample test (kme, 39 permutations, level 0.05). The smallest size with 80% power is ... observations in each
-        sample (95% interval ... to ...). In 200 further data sets of this size the power was ...% [...%, ...%] and,
-        without an effect, the rejection rate ...% [...%, ...%] (95% intervals). Software: shrinktest ..., seed 0.
-        """
+        """Return two to four sentences for a protocol: design, test, level, power with interval, software."""
         words = self._words()
         permuted = f", {self.n_resamples:g} permutations" if self.n_resamples else ""
         interval = "" if self.low == self.high else f" ({percent(self.confidence)} interval {words['interval']})"

@@ -122,13 +122,6 @@ class RiskStudyResult(StudyResult):
         ``better``, the share of data sets on which a has the smaller loss; the p-value of the paired t test that the
         risks are equal; and ``p_holm``, adjusted for all rows of the table (Holm).
 
-        Examples
-        --------
-        >>> from shrinktest.risk import risk_study
-        >>> result = risk_study("mixture", "skmse", n=10, d=5, n_trials=40, workers=1, progress=False)
-        >>> result.compare("skmse", "kme")[["difference", "low", "high", "better"]].round(4)
-           difference     low    high  better
-        0      -0.004 -0.0061 -0.0018   0.725
         """
         import pandas as pd
         from scipy.stats import t
