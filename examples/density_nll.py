@@ -283,7 +283,7 @@ def picture(summary: pd.DataFrame):
     """Draw the difference of each estimator from the plain average, for every data set."""
     from matplotlib.figure import Figure
 
-    from shrinktest.power.plots import COLOURS
+    from shrinktest.plots.studies import COLOURS
 
     part = summary[(summary["kernel"] == "gaussian") & (summary["data"] != CONTINUOUS)]
     names = list(dict.fromkeys(part["data"]))

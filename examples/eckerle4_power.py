@@ -13,8 +13,8 @@ from scipy.stats import chi2
 
 from shrinktest import FKMSE, power_study
 from shrinktest.plots.axes import GREY
+from shrinktest.plots.studies import COLOURS, MARKERS
 from shrinktest.power.designs import EckerleSubsample
-from shrinktest.power.plots import COLOURS, MARKERS
 
 NAME, TITLE = "eckerle4_power", "Eckerle4: the power of HSIC, reproduced"
 FRACTIONS = (0.10, 0.15, 0.20, 0.25, 0.30)

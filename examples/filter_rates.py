@@ -185,7 +185,7 @@ def picture(table: pd.DataFrame):
     """Draw the risk against n on logarithmic axes, for both kernels and every power, with the bound."""
     from matplotlib.figure import Figure
 
-    from shrinktest.power.plots import COLOURS, MARKERS
+    from shrinktest.plots.studies import COLOURS, MARKERS
 
     figure = Figure(figsize=(13, 7.6), layout="constrained")
     grid = figure.subplots(len(SETTINGS), len(POWERS), sharex="row", sharey="row")

@@ -109,7 +109,7 @@ def picture(differences: pd.DataFrame, names):
     """Draw the differences against the number of components, with a row of panels for each kind of error."""
     from matplotlib.figure import Figure
 
-    from shrinktest.power.plots import COLOURS, MARKERS
+    from shrinktest.plots.studies import COLOURS, MARKERS
 
     figure = Figure(figsize=(2.9 * len(names) + 2, 6), layout="constrained")
     panels = figure.subplots(2, len(names), squeeze=False, sharex=True)

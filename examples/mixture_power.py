@@ -39,7 +39,7 @@ def main() -> None:
             workers=args.workers,
         )
         cell = {"change": change, "d": dimension}
-        tables.append(result.frame().assign(**cell))
+        tables.append(result.to_frame().assign(**cell))
         against = [result.compare(label, "kme").assign(estimator=label, **cell) for label in list(ESTIMATORS)[1:]]
         differences.append(pd.concat(against))
     rates, difference = (pd.concat(parts, ignore_index=True) for parts in (tables, differences))
@@ -102,7 +102,7 @@ def picture(rates: pd.DataFrame):
     """Draw power against n at d = 10, and against d at n = 20, for the two changes."""
     from matplotlib.figure import Figure
 
-    from shrinktest.power.plots import COLOURS, MARKERS
+    from shrinktest.plots.studies import COLOURS, MARKERS
 
     figure = Figure(figsize=(10, 7), layout="constrained")
     panels = figure.subplots(2, 2, sharey=True)

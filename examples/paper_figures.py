@@ -162,7 +162,7 @@ def picture(table: pd.DataFrame):
     """Draw a panel for every figure."""
     from matplotlib.figure import Figure
 
-    from shrinktest.power.plots import COLOURS, MARKERS
+    from shrinktest.plots.studies import COLOURS, MARKERS
 
     style = {name: (COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]) for i, name in enumerate(ESTIMATORS)}
     style |= {name: (COLOURS[i], MARKERS[i]) for i, name in enumerate(KERNELS)}

@@ -69,8 +69,8 @@ def losses(args) -> pd.DataFrame:
     tables = []
     for n, d in CELLS:
         run = {"n_trials": args.trials, "store": store(args, f"risk-{n}-{d}"), "workers": args.workers}
-        tables.append(risk_study("mixture", ESTIMATORS, KERNELS, n, d, **run).frame())
-        special = risk_study("mixture", SPECIAL, {"gaussian": Gaussian()}, n, d, oracle=False, **run).frame()
+        tables.append(risk_study("mixture", ESTIMATORS, KERNELS, n, d, **run).to_frame())
+        special = risk_study("mixture", SPECIAL, {"gaussian": Gaussian()}, n, d, oracle=False, **run).to_frame()
         tables.append(special.query("estimator != 'kme'"))
         best = loss_path("fkmse", LAM_COV, "lam_cov", kernel=Gaussian(), n=n, d=d, **run).hindsight()
         row = {"kernel": "gaussian", "n": n, "d": d, "estimator": "fkmse, best lam", **best}
@@ -126,7 +126,7 @@ def picture(args, table: pd.DataFrame):
     """Draw the risk relative to kme for every kernel, and the loss along the amount of shrinkage."""
     from matplotlib.figure import Figure
 
-    from shrinktest.power.plots import COLOURS, MARKERS
+    from shrinktest.plots.studies import COLOURS, MARKERS
 
     figure = Figure(figsize=(17, 8.5), layout="constrained")
     above, below = figure.subplots(2, 4)

@@ -113,7 +113,7 @@ def picture(results: pd.DataFrame, differences: pd.DataFrame, pairs):
     from matplotlib.patches import Rectangle
     from sklearn.datasets import load_digits
 
-    from shrinktest.power.plots import COLOURS
+    from shrinktest.plots.studies import COLOURS
 
     figure = Figure(figsize=(13, 4.4), layout="constrained")
     panels = figure.subplots(1, 3, width_ratios=(1, 1.7, 1.7))

@@ -157,7 +157,7 @@ def picture(results: pd.DataFrame):
     from matplotlib.figure import Figure
     from scipy.stats import t
 
-    from shrinktest.power.plots import COLOURS, MARKERS
+    from shrinktest.plots.studies import COLOURS, MARKERS
 
     freedoms = list(results["freedom"].unique())
     figure = Figure(figsize=(5 * len(freedoms) + 1.5, 4.4), layout="constrained")

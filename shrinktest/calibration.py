@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from shrinktest._check import as_rng, check_signature, choice, count, flag, level, listed
+from shrinktest._check import check_signature, choice, count, level, listed
 from shrinktest._hints import hinted
-from shrinktest._parallel import n_workers
 from shrinktest.conditional.given import null_given
 from shrinktest.data.read import XY, read_samples, read_variables
 from shrinktest.data.tables import categories, is_table, names_for, stacked, taken
 from shrinktest.permutations.design import PermutationDesign
-from shrinktest.power.arguments import several, trial_numbers
-from shrinktest.power.other_tests import AnyTest, as_pvalue, known_test, known_tests
-from shrinktest.power.trials import once_heard, run_trials
+from shrinktest.power.compared import AnyTest, as_levels, as_pvalue, known_test, known_tests
+from shrinktest.power.designs.base import function_name
+from shrinktest.power.trials import as_run, run_trials, seed_from, trial_numbers
 from shrinktest.results.calibration import CalibrationResult
 from shrinktest.results.info import INDEPENDENCE, TWO_SAMPLE, kind_of
 
@@ -84,7 +82,7 @@ def calibrate(
         :class:`~shrinktest.power.AnyTest` gets one for every data set.
     workers : int, optional
         Processes; default all usable cores, or what ``joblib.parallel_config`` says.  If the test itself uses threads,
-        give ``workers=1`` to one of the two.
+        set ``workers=1`` in one of the two.
     progress : bool, default False
         Show a progress bar.
 
@@ -106,10 +104,9 @@ def calibrate(
 
     At most (1 - confidence) / 2 of pipelines that keep their level given these values, as permutation and rank tests
     do, are flagged as anti-conservative at any one level, by Clopper and Pearson's interval [CP34].  A test that is
-    exact only on average over data sets is flagged more often with few observations: with 1000 trials the t test of two
-    samples of 5 normal observations at 0.01, 0.05 and 0.1 in 15%, 9% and 7% of data sets, and of two samples of 10 in
-    less than 1%.  With numbers in ``given`` a flag is only a hint: the t test of a partial correlation, exact for its
-    normal data, was flagged at some level in 15%, 12%, 14% and 10% of data sets with 20, 30, 50 and 100 rows.
+    exact only on average over data sets is flagged more often: the t test of two samples of 5 normal observations at
+    0.05 in 9% of data sets, of two samples of 10 in less than 1%.  With numbers in ``given`` a flag is only a hint: the
+    t test of a partial correlation, exact for its normal data, was flagged in 10% to 15% of data sets.
 
     Examples
     --------
@@ -135,19 +132,16 @@ def calibrate(
             raise TypeError(f"test must be a function (X, Y) -> p-value, or one of {names}; found {test!r}")
         check_signature(test, ("X", "Y"), "test must be a function (X, Y) -> p-value")
     trials = len(trial_numbers(count(n_trials, "n_trials", minimum=1)))
-    levels = tuple(sorted({level(alpha, "alphas") for alpha in several(alphas, Real, "alphas")}))
-    confidence = level(confidence, "confidence")
-    jobs, progress = None if workers is None else n_workers(workers), flag(progress, "progress")
-    generator = as_rng(rng)
-    seed = int(rng) if isinstance(rng, int | np.integer) else int.from_bytes(generator.bytes(16), "little")
+    levels, confidence = as_levels(alphas), level(confidence, "confidence")
+    seed, run = seed_from(rng), as_run(workers, progress)
     pipeline = _read(test, X, Y, kind, nan_policy, given, blocks=blocks, paired=paired, groups=groups, shift=shift)
-    run = once_heard(pipeline, 0, seed)  # errors show before anything is sent to other processes
+    pipeline(0, seed)  # errors show before anything is sent to other processes
     pvalues = np.full(trials, np.nan)
 
     def keep(result: tuple[int, float]) -> None:
         pvalues[result[0]] = result[1]
 
-    run_trials(run, [(i, seed) for i in range(trials)], keep, total=trials, workers=jobs, progress=progress)
+    run_trials(pipeline, [(i, seed) for i in range(trials)], keep, total=trials, **run)
     words, estimated = pipeline.restriction.words(sum(pipeline.sizes)), pipeline.explained is not None
     return CalibrationResult(
         pvalues=pvalues,
@@ -196,9 +190,8 @@ class _Pipeline:
 
 
 def _name_of(test: Callable[..., Any]) -> str:
-    name = getattr(getattr(test, "func", test), "__qualname__", None) or repr(test)  # a partial has a func
-    name = name.rpartition("<locals>.")[2]  # not where it was defined
-    return "your test" if name == "<lambda>" else str(name)
+    name = function_name(getattr(test, "func", test)).rpartition("<locals>.")[2]  # not where it was defined
+    return "your test" if name == "<lambda>" else name
 
 
 def _read(test: Any, X: Any, Y: Any, kind: str, nan_policy: str, given: Any, **design: Any) -> _Pipeline:

@@ -16,7 +16,7 @@ WIDTH = 110  # of the help, in letters
 
 #: Parameters that only Python has, or that a command gives by itself.
 _PYTHON_ONLY = {"names", "permutations", "propensity", "transform", "regressor", "x_given_z", "test_options", "kind",
-                "test", "with_null", "interval", "Y"}  # fmt: skip
+                "test", "with_null", "Y"}  # fmt: skip
 #: Options of parameters that have another name on the command line; several parameters may share an option.
 SPELLED = {
     **{"rng": "seed", "n_resamples": "resamples", "n_trials": "trials", "sample_sizes": "n", "column_types": "types"},

@@ -1,7 +1,7 @@
 """Power studies: how often a test rejects, and how many observations it needs."""
 
 from shrinktest.power import designs
-from shrinktest.power.other_tests import KNOWN_TESTS, AnyTest
+from shrinktest.power.compared import KNOWN_TESTS, AnyTest
 from shrinktest.power.result import PowerStudyResult
 from shrinktest.power.sample_size import solve_sample_size
 from shrinktest.power.sample_size_result import SampleSizeResult

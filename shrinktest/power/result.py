@@ -11,9 +11,8 @@ import numpy as np
 
 from shrinktest._check import choice, level, output_path
 from shrinktest.permutations.stopping import Curtailed, Stopping
-from shrinktest.power.arguments import permutes
+from shrinktest.power.compared import AnyTest, permutes
 from shrinktest.power.designs import Design
-from shrinktest.power.other_tests import AnyTest
 from shrinktest.power.trials import Row
 from shrinktest.results.base import Result
 from shrinktest.results.info import KINDS
@@ -23,15 +22,34 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-#: Intervals for a proportion, as statsmodels calls them, and their names.
-INTERVALS = {"beta": "Clopper-Pearson", "wilson": "Wilson"}
-
 _ERROR = 0.05  # of every interval: they cover 95%
 
 
+class StudyResult(Result):
+    """Result of a study of several estimators, whose ``table`` has rates or means."""
+
+    estimators: Mapping[str, Any]
+
+    def check_labels(self, a: str, b: str) -> None:
+        """Raise ValueError unless two labels are of this study."""
+        for name, label in (("a", a), ("b", b)):
+            choice(label, tuple(self.estimators), name)
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """Return ``to_frame`` as CSV, or None if it is written to a file."""
+        target = path if path is None or hasattr(path, "write") else output_path(path, "path")
+        return self.to_frame().to_csv(target, index=False, lineterminator="\n")
+
+
+def first_to_last(values: Iterable[int]) -> str:
+    """Return the smallest and the largest number in words."""
+    ordered = sorted(set(values))
+    return " to ".join(map(str, ordered[:: len(ordered) - 1 or 1]))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class PowerStudyResult(Result):
-    """Result of a power study: power and level of every test, with 95% intervals.
+class PowerStudyResult(StudyResult):
+    """Result of a power study: power and level of every test, with 95% intervals (Clopper-Pearson).
 
     Attributes
     ----------
@@ -46,8 +64,6 @@ class PowerStudyResult(Result):
         Permutations per test.
     seed : int
         Seed of the study; ``power_study(..., rng=seed)`` repeats it.
-    interval : str
-        "beta" (Clopper-Pearson) or "wilson".
     stopping : Stopping or None
         The rule by which the tests drew fewer permutations.
 
@@ -70,17 +86,7 @@ class PowerStudyResult(Result):
     alphas: tuple[float, ...]
     n_resamples: float
     seed: int
-    interval: str = "beta"
     stopping: Stopping | None = None
-
-    def __post_init__(self) -> None:
-        known = self.stopping.alphas if isinstance(self.stopping, Curtailed) else self.alphas
-        for alpha in self.alphas:
-            if alpha not in known:
-                levels = ", ".join(f"{level:g}" for level in known)
-                raise ValueError(
-                    f"the tests stopped once decided at {levels}; their decisions at alpha={alpha:g} are not known"
-                )
 
     @classmethod
     def from_rows(cls, rows: Iterable[Row], *, estimators: Mapping[str, Any], **study: Any) -> Self:
@@ -90,7 +96,7 @@ class PowerStudyResult(Result):
         place = {label: i for i, label in enumerate(estimators)}
         ordered = sorted(rows, key=lambda row: (*row[:3], place[row[3]]))
         pvalues = pd.DataFrame(ordered, columns=["n", "null", "trial", "estimator", "pvalue", "seconds"])
-        return cls(pvalues=pvalues, estimators=estimators, **study)
+        return cls(pvalues=pvalues.astype({"null": bool}), estimators=estimators, **study)
 
     def __repr__(self) -> str:
         sizes, trials = (sorted(set(self.pvalues[name])) for name in ("n", "trial"))
@@ -116,11 +122,21 @@ class PowerStudyResult(Result):
             for n, cell in tests[tests["estimator"] == label].groupby("n"):
                 for alpha in self.alphas:
                     rejected, trials = int((cell["pvalue"] <= alpha).sum()), len(cell)
-                    low, high = proportion_confint(rejected, trials, alpha=_ERROR, method=self.interval)
+                    low, high = proportion_confint(rejected, trials, alpha=_ERROR, method="beta")
                     numbers = rejected / trials, float(low), float(high), trials, cell["seconds"].mean()
                     rows.append((repr(self.design), label, n, alpha, *numbers))
         columns = ["design", "estimator", "n", "alpha", "power", "low", "high", "trials", "seconds"]
         return pd.DataFrame(rows, columns=columns)
+
+    def _at(self, alpha: float | None) -> Self:
+        """Return the result at one level, by default the smallest."""
+        alpha = self.alphas[0] if alpha is None else level(alpha)
+        if isinstance(self.stopping, Curtailed) and alpha not in self.stopping.alphas:
+            levels = ", ".join(f"{level:g}" for level in self.stopping.alphas)
+            raise ValueError(
+                f"the tests stopped once decided at {levels}; their decisions at alpha={alpha:g} are not known"
+            )
+        return replace(self, alphas=(alpha,))
 
     def compare(self, a: str, b: str, alpha: float | None = None) -> pd.DataFrame:
         """Difference of the powers of two tests, with interval and p-value, paired over the trials of the design.
@@ -154,9 +170,8 @@ class PowerStudyResult(Result):
         from statsmodels.stats.contingency_tables import mcnemar
         from statsmodels.stats.multitest import multipletests
 
-        for name, label in (("a", a), ("b", b)):
-            choice(label, tuple(self.estimators), name)
-        alphas = self.alphas if alpha is None else replace(self, alphas=(level(alpha),)).alphas
+        self.check_labels(a, b)
+        alphas = self.alphas if alpha is None else self._at(alpha).alphas
         tests = self.pvalues[~self.pvalues["null"]]
         paired = tests.pivot(index=["n", "trial"], columns="estimator", values="pvalue")
         rows = []
@@ -173,11 +188,11 @@ class PowerStudyResult(Result):
 
     def plot(self, ax: Axes | None = None, alpha: float | None = None) -> Axes:
         """Draw power curves with intervals and, dashed, levels (matplotlib), at the smallest alpha or this one."""
-        from shrinktest.power.plots import plot_power
+        from shrinktest.plots.studies import plot_power
 
-        return plot_power(self, ax, self.alphas[0] if alpha is None else alpha)
+        return plot_power(self._at(alpha), ax, KINDS[self.design.test].counted)
 
-    def frame(self) -> pd.DataFrame:
+    def to_frame(self) -> pd.DataFrame:
         """Return all rates: design, estimator, n, alpha, null, power (level, if null), low, high, trials."""
         import pandas as pd
 
@@ -185,83 +200,49 @@ class PowerStudyResult(Result):
         rates = pd.concat([self._rates(null).assign(null=null) for null in nulls], ignore_index=True)
         return rates[["design", "estimator", "n", "alpha", "null", "power", "low", "high", "trials"]]
 
-    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """Return ``frame`` as CSV, or None if it is written to a file."""
-        target = path if path is None or hasattr(path, "write") else output_path(path, "path")
-        return self.frame().to_csv(target, index=False, lineterminator="\n")
-
-    def to_markdown(self) -> str:
-        """Return power and level side by side as a Markdown table."""
-        header, *rows = self._cells()
-        return Table(rows, "lr", header).as_markdown()
-
-    def to_latex(self) -> str:
-        """Return power and level side by side as a LaTeX ``tabular`` with booktabs rules."""
-        from statsmodels.iolib.table import SimpleTable
-
-        header, *rows = self._cells()
-        numbers = {"data_aligns": "r" * (len(header) - 1), "stub_align": "l", "header_align": "r"}
-        table = [row[1:] for row in rows], header[1:], [row[0] for row in rows]
-        return str(SimpleTable(*table, ltx_fmt=numbers).as_latex_tabular(center=False))
-
     def summary(self) -> Summary:
         """Return the settings, and power and level side by side with their intervals, as text."""
-        trials = sorted(set(self._rates(False)["trials"]))
+        powers = self._rates(False)
+        keys = ["estimator", "n", "alpha"]
+        levels = self._rates(True).set_index(keys)
+        rows = []
+        for _, power in powers.iterrows():
+            key = tuple(power[keys])
+            null = _shown(levels.loc[key]) if key in levels.index else ["-", "-"]
+            rows.append([key[0], str(key[1]), f"{key[2]:g}", *_shown(power), *null, str(power["trials"])])
         others = any(isinstance(test, AnyTest) for test in self.estimators.values())
         drawn = f"Permutations:  {self.n_resamples}{f', {self.stopping}' if self.stopping else ''}; seed {self.seed}"
         head = (
             f"Power of {self.design.test} tests" if others else f"Power of the kernel {self.design.test} test",
             f"Design:        {self.design!r}",
-            f"Trials:        {' to '.join(map(str, trials[:: len(trials) - 1 or 1]))} per sample size, paired",
+            f"Trials:        {first_to_last(powers['trials'])} per sample size, paired",
             drawn if any(map(permutes, self.estimators.values())) else f"Seed:          {self.seed}",
-            f"Intervals:     95% {INTERVALS[self.interval]}",
+            "Intervals:     95% Clopper-Pearson",
         )
-        (_, *names), *rows = self._cells()
-        return Summary.of(Table(rows, "lr", ["", *names], gap="  ", heads="r"), head=head)
+        names = ["", "n", "alpha", "power", "95% interval", "level", "95% interval", "trials"]
+        return Summary.of(Table(rows, "lr", names, gap="  ", heads="r"), head=head)
 
     def paragraph(self, alpha: float | None = None) -> str:
-        """Return two to four sentences for a protocol or an article, at the smallest level or this one.
-
-        Examples
-        --------
-        >>> from shrinktest.power import power_study
-        >>> study = {"n_trials": 50, "n_resamples": 99, "workers": 1, "progress": False}
-        >>> print(power_study("mean-shift", "kme", [10, 30], **study).paragraph())
-        Power was estimated by simulation: 50 data sets at each sample size (n = 10, 30 observations in X) from
-        MeanShift() were tested at level 0.05 by a two-sample test with 99 permutations each. Power with 95% intervals:
-        kme 16.0% [7.2%, 29.1%] at n = 10 and 70.0% [55.4%, 82.1%] at n = 30. Without an effect, the tests rejected in
-        ...% to ...% of data sets. Software: shrinktest ..., seed 0.
-        """
-        at = self if alpha is None else replace(self, alphas=(level(alpha),))
-        at = replace(at, alphas=at.alphas[:1])
+        """Return two to four sentences for a protocol or an article, at the smallest level or this one."""
+        at = self._at(alpha)
         sizes = sorted(set(self.pvalues["n"]))
+        powers, levels = at.table, at.size_table["level"]
         clauses = []
         for label in self.estimators:
-            rates = at.table.query("estimator == @label")
-            powers = [f"{rate_words(row)} at n = {row['n']}" for _, row in rates.iterrows()]
-            clauses.append(f"{label} {' and '.join(powers[:: len(powers) - 1 or 1])}")
+            rates = [
+                f"{rate_words(row)} at n = {row['n']}" for _, row in powers.query("estimator == @label").iterrows()
+            ]
+            clauses.append(f"{label} {' and '.join(rates[:: len(rates) - 1 or 1])}")
         permuted = f" with {self.n_resamples} permutations each" if any(map(permutes, self.estimators.values())) else ""
-        levels = at.size_table["level"]
         null = f" Without an effect, the tests rejected in {levels.min():.1%} to {levels.max():.1%} of data sets."
-        kind, trials = KINDS[self.design.test], int(at.table["trials"].max())
+        kind = KINDS[self.design.test]
         return (
-            f"Power was estimated by simulation: {trials} data sets at each sample size (n = "
+            f"Power was estimated by simulation: {powers['trials'].max()} data sets at each sample size (n = "
             f"{', '.join(map(str, sizes))} {self.design.unit or kind.counted}) from {self.design.described} were "
             f"tested at level {at.alphas[0]:g} by {kind.described}{permuted}. Power with 95% intervals: "
             f"{'; '.join(clauses)}."
             f"{null if len(levels) else ''} Software: shrinktest {self.versions['shrinktest']}, seed {self.seed}."
         )
-
-    def _cells(self) -> list[list[str]]:
-        """Header and rows of the table that people read."""
-        keys, powers = ["estimator", "n", "alpha"], self._rates(False)
-        levels = self._rates(True).set_index(keys)
-        rows = [["estimator", "n", "alpha", "power", "95% interval", "level", "95% interval", "trials"]]
-        for _, power in powers.iterrows():
-            key = tuple(power[keys])
-            null = _shown(levels.loc[key]) if key in levels.index else ["-", "-"]
-            rows.append([key[0], str(key[1]), f"{key[2]:g}", *_shown(power), *null, str(power["trials"])])
-        return rows
 
 
 def _shown(rate: Any) -> list[str]:
@@ -269,12 +250,12 @@ def _shown(rate: Any) -> list[str]:
 
 
 def rate_words(rate: Any) -> str:
-    """A rate and its interval in percent."""
+    """Return a rate and its interval in percent."""
     return f"{100 * rate['power']:.1f}% [{100 * rate['low']:.1f}%, {100 * rate['high']:.1f}%]"
 
 
 def paired_difference(both: int, only_a: int, only_b: int, neither: int) -> tuple[float, float, float]:
-    """Difference of two paired proportions and its interval, by the score test of [T98] section 3."""
+    """Return the difference of two paired proportions and its interval, by the score test of [T98] section 3."""
     from scipy.optimize import brentq
     from scipy.stats import norm
 
@@ -285,7 +266,7 @@ def paired_difference(both: int, only_a: int, only_b: int, neither: int) -> tupl
     far = float(norm.ppf(1.0 - _ERROR / 2.0)) ** 2
 
     def beyond(value: float) -> float:
-        """Above 0 if the test rejects that the difference is ``value``."""
+        """Return a number above 0 if the test rejects that the difference is ``value``."""
         # the share of trials in which b alone rejects, as likely as it can be if this is the difference
         linear = (2.0 * n - net) * value - only_a - only_b
         share = (max(0.0, linear**2 + 8.0 * n * only_b * value * (1.0 - value)) ** 0.5 - linear) / (4.0 * n)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+_ASSUMED = "This assumes that the effect in the pilot study is the true effect."
+
 
 @dataclass(frozen=True, eq=False)
 class PowerCurve:
@@ -51,14 +53,14 @@ class PowerCurve:
         return cls(np.asarray(model.params), np.asarray(model.cov_params()))
 
     def power(self, n: Any) -> np.ndarray:
-        """Power at sizes ``n``."""
+        """Return the power at sizes ``n``."""
         from scipy.stats import norm
 
         a, b = self.coefficients
         return np.asarray(norm.cdf(a + b * np.sqrt(np.asarray(n, dtype=np.float64))))
 
     def band(self, n: int, confidence: float) -> tuple[float, float]:
-        """Interval for the power at one size."""
+        """Return the interval for the power at one size."""
         from scipy.stats import norm
 
         row = np.array([1.0, np.sqrt(n)])
@@ -81,7 +83,7 @@ class PowerCurve:
         return int(np.clip(np.ceil(root**2 - 1e-9), smallest, largest))
 
     def interval(self, power: float, confidence: float) -> tuple[float, float]:
-        """Fieller's interval for ((z - a) / b)^2: the sizes whose fitted probit is not significantly off z."""
+        """Return Fieller's interval for ((z - a) / b)^2: sizes whose fitted probit is not significantly off z."""
         from scipy.stats import norm
 
         (a, b), covariance = self.coefficients, self.covariance
@@ -97,6 +99,18 @@ class PowerCurve:
         return float(ends[0] ** 2), float(ends[1] ** 2)
 
 
+def rates_by_size(counts: Mapping[int, tuple[int, int]]) -> pd.DataFrame:
+    """Return power and interval at every size, from (trials, rejections)."""
+    import pandas as pd
+    from statsmodels.stats.proportion import proportion_confint
+
+    rows = []
+    for n, (trials, rejected) in sorted(counts.items()):
+        low, high = proportion_confint(rejected, trials, method="beta")
+        rows.append({"n": n, "power": rejected / trials, "low": low, "high": high, "trials": trials})
+    return pd.DataFrame(rows)
+
+
 @dataclass(frozen=True, eq=False)
 class SampleSizeResult(Result):
     """The sample size that reaches a power, with its uncertainty and the trials behind it.
@@ -106,13 +120,10 @@ class SampleSizeResult(Result):
     n : int
         Smallest size of the first sample (or number of pairs) with the required power, by the fitted curve.
     low, high : float
-        Confidence interval for where the curve reaches the power; ``n`` is the next whole number.  ``high`` is infinite
-        if the trials cannot tell.  Both are ``n`` if that is the smallest size that can be tested, and it has the power
-        already by the lower limit of its interval.
-    confidence : float
-        Confidence of the intervals.
-    power, alpha : float
-        The required power and the level.
+        Confidence interval for where the curve reaches the power; ``high`` is infinite if the trials cannot tell.  Both
+        are ``n`` if that is the smallest size that can be tested.
+    confidence, power, alpha : float
+        Confidence of the intervals, required power, and level.
     estimator : str
         The label of the estimator or the test.
     design : Design
@@ -165,55 +176,43 @@ class SampleSizeResult(Result):
     def __repr__(self) -> str:
         return f"SampleSizeResult(n={self.n}, low={self.low:.4g}, high={self.high:.4g}, power={self.power:g})"
 
-    @property
-    def coefficients(self) -> tuple[float, float]:
-        """(a, b) of the fitted power curve, Phi(a + b sqrt(n))."""
-        a, b = self.curve.coefficients
-        return float(a), float(b)
-
     def fitted_power(self, n: Any) -> np.ndarray:
         """Return the power at sizes ``n`` by the fitted curve."""
         return self.curve.power(n)
 
     def summary(self) -> Summary:
         """Return the answer in words, the check, and the trials behind the answer, as text."""
-        reached, level = self._rates()
+        words = self._words()
         kind = KINDS[self.design.test]
         effects = {CHANGE.name: "change", SYMMETRY.name: "asymmetry"}
-        sought = "difference" if kind.several_samples else effects.get(kind.name, "dependence")
-        finds = f"shows {self.shown} if there is no effect" if self.shown else f"finds the {sought}"
-        band = self.curve.band(self.n, self.confidence)
-        power = float(self.fitted_power(self.n))
-        source = self._source().partition(" (")[0] if isinstance(self.design, FromData) else self._source()
-        sources = f"{int(self.table['trials'].sum())} data sets {source}"
-        size = f"The smallest sample size with {percent(self.power)} power is {self.n} ({sources})."
+        effect = "difference" if kind.several_samples else effects.get(kind.name, "dependence")
+        finds = f"shows {self.shown} if there is no effect" if self.shown else f"finds the {effect}"
+        low, high = self.curve.band(self.n, self.confidence)
+        power, goal = 100 * float(self.fitted_power(self.n)), percent(self.power)
+        source = words["source"].partition(" (")[0] if isinstance(self.design, FromData) else words["source"]
+        sources = f"{words['trials']} data sets {source}"
+        size = f"The smallest sample size with {goal} power is {self.n} ({sources}). "
+        size += f"Its {percent(self.confidence)} interval is {words['interval']}."
         if self.low == self.high:
-            size = (
-                f"This is the smallest size that can be tested, and it has {percent(self.power)} power already "
-                f"({sources})."
-            )
-        else:
-            size += f" Its {percent(self.confidence)} interval is {self._interval()}."
-        answer = (
-            f"{size} With {self._sizes()} the {self.estimator} test {finds}, at level {self.alpha:g}, in about "
-            f"{100 * power:.0f}% of studies [{100 * band[0]:.0f}%, {100 * band[1]:.0f}%]."
-        )
-        without = "in the design itself" if self.shown else "without an effect"
+            size = f"This is the smallest size that can be tested, and it has {goal} power already ({sources})."
         check = (
-            f"Check with {int(reached['trials'])} further data sets of this size: the test rejects in "
-            f"{rate_words(reached)}, and {without} in {rate_words(level)}."
+            f"Check with {words['checked']} further data sets of this size: the test rejects in {words['reached']}, "
+            f"and {words['without']} in {words['level']}."
         )
-        parts = [answer, check]
-        if not self.agrees:
-            parts.append(
-                f"This does not agree with the {100 * power:.0f}% above, nor did the {self.checks - 1} checks before. "
-                "Do not rely on this size; look at the power around it with power_study."
-            )
-        elif self.checks > 1:
+        if self.agrees and self.checks > 1:
             earlier = "One earlier one did not; its data" if self.checks == 2 else "Earlier ones did not; their data"
-            parts[1] += f" The check agrees. {earlier} were added and the size was fitted again."
-        if isinstance(self.design, FromData):
-            parts.append("This assumes that the effect in the pilot study is the true effect.")
+            check += f" The check agrees. {earlier} were added and the size was fitted again."
+        doubt = (
+            f"This does not agree with the {power:.0f}% above, nor did the {self.checks - 1} checks before. "
+            "Do not rely on this size; look at the power around it with power_study."
+        )
+        parts = [
+            f"{size} With {words['sizes']} the {self.estimator} test {finds}, at level {self.alpha:g}, in about "
+            f"{power:.0f}% of studies [{100 * low:.0f}%, {100 * high:.0f}%].",
+            check,
+            *([] if self.agrees else [doubt]),
+            *([_ASSUMED] if isinstance(self.design, FromData) else []),
+        ]
         rows = [
             [str(row.n), *(f"{share:.3f}" for share in (row.power, row.low, row.high)), str(row.trials)]
             for row in self.table.itertuples()
@@ -223,66 +222,49 @@ class SampleSizeResult(Result):
         return Summary.of(table, head=[*text, ""])
 
     def paragraph(self) -> str:
-        """Return two to four sentences for a protocol: design, test, level, power with interval, software.
-
-        Examples
-        --------
-        >>> from shrinktest.power import solve_sample_size
-        >>> from shrinktest.power.designs import MeanShift
-        >>> answer = solve_sample_size(MeanShift(dimension=1, shift=1.0), n_trials=100, n_resamples=39, workers=1)
-        >>> print(answer.paragraph())
-        The sample size was determined by simulation: ... data sets drawn from MeanShift(dimension=1) were tested by a
-        two-sample test (kme, 39 permutations, level 0.05). The smallest size with 80% power is ... observations in each
-        sample (95% interval ... to ...). In 200 further data sets of this size the power was ...% [...%, ...%] and,
-        without an effect, the rejection rate ...% [...%, ...%] (95% intervals). Software: shrinktest ..., seed 0.
-        """
-        reached, level = self._rates()
-        kind = KINDS[self.design.test]
+        """Return two to four sentences for a protocol: design, test, level, power with interval, software."""
+        words = self._words()
         permuted = f", {self.n_resamples:g} permutations" if self.n_resamples else ""
-        source = self._source().replace("your pilot", "pilot")
-        interval = "" if self.low == self.high else f" ({percent(self.confidence)} interval {self._interval()})"
+        interval = "" if self.low == self.high else f" ({percent(self.confidence)} interval {words['interval']})"
         claimed = f" to show {self.shown}" if self.shown else ""
-        twin = "in the design itself" if self.shown else "without an effect"
-        text = (
-            f"The sample size was determined by simulation: {int(self.table['trials'].sum())} data sets {source} were "
-            f"tested by {kind.described} ({self.estimator}{permuted}, level {self.alpha:g}){claimed}. "
-            f"The smallest size with {percent(self.power)} power is {self._sizes()}{interval}. "
-            f"In {int(reached['trials'])} further data sets of this size the power was {rate_words(reached)} and, "
-            f"{twin}, the rejection rate {rate_words(level)} (95% intervals). "
-            f"Software: shrinktest {self.versions['shrinktest']}, seed {self.seed}."
+        assumed = f"{_ASSUMED} " if isinstance(self.design, FromData) else ""
+        return (
+            f"The sample size was determined by simulation: {words['trials']} data sets "
+            f"{words['source'].replace('your pilot', 'pilot')} were tested by {KINDS[self.design.test].described} "
+            f"({self.estimator}{permuted}, level {self.alpha:g}){claimed}. "
+            f"The smallest size with {percent(self.power)} power is {words['sizes']}{interval}. "
+            f"In {words['checked']} further data sets of this size the power was {words['reached']} and, "
+            f"{words['without']}, the rejection rate {words['level']} (95% intervals). "
+            f"{assumed}Software: shrinktest {self.versions['shrinktest']}, seed {self.seed}."
         )
-        if isinstance(self.design, FromData):
-            text = text.replace(
-                " Software:", " This assumes that the effect in the pilot study is the true effect. Software:"
-            )
-        return text
 
-    def _rates(self) -> tuple[Any, Any]:
-        """Power and level of the check."""
+    def _words(self) -> dict[str, str]:
+        """Return what the summary and the paragraph share."""
         null = self.check["null"]
-        return self.check.loc[~null].iloc[0], self.check.loc[null].iloc[0]
-
-    def _interval(self) -> str:
-        return f"{math.ceil(self.low)} " + (f"to {math.ceil(self.high)}" if self.high < math.inf else "or more")
-
-    def _source(self) -> str:
-        """Source of the data sets."""
+        reached, level = self.check.loc[~null].iloc[0], self.check.loc[null].iloc[0]
         design = self.design.null() if self.shown else self.design
-        twin = "the null twin of " if self.shown else ""
-        return f"{'resampled' if isinstance(design, FromData) else 'drawn'} from {twin}{design.described}"
-
-    def _sizes(self) -> str:
-        """The answer in words."""
+        resampled = "resampled" if isinstance(design, FromData) else "drawn"
         kind = KINDS[self.design.test]
         unit = self.design.unit or kind.unit
+        upper = f"to {math.ceil(self.high)}" if self.high < math.inf else "or more"
+        sizes = f"{' + '.join(map(str, self.sizes))} {unit}"
         if not kind.several_samples:
-            return f"{self.n} {unit}"
-        if len(set(self.sizes)) == 1:
-            return f"{self.n} {unit} in each sample"
-        return f"{' + '.join(map(str, self.sizes))} {unit}"
+            sizes = f"{self.n} {unit}"
+        elif len(set(self.sizes)) == 1:
+            sizes = f"{self.n} {unit} in each sample"
+        return {
+            "trials": str(int(self.table["trials"].sum())),
+            "source": f"{resampled} from {'the null twin of ' if self.shown else ''}{design.described}",
+            "sizes": sizes,
+            "interval": f"{math.ceil(self.low)} {upper}",
+            "checked": str(int(reached["trials"])),
+            "reached": rate_words(reached),
+            "level": rate_words(level),
+            "without": "in the design itself" if self.shown else "without an effect",
+        }
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the fitted power curve, the trials, and the solution with its interval (matplotlib)."""
-        from shrinktest.power.plots import plot_sample_size
+        from shrinktest.plots.studies import plot_sample_size
 
         return plot_sample_size(self, ax)

@@ -5,33 +5,32 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Mapping
-from numbers import Integral, Real
+from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from shrinktest._check import as_rng, choice, count, flag, level, listed, resample_count, to_plain
+from shrinktest._check import as_rng, flag, listed, resample_count, to_plain
 from shrinktest._hints import hinted
-from shrinktest._parallel import n_workers
 from shrinktest._warn import warn_user
 from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.design import TooFewPermutations
 from shrinktest.permutations.stopping import Curtailed, as_stopping
-from shrinktest.power.arguments import (
+from shrinktest.power.compared import (
+    AnyTest,
     Compared,
+    as_compared,
+    as_levels,
+    as_sizes,
     brings_kernels,
-    named_tests,
+    named_members,
     options_of,
     permutes,
-    seed_of,
-    several,
-    trial_numbers,
 )
 from shrinktest.power.designs import Design, as_design
-from shrinktest.power.other_tests import AnyTest
-from shrinktest.power.result import INTERVALS, PowerStudyResult
-from shrinktest.power.trials import POWER, Row, Store, check_store, run_trials
+from shrinktest.power.result import PowerStudyResult
+from shrinktest.power.trials import POWER, Row, as_run, check_store, run_study, trial_numbers
 from shrinktest.results.conclude import enough
 from shrinktest.results.info import KINDS
 
@@ -54,7 +53,6 @@ def power_study(
     store: str | os.PathLike[str] | None = None,
     workers: int | None = None,
     progress: bool = True,
-    interval: str = "beta",
 ) -> PowerStudyResult:
     """Estimate the power of tests and their level (Type I error) by simulation: kernel tests and any others.
 
@@ -69,7 +67,7 @@ def power_study(
         combine several: "auto", a list within the sequence or the dict, or keyword arguments of the test, such as
         ``{"narrow and wide": {"estimator": ["kme", "skmse"], "bandwidth": ["0.5 * median", "2 * median"]}}``.
         Any other test: a function ``(X, Y)`` or ``(X, Y, rng)`` that returns a p-value, such as the tests of
-        scipy.stats, :class:`~shrinktest.power.AnyTest`, or one of the names below.
+        scipy.stats, :class:`~shrinktest.power.AnyTest`, or a name of :doc:`/power`, such as "ks_2samp".
     sample_sizes : int or sequence of int
         Numbers of observations in X; the design gives those in Y.
     alphas : float or sequence of float
@@ -85,10 +83,8 @@ def power_study(
     with_null : bool, default True
         Also run the design's null twin, the same data without an effect, which shows the level of the tests.
     test_options : dict, optional
-        Keyword arguments for kernel tests: ``kernel``, ``bandwidth`` (two samples), ``kernel_x``, ``kernel_y``,
-        ``bandwidth_x``, ``bandwidth_y`` (independence), ``form``, ``gram``, ``rank``; ``comparison``, ``weights`` (k
-        samples); ``kernels``, ``bandwidths`` (joint independence); also ``paired``, ``shift``, and ``blocks`` and
-        ``groups`` for studies of one sample size.  "auto" and other ensembles keep their kernels and bandwidths.
+        Keyword arguments for the kernel test of the design, such as ``kernel``, ``bandwidth``, ``form`` or ``paired``.
+        "auto" and other ensembles keep their kernels and bandwidths.
     rng : int, None, SeedSequence, BitGenerator or Generator, default 0
         Seed of the study.  None takes the seed of the store or, for a new one, fresh entropy.
     store : str or path, optional
@@ -99,8 +95,6 @@ def power_study(
         ``joblib.parallel_config("dask")`` the trials run on the cluster.  The result is the same for any number.
     progress : bool, default True
         Show a progress bar.
-    interval : {"beta", "wilson"}
-        95% intervals: "beta" (Clopper-Pearson) covers at least 95% of the time, "wilson" about 95%.
 
     Returns
     -------
@@ -108,23 +102,10 @@ def power_study(
         ``result.table``, ``result.size_table``, ``result.compare(a, b)``, ``result.plot()``, ``result.summary()``,
         ``result.paragraph()``.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For invalid arguments, and for a store that is damaged or of another study, which is left as it is.
-    OSError
-        For a store that cannot be opened or written to.
-
-    Warns
-    -----
-    UserWarning
-        If a sample size has too few different permutations to reject at one of the levels.
-
     See Also
     --------
     solve_sample_size : How many observations a given power needs.
     calibrate : Whether a test keeps its level on your own data.
-    two_sample_test, independence_test : The tests themselves.
     shrinktest.power.merge : One study from parts that ran on several machines.
 
     Notes
@@ -133,11 +114,6 @@ def power_study(
     The random streams of a trial are ``SeedSequence(seed, spawn_key=(n, null, trial, stream))``, with stream 0 for
     data, 1 for permutations and 2 for other tests, so that the result depends neither on the order of trials nor on
     what else is compared.  A store identifies functions (a design, estimator, kernel or test of yours) by name only.
-
-    Tests of other packages that are known by the name of their function: for two samples "ks_2samp",
-    "cramervonmises_2samp", "mannwhitneyu", "ttest_ind" (scipy), "energy_test" (dcor), "random_forest" (scikit-learn);
-    for pairs "pearsonr", "spearmanr" (scipy), "distance_covariance_test" (dcor); for several samples "kruskal" (scipy).
-    Tests of scipy run on every column, or pair of columns, with Bonferroni's correction (:doc:`/power`).
 
     Examples
     --------
@@ -156,30 +132,25 @@ def power_study(
     5  shrunken  30   0.05  0.850      40
     """
     design = as_design(design)
-    named = named_tests(estimators, design.test)
-    sizes = tuple(
-        sorted({count(n, "sample_sizes", minimum=1) for n in several(sample_sizes, Integral, "sample_sizes")})
-    )
+    members = named_members(estimators, partial(as_compared, test=design.test))
+    sizes, alphas = as_sizes(sample_sizes, "sample_sizes"), as_levels(alphas)
     if sizes[0] < design.smallest():
         raise ValueError(f"sample_sizes has {sizes[0]}, and {design!r} needs n >= {design.smallest()}")
-    alphas = tuple(sorted({level(alpha, "alphas") for alpha in several(alphas, Real, "alphas")}))
     nulls = (False, True) if flag(with_null, "with_null") else (False,)
     trials = trial_numbers(n_trials, len(sizes) * len(nulls))
-    rule = as_stopping(stopping, *alphas)
+    rule, n_resamples = as_stopping(stopping, *alphas), resample_count(n_resamples)
     if isinstance(rule, Curtailed) and not set(alphas) <= set(rule.alphas):
         raise ValueError(f"stopping={rule!r} must decide at all alphas of the study; use stopping='curtailed'")
-    n_resamples = resample_count(n_resamples)
-    _check_resamples(n_resamples, alphas[0], named)
     options = options_of(test_options, design.test, "test_options")
-    _check_used(options, rule, named)
-    choice(interval, tuple(INTERVALS), "interval")
-    progress, jobs = flag(progress, "progress"), None if workers is None else n_workers(workers)
+    _check_used(options, rule, n_resamples, alphas[0], members)
+    run = as_run(workers, progress)
     as_rng(rng)  # raises on what is not a seed
     check_store(store, POWER)
-    stops = {} if rule is None else {"stopping": rule}
+    options |= {} if rule is None else {"stopping": rule}
+    run_data_set = partial(run_trial, design, members, options)
     for null in nulls:  # errors show, and loops are compiled, before anything is stored or sent elsewhere
-        run_trial(design, sizes[0], null, 0, named, 0, 1, {**options, **stops})
-    if not all(isinstance(test, AnyTest) for test in named.values()):
+        run_data_set(1, sizes[0], null, 0, [(label,) for label in members], 0)
+    if not all(isinstance(test, AnyTest) for test in members.values()):
         for n in sizes:
             distinct = permutations_of(design, n, alphas[0], n_resamples, options).distinct
             if 1.0 / distinct > alphas[0]:
@@ -187,44 +158,36 @@ def power_study(
                     f"n={n} has only {distinct:g} different permutations: the smallest p-value is "
                     f"{1.0 / distinct:.3g}, and the test can never reject at alpha={alphas[0]:g}"
                 )
-    with Store(store, POWER) as trials_done:
-        seed = seed_of(rng, trials_done.arguments().get("seed"))
-        shown = {key: repr(to_plain(value)) for key, value in {**design.options(), **options, **stops}.items()}
-        about = {"design": design.identity(), "test": design.test, **shown, "n_resamples": n_resamples, "seed": seed}
-        # a repr shows the first and the last numbers of an array only
-        definitions = {label: repr(to_plain(t) if isinstance(t, dict) else t) for label, t in named.items()}
-        trials_done.claim(about, definitions)
-        done = {row[:4] for row in trials_done.rows()}
+    shown = {key: repr(to_plain(value)) for key, value in {**design.options(), **options}.items()}
+    rows, seed = run_study(
+        POWER,
+        partial(run_data_set, n_resamples),
         # trials come first, so that an interrupted study is balanced and the bar can foretell the time
-        cells = [(n, null, trial) for trial in trials for n in sizes for null in nulls]
-        missing = [(cell, {label: named[label] for label in named if (*cell, label) not in done}) for cell in cells]
-        tasks = [(design, *cell, tests, seed, n_resamples, options | stops) for cell, tests in missing if tests]
-        run_trials(run_trial, tasks, trials_done.add, total=len(cells), workers=jobs, progress=progress)
-        cells_in_study = set(cells)
-        rows = [row for row in trials_done.rows() if row[:3] in cells_in_study and row[3] in named]
-    return PowerStudyResult.from_rows(
-        rows,
-        design=design,
-        estimators=named,
-        alphas=alphas,
-        n_resamples=n_resamples,
-        seed=seed,
-        interval=interval,
-        stopping=rule,
+        [(n, null, trial) for trial in trials for n in sizes for null in nulls],
+        [(label,) for label in members],
+        settings={"design": design.identity(), "test": design.test, **shown, "n_resamples": n_resamples},
+        # a repr shows the first and the last numbers of an array only
+        definitions={label: repr(to_plain(t) if isinstance(t, dict) else t) for label, t in members.items()},
+        store=store,
+        rng=rng,
+        **run,
     )
+    about = {"design": design, "alphas": alphas, "n_resamples": n_resamples, "seed": seed, "stopping": rule}
+    return PowerStudyResult.from_rows(rows, estimators=members, **about)
 
 
 def run_trial(
     design: Design,
+    members: Mapping[str, Compared],
+    options: Mapping[str, Any],
+    n_resamples: float,
     n: int,
     null: bool,
     trial: int,
-    estimators: Mapping[str, Compared],
+    labels: Iterable[Row],
     seed: int,
-    n_resamples: float,
-    options: Mapping[str, Any],
 ) -> list[Row]:
-    """Test one data set with every estimator and other test; ``options`` prevail over the design's options.
+    """Test one data set with the members under these labels; ``options`` prevail over the design's options.
 
     (seed, n, null, trial) has a random stream for the data, one for the permutations, the same for every estimator, and
     one for other tests, which each of them begins anew.  Rows are (n, null, trial, label, p-value, seconds).
@@ -234,11 +197,11 @@ def run_trial(
     streams = [np.random.SeedSequence(seed, spawn_key=(n, int(null), trial, stream)) for stream in range(3)]
     rows: list[Row] = []
     try:
-        data, labels = twin.trial(np.random.default_rng(streams[0]), n)
-        keywords = {**twin.options(), **labels, **options, "n_resamples": n_resamples, "workers": 1, "alpha": _ANY}
+        data, restriction = twin.trial(np.random.default_rng(streams[0]), n)
+        keywords = {**twin.options(), **restriction, **options, "n_resamples": n_resamples, "workers": 1, "alpha": _ANY}
         keywords |= dict(zip(info.named_data, data, strict=False))
-        for label, compared in estimators.items():
-            start = time.perf_counter()
+        for (label,) in labels:
+            start, compared = time.perf_counter(), members[label]
             if isinstance(compared, AnyTest):
                 pvalue = compared.pvalue(data, np.random.default_rng(streams[2]), n_resamples, label)
             else:
@@ -265,30 +228,29 @@ def run_trial(
 def permutations_of(
     design: Design, n: int, alpha: float, n_resamples: float, options: Mapping[str, Any]
 ) -> Permutations:
-    """Permutations of the tests of a study; raises ValueError if a restriction leaves too few to reject."""
-    data, labels = design.trial(np.random.default_rng(0), n)
-    keywords, kind = {**design.options(), **labels, **options}, KINDS[design.test]
+    """Return the permutations of the tests of a study; ValueError if a restriction leaves too few to reject."""
+    data, restriction = design.trial(np.random.default_rng(0), n)
+    keywords, kind = {**design.options(), **restriction, **options}, KINDS[design.test]
     names = (*kind.settings, *kind.restrictions, "column_types", "nan_policy")
     hypothesis = kind.load("reader")(*data, **{name: keywords[name] for name in names if name in keywords})
     return hypothesis.permutations(n_resamples, alpha)  # type: ignore[no-any-return]
 
 
-def _check_resamples(n_resamples: float, alpha: float, named: Mapping[str, Compared]) -> None:
-    drawing = [test.label for test in named.values() if isinstance(test, AnyTest) and test.permutes]
+def _check_used(
+    options: Mapping[str, Any], stopping: Any, n_resamples: float, alpha: float, members: Mapping[str, Compared]
+) -> None:
+    """Raise ValueError for arguments that no test would get, and for too few permutations to reject."""
+    others = [test for test in members.values() if isinstance(test, AnyTest)]
+    drawing = [test.label for test in others if test.permutes]
     if drawing and math.isinf(n_resamples):
         raise ValueError(f"n_resamples=inf asks for all permutations, and {listed(drawing)} draws them; give a number")
-    if any(map(permutes, named.values())) and (n_resamples < 1 or 1.0 / (n_resamples + 1.0) > alpha):
+    if any(map(permutes, members.values())) and (n_resamples < 1 or 1.0 / (n_resamples + 1.0) > alpha):
         raise ValueError(
             f"n_resamples={n_resamples} is too small for alpha={alpha:g}: no test could reject; {enough(alpha)}"
         )
-
-
-def _check_used(options: Mapping[str, Any], stopping: Any, named: Mapping[str, Compared]) -> None:
-    """Raise ValueError for arguments that no test would get."""
-    others = all(isinstance(test, AnyTest) for test in named.values())
     for name, given in (("test_options", options), ("stopping", stopping)):
-        if given and others:
-            raise ValueError(f"{name} is for kernel tests, and there is none among {listed(named)}; leave it out")
+        if given and len(others) == len(members):
+            raise ValueError(f"{name} is for kernel tests, and there is none among {listed(members)}; leave it out")
     for key in options:
-        if key.startswith(("kernel", "bandwidth")) and all(map(brings_kernels, named.values())):
+        if key.startswith(("kernel", "bandwidth")) and all(map(brings_kernels, members.values())):
             raise ValueError(f"test_options has {key!r}, and all that is compared has kernels of its own; leave it out")

@@ -1,4 +1,4 @@
-"""Trials of studies: run by any number of workers, kept in one SQLite file, resumed and merged."""
+"""Trials of studies: their numbers and seeds, the workers that run them, and the SQLite file that keeps them."""
 
 from __future__ import annotations
 
@@ -13,23 +13,25 @@ import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from functools import partial
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Self
 
-from shrinktest._check import as_path
-from shrinktest._parallel import n_workers
+from shrinktest._check import MAX_SIZE, as_path, as_rng, count, flag
+from shrinktest._parallel import free_memory, n_workers
 from shrinktest._version import __version__
 from shrinktest._warn import warn_user
 
-#: What a number belongs to (n, null, trial and label in a power study), the number, and the seconds it took.
+#: The data set and the label that a number belongs to, the number, and the seconds it took.
 Row = tuple[Any, ...]
 
-_FORMAT = 1  # of the file
+_FORMAT = 2  # of the file
 _SECONDS = 1.0  # between commits: what a kill can lose
 _PATIENCE = 60.0  # seconds to wait for another process that writes to the same store
-_AND = " and "  # between versions
 _AT_ONCE = 8  # tasks per process, if joblib returns their rows together
+_BYTES = 700  # of one trial of one setting, in the lists of a study
+_AND = " and "  # between versions
+_LABEL = "estimator "  # begins the names of settings of which a study may get more
 
 
 @dataclass(frozen=True)
@@ -38,77 +40,98 @@ class Kind:
 
     study: str
     number: str
-    application: int  # by which SQLite files tell what they are for
-    keys: tuple[str, ...]  # columns that name a row; those that start with "is_" are true or false
+    application: int  # identifies SQLite files of this kind
+    cell: tuple[str, ...]  # columns that identify a data set
+    label: tuple[str, ...]  # columns that identify what was applied to it
     value: str
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the key columns."""
-        return tuple(key.split()[0] for key in self.keys)
+    def keys(self) -> tuple[str, ...]:
+        """Names of the columns that identify a row."""
+        return tuple(column.split()[0] for column in (*self.cell, *self.label))
 
 
 POWER = Kind(
     "power study",
     "p-value",
     0x53686E6B,
-    ("n INTEGER", "is_null INTEGER", "trial INTEGER", "estimator TEXT"),
+    ("n INTEGER", "is_null INTEGER", "trial INTEGER"),
+    ("estimator TEXT",),
     "pvalue REAL NOT NULL CHECK (pvalue > 0 AND pvalue <= 1)",
 )
 RISK = Kind(
     "risk study",
     "loss",
     0x53686E52,
-    ("kernel TEXT", "n INTEGER", "d INTEGER", "trial INTEGER", "estimator TEXT"),
+    ("n INTEGER", "d INTEGER", "trial INTEGER"),
+    ("kernel TEXT", "estimator TEXT"),
     "loss REAL NOT NULL CHECK (loss >= 0)",
 )
+
+
+# --- arguments that studies share ---------------------------------------------------------------------------
+
+
+def trial_numbers(n_trials: Any, cells: int = 1) -> range:
+    """Return the numbers of the trials, from a count or a range, in a study of so many settings."""
+    trials = n_trials if isinstance(n_trials, range) else range(count(n_trials, "n_trials", 1, MAX_SIZE))
+    if not trials or trials[0] < 0 or trials[-1] < 0:
+        raise ValueError(f"n_trials={n_trials!r} must hold numbers of trials from 0 on")
+    number = (trials[-1] - trials[0]) // trials.step + 1  # len() of a range has a limit
+    if number * cells * _BYTES > (free := free_memory()):
+        most = int(free / cells / _BYTES)
+        raise ValueError(f"n_trials asks for {number:,} trials, and memory has room for {most:,} at most")
+    return trials
+
+
+def as_run(workers: Any, progress: Any) -> dict[str, Any]:
+    """Return the number of processes, None for the default, and whether to show a bar."""
+    return {"workers": None if workers is None else n_workers(workers), "progress": flag(progress, "progress")}
+
+
+def seed_from(rng: Any) -> int:
+    """Return the seed of a study: the number given, or 128 bits from another source."""
+    generator = as_rng(rng)
+    return int(rng) if isinstance(rng, Integral) else int.from_bytes(generator.bytes(16), "little")
 
 
 # --- the store ----------------------------------------------------------------------------------------------
 
 
 def check_store(path: str | os.PathLike[str] | None, kind: Kind, read_only: bool = False) -> None:
-    """Raise unless the file is a store of this kind, or can become one; nothing is written."""
+    """Raise an error unless the file is a store of this kind, or can become one; nothing is written."""
     if path is None:
         return
     path = as_path(path, "store")
-    folder, exists = path.absolute().parent, path.exists()  # once, as another process may make it meanwhile
-    if not read_only and not (exists and path.stat().st_mode & 0o222 and os.access(path, os.W_OK)):
-        # the mode as well, because root may write to everything
-        if exists or not os.access(folder, os.W_OK):
-            missing = not folder.is_dir()
-            code, fault = (errno.ENOENT, "has no folder") if missing else (errno.EACCES, "cannot be written to")
-            raise OSError(code, f"store {fault}; name another store", str(path))
+    exists, folder = path.exists(), path.absolute().parent
+    # the mode as well, because root may write to everything
+    writable = path.stat().st_mode & 0o222 and os.access(path, os.W_OK) if exists else os.access(folder, os.W_OK)
+    if not (writable or read_only):
+        missing = not folder.is_dir()
+        code, fault = (errno.ENOENT, "has no folder") if missing else (errno.EACCES, "cannot be written to")
+        raise OSError(code, f"store {fault}; name another store", str(path))
+    if not exists and not read_only:
         return
     with path.open("rb") as file:  # which raises for a directory and for a file that is missing
         header = file.read(100)  # https://www.sqlite.org/fileformat.html, section 1.3
-    number = {at: int.from_bytes(header[at : at + 4], "big") for at in (60, 68)}
+    version, application = (int.from_bytes(header[at : at + 4], "big") for at in (60, 68))
     if header and not (
-        header.startswith(b"SQLite format 3\0") and number[68] == kind.application and number[60] <= _FORMAT
+        header.startswith(b"SQLite format 3\0") and (version, application) == (_FORMAT, kind.application)
     ):
-        raise ValueError(f"{path} is not the store of a {kind.study}, or is from a newer version; name another file")
+        raise ValueError(f"{path} is not the store of a {kind.study}, or is from another version; name another file")
 
 
 class Store:
     """The rows of one study, in memory or in an SQLite file that survives being killed at any moment."""
 
-    def __init__(self, path: str | os.PathLike[str] | None, kind: Kind, read_only: bool = False) -> None:
+    def __init__(self, path: str | os.PathLike[str] | None, kind: Kind) -> None:
         self.path = None if path is None else as_path(path, "store")
         self.kind = kind
         self._pending: list[Row] = []
         self._committed = time.monotonic()
-        self._made_by = __version__
-        check_store(path, kind, read_only)
         where = "file::memory:" if self.path is None else f"{self.path.absolute().as_uri()}?mode=rwc"
-        with _explained(self.path):
+        with self._explained():
             self._connection = sqlite3.connect(where, uri=True, timeout=_PATIENCE, isolation_level=None)
-            try:
-                fault = self._connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
-                if fault != "ok":
-                    raise sqlite3.DatabaseError(fault)
-            except BaseException:
-                self._connection.close()
-                raise
 
     def __enter__(self) -> Self:
         return self
@@ -119,52 +142,39 @@ class Store:
         finally:
             self._connection.close()
 
-    def arguments(self) -> dict[str, Any]:
-        """Arguments of the study; empty for a new store."""
-        with _explained(self.path):
-            return {key: json.loads(value) for key, value in self._all("meta")}
-
-    def estimators(self) -> dict[str, str]:
-        """Labels and definitions of the estimators; empty for a new store."""
-        with _explained(self.path):
-            return dict(self._all("estimators"))
+    def settings(self) -> dict[str, Any]:
+        """Return the settings of the study by name; empty for a new store."""
+        with self._explained():
+            return {name: json.loads(value) for name, value in self._all("settings")}
 
     def rows(self) -> list[Row]:
-        """All rows, in the order of their keys."""
+        """Return all rows, in the order of their keys."""
         self.commit()
-        boolean = [name.startswith("is_") for name in (*self.kind.names, "", "")]
-        with _explained(self.path):
-            return [
-                tuple(bool(value) if truth else value for value, truth in zip(row, boolean, strict=True))
-                for row in self._all("trials")
-            ]
+        with self._explained():
+            return self._all("trials")
 
-    def claim(self, arguments: Mapping[str, Any], estimators: Mapping[str, str], made_by: str | None = None) -> None:
-        """Assign the store to a study; raise ValueError if it belongs to another study.
+    def claim(self, settings: Mapping[str, Any]) -> None:
+        """Assign the store to a study; raise ValueError if it belongs to another one.
 
-        More estimators extend it.  ``made_by`` are the versions that computed its rows, by default this one.
+        Settings that are new estimators extend it.
         """
-        self._made_by = made_by or __version__
         with self._transaction() as execute:  # also reads, or another process might claim it in between
-            stored, known = self.arguments(), self.estimators()
-            version = stored.pop("version", None)
+            stored = self.settings()
             if stored:
-                if made_by is None:
-                    _warn_of_version(self.path, version)
-                if differences := _differences(stored, arguments, known, estimators):
+                if "version" not in settings:  # which merged studies have, and were warned of
+                    _warn_of_version(self.path, stored)
+                if differences := _differences(stored, settings):
                     raise ValueError(f"store {self.path} is of another study: {differences}; name another store")
             else:
-                columns = ", ".join((*self.kind.keys, self.kind.value, "seconds REAL NOT NULL"))
-                execute("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID")
-                execute("CREATE TABLE estimators (label TEXT PRIMARY KEY, definition TEXT NOT NULL) WITHOUT ROWID")
-                key = ", ".join(self.kind.names)
-                execute(f"CREATE TABLE trials ({columns}, PRIMARY KEY ({key})) WITHOUT ROWID")
+                columns = ", ".join((*self.kind.cell, *self.kind.label, self.kind.value, "seconds REAL NOT NULL"))
+                execute("CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID")
+                execute(f"CREATE TABLE trials ({columns}, PRIMARY KEY ({', '.join(self.kind.keys)})) WITHOUT ROWID")
                 execute(f"PRAGMA application_id = {self.kind.application}")
                 execute(f"PRAGMA user_version = {_FORMAT}")
-                for name, value in {**arguments, "version": self._made_by}.items():
-                    execute("INSERT INTO meta VALUES (?, ?)", (name, json.dumps(value)))
-            for label in sorted(estimators.keys() - known.keys()):
-                execute("INSERT INTO estimators VALUES (?, ?)", (label, estimators[label]))
+            versions = _AND.join(which.get("version", __version__) for which in (settings, stored)).split(_AND)
+            for name, value in {**settings, "version": _AND.join(sorted(set(versions)))}.items():
+                if stored.get(name) != value:
+                    execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, json.dumps(value)))
 
     def add(self, rows: Iterable[Row]) -> None:
         """Keep rows, on disk about a second later; a key that is stored already keeps its number."""
@@ -176,13 +186,8 @@ class Store:
         """Write what is not on disk yet."""
         if self._pending:
             marks = ", ".join("?" * (len(self.kind.keys) + 2))
-            with self._transaction() as execute:
-                before = self._connection.total_changes
+            with self._transaction():
                 self._connection.executemany(f"INSERT OR IGNORE INTO trials VALUES ({marks})", self._pending)
-                versions = str(self.arguments().get("version", self._made_by)).split(_AND)
-                if self._connection.total_changes > before and set(self._made_by.split(_AND)) - set(versions):
-                    both = _AND.join(sorted({*versions, *self._made_by.split(_AND)}))
-                    execute("UPDATE meta SET value = ? WHERE key = 'version'", (json.dumps(both),))
             self._pending = []
         self._committed = time.monotonic()
 
@@ -192,7 +197,7 @@ class Store:
 
     @contextmanager
     def _transaction(self) -> Iterator[Any]:
-        with _explained(self.path):
+        with self._explained():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection.execute
@@ -201,6 +206,18 @@ class Store:
                     self._connection.execute("ROLLBACK")
                 raise
             self._connection.execute("COMMIT")
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Turn SQLite's errors into OSError for a file that cannot be used, and ValueError for a damaged one."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:  # locked, full, read-only, gone
+            raise OSError(errno.EIO, str(error), str(self.path)) from error
+        except (sqlite3.DatabaseError, json.JSONDecodeError) as error:
+            raise ValueError(
+                f"store {self.path} is damaged ({error}); restore a copy, or name another store"
+            ) from error
 
 
 def merge(target: str | os.PathLike[str], *sources: str | os.PathLike[str]) -> None:
@@ -216,18 +233,6 @@ def merge(target: str | os.PathLike[str], *sources: str | os.PathLike[str]) -> N
         The store to write; if it exists, its rows are kept.
     *sources : str or path
         The stores to join; they stay as they are.
-
-    Raises
-    ------
-    ValueError
-        If the stores are not of one study, or disagree about a number; the target is then left as it is.
-    OSError
-        If a file cannot be read or written.
-
-    See Also
-    --------
-    shrinktest.power_study : The study itself.
-    shrinktest.risk.risk_study : Studies of risk.
 
     Examples
     --------
@@ -247,72 +252,83 @@ def merge(target: str | os.PathLike[str], *sources: str | os.PathLike[str]) -> N
         paths.insert(0, into)
     if not paths:
         raise ValueError("merge needs at least one store to join: merge(target, source, ...)")
-    study: dict[str, Any] = {}
-    estimators: dict[str, str] = {}
+    with paths[0].open("rb") as file:
+        kind = RISK if int.from_bytes(file.read(100)[68:72], "big") == RISK.application else POWER
+    settings: dict[str, Any] = {}
     rows: dict[Row, Row] = {}
-    versions: set[str] = set()
-    kind = _kind_of(paths[0])
+    versions: list[str] = []
     for path in paths:
-        with Store(path, kind, read_only=True) as part:
-            arguments, labels, stored = part.arguments(), part.estimators(), part.rows()
-        version = arguments.pop("version", None)
-        if arguments:
-            _warn_of_version(path, version)
-        versions |= set(str(version).split(_AND))
-        differences = _differences(study or arguments, arguments, estimators, labels) if arguments else "it is empty"
-        for row in stored:
+        check_store(path, kind, read_only=True)
+        with Store(path, kind) as part:
+            stored, numbers = part.settings(), part.rows()
+        fault = _differences(settings or stored, stored) if stored else "it is empty"
+        for row in numbers:
             known = rows.setdefault(row[:-2], row)
-            if known[-2] != row[-2] and not differences:
-                key = ", ".join(f"{n.removeprefix('is_')}={v}" for n, v in zip(kind.names, row[:-2], strict=True))
-                differences = f"{kind.number} {row[-2]:g}, stored {known[-2]:g}, for {key}"
-        if differences:
-            raise ValueError(f"{path} cannot be merged with {paths[0]}: {differences}; nothing was merged")
-        study = arguments
-        estimators |= labels
+            if known[-2] != row[-2]:
+                key = ", ".join(f"{name}={value}" for name, value in zip(kind.keys, row[:-2], strict=True))
+                fault = fault or f"{kind.number} {row[-2]:g}, stored {known[-2]:g}, for {key}"
+        if fault:
+            raise ValueError(f"{path} cannot be merged with {paths[0]}: {fault}; nothing was merged")
+        _warn_of_version(path, stored)
+        versions.append(stored["version"])
+        settings |= stored
     with Store(target, kind) as store:
-        store.claim(study, estimators, made_by=_AND.join(sorted(versions)))
+        store.claim({**settings, "version": _AND.join(versions)})
         store.add(rows.values())
 
 
-def _kind_of(path: Path) -> Kind:
-    with path.open("rb") as file:
-        return RISK if int.from_bytes(file.read(100)[68:72], "big") == RISK.application else POWER
-
-
-def _differences(
-    stored: Mapping[str, Any], arguments: Mapping[str, Any], known: Mapping[str, str], estimators: Mapping[str, str]
-) -> str:
-    """Arguments, and estimators with the same label, that differ, in words and without digests of data."""
-    pairs = {key: (stored.get(key), arguments.get(key)) for key in {**stored, **arguments}}
-    pairs |= {f"estimator {label!r}": (known[label], estimators[label]) for label in known if label in estimators}
+def _differences(stored: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
+    """Describe settings that differ, without digests of data; estimators of one study only are no difference."""
     shown = []
-    for key, values in pairs.items():
-        if values[0] != values[1]:
-            before, now = ("the default" if v is None else re.sub(r", (sha256 )?[0-9a-f]{8,12}\b", "", str(v))
-                           for v in values)  # fmt: skip
-            text = f"stored {before}, asked {now}"
-            shown.append(f"{key}: {text}" if before != now and len(text) <= 320 else f"{key} has other values")
+    for name in {**stored, **settings}:
+        values = [which.get(name) for which in (stored, settings)]
+        if values[0] == values[1] or name == "version" or (name.startswith(_LABEL) and None in values):
+            continue
+        before, now = (
+            "the default" if value is None else re.sub(r", (sha256 )?[0-9a-f]{8,12}\b", "", str(value))
+            for value in values
+        )
+        text = f"stored {before}, asked {now}"
+        shown.append(f"{name}: {text}" if before != now and len(text) <= 320 else f"{name} has other values")
     return "; ".join(shown)
 
 
-def _warn_of_version(path: Path | None, version: str | None) -> None:
-    if version != __version__:
+def _warn_of_version(path: Path | None, settings: Mapping[str, Any]) -> None:
+    if (version := settings["version"]) != __version__:
         warn_user(f"store {path} was written by shrinktest {version}; numbers of version {__version__} may differ")
 
 
-@contextmanager
-def _explained(path: Path | None) -> Iterator[None]:
-    """Turn SQLite's errors into OSError for a file that cannot be used, and ValueError for a damaged one."""
-    try:
-        yield
-    except (sqlite3.DatabaseError, json.JSONDecodeError, UnicodeDecodeError) as error:
-        # operational is: locked, full, read-only, gone; and text that Python cannot read, without a code of SQLite's
-        if isinstance(error, sqlite3.OperationalError) and hasattr(error, "sqlite_errorcode"):
-            raise OSError(errno.EIO, str(error), str(path)) from error
-        raise ValueError(f"store {path} is damaged ({error}); restore a copy, or name another store") from error
-
-
 # --- the runner ---------------------------------------------------------------------------------------------
+
+
+def run_study(
+    kind: Kind,
+    run: Callable[..., Iterable[Row]],
+    cells: list[Row],
+    labels: Iterable[Row],
+    *,
+    settings: Mapping[str, Any],
+    definitions: Mapping[str, str],
+    store: str | os.PathLike[str] | None,
+    rng: Any,
+    workers: int | None,
+    progress: bool,
+) -> tuple[list[Row], int]:
+    """Run what a store lacks of a study; return the rows of the study and its seed.
+
+    ``run(*cell, labels, seed)`` returns the rows of one data set, which depend on nothing else.
+    """
+    with Store(store, kind) as trials_done:
+        stored = trials_done.settings().get("seed")
+        seed = seed_from(rng) if rng is not None or stored is None else stored
+        estimators = {f"{_LABEL}{label!r}": definition for label, definition in definitions.items()}
+        trials_done.claim({**settings, "seed": seed, **estimators})
+        done = {row[:-2] for row in trials_done.rows()}
+        missing = [(cell, [label for label in labels if (*cell, *label) not in done]) for cell in cells]
+        tasks = [(*cell, members, seed) for cell, members in missing if members]
+        run_trials(run, tasks, trials_done.add, total=len(cells), workers=workers, progress=progress)
+        wanted = {(*cell, *label) for cell in cells for label in labels}
+        return [row for row in trials_done.rows() if row[:-2] in wanted], seed
 
 
 def run_trials(
@@ -326,7 +342,6 @@ def run_trials(
 ) -> None:
     """Call ``run(*task)`` for every task, on the workers of joblib, and ``keep`` every result as it comes.
 
-    ``run`` draws from the seeds in its task only, so that results depend neither on workers nor on their order.
     ``total`` counts tasks done earlier as well.  Without ``workers`` joblib decides if it is configured; otherwise
     every core is used.
     """
@@ -337,7 +352,7 @@ def run_trials(
 
 
 def _spread(run: Callable[..., Any], tasks: list[tuple[Any, ...]], workers: int | None) -> Generator[Any]:
-    """Results in about the order in which they are finished."""
+    """Yield results in about the order in which they are finished."""
     from joblib import Parallel, delayed, effective_n_jobs, parallel_config
     from joblib.parallel import BACKENDS, DEFAULT_BACKEND, get_active_backend
 
@@ -365,25 +380,8 @@ def _spread(run: Callable[..., Any], tasks: list[tuple[Any, ...]], workers: int 
             running.close()
 
 
-def once_heard(run: Callable[..., Any], *task: Any) -> Callable[..., Any]:
-    """Run one task, and return the function for the others without the warnings that this one raised."""
-    with warnings.catch_warnings(record=True) as heard:
-        run(*task)
-    for warning in heard:
-        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-    messages = tuple(dict.fromkeys(str(warning.message) for warning in heard))
-    return partial(_without_warnings, run, messages) if messages else run
-
-
-def _without_warnings(run: Callable[..., Any], messages: tuple[str, ...], *task: Any) -> Any:
-    with warnings.catch_warnings():
-        for message in messages:
-            warnings.filterwarnings("ignore", re.escape(message))
-        return run(*task)
-
-
 def bar(what: str, show: bool, total: int | None = None, done: int = 0) -> Any:
-    """Progress bar (tqdm), which leaves a line behind unless another bar is above it."""
+    """Return a progress bar (tqdm), which leaves a line behind unless another bar is above it."""
     from tqdm.auto import tqdm
 
     show = show and sys.stderr is not None  # None: a program without a console

@@ -9,13 +9,13 @@ from shrinktest.risk.losses import (
     shrinkage_risk,
     true_embedding,
 )  # fmt: skip
-from shrinktest.risk.mixtures import FixedMixture, FromFunction, MixtureDesign, NormalMixture, RandomMixture
+from shrinktest.risk.mixtures import FromFunction, MixtureDesign, NormalMixture, RandomMixture
 from shrinktest.risk.path import LossPath, loss_path
 from shrinktest.risk.result import RiskStudyResult
 from shrinktest.risk.study import risk_study
 
 __all__ = [
-    "FixedMixture", "FromFunction", "LossPath", "MixtureDesign", "NormalMixture", "Oracle", "RandomMixture",
+    "FromFunction", "LossPath", "MixtureDesign", "NormalMixture", "Oracle", "RandomMixture",
     "RiskStudyResult", "TrueEmbedding", "kme_risk", "loss", "loss_path", "oracle_shrinkage", "risk_study",
     "shrinkage_risk", "true_embedding",
 ]  # fmt: skip

@@ -18,16 +18,13 @@ from shrinktest.risk.mixtures import NormalMixture, as_mixture
 class TrueEmbedding:
     """The kernel mean mu_P = E k(X, .) of a mixture of Gaussians; :func:`true_embedding` makes it.
 
-    Parameters
+    Attributes
     ----------
     mixture : NormalMixture
-        The distribution P of X.
     kernel : Kernel
         With its bandwidth resolved.
-    squared_norm : float
-        |mu_P|^2 = E k(X, X'), X' an independent copy of X.
-    expected_diagonal : float
-        E k(X, X).
+    squared_norm, expected_diagonal : float
+        |mu_P|^2 = E k(X, X') for independent copies, and E k(X, X).
 
     Examples
     --------
@@ -50,11 +47,8 @@ class TrueEmbedding:
     def inner(self, embedding: MeanEmbedding) -> float:
         """Return <mu, mu_P> for an estimate mu with the same kernel.
 
-        Notes
-        -----
-        A marginalized estimate is the mean of E k(x_i + e, .), e ~ N(0, V), and not a finite combination of the
-        k(x_i, .) (erratum E28).  With a kernel of x - y its inner product with mu_P is that of the plain points with
-        the kernel mean of X - e.
+        A marginalized estimate is the mean of E k(x_i + e, .), e ~ N(0, V) (erratum E28).  With a kernel of x - y its
+        inner product with mu_P is that of the plain points with the kernel mean of X - e.
         """
         if embedding.kernel != self.kernel:
             raise ValueError(
@@ -78,11 +72,6 @@ def true_embedding(mixture: Any, kernel: Any) -> TrueEmbedding:
         Linear, polynomial of degree 1 to 3 with any offset, Gaussian, or, for diagonal covariances, Laplacian (of the
         1-norm), with numbers for bandwidths; or sums and positive multiples of these.
 
-    Returns
-    -------
-    TrueEmbedding
-        With ``evaluate(points)``, ``squared_norm`` and ``expected_diagonal``.
-
     Examples
     --------
     >>> from shrinktest import Gaussian
@@ -102,8 +91,8 @@ def loss(embedding: MeanEmbedding, truth: TrueEmbedding) -> float:
     Parameters
     ----------
     embedding : MeanEmbedding
-        The result of an estimator's ``fit``: w' K w - 2 w' (mu_P(x_i))_i + |mu_P|^2, and for the marginalized ones the
-        closed form for smoothed features (the loss printed in [X20] does not apply to them: erratum E28).
+        The result of an estimator's ``fit``.  Marginalized ones have the closed form for smoothed features (the loss
+        printed in [X20] does not apply to them: erratum E28).
     truth : TrueEmbedding
         Made with the same resolved kernel.
 
@@ -117,8 +106,7 @@ def loss(embedding: MeanEmbedding, truth: TrueEmbedding) -> float:
     >>> [round(loss(estimator.fit(X, truth.kernel), truth), 4) for estimator in (KME(), SKMSE())]
     [0.0617, 0.047]
     """
-    crossed = truth.inner(embedding)
-    return max(embedding.norm2() - 2.0 * crossed + truth.squared_norm, 0.0)
+    return max(embedding.norm2() - 2.0 * truth.inner(embedding) + truth.squared_norm, 0.0)
 
 
 def kme_risk(truth: TrueEmbedding, n: int) -> float:
@@ -128,7 +116,6 @@ def kme_risk(truth: TrueEmbedding, n: int) -> float:
     ----------
     truth : TrueEmbedding
     n : int
-        Number of points.
 
     Examples
     --------
@@ -167,15 +154,7 @@ def shrinkage_risk(truth: TrueEmbedding, n: int, alpha: float, target: MeanEmbed
 
 
 class Oracle(NamedTuple):
-    """The best amount of simple shrinkage, and its risk.
-
-    Parameters
-    ----------
-    alpha : float
-        Between 0 and 1.
-    risk : float
-        The expected squared RKHS distance from the true kernel mean with this amount.
-    """
+    """The best amount of simple shrinkage, between 0 and 1, and its risk."""
 
     alpha: float
     risk: float

@@ -17,87 +17,6 @@ _ROUNDING = 1e-8  # by which weights may miss 1, and covariances symmetry
 _SINGULAR = 1e-12  # smallest over largest eigenvalue of a covariance matrix
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class NormalMixture:
-    """The distribution P = sum_c pi_c N(m_c, S_c).
-
-    Parameters
-    ----------
-    weights : array_like, shape (k,)
-        Positive, with sum 1.
-    means : array_like, shape (k, d)
-    covariances : array_like, shape (k, d, d)
-        Symmetric and positive definite.
-
-    Examples
-    --------
-    >>> mixture = NormalMixture([0.5, 0.5], [[0.0], [4.0]], [[[1.0]], [[2.0]]])
-    >>> mixture, mixture.sample(0, 3).shape
-    (NormalMixture(2 components in 1 dimension), (3, 1))
-    """
-
-    weights: Array
-    means: Array
-    covariances: Array
-
-    def __post_init__(self) -> None:
-        arrays = {}
-        for name, dimensions in (("weights", 1), ("means", 2), ("covariances", 3)):
-            arrays[name] = values = real_values(getattr(self, name)).copy()
-            if values.ndim != dimensions or values.size == 0 or not np.isfinite(values).all():
-                raise ValueError(
-                    f"{name} must be finite, with {counted(dimensions, 'dimension')}; got shape {values.shape}"
-                )
-        weights, means, covariances = arrays.values()
-        k, d = means.shape
-        if weights.shape != (k,) or covariances.shape != (k, d, d):
-            shapes = f"{weights.shape}, {means.shape} and {covariances.shape}"
-            raise ValueError(
-                f"a mixture needs weights (k,), means (k, d) and covariances (k, d, d); got shapes {shapes}"
-            )
-        if not (weights > 0.0).all() or abs(weights.sum() - 1.0) > _ROUNDING:
-            raise ValueError(f"weights must be positive with sum 1; got {weights.tolist()}")
-        for c, matrix in enumerate(covariances):
-            fault = "symmetric" if np.abs(matrix - matrix.T).max() > _ROUNDING * np.abs(matrix).max() else ""
-            matrix[:] = 0.5 * (matrix + matrix.T)
-            values = np.linalg.eigvalsh(matrix)
-            if fault or values[0] <= _SINGULAR * values[-1]:
-                raise ValueError(f"covariances[{c}] is not {fault or 'positive definite'}")
-        for name, value in arrays.items():
-            value.setflags(write=False)
-            object.__setattr__(self, name, value)
-
-    def __repr__(self) -> str:
-        k, d = self.means.shape
-        return f"NormalMixture({counted(k, 'component')} in {counted(d, 'dimension')})"
-
-    @property
-    def dimension(self) -> int:
-        """The number of variables d."""
-        return self.means.shape[1]
-
-    def sample(self, rng: Any, n: int) -> Array:
-        """Draw n points, shape (n, d), from a seed or a generator."""
-        rng = as_rng(rng)
-        component = rng.choice(len(self.weights), size=count(n, "n", minimum=1), p=self.weights / self.weights.sum())
-        points = rng.standard_normal((n, self.dimension))
-        for c, factor in enumerate(np.linalg.cholesky(self.covariances)):
-            chosen = component == c
-            points[chosen] = points[chosen] @ factor.T + self.means[c]
-        return points
-
-    def blurred(self, variances: Any) -> NormalMixture:
-        """Return the distribution of X + N(0, diag(variances)), variances (d,) >= 0."""
-        return NormalMixture(self.weights, self.means, self.covariances + np.diag(variances))
-
-
-def as_mixture(mixture: Any) -> NormalMixture:
-    """Return a mixture from a value or from a triple (weights, means, covariances)."""
-    if isinstance(mixture, NormalMixture):
-        return mixture
-    return NormalMixture(*mixture)
-
-
 class MixtureDesign(ABC):
     """Base class of designs of risk studies, which draw a mixture of Gaussians for each trial.
 
@@ -122,8 +41,87 @@ class MixtureDesign(ABC):
         """Return the mixture of one trial, in this many dimensions."""
 
     def identity(self) -> str:
-        """The text by which stores know the design."""
+        """Return the text by which stores know the design."""
         return repr(self)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NormalMixture(MixtureDesign):
+    """The distribution P = sum_c pi_c N(m_c, S_c), as a design the same in every trial.
+
+    Parameters
+    ----------
+    weights : array_like, shape (k,)
+        Positive, with sum 1.
+    means : array_like, shape (k, d)
+    covariances : array_like, shape (k, d, d)
+        Symmetric and positive definite.
+
+    Examples
+    --------
+    >>> mixture = NormalMixture([0.5, 0.5], [[0.0], [4.0]], [[[1.0]], [[2.0]]])
+    >>> mixture, mixture.sample(0, 3).shape
+    (NormalMixture(2 components in 1 dimension), (3, 1))
+    """
+
+    weights: Array
+    means: Array
+    covariances: Array
+
+    def __post_init__(self) -> None:
+        weights, means, covariances = (
+            real_values(values).copy() for values in (self.weights, self.means, self.covariances)
+        )
+        k, d = means.shape if means.ndim == 2 else (0, 0)
+        if k == 0 or weights.shape != (k,) or covariances.shape != (k, d, d):
+            shapes = f"{weights.shape}, {means.shape} and {covariances.shape}"
+            raise ValueError(f"weights (k,), means (k, d) and covariances (k, d, d) are needed; got shapes {shapes}")
+        if not (weights > 0.0).all() or abs(weights.sum() - 1.0) > _ROUNDING:
+            raise ValueError(f"weights must be positive with sum 1; got {weights.tolist()}")
+        for c, matrix in enumerate(covariances):
+            fault = "symmetric" if np.abs(matrix - matrix.T).max() > _ROUNDING * np.abs(matrix).max() else ""
+            matrix[:] = 0.5 * (matrix + matrix.T)
+            spectrum = np.linalg.eigvalsh(matrix)
+            if fault or spectrum[0] <= _SINGULAR * spectrum[-1]:
+                raise ValueError(f"covariances[{c}] is not {fault or 'positive definite'}")
+        for name, values in (("weights", weights), ("means", means), ("covariances", covariances)):
+            values.setflags(write=False)
+            object.__setattr__(self, name, values)
+
+    def __repr__(self) -> str:
+        k, d = self.means.shape
+        return f"NormalMixture({counted(k, 'component')} in {counted(d, 'dimension')})"
+
+    def identity(self) -> str:
+        digest = hashlib.sha256(self.weights.tobytes() + self.means.tobytes() + self.covariances.tobytes())
+        return f"{self!r}, {digest.hexdigest()[:8]}"
+
+    def draw(self, rng: np.random.Generator, dimension: int) -> NormalMixture:
+        return self
+
+    @property
+    def dimension(self) -> int:
+        """The number of variables d."""
+        return self.means.shape[1]
+
+    def sample(self, rng: Any, n: int) -> Array:
+        """Draw n points, shape (n, d), from a seed or a generator."""
+        rng = as_rng(rng)
+        component = rng.choice(len(self.weights), size=count(n, "n", minimum=1), p=self.weights / self.weights.sum())
+        points = rng.standard_normal((n, self.dimension))
+        for c, factor in enumerate(np.linalg.cholesky(self.covariances)):
+            chosen = component == c
+            points[chosen] = points[chosen] @ factor.T + self.means[c]
+        return points
+
+    def blurred(self, variances: Any) -> NormalMixture:
+        """Return the distribution of X + N(0, diag(variances)), variances (d,) >= 0."""
+        return NormalMixture(self.weights, self.means, self.covariances + np.diag(variances))
+
+
+def as_mixture(mixture: Any) -> NormalMixture:
+    """Return a mixture from a value or from a triple (weights, means, covariances)."""
+    return mixture if isinstance(mixture, NormalMixture) else NormalMixture(*mixture)
 
 
 @dataclass(frozen=True, repr=False)
@@ -153,8 +151,8 @@ class RandomMixture(MixtureDesign):
             object.__setattr__(self, "mixture_seed", count(self.mixture_seed, "mixture_seed", minimum=0))
 
     def __repr__(self) -> str:
-        shown = [(f.name, getattr(self, f.name)) for f in fields(self) if getattr(self, f.name) != f.default]
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown)})"
+        shown = [f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if getattr(self, f.name) != f.default]
+        return f"RandomMixture({', '.join(shown)})"
 
     def draw(self, rng: np.random.Generator, dimension: int) -> NormalMixture:
         source = rng if self.mixture_seed is None else np.random.default_rng(self.mixture_seed)
@@ -165,40 +163,14 @@ class RandomMixture(MixtureDesign):
         return NormalMixture(drawn.weights, drawn.means, covariances)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class FixedMixture(MixtureDesign):
-    """A mixture that is the same in every trial.
-
-    Parameters
-    ----------
-    mixture : NormalMixture or (weights, means, covariances)
-    """
-
-    mixture: NormalMixture
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "mixture", as_mixture(self.mixture))
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.mixture!r})"
-
-    def identity(self) -> str:
-        numbers = (self.mixture.weights, self.mixture.means, self.mixture.covariances)
-        digest = hashlib.sha256(b"".join(values.astype("<f8").tobytes() for values in numbers)).hexdigest()
-        return f"{type(self).__name__}({self.mixture!r}, {digest[:8]})"
-
-    def draw(self, rng: np.random.Generator, dimension: int) -> NormalMixture:
-        return self.mixture
-
-
 @dataclass(frozen=True, repr=False)
 class FromFunction(MixtureDesign):
-    """Mixtures from a function ``(rng, d) -> (weights, means, covariances)``.
+    """Mixtures from a function, which stores know by its name.
 
     Parameters
     ----------
     function : callable
-        Stores know it by its name only.
+        ``function(rng, d) -> (weights, means, covariances)``.
     """
 
     function: Callable[[np.random.Generator, int], Any]
@@ -207,7 +179,7 @@ class FromFunction(MixtureDesign):
         check_signature(self.function, ("rng", "d"), "function must be (rng, d) -> (weights, means, covariances)")
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({getattr(self.function, '__qualname__', repr(self.function))})"
+        return f"FromFunction({getattr(self.function, '__qualname__', repr(self.function))})"
 
     def draw(self, rng: np.random.Generator, dimension: int) -> NormalMixture:
         return as_mixture(self.function(rng, dimension))
@@ -220,8 +192,8 @@ def as_mixture_design(design: Any) -> MixtureDesign:
     if isinstance(design, str):
         choice(design, (RandomMixture.name,), "design")
         return RandomMixture()
-    if isinstance(design, NormalMixture | tuple | list):
-        return FixedMixture(as_mixture(design))
+    if isinstance(design, tuple | list):
+        return as_mixture(design)
     if callable(design) and not isinstance(design, type):
         return FromFunction(design)
     raise TypeError(f"design must be 'mixture', a design, a mixture, or a function (rng, d) -> mixture; got {design!r}")

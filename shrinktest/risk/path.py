@@ -6,40 +6,21 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from shrinktest._check import choice, positive, to_plain
+from shrinktest._check import choice, to_plain
 from shrinktest._hints import hinted
-from shrinktest.estimators import (
-    FKMSE,
-    MKME,
-    MMKME,
-    SKMSE,
-    TSVD,
-    IteratedTikhonov,
-    Landweber,
-    MeanEstimator,
-    NuMethod,
-    as_estimator,
-)
-from shrinktest.power.arguments import several
+from shrinktest.estimators import MMKME, MeanEstimator, as_estimator
+from shrinktest.power.compared import several
 from shrinktest.results.base import Result
 from shrinktest.results.printing import Summary, Table
 from shrinktest.risk.result import RiskStudyResult, improvement
-from shrinktest.risk.study import risk_study
+from shrinktest.risk.study import BASELINE, ORACLE, risk_study
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
 #: Parameters that fix the amount of an estimator, the usual one first.
-PARAMETERS: dict[type[MeanEstimator], tuple[str, ...]] = {
-    SKMSE: ("alpha",),
-    FKMSE: ("lam", "lam_cov"),
-    IteratedTikhonov: ("lam", "lam_cov"),
-    Landweber: ("t",),
-    NuMethod: ("t",),
-    TSVD: ("m", "threshold"),
-    MKME: ("variance",),
-}
+AMOUNTS = ("alpha", "lam", "lam_cov", "t", "m", "threshold", "variance")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,11 +32,9 @@ class LossPath(Result):
     study : RiskStudyResult
         Every amount is an estimator of it.
     estimator : MeanEstimator
-        The estimator, its amount aside.
     parameter : str
-        What varies: "lam", "t", "variance", "multiple", "variances[0]", ...
+        What varies: "lam", "t", "variance", ...
     amounts : tuple of float
-        Its values.
 
     Examples
     --------
@@ -87,16 +66,20 @@ class LossPath(Result):
     @property
     def table(self) -> pd.DataFrame:
         """A row for every amount: ``amount``, and the columns of the table of a risk study."""
-        table = self.study.table.set_index("estimator")
-        rows = table.loc[[_label(self.parameter, amount) for amount in self.amounts]].reset_index(drop=True)
+        rows = self.study.table.set_index("estimator").loc[self._labels].reset_index(drop=True)
         rows.insert(0, "amount", self.amounts)
         return rows
+
+    @property
+    def _labels(self) -> list[str]:
+        """Labels of the amounts in the study."""
+        return [label for label in self.study.estimators if label not in (BASELINE, ORACLE)]
 
     @property
     def references(self) -> pd.DataFrame:
         """The rows of the plain average and of the oracle of simple shrinkage."""
         table = self.study.table.set_index("estimator")
-        return table.loc[[label for label in ("kme", "oracle") if label in table.index]]
+        return table.loc[[label for label in (BASELINE, ORACLE) if label in table.index]]
 
     @property
     def best(self) -> Any:
@@ -105,26 +88,18 @@ class LossPath(Result):
         return table["amount"].iloc[int(table["loss"].argmin())]
 
     def hindsight(self) -> pd.Series:
-        """Return the mean loss with the best amount on every data set, which no rule can beat, and its improvement.
-
-        A Series of ``loss``, ``improvement`` over the plain average in percent, ``improvement_low``,
-        ``improvement_high`` and ``trials``.
-        """
+        """Return the mean loss with the best amount on every data set, which no rule can beat, and its improvement."""
         import pandas as pd
 
         paired = self.study.losses.pivot(index="trial", columns="estimator", values="loss")
-        least = paired[[_label(self.parameter, amount) for amount in self.amounts]].min(axis=1).to_numpy()
+        least = paired[self._labels].min(axis=1).to_numpy()
         saved = improvement(least, paired[self.study.baseline].to_numpy())
         names = ("loss", "improvement", "improvement_low", "improvement_high", "trials")
         return pd.Series(dict(zip(names, (least.mean(), *saved, len(least)), strict=True)))
 
     def plot(self, ax: Axes | None = None, *, relative: bool = False) -> Axes:
-        """Draw the mean loss against the amount, with the plain average and the oracle (matplotlib).
-
-        With ``relative`` it shows the improvement over the plain average in percent, with its paired interval: small
-        gains show there that the variation between data sets hides in the losses.
-        """
-        from shrinktest.risk.plots import plot_path
+        """Draw the mean loss against the amount, or, ``relative``, the improvement over the plain average."""
+        from shrinktest.plots.studies import plot_path
 
         return plot_path(self, ax, relative)
 
@@ -146,23 +121,16 @@ def loss_path(
     Parameters
     ----------
     estimator : str or MeanEstimator
-        Simple shrinkage, a Tikhonov filter, a gradient method, truncation or a marginalised mean; of ``MMKME`` one with
-        fixed variances, ``MMKME(variances=(...))``, around which the path goes.
+        An estimator with an amount; of ``MMKME`` one with fixed variances, ``MMKME(variances=(...))``.
     amounts : sequence of float or of int
         Values of the parameter.
     parameter : str, optional
-        "alpha" (simple shrinkage), "lam" or "lam_cov" (Tikhonov), "t" (iterations), "m" or "threshold" (truncation),
-        "variance" (``MKME``); of ``MMKME`` "multiple", by which all its variances are multiplied, or "variances[j]",
-        the variance of coordinate j (from 0), the others as they are.  By default the first that the estimator has.
+        "alpha", "lam", "lam_cov", "t", "m", "threshold" or "variance", by default the first that the estimator has;
+        "multiple" of all variances for ``MMKME``.
     design, kernel, n, d
         As for :func:`~shrinktest.risk.risk_study`, one of each.
     **study
         Other arguments of :func:`~shrinktest.risk.risk_study`, such as ``n_trials`` and ``store``.
-
-    Returns
-    -------
-    LossPath
-        With ``table``, ``best``, ``hindsight()`` and ``plot()``.
 
     Notes
     -----
@@ -178,39 +146,17 @@ def loss_path(
     2      10  0.057       -1.959
     """
     for name, value in (("kernel", kernel), ("n", n), ("d", d)):
-        if not isinstance(value, str) and hasattr(value, "__len__"):
+        if isinstance(value, list | tuple | dict):
             raise ValueError(f"{name} must be a single value; got {value!r}: make a path of each")
     base: Any = as_estimator(estimator)
-    known = _parameters(base)
+    variances = base.variances or () if isinstance(base, MMKME) else ()
+    known = ("multiple",) if any(variances) else tuple(name for name in AMOUNTS if hasattr(base, name))
+    if not known:
+        raise ValueError(f"{base!r} has no single amount to follow; MMKME needs variances=(1.0, ...)")
     parameter = known[0] if parameter is None else choice(parameter, known, "parameter")
     values = tuple(dict.fromkeys(to_plain(amount) for amount in several(amounts, Real, "amounts")))
-    at = {_label(parameter, amount): _at(base, parameter, amount) for amount in values}
+    at = {}
+    for amount in values:
+        fixed = {parameter: amount} if not variances else {"variances": tuple(amount * v for v in variances)}
+        at[f"{parameter} = {amount!r}"] = base.at(**fixed)
     return LossPath(risk_study(design, at, kernel, n, d, **study), base, parameter, values)
-
-
-def _parameters(base: MeanEstimator) -> tuple[str, ...]:
-    """Parameters of an estimator that may vary along a path."""
-    if isinstance(base, MMKME):
-        if not any(base.variances or ()):
-            raise ValueError(f"{base!r} has no variances to follow; fix them: MMKME(variances=(1.0, 1.0, ...))")
-        return ("multiple", *(f"variances[{j}]" for j in range(len(base.variances or ()))))
-    if type(base) not in PARAMETERS:
-        names = ", ".join([*(kind.__name__ for kind in PARAMETERS), MMKME.__name__])
-        raise ValueError(f"{base!r} has no single amount to follow; those with one: {names}")
-    return PARAMETERS[type(base)]
-
-
-def _at(base: Any, parameter: str, amount: Any) -> MeanEstimator:
-    """The estimator at one amount."""
-    if not isinstance(base, MMKME):
-        return base.at(**{parameter: amount})
-    amount = positive(amount, "amounts", allow_zero=True)
-    if parameter == "multiple":
-        return base.at(variances=tuple(amount * v for v in base.variances or ()))
-    moved = list(base.variances or ())
-    moved[int(parameter.removeprefix("variances[").removesuffix("]"))] = amount
-    return base.at(variances=tuple(moved))
-
-
-def _label(parameter: str, amount: Any) -> str:
-    return f"{parameter} = {amount!r}"

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from shrinktest._check import Array, choice, output_path
+from shrinktest._check import Array
 from shrinktest.kernels import Kernel
-from shrinktest.power.trials import RISK, Row
-from shrinktest.results.base import Result
+from shrinktest.power.result import StudyResult, first_to_last
+from shrinktest.power.trials import Row
 from shrinktest.results.printing import Summary, Table
 from shrinktest.risk.mixtures import MixtureDesign
 
@@ -25,7 +24,7 @@ _ERROR = 0.05  # of every interval: they cover 95%
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RiskStudyResult(Result):
+class RiskStudyResult(StudyResult):
     """Result of a risk study: mean losses of every estimator, and improvements over the plain average, with intervals.
 
     Attributes
@@ -43,15 +42,12 @@ class RiskStudyResult(Result):
     Examples
     --------
     >>> from shrinktest.risk import risk_study
-    >>> result = risk_study("mixture", "skmse", n=[5, 20], d=3, n_trials=30, workers=1, progress=False)
+    >>> result = risk_study("mixture", "skmse", n=5, d=3, n_trials=30, workers=1, progress=False)
     >>> result.table[["estimator", "n", "loss", "improvement", "trials"]].round(3)
-      estimator   n   loss  improvement  trials
-    0       kme   5  0.082        0.000      30
-    1     skmse   5  0.068       17.203      30
-    2    oracle   5  0.063       23.049      30
-    3       kme  20  0.026        0.000      30
-    4     skmse  20  0.025        4.005      30
-    5    oracle  20  0.025        5.238      30
+      estimator  n   loss  improvement  trials
+    0       kme  5  0.082        0.000      30
+    1     skmse  5  0.068       17.203      30
+    2    oracle  5  0.063       23.049      30
     """
 
     losses: pd.DataFrame
@@ -64,12 +60,14 @@ class RiskStudyResult(Result):
     def from_rows(
         cls, rows: Iterable[Row], *, estimators: Mapping[str, Any], kernels: Mapping[str, Kernel], **study: Any
     ) -> Self:
-        """Make the result of the rows of a store, in any order; their first entries are labels of kernels."""
+        """Make the result of the rows of a store, in any order."""
         import pandas as pd
 
-        place, kind = ({label: i for i, label in enumerate(labels)} for labels in (estimators, kernels))
-        ordered = sorted(rows, key=lambda row: (kind[row[0]], *row[1:4], place[row[4]]))
-        losses = pd.DataFrame(ordered, columns=[*RISK.names, "loss", "seconds"])
+        names = {repr(kernel): label for label, kernel in kernels.items()}
+        place = {label: i for i, label in enumerate([*names, *estimators])}
+        ordered = sorted(rows, key=lambda row: (place[row[3]], *row[:3], place[row[4]]))
+        losses = pd.DataFrame(ordered, columns=["n", "d", "trial", "kernel", "estimator", "loss", "seconds"])
+        losses = losses[[*CELL, "trial", "estimator", "loss", "seconds"]].replace({"kernel": names})
         return cls(losses=losses, estimators=estimators, kernels=kernels, **study)
 
     def __repr__(self) -> str:
@@ -89,15 +87,11 @@ class RiskStudyResult(Result):
         """Mean losses (pandas), a row for every kernel, n, d and estimator.
 
         ``loss`` is the mean over data sets, with its standard error ``error`` and 95% interval ``low``, ``high``;
-        ``improvement`` is 100 (1 - loss / loss of kme), in percent, with its paired 95% interval ``improvement_low``,
-        ``improvement_high``; then ``trials`` and ``seconds`` (mean time of an estimate).  Intervals are NaN for a
-        single data set.
+        ``improvement`` is 100 (1 - loss / loss of kme), in percent ([S14] Fig. 3(c)), with its paired 95% interval
+        ``improvement_low``, ``improvement_high``; then ``trials`` and ``seconds`` (mean time of an estimate).
 
-        Notes
-        -----
-        The improvement is defined in [S14] Fig. 3(c).  Intervals are Student's, for the improvement by linearization
-        of the ratio of two paired means.  Intervals of mean losses cover less than 95% with few data sets if losses are
-        skewed (with ``Polynomial(degree=2)`` 84% with 10, 90% with 30 and 93% with 100), so take 100 or more.
+        Intervals are Student's, for the improvement by linearization of the ratio of two paired means.  Take 100 data
+        sets or more: if losses are skewed (``Polynomial(degree=2)``) intervals cover 84% with 10 and 93% with 100.
         """
         import pandas as pd
 
@@ -123,98 +117,58 @@ class RiskStudyResult(Result):
     def compare(self, a: str, b: str) -> pd.DataFrame:
         """Compare the losses of two estimators on the same data sets.
 
-        Parameters
-        ----------
-        a, b : str
-            Labels of two estimators.
+        For every kernel, n and d: the mean losses ``loss_a`` and ``loss_b``, their ``difference`` a - b with its 95%
+        interval ``low``, ``high`` (Student's); the ``improvement`` of a over b in percent with its interval;
+        ``better``, the share of data sets on which a has the smaller loss; the p-value of the paired t test that the
+        risks are equal; and ``p_holm``, adjusted for all rows of the table (Holm).
 
-        Returns
-        -------
-        DataFrame
-            For every kernel, n and d: the mean losses ``loss_a`` and ``loss_b``, their ``difference`` a - b with its
-            95% interval ``low``, ``high`` (Student's); the ``improvement`` of a over b in percent with its interval;
-            ``better``, the share of data sets on which a has the smaller loss; the p-value of the paired t test that
-            the risks are equal; and ``p_holm``, adjusted for all rows of the table (Holm).
-
-        Examples
-        --------
-        >>> from shrinktest.risk import risk_study
-        >>> result = risk_study("mixture", "skmse", n=10, d=5, n_trials=40, workers=1, progress=False)
-        >>> result.compare("skmse", "kme")[["difference", "low", "high", "better"]].round(4)
-           difference     low    high  better
-        0      -0.004 -0.0061 -0.0018   0.725
         """
         import pandas as pd
         from scipy.stats import t
         from statsmodels.stats.multitest import multipletests
 
-        for name, label in (("a", a), ("b", b)):
-            choice(label, tuple(self.estimators), name)
+        self.check_labels(a, b)
         rows = []
         for cell, paired, _ in self._cells():
             in_a, in_b = paired[a].to_numpy(), paired[b].to_numpy()
             difference, error, margin = _mean(in_a - in_b)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                statistic = np.abs(np.divide(difference, error))
-            pvalue = 1.0 if difference == 0.0 else 2.0 * float(t.sf(statistic, len(in_a) - 1))
+            pvalue = 1.0 if difference == 0.0 else 2.0 * float(t.sf(abs(difference) / error, len(in_a) - 1))
             spread = difference, difference - margin, difference + margin
             better = float((in_a < in_b).mean())
             rows.append((*cell, in_a.mean(), in_b.mean(), *spread, *improvement(in_a, in_b), better, pvalue))
         names = ["loss_a", "loss_b", "difference", "low", "high", "improvement", "improvement_low", "improvement_high"]
         out = pd.DataFrame(rows, columns=[*CELL, *names, "better", "pvalue"])
-        known = out["pvalue"].notna()
-        out["p_holm"] = np.nan
-        if known.any():
-            out.loc[known, "p_holm"] = multipletests(out.loc[known, "pvalue"], method="holm")[1]
+        out["p_holm"] = multipletests(out["pvalue"], method="holm")[1]
         return out
 
     def plot(self, ax: Axes | None = None, *, kernel: str | None = None, d: int | None = None) -> Axes:
-        """Draw the improvement over the plain average against n, or against d if there is one n (matplotlib).
-
-        ``kernel`` is the label of the kernel, by default the first; ``d`` the dimension, by default the smallest.
-        """
-        from shrinktest.risk.plots import plot_risk
+        """Draw the improvement over the plain average against n, or against d if there is one n (matplotlib)."""
+        from shrinktest.plots.studies import plot_risk
 
         return plot_risk(self, ax, kernel, d)
 
-    def frame(self) -> pd.DataFrame:
+    def to_frame(self) -> pd.DataFrame:
         """Return the table without the time the study took."""
         return self.table.drop(columns="seconds")
 
-    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """Return ``frame`` as CSV, or None if it is written to a file."""
-        target = path if path is None or hasattr(path, "write") else output_path(path, "path")
-        return self.frame().to_csv(target, index=False, lineterminator="\n")
-
-    def to_markdown(self) -> str:
-        """Return losses and improvements as a Markdown table."""
-        header, *rows = self._text()
-        return Table(rows, "llr", header).as_markdown()
-
     def summary(self) -> Summary:
         """Return the settings, and losses and improvements with their intervals, as text."""
-        trials = sorted(set(self.table["trials"]))
+        table = self.table
+        rows = []
+        for row in table.itertuples():
+            intervals = [f"[{row.low:.4g}, {row.high:.4g}]", f"[{row.improvement_low:.2f}, {row.improvement_high:.2f}]"]
+            intervals = ["-", "-"] if np.isnan(row.low) else intervals  # of a single data set
+            saved = ["-", "-"] if row.estimator == self.baseline else [f"{row.improvement:.2f}", intervals[1]]
+            numbers = [str(row.n), str(row.d), f"{row.loss:.4g}", intervals[0], *saved, str(row.trials)]
+            rows.append([row.kernel, row.estimator, *numbers])
         head = (
             "Risk of kernel mean estimators: exact losses",
             f"Design:        {self.design!r}",
-            f"Data sets:     {' to '.join(map(str, trials[:: len(trials) - 1 or 1]))} per n and d, paired; "
-            f"seed {self.seed}",
+            f"Data sets:     {first_to_last(table['trials'])} per n and d, paired; seed {self.seed}",
             f"Improvement:   over {self.baseline}, in percent of its risk; 95% intervals",
         )
-        (_, *names), *rows = self._text()
-        return Summary.of(Table(rows, "llr", ["", *names], gap="  ", heads="r"), head=head)
-
-    def _text(self) -> list[list[str]]:
-        """Header and rows of the table that people read."""
-        rows = [["kernel", "estimator", "n", "d", "loss", "95% interval", "improvement %", "95% interval", "data sets"]]
-        for row in self.table.itertuples():
-            margin = f"[{row.low:.4g}, {row.high:.4g}]", f"[{row.improvement_low:.2f}, {row.improvement_high:.2f}]"
-            margin = ("-", "-") if np.isnan(row.low) else margin  # of a single data set
-            loss, saved = [f"{row.loss:.4g}", margin[0]], [f"{row.improvement:.2f}", margin[1]]
-            if row.estimator == self.baseline:
-                saved = ["-", "-"]
-            rows.append([row.kernel, row.estimator, str(row.n), str(row.d), *loss, *saved, str(row.trials)])
-        return rows
+        names = ["", "estimator", "n", "d", "loss", "95% interval", "improvement %", "95% interval", "data sets"]
+        return Summary.of(Table(rows, "llr", names, gap="  ", heads="r"), head=head)
 
 
 def improvement(losses: Array, baseline: Array) -> tuple[float, float, float]:

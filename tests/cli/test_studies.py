@@ -167,7 +167,7 @@ def test_kernels_and_bandwidths_reach_the_tests(run, tmp_path, design, typed, ke
     study = {"n_trials": trials, "n_resamples": resamples, "workers": 1, "progress": False}
     expected = power_study(design, "kme", 9, test_options=kernels, **study)
     shown = pd.read_csv(tmp_path / "t.csv")
-    assert code == 0 and shown["power"].tolist() == expected.frame()["power"].tolist()
+    assert code == 0 and shown["power"].tolist() == expected.to_frame()["power"].tolist()
 
 
 @pytest.mark.parametrize(

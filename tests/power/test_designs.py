@@ -40,7 +40,7 @@ SMALL = [
 OTHERS = [
     d.MeanShift(dimension=2, shift=2, coordinates="all", ratio=1.5, swap=True),
     d.ScaleChange(dimension=np.int64(3), scale=np.float64(0.5), coordinates="one"),
-    d.Mixture(dimension=9, change="component", amount=3, wishart_scale=3, mixture_seed=7),
+    d.Mixture(dimension=9, change="means", amount=3, wishart_scale=3, mixture_seed=7),
     d.PerturbedUniform(dimension=2, perturbations=3, amplitude=0.5),
     d.EckerleSubsample(bandwidth="median"),
     d.HyppoSimulation("square", 0.5, 3),
@@ -263,9 +263,6 @@ def test_mixtures_are_those_of_the_papers_and_change_as_they_say():
     )
     traces = {change: np.cov(y.T).trace() for change, (_, y) in samples.items()}
     assert traces["covariance"] == pytest.approx(between.trace() + 1.5 * within.trace(), rel=0.05)
-    assert traces["spread"] == pytest.approx(2.25 * between.trace() + within.trace(), rel=0.05)
-    assert np.allclose(samples["weights"][1].mean(axis=0), 0.5 * (weights + weights[::-1]) @ means, atol=0.3)
-    assert np.linalg.norm(samples["component"][1].mean(axis=0) - mean) < 0.5 * 0.4 + 0.4
     assert smallest_p(*samples["mixture"]) < 1e-6
     anew, fixed = ([d.Mixture(2, mixture_seed=s).sample(t, 5000)[0].mean(axis=0) for t in (0, 1)] for s in (None, 0))
     assert np.abs(anew[0] - anew[1]).max() > 0.7 > np.abs(fixed[0] - fixed[1]).max()

@@ -13,7 +13,7 @@ from scipy import stats
 from shrinktest import KME, calibrate, two_sample_test
 from shrinktest.estimators import ALIASES, ESTIMATORS, FromFunction
 from shrinktest.power import KNOWN_TESTS, AnyTest, designs, power_study
-from shrinktest.power.other_tests import is_test, known_tests
+from shrinktest.power.compared import is_test, known_tests
 
 SHIFT = designs.MeanShift(dimension=1, shift=1.0)
 WIDE = designs.MeanShift(dimension=3, shift=1.0)

@@ -55,7 +55,7 @@ def made(pvalues, alphas=(0.05,), interval="beta", null=()):
         for trial, p in enumerate(ps)
     ]
     study = {"design": SHIFT, "estimators": dict.fromkeys(pvalues, KME()), "n_resamples": 99, "seed": 0}
-    return PowerStudyResult.from_rows(rows, alphas=alphas, interval=interval, **study)
+    return PowerStudyResult.from_rows(rows, alphas=alphas, **study)
 
 
 def before_and_after(rng, n):
@@ -106,7 +106,7 @@ def test_early_decisions_give_the_same_powers():
             run(design, ["kme", "skmse"], **levels),
             run(design, ["kme", "skmse"], stopping="curtailed", **levels),
         )
-        assert stopped.stopping == Curtailed((0.05, 0.2)) and stopped.frame().equals(full.frame())
+        assert stopped.stopping == Curtailed((0.05, 0.2)) and stopped.to_frame().equals(full.to_frame())
         assert stopped.compare("kme", "skmse").equals(full.compare("kme", "skmse"))
         assert values(stopped) != values(full) and "Curtailed(alphas=(0.05, 0.2)); seed 0" in stopped.summary()
     for call in (stopped.plot, lambda alpha: stopped.compare("kme", "skmse", alpha=alpha), stopped.paragraph):
@@ -126,9 +126,9 @@ def test_rates_and_their_intervals():
     result = made({"kme": {10: [0.05, 0.01, 0.06, 0.1, 0.5]}}, alphas=(0.05, 0.1), null={"kme": {10: [0.05, 0.9]}})
     assert result.table["power"].tolist() == [0.4, 0.8]  # rejecting when p <= alpha
     assert result.size_table["level"].tolist() == [0.5, 0.5] and result.table["seconds"].tolist() == [0.5, 0.5]
-    for interval, rejected in itertools.product(("beta", "wilson"), (0, 3, 20)):
-        row = made({"kme": {10: [0.01] * rejected + [0.5] * (20 - rejected)}}, interval=interval).table.iloc[0]
-        assert (row["low"], row["high"]) == proportion_confint(rejected, 20, alpha=0.05, method=interval)
+    for rejected in (0, 3, 20):
+        row = made({"kme": {10: [0.01] * rejected + [0.5] * (20 - rejected)}}).table.iloc[0]
+        assert (row["low"], row["high"]) == proportion_confint(rejected, 20, alpha=0.05, method="beta")
 
 
 RNG = np.random.default_rng(3)
@@ -223,9 +223,6 @@ x_1|2  20   0.05  0.500  [0.187, 0.813]  0.000  [0.000, 0.308]      10
 
 def test_reports_hold_the_same_numbers(tmp_path):
     assert str(REPORTED.summary()).strip() == SUMMARY.strip()
-    markdown, latex = REPORTED.to_markdown().splitlines(), REPORTED.to_latex()
-    assert len(markdown) == 6 and "| x_1\\|2 | 20 | 0.05 | 0.500 |" in markdown[-1]
-    assert "x\\_1" in latex and latex.count("\\\\") == 5 and "0.800" in latex
     assert repr(REPORTED) == f"PowerStudyResult({SHIFT!r}, estimators=['kme', 'x_1|2'], n=[10, 20], trials=10)"
     assert REPORTED.to_csv(tmp_path / "a.csv") is None and REPORTED.to_csv(opened := io.StringIO()) is None
     assert (tmp_path / "a.csv").read_text() == opened.getvalue() == REPORTED.to_csv()

@@ -17,8 +17,8 @@ from statsmodels.stats.proportion import proportion_confint
 
 from shrinktest import equivalence_test, solve_sample_size
 from shrinktest.power import designs as d
-from shrinktest.power.arguments import Alike, as_equivalence
 from shrinktest.power.designs import FromData, FromFunction, MeanShift
+from shrinktest.power.sample_size import Alike, as_equivalence
 from shrinktest.power.sample_size_result import PowerCurve
 
 QUICK = {"n_trials": 120, "n_resamples": 39, "workers": 1, "rng": 1, "progress": False}
@@ -48,7 +48,7 @@ class Counted:
             low, high = proportion_confint(rejected, trials, method="beta")
             rows.append({"n": n, "null": null, "power": rejected / trials, "low": low, "high": high, "trials": trials})
         frame = pd.DataFrame(rows)
-        return SimpleNamespace(table=frame[~frame["null"]], frame=lambda: frame, seed=0)
+        return SimpleNamespace(table=frame[~frame["null"]], to_frame=lambda: frame, seed=0)
 
 
 def search(monkeypatch, counted, design=MeanShift(dimension=1), **options):  # noqa: B008
@@ -219,10 +219,6 @@ def test_sample_size_of_an_equivalence_test():
     test, data = as_equivalence(MARGIN, design, 0.05), design.sample(3, 20)
     expected = equivalence_test(*data, paired=True, rng=np.random.default_rng(1), **MARGIN).pvalue
     assert test.pvalue(data, np.random.default_rng(1), 99) == expected
-    groups = FromFunction(
-        before_and_after, restriction=lambda n, m: {"groups": (np.arange(n) // 2, n + np.arange(m) // 2)}
-    )
-    assert Alike(groups).smallest() == 9  # five groups, the last of one row
 
 
 def test_the_curve_is_solved_and_fits_the_power_of_a_test_of_means():
@@ -265,7 +261,6 @@ def test_fieller_against_simulation():
         ),
         (MeanShift(2), {"test_options": {"paired": True}, "largest": 5}, ValueError, "collect 6 pairs or more"),
         (d.Linear(), {"ratio": 2.0}, ValueError, "ratio"),
-        (Alike(SHIFT), {"ratio": 2.0}, ValueError, "ratio"),
         (before_and_after, {"ratio": 2.0}, TypeError, "ratio"),
         (SHIFT, {"test": "equivalence", "test_options": {}}, ValueError, "measure"),
         (SHIFT, {"test": "equivalence", "test_options": {**MARGIN, "measure": "dependence"}}, ValueError, "measure"),

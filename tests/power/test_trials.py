@@ -151,7 +151,7 @@ def test_errors_and_ctrl_c_keep_what_is_done(path, tmp_path):
         ({"n_trials": 9}, 3 * 2),
         ({"sizes": [6, 8]}, 6 * 2),
         ({"estimators": {"kme": "kme", "mine": FKMSE(lam_cov=1.0)}}, 6 * 2),
-        ({"alphas": [0.1, 0.2], "interval": "wilson", "with_null": False}, 0),
+        ({"alphas": [0.1, 0.2], "with_null": False}, 0),
     ],
 )
 def test_nothing_is_done_twice_and_more_of_anything_extends_a_study(path, extension, new):
@@ -221,7 +221,7 @@ def write_protected(path):
 FILES = {
     "text": (lambda path: path.write_text("n,power\n20,0.8\n"), ValueError, "is not the store of a power study"),
     "someone else's": (someone_elses, ValueError, "is not the store of a power study"),
-    "future": (of_the_future, ValueError, "newer version"),
+    "future": (of_the_future, ValueError, "another version"),
     "cut": (cut, ValueError, "is damaged"),
     "write-protected": (write_protected, OSError, "cannot be written to"),
     "folder": (Path.mkdir, IsADirectoryError, "study.sqlite"),
@@ -252,8 +252,8 @@ def test_two_processes_may_write_to_one_store(path, monkeypatch):
     about = {"design": "d", "seed": 1}
     monkeypatch.setattr("shrinktest.power.trials._SECONDS", 1e9)  # so that a slow machine commits where the test does
     with Store(path, POWER) as one, Store(path, POWER) as two:
-        one.claim(about, {"kme": "KME()"})
-        two.claim(about, {"kme": "KME()", "skmse": "SKMSE()"})
+        one.claim({**about, "estimator 'kme'": "KME()"})
+        two.claim({**about, "estimator 'kme'": "KME()", "estimator 'skmse'": "SKMSE()"})
         for i in range(5):
             one.add([(8, False, i, "kme", 0.5, 0.1)])
             two.add([(8, False, i, "kme", 0.5, 0.2), (8, False, i, "skmse", 0.25, 0.1)])
@@ -261,22 +261,23 @@ def test_two_processes_may_write_to_one_store(path, monkeypatch):
             two.commit()
         assert one.rows() == two.rows() and len(one.rows()) == 10
         assert one.rows()[0] == (8, False, 0, "kme", 0.5, 0.1)  # the first to come stays
-    both, arguments, new = threading.Barrier(2), Store.arguments, path.with_name("new")
+    both, settings, new = threading.Barrier(2), Store.settings, path.with_name("new")
 
     def read_together(store):
         with suppress(threading.BrokenBarrierError):
             both.wait(timeout=0.5)
-        return arguments(store)
+        return settings(store)
 
     def start(label):
         with Store(new, POWER) as store:
-            store.claim(about, {label: "KME()"})
+            store.claim({**about, f"estimator {label!r}": "KME()"})
 
-    monkeypatch.setattr(Store, "arguments", read_together)
+    monkeypatch.setattr(Store, "settings", read_together)
     with ThreadPoolExecutor(2) as pool:
         assert list(pool.map(start, ["a", "b"])) == [None, None]
     with Store(new, POWER) as store:
-        assert store.estimators() == {"a": "KME()", "b": "KME()"}
+        stored = store.settings()
+    assert stored == {**about, "estimator 'a'": "KME()", "estimator 'b'": "KME()", "version": shrinktest.__version__}
 
 
 def shards(folder, *options):
@@ -315,7 +316,7 @@ def test_what_cannot_be_merged_leaves_the_target_alone(path, tmp_path):
     for sources, error, message in (
         ((), ValueError, "at least one store"),
         ((one, other), ValueError, "seed: stored 0, asked 1; nothing was merged"),
-        ((one, same), ValueError, "p-value 0.123, stored .*, for n=8, null=False, trial=2.*nothing was merged"),
+        ((one, same), ValueError, "p-value 0.123, stored .*, for n=8, is_null=0, trial=2.*nothing was merged"),
         ((one, empty), ValueError, "empty"),
         ((one, tmp_path / "missing"), FileNotFoundError, "missing"),
     ):

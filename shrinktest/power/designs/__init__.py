@@ -1,14 +1,8 @@
-"""Designs of power studies, each with its twin under the null hypothesis.
+"""Designs of power studies: values that draw data of any size, each with its twin under the null hypothesis.
 
-A design is a small frozen value: ``sample`` draws the data of one trial at any size, ``null`` is the twin that shows
-the level, ``options`` has arguments for the test, and its repr rebuilds it.
-
-    >>> design = MeanShift(dimension=5, shift=0.8, ratio=2.0)
-    >>> X, Y = design.sample(rng=0, n=30)
-    >>> X.shape, Y.shape
-    ((30, 5), (60, 5))
-    >>> design.null()
-    MeanShift(dimension=5, shift=0.0, ratio=2.0)
+>>> design = MeanShift(dimension=5, shift=0.8, ratio=2.0)
+>>> [sample.shape for sample in design.sample(rng=0, n=30)], design.null()
+([(30, 5), (60, 5)], MeanShift(dimension=5, shift=0.0, ratio=2.0))
 """
 
 from __future__ import annotations
@@ -60,7 +54,7 @@ from shrinktest.power.designs.standard import (
     SkewNormal,
     Tails,
 )  # fmt: skip
-from shrinktest.results.info import KINDS, TWO_SAMPLE
+from shrinktest.results.info import KINDS
 
 #: Every built-in design by name; all have defaults for all parameters.
 DESIGNS: dict[str, type[Design]] = {
@@ -75,10 +69,8 @@ DESIGNS: dict[str, type[Design]] = {
 }
 
 
-def as_design(design: Any, test: str = TWO_SAMPLE.name) -> Design:
-    """Return a design from a name, a design, or a function ``(rng, n) -> (X, Y)`` of data for ``test``.
-
-    A name stands for the design with its default parameters.
+def as_design(design: Any) -> Design:
+    """Return a design from a name, a design, or a function ``(rng, n) -> (X, Y)`` of data for a test.
 
     Examples
     --------
@@ -91,7 +83,7 @@ def as_design(design: Any, test: str = TWO_SAMPLE.name) -> Design:
     if isinstance(design, str):
         return DESIGNS[choice(design.lower().replace("_", "-"), DESIGNS, "design")]()
     if callable(design) and not isinstance(design, type):
-        return FromFunction(design, test)
+        return FromFunction(design)
     raise TypeError(f"design must be a name, a design such as MeanShift(shift=0.5), or a function; found {design!r}")
 
 

@@ -47,6 +47,16 @@ def sizes_of(data: Sequence[Any]) -> tuple[int, int]:
     return len(data[0]), len(data[min(1, len(data) - 1)])
 
 
+def function_name(function: Any) -> str:
+    """Return a name that is the same in every process, and so has no address."""
+    if isinstance(function, partial):
+        arguments = [*map(repr, function.args), *(f"{key}={value!r}" for key, value in function.keywords.items())]
+        return f"{function_name(function.func)}({', '.join(arguments)})"
+    kind: Any = type(function)
+    plain = kind.__qualname__ if kind.__repr__ is object.__repr__ else repr(function)
+    return str(getattr(function, "__qualname__", None) or plain)
+
+
 class Design(ABC):
     """A source of simulated data for a test, with a twin under the null hypothesis.
 
@@ -80,20 +90,14 @@ class Design(ABC):
     summary: ClassVar[str] = ""
     #: The parameters at which there is no effect; empty if the null twin is made in another way.
     neutral: ClassVar[dict[str, Any]] = {}
-
-    @property
-    @abstractmethod
-    def test(self) -> str:
-        """The test the data are for."""
-
-    @property
-    def ratio(self) -> float:
-        """Size of Y, or of the last of several samples, over size of X."""
-        return 1.0
+    #: The test the data are for.
+    test: str
+    #: Size of Y, or of the last of several samples, over size of X.
+    ratio: float = 1.0
 
     def __init_subclass__(cls) -> None:
         cls.name = vars(cls).get("name") or re.sub(r"(?<!^)(?=[A-Z])", "-", cls.__name__).lower()
-        cls.summary = vars(cls).get("summary") or (cls.__doc__ or "").partition("\n")[0].rstrip(".")
+        cls.summary = (cls.__doc__ or "").partition("\n")[0].rstrip(".")
 
     def __post_init__(self) -> None:
         for f in fields(self):  # type: ignore[arg-type]  # every subclass that has parameters is a dataclass
@@ -111,35 +115,24 @@ class Design(ABC):
         ----------
         rng : None, int, SeedSequence, BitGenerator or Generator
             Seed or source of the random numbers.
-        n : int
-            Number of observations in ``X``, the first of the samples or variables, at least ``smallest()``.
-        m : int, optional
-            Number of observations in ``Y``, the second of two samples; default ``ratio`` times ``n``.
+        n, m : int
+            Observations in ``X``, at least ``smallest()``, and in ``Y`` of two samples, by default ``ratio`` times n.
 
         Returns
         -------
         tuple of ndarray, shapes (n, p) and (m, q)
             The samples (with as many columns), or the variables (with as many rows).
-
-        Raises
-        ------
-        TypeError, ValueError
-            For sizes that the design cannot give.
         """
         n, m = self._sizes(n, m)
         drawn = self.draw(as_rng(rng), n, m)
-        if isinstance(drawn, np.ndarray) and drawn.ndim > 1 and self.test != CHANGE.name:
-            drawn = tuple(drawn)
         if not isinstance(drawn, tuple | list):
             raise TypeError(f"draw of {self!r} must return a tuple of arrays, (X, Y), or (X,) for one series")
-        rows = [len(part) if np.ndim(part) or hasattr(part, "__len__") else 0 for part in drawn]
-        expected_rows = [n] + [m] * (len(rows) - 1) if self.test != K_SAMPLE.name else [n, *rows[1:]]
-        if rows != expected_rows and "groups" not in {
-            **self.options(),
-            **self.options_for(n, m),
-        }:  # n groups of several rows
-            expected, drawn_rows = (" + ".join(map(str, sizes)) for sizes in (expected_rows, rows))
-            raise ValueError(f"draw of {self!r} must return {expected} rows for n={n}, m={m}; found {drawn_rows}")
+        rows = [len(part) for part in drawn]
+        expected = [n] + [m] * (len(rows) - 1) if self.test != K_SAMPLE.name else [n, *rows[1:]]
+        # n groups have any number of rows
+        if rows != expected and "groups" not in {**self.options(), **self.options_for(n, m)}:
+            expected_rows, drawn_rows = (" + ".join(map(str, sizes)) for sizes in (expected, rows))
+            raise ValueError(f"draw of {self!r} must return {expected_rows} rows for n={n}, m={m}; found {drawn_rows}")
         return tuple(drawn)
 
     def trial(self, rng: Any, n: int, m: int | None = None) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -149,11 +142,7 @@ class Design(ABC):
 
     @abstractmethod
     def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
-        """Return the samples or variables, for sizes that were checked.
-
-        Two samples have n and m rows; the last of several samples has m rows if the design has a ``ratio``.
-        Variables have n rows, and m is n.
-        """
+        """Return the samples, of which the last has m rows and the others n, or the variables, of n rows."""
 
     def null(self) -> Design:
         """Return the twin under the null hypothesis; a design that is its own twin returns itself."""
@@ -165,11 +154,11 @@ class Design(ABC):
         return self if same(twin, self) else twin
 
     def options(self) -> dict[str, Any]:
-        """Keyword arguments for the test that belong to the design."""
+        """Return keyword arguments for the test that belong to the design."""
         return {}
 
     def options_for(self, n: int, m: int) -> dict[str, Any]:
-        """Keyword arguments for the test that belong to n observations of X and m of Y, such as their blocks."""
+        """Return keyword arguments for the test that belong to n observations of X and m of Y, such as blocks."""
         return {}
 
     def smallest(self) -> int:
@@ -190,35 +179,31 @@ class Design(ABC):
         return self._text(digests=False)
 
     def identity(self) -> str:
-        """The repr with a digest of long arrays, by which stores know the design."""
+        """Return the repr with a digest of long arrays, by which stores know the design."""
         return self._text(digests=True) if type(self).__repr__ is Design.__repr__ else repr(self)
 
     def _text(self, digests: bool) -> str:
-        """The expression that rebuilds the value; parameters at their defaults are left out."""
+        """Return the expression that rebuilds the value, without parameters at their defaults."""
         if not is_dataclass(self):
             return f"{type(self).__name__}()"
-        ordered = sorted(fields(self), key=lambda f: f.kw_only)  # parameters of the design itself come first
+        ordered = sorted(fields(self), key=lambda f: f.kw_only)  # parameters of the design itself first
         shown = [(f.name, getattr(self, f.name)) for f in ordered if not same(getattr(self, f.name), f.default)]
         return f"{type(self).__name__}({', '.join(f'{name}={_shown(value, digests)}' for name, value in shown)})"
 
     def _sizes(self, n: Any, m: Any) -> tuple[int, int]:
-        """Numbers of rows of X and Y, checked; halves in n * ratio round up."""
-        n, samples = self._size(n, "n"), self.test in SAMPLES
+        """Return the numbers of rows of X and Y, checked; halves in n * ratio round up."""
+        samples = self.test in SAMPLES
         if m is not None and (self.test not in TESTS or (not samples and m != n)):
             raise ValueError(f"{self!r} draws as many rows of all variables: leave out m (got n={n}, m={m})")
-        if not samples:
-            return n, n
-        return n, max(2, math.floor(n * self.ratio + 0.5)) if m is None else self._size(m, "m")
-
-    def _size(self, size: Any, name: str) -> int:
-        size = count(size, name, minimum=0)
-        if size < self.smallest():
-            raise ValueError(f"{self!r} needs {name} >= {self.smallest()}, got {size}")
-        return size
+        for name, size in (("n", n), ("m", n if m is None else m)):
+            if count(size, name, minimum=0) < self.smallest():
+                raise ValueError(f"{self!r} needs {name} >= {self.smallest()}, got {size}")
+        second = max(2, math.floor(n * self.ratio + 0.5)) if m is None else int(m)
+        return int(n), second if samples else int(n)
 
 
 def _shown(value: Any, digests: bool) -> str:
-    """The repr of a parameter; for long arrays, whose repr leaves numbers out, their shape and perhaps a digest."""
+    """Return the repr of a parameter; for long arrays their shape and perhaps a digest."""
     if isinstance(value, Design):
         return value.identity() if digests else repr(value)
     if not isinstance(value, np.ndarray) or value.dtype.hasobject:
@@ -241,36 +226,47 @@ class TwoSampleDesign(Design):
         True if X is the changed sample; otherwise Y is.
     """
 
-    test: ClassVar[str] = TWO_SAMPLE.name  # type: ignore[assignment]
+    test = TWO_SAMPLE.name
     ratio: float = parameter(1.0, positive)
     swap: bool = parameter(False, flag)
 
     def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
         if self.swap:
-            changed_last = self._pair(rng, m, n)
-            return changed_last[1], changed_last[0]
+            original, changed = self._pair(rng, m, n)
+            return changed, original
         return self._pair(rng, n, m)
 
-    @abstractmethod
     def _pair(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
-        """A sample (n, d) of the distribution and one (m, d) of its changed version."""
+        """Return a sample (n, d) of the distribution and one (m, d) of its changed version."""
+        return self.null()._rows(rng, n), self._rows(rng, m)  # type: ignore[attr-defined]  # twins are of their kind
+
+    def _rows(self, rng: np.random.Generator, n: int) -> Array:
+        """Return a sample (n, d) of the changed distribution; of the other one at the ``neutral`` parameters."""
+        raise NotImplementedError
 
 
 class IndependenceDesign(Design):
-    """Pairs (x, y), independent of each other and identically distributed."""
+    """Pairs (x, y); in the null twin, variables with the same margins are independent."""
 
-    test: ClassVar[str] = INDEPENDENCE.name  # type: ignore[assignment]
+    test = INDEPENDENCE.name
 
     def null(self) -> Design:
-        """Independent variables with the margins of the design."""
         return Independent(self)
 
 
 @dataclass(frozen=True, repr=False)
-class _Twin(Design):
-    """A null twin, which is its own, with the options and the sizes of a design."""
+class Twin(Design):
+    """A design made of another one; if it is a null twin, it is its own."""
 
     design: Design
+
+    @property
+    def test(self) -> str:  # type: ignore[override]  # others have an attribute
+        return self.design.test
+
+    @property
+    def ratio(self) -> float:  # type: ignore[override]
+        return self.design.ratio
 
     def null(self) -> Design:
         return self
@@ -286,7 +282,7 @@ class _Twin(Design):
 
 
 @dataclass(frozen=True, repr=False)
-class Independent(_Twin, IndependenceDesign):
+class Independent(Twin):
     """The null twin of an independence design: x of one data set, y of another."""
 
     def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
@@ -296,7 +292,7 @@ class Independent(_Twin, IndependenceDesign):
 
 
 @dataclass(frozen=True, repr=False)
-class Relabelled(_Twin):
+class Relabelled(Twin):
     """A null twin for any design: samples pooled and split at random, or one variable permuted against the others.
 
     If the design restricts permutations, observations are permuted only as far as that allows.
@@ -308,14 +304,6 @@ class Relabelled(_Twin):
                 f"no permutation makes X and Y of {self.design!r} independent given Z; give neutral= parameters, or "
                 "use with_null=False"
             )
-
-    @property
-    def test(self) -> str:
-        return self.design.test
-
-    @property
-    def ratio(self) -> float:
-        return self.design.ratio
 
     def trial(self, rng: Any, n: int, m: int | None = None) -> tuple[tuple[Any, ...], dict[str, Any]]:
         rng = as_rng(rng)

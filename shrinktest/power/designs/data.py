@@ -10,12 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._check import Array, as_rng, check_signature, choice, counted, flag, positive
+from shrinktest._check import Array, as_rng, check_signature, choice, flag, positive
 from shrinktest.data.read import XY, read_samples, read_variables
 from shrinktest.data.tables import is_table
 from shrinktest.datasets import RESIDUAL_SD, load_eckerle4, simulate_eckerle
 from shrinktest.kernels import median_bandwidth
-from shrinktest.power.designs.base import TESTS, Design, IndependenceDesign, Independent, Relabelled, parameter
+from shrinktest.power.designs.base import (
+    TESTS,
+    Design,
+    IndependenceDesign,
+    Independent,
+    Relabelled,
+    function_name,
+    parameter,
+    up_to,
+)
 from shrinktest.results.info import INDEPENDENCE, KINDS, TWO_SAMPLE
 
 #: Number of points in Eckerle4.
@@ -29,8 +38,7 @@ class FromData(Design):
     Parameters
     ----------
     X, Y : array_like, shape (n, d) and (m, d), or (n,) and (m,)
-        The pilot data: two samples, or two variables whose rows belong together.  Kept as read-only copies; tables as
-        the numbers that they become in a test, in its default units.
+        The pilot data, arrays or tables: two samples, or two variables whose rows belong together.
     test : {"two-sample", "independence"}, default "two-sample"
     ratio : float, default 1.0
         Size of Y over size of X in the planned study, for two samples.
@@ -47,9 +55,9 @@ class FromData(Design):
     Notes
     -----
     Rows, pairs or groups are drawn with replacement (the bootstrap).  The null twin draws both samples from the pooled
-    rows, or the two variables apart; it swaps pairs at random, and permutes the groups of variables.  Data sets have
-    ties that a new study would not have, and an effect that is in the pilot data by chance counts as real, so that
-    powers tend to be too high.  A draw whose complete rows are all equal is drawn again.
+    rows, or the two variables apart; it swaps pairs at random, and permutes the groups of variables.  Powers tend to be
+    too high, because an effect that is in the pilot data by chance counts as real.  A draw whose complete rows are all
+    equal is drawn again.
 
     Examples
     --------
@@ -71,31 +79,22 @@ class FromData(Design):
 
     def _check(self) -> None:
         samples = self.test == TWO_SAMPLE.name
-        _check_ratio(self)
-        if self.paired and not (samples and self.ratio == 1.0):
-            raise ValueError("paired=True is for two samples, with ratio=1.0")
-        if self.paired and self.groups is not None:
-            raise ValueError("paired=True cannot be combined with groups=; make each pair a group")
+        if self.ratio != 1.0 and (self.paired or not samples):
+            raise ValueError(f"ratio={self.ratio} is for two samples that are not paired")
+        if self.paired and (self.groups is not None or not samples):
+            raise ValueError("paired=True is for two samples without groups=; make each pair a group")
         read: Callable[..., Any] = read_samples if samples else read_variables
-        labels: dict[str, Any] = (
-            {"groups": self.groups} if self.groups is not None else {"paired": True} if self.paired else {}
-        )
+        labels = {"groups": self.groups, "paired": self.paired or None}
         reading = {"scale": "auto", "column_types": self.column_types}
-        read((self.X, self.Y), XY, self.nan_policy, **reading, **labels)  # raises what the test would
+        restriction = {name: value for name, value in labels.items() if value is not None}
+        read((self.X, self.Y), XY, self.nan_policy, **reading, **restriction)  # raises what the test would
         x, y = read((self.X, self.Y), XY, "propagate", **reading).values
-        object.__setattr__(self, "column_types", None)  # X and Y are numbers from here on
-        complete = [~np.isnan(values).any(axis=1) for values in (x, y)]
-        if samples:
-            margins = [("X and Y together", np.vstack([x[complete[0]], y[complete[1]]]))]
-        else:
-            both = complete[0] & complete[1]
-            margins = [("X", x[both]), ("Y", y[both])]
-        for which, values in margins:
-            if not _varies(values):
-                raise ValueError(f"all complete rows of {which} are equal, so that no test can reject")
+        if not _usable(x, y, not samples):
+            raise ValueError("X and Y need complete rows that differ, or no test can reject")
         for name, values in (("X", x), ("Y", y)):
             values.setflags(write=False)
             object.__setattr__(self, name, values)
+        object.__setattr__(self, "column_types", None)  # X and Y are numbers from here on
         if self.groups is not None:
             parts = self.groups if samples and len(self.groups) == 2 and np.ndim(self.groups[0]) else [self.groups]
             names = np.concatenate([np.asarray(part).astype(str) for part in parts])
@@ -103,22 +102,19 @@ class FromData(Design):
             groups = (pooled[: len(x)], pooled[len(x) :]) if samples else (pooled, pooled)
             object.__setattr__(self, "groups", groups)
 
-    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
-        return self._drawn(rng, n, m)[0]
-
-    def _drawn(self, rng: np.random.Generator, n: int, m: int) -> tuple[tuple[Array, Array], dict[str, Any]]:
-        """Data, and the labels of their groups."""
-        together = self.test == INDEPENDENCE.name or self.paired
+    def trial(self, rng: Any, n: int, m: int | None = None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        rng, (n, m) = as_rng(rng), self._sizes(n, m)
+        variables = self.test == INDEPENDENCE.name
         while True:
             rows, group = self._chosen(rng, 0, n)
-            others, other = (rows, group) if together else self._chosen(rng, 1, m)
+            others, other = (rows, group) if variables or self.paired else self._chosen(rng, 1, m)
             x, y = self.X[rows], self.Y[others]
-            if _usable(x, y, self.test == INDEPENDENCE.name):  # whatever the labels, so that null twins keep the level
-                labels = group if self.test == INDEPENDENCE.name else (group, n + other)
-                return (x, y), {} if self.groups is None else {"groups": labels}
+            if _usable(x, y, variables):  # whatever the labels, so that null twins keep the level
+                labels = {} if self.groups is None else {"groups": group if variables else (group, n + other)}
+                return (x, y), {**self.options_for(n, m), **labels}
 
     def _chosen(self, rng: np.random.Generator, part: int, size: int) -> tuple[Any, Any]:
-        """Rows of X or Y drawn with replacement, and the numbers of their groups."""
+        """Return rows of X or Y drawn with replacement, and the numbers of their groups."""
         if self.groups is None:
             return rng.integers(len((self.X, self.Y)[part]), size=size), np.empty(0)
         codes = np.unique(self.groups[part], return_inverse=True)[1]
@@ -126,13 +122,11 @@ class FromData(Design):
         chosen = [members[k] for k in rng.integers(len(members), size=size)]
         return np.concatenate(chosen), np.repeat(np.arange(size), [len(rows) for rows in chosen])
 
-    def trial(self, rng: Any, n: int, m: int | None = None) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        if self.groups is None:
-            return super().trial(rng, n, m)
-        return self._drawn(as_rng(rng), *self._sizes(n, m))
-
     def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, ...]:
-        return super().sample(rng, n, m) if self.groups is None else self.trial(rng, n, m)[0]
+        return self.trial(rng, n, m)[0]
+
+    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
+        return self.trial(rng, n, m)[0]
 
     def options(self) -> dict[str, Any]:
         return {} if self.nan_policy == "raise" else {"nan_policy": self.nan_policy}
@@ -190,15 +184,13 @@ class FromFunction(Design):
     Parameters
     ----------
     function : callable
-        ``function(rng, n) -> (X, Y)`` with a numpy Generator and the number of rows of X; for an independence test Y
-        has as many rows.  Both may be tables.  If another size of Y is requested, or the ratio is not 1, it is called
-        as ``function(rng, n, m)``.  All randomness must come from ``rng``.
+        ``function(rng, n) -> (X, Y)`` with a numpy Generator, from which all randomness must come, and the number of
+        rows of X; ``function(rng, n, m)`` if the ratio is not 1.  X and Y may be tables.
     test : {"two-sample", "independence"}, default "two-sample"
     ratio : float, default 1.0
         Size of Y over size of X, for two samples; other ratios need a function that takes ``m``.
     restriction : callable, optional
-        ``restriction(n, m) -> dict`` of arguments of the test that restrict its permutations: ``blocks``, ``groups``
-        and, for two samples, ``paired``, for pairs ``shift``.
+        ``restriction(n, m) -> dict`` of arguments of the test that restrict its permutations, such as ``blocks``.
 
     Notes
     -----
@@ -224,35 +216,28 @@ class FromFunction(Design):
     restriction: Callable[[int, int], dict[str, Any]] | None = field(default=None, kw_only=True)
 
     def _check(self) -> None:
-        sizes = ("n", "m") if self.ratio != 1.0 and self.test == TWO_SAMPLE.name else ("n",)
+        if self.test == INDEPENDENCE.name and self.ratio != 1.0:
+            raise ValueError(f"ratio={self.ratio} is for two samples; pairs have as many y as x")
+        sizes = ("n", "m") if self.ratio != 1.0 else ("n",)
         meaning = f"function must be (rng, {', '.join(sizes)}) -> (X, Y){' if ratio is not 1' * (len(sizes) > 1)}"
-        for name, function, arguments, form in (
-            ("function", self.function, ("rng", *sizes), meaning),
-            ("restriction", self.restriction, ("n", "m"), "restriction must be (n, m) -> dict"),
-        ):
-            if function is not None or name == "function":
-                if not callable(function):
-                    raise TypeError(f"{name} must be callable; found {function!r}")
-                check_signature(function, arguments, form)
-        _check_ratio(self)
+        check_signature(self.function, ("rng", *sizes), meaning)
+        if self.restriction is not None:
+            check_signature(self.restriction, ("n", "m"), "restriction must be (n, m) -> dict")
 
     def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, ...]:
-        n, second_size = self._sizes(n, m)
-        generator = as_rng(rng)
-        plain = second_size == n and self.ratio == 1.0  # otherwise the function takes m
-        drawn = self.function(generator, n) if plain else self.function(generator, n, second_size)
+        n, second = self._sizes(n, m)
+        plain = second == n and self.ratio == 1.0  # otherwise the function takes m
+        drawn = self.function(as_rng(rng), n) if plain else self.function(as_rng(rng), n, second)
         if not (isinstance(drawn, tuple | list) and len(drawn) == 2):
             raise TypeError(f"{self!r} must return a pair (X, Y); found {type(drawn).__name__}")
-        if all(map(is_table, drawn)):  # the test reads them, with their types and missing values
-            x, y = drawn
-        else:
+        if not all(map(is_table, drawn)):  # tables are left to the test, with their types and missing values
             read: Callable[..., Any] = read_samples if self.test == TWO_SAMPLE.name else read_variables
-            x, y = read(drawn, XY, "propagate").values  # missing values are left to the test, which has a nan_policy
+            drawn = read(drawn, XY, "propagate").values
+        rows = [len(part) for part in drawn]
         fixed = m is not None or self.ratio != 1.0  # otherwise the function decides how many Y go with n X
-        for name, rows, size in (("X", len(x), n), ("Y", len(y), second_size if fixed else len(y))):
-            if rows != size:  # power "at n" would be power at another n
-                raise ValueError(f"{self!r} must return {counted(size, 'row')} in {name}; found {rows}")
-        return x, y
+        if rows[0] != n or (fixed and rows[1] != second):
+            raise ValueError(f"{self!r} must return {n} rows of X and {second} of Y; found {rows[0]} and {rows[1]}")
+        return tuple(drawn)
 
     def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
         return self.sample(rng, n, m)
@@ -265,37 +250,25 @@ class FromFunction(Design):
 
     @property
     def described(self) -> str:
-        return f"{_name(self.function)}()"
+        return f"{function_name(self.function)}()"
 
     def _text(self, digests: bool) -> str:
-        more = "" if self.restriction is None else f", restriction={_name(self.restriction)}"
-        return f"FromFunction({_name(self.function)}, {_purpose(self)}{more})"
-
-
-def _check_ratio(design: Design) -> None:
-    if design.test == INDEPENDENCE.name and design.ratio != 1.0:
-        raise ValueError(f"ratio={design.ratio} is for two samples; pairs have as many y as x")
-
-
-def _name(function: Any) -> str:
-    return getattr(function, "__qualname__", repr(function))
+        more = "" if self.restriction is None else f", restriction={function_name(self.restriction)}"
+        return f"FromFunction({function_name(self.function)}, {_purpose(self)}{more})"
 
 
 def _purpose(design: Design) -> str:
     return f"test={design.test!r}" + (f", ratio={design.ratio}" if design.ratio != 1.0 else "")
 
 
-def _varies(values: Array) -> bool:
-    return len(values) > 0 and bool((values != values[0]).any())
-
-
 def _usable(x: Array, y: Array, together: bool) -> bool:
-    """Return True if each of X and Y has two complete rows, and they vary: together, or each alone."""
+    """Return True if X and Y have two complete rows each, and these vary: each variable, or both samples pooled."""
     complete = [~np.isnan(values).any(axis=1) for values in (x, y)]
     if together:
         complete = [complete[0] & complete[1]] * 2
-    x, y = x[complete[0]], y[complete[1]]
-    return min(len(x), len(y)) > 1 and (_varies(x) and _varies(y) if together else _varies(np.vstack([x, y])))
+    parts = [x[complete[0]], y[complete[1]]]
+    varying = parts if together else [np.vstack(parts)]
+    return min(map(len, parts)) > 1 and all(bool((values != values[0]).any()) for values in varying)
 
 
 # --- Eckerle4 -----------------------------------------------------------------------------------------------
@@ -306,7 +279,7 @@ class EckerleSubsample(IndependenceDesign):
     """Subsamples of the 35 points of Eckerle4.
 
     Drawn without replacement, with the median bandwidths of "all" points, as in the study of [X20] Table 4, or the
-    "median" of each subsample.  The null twin takes the variables from two independent subsamples.
+    "median" of each subsample.
 
     Examples
     --------
@@ -323,19 +296,11 @@ class EckerleSubsample(IndependenceDesign):
     @staticmethod
     def size(fraction: float) -> int:
         """Return the number of points that is this fraction of the data set; halves round up."""
-        size = math.floor(POINTS * positive(fraction, "fraction") + 0.5)
-        if not 2 <= size <= POINTS:
-            raise ValueError(f"fraction must give 2 to {POINTS} of the {POINTS} points; {fraction} gives {size}")
-        return size
-
-    def _size(self, size: Any, name: str) -> int:
-        if (size := super()._size(size, name)) > POINTS:
-            raise ValueError(
-                f"Eckerle4 has {POINTS} points, fewer than {size}; use n <= {POINTS}, or EckerleSimulation"
-            )
-        return size
+        return math.floor(POINTS * up_to(fraction, "fraction", high=1.0) + 0.5)
 
     def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
+        if n > POINTS:
+            raise ValueError(f"Eckerle4 has {POINTS} points, fewer than {n}; use n <= {POINTS}, or EckerleSimulation")
         rows = rng.choice(POINTS, size=n, replace=False)
         wavelength, transmittance = load_eckerle4()
         return wavelength[rows, np.newaxis], transmittance[rows, np.newaxis]

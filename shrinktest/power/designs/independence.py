@@ -12,28 +12,8 @@ from shrinktest._check import Array, choice, count, positive
 from shrinktest.power.designs.base import IndependenceDesign, parameter, up_to
 
 
-class Regression(IndependenceDesign):
-    """y is a curve of x plus ``noise`` times an error, with x uniform on [-1, 1]."""
-
-    noise: float
-
-    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
-        x = self._abscissae(rng, n)
-        return x, self._curve(x) + self.noise * self._errors(rng, n)
-
-    def _abscissae(self, rng: np.random.Generator, n: int) -> Array:
-        return rng.uniform(-1.0, 1.0, size=(n, 1))
-
-    def _curve(self, x: Array) -> Array:
-        """Mean of y at x, (n, 1) to (n, 1)."""
-        return x
-
-    def _errors(self, rng: np.random.Generator, n: int) -> Array:
-        return rng.standard_normal((n, 1))
-
-
 @dataclass(frozen=True, repr=False)
-class Linear(Regression):
+class Linear(IndependenceDesign):
     """A line with Gaussian noise.
 
     y = x + noise e, with x and e standard Gaussian; the correlation is 1/sqrt(1 + noise^2).
@@ -41,12 +21,13 @@ class Linear(Regression):
 
     noise: float = parameter(2.25, positive, allow_zero=True)
 
-    def _abscissae(self, rng: np.random.Generator, n: int) -> Array:
-        return rng.standard_normal((n, 1))
+    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
+        x, e = rng.standard_normal((2, n, 1))
+        return x, x + self.noise * e
 
 
 @dataclass(frozen=True, repr=False)
-class LinearT(Linear):
+class LinearT(IndependenceDesign):
     """A line with noise from Student's t.
 
     y = x + noise t, with x standard Gaussian and t of ``df`` degrees of freedom.
@@ -55,8 +36,23 @@ class LinearT(Linear):
     noise: float = parameter(2.0, positive, allow_zero=True)
     df: float = parameter(3.0, positive)
 
-    def _errors(self, rng: np.random.Generator, n: int) -> Array:
-        return rng.standard_t(self.df, size=(n, 1))
+    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
+        x = rng.standard_normal((n, 1))
+        return x, x + self.noise * rng.standard_t(self.df, size=(n, 1))
+
+
+class Regression(IndependenceDesign):
+    """y is a curve of x plus ``noise`` times a Gaussian error, with x uniform on [-1, 1]."""
+
+    noise: float
+
+    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
+        x = rng.uniform(-1.0, 1.0, size=(n, 1))
+        return x, self._curve(x) + self.noise * rng.standard_normal((n, 1))
+
+    def _curve(self, x: Array) -> Array:
+        """Return the mean of y at x, (n, 1) to (n, 1)."""
+        return x
 
 
 @dataclass(frozen=True, repr=False)
@@ -210,130 +206,38 @@ class Rotated(IndependenceDesign):
         return np.hstack([mixed, noise]) @ orthogonal
 
 
-#: Draws (x, y) from a source of random numbers, n, the dimension p, and what all noise is multiplied by.
-Simulation = Callable[[np.random.Generator, int, int, float], tuple[Array, Array]]
-
-
-def _curve(function: Callable[[Array], Array], scale: float, low: float = -1.0, high: float = 1.0) -> Simulation:
-    """A curve of w'x plus noise, with x uniform."""
-
-    def draw(rng: np.random.Generator, n: int, p: int, noise: float) -> tuple[Array, Array]:
-        x = rng.uniform(low, high, size=(n, p))
-        return x, function(_weighted(x)) + noise * scale * rng.standard_normal((n, 1))
-
-    return draw
-
-
-def _weighted(x: Array) -> Array:
-    """The projections w'x (n, 1) with w = (1, 1/2, 1/3, ...)."""
-    return x @ (1.0 / np.arange(1, x.shape[1] + 1))[:, None]
-
-
 def _cubic(z: Array) -> Array:
     t = z - 1.0 / 3.0
     return 128.0 * t**3 + 48.0 * t**2 - 12.0 * t
 
 
-def _joint_normal(rng: np.random.Generator, n: int, p: int, noise: float) -> tuple[Array, Array]:
-    """Var x = Var y = I, and every x correlated 1/(2p) with every y, before the noise."""
-    x, own = rng.standard_normal((2, n, p))
-    y = own + x.mean(axis=1, keepdims=True) / 2.0 - (1.0 - math.sqrt(0.75)) * own.mean(axis=1, keepdims=True)
-    return x, y + noise * 0.5 * rng.standard_normal((n, p))
+#: Curves y = f(w'x) of hyppo's simulations: f, the standard deviation of the noise, and the range of x.
+CURVES: dict[str, tuple[Callable[[Array], Array], float, float, float]] = {
+    "linear": (lambda z: z, 1.0, -1.0, 1.0),
+    "exponential": (np.exp, 10.0, 0.0, 3.0),
+    "cubic": (_cubic, 80.0, -1.0, 1.0),
+    "step": (lambda z: (z > 0).astype(np.float64), 1.0, -1.0, 1.0),
+    "quadratic": (np.square, 0.5, -1.0, 1.0),
+    "fourth-root": (lambda z: np.abs(z) ** 0.25, 0.25, -1.0, 1.0),
+}
+#: Names of all simulations.
+SIMULATIONS = (
+    *CURVES,
+    *("joint-normal", "w-shaped", "spiral", "uncorrelated-bernoulli", "logarithmic", "sine-4pi", "sine-16pi"),
+    *("square", "two-parabolas", "circle", "ellipse", "diamond", "multiplicative-noise", "multimodal-independence"),
+)
 
 
-def _w_shaped(rng: np.random.Generator, n: int, p: int, noise: float) -> tuple[Array, Array]:
-    x, u = rng.uniform(-1.0, 1.0, size=(n, p)), rng.random((n, p))
-    y = 4.0 * (np.square(np.square(_weighted(x)) - 0.5) + _weighted(u) / 500.0)
-    return x, y + noise * 0.5 * rng.standard_normal((n, 1))
-
-
-def _spiral(rng: np.random.Generator, n: int, p: int, noise: float) -> tuple[Array, Array]:
-    radius = rng.uniform(0.0, 5.0, size=(n, 1))
-    x, y = _polar(np.repeat(math.pi * radius, p, axis=1))
-    return radius * x, radius * y + noise * 0.4 * p * rng.standard_normal((n, 1))
-
-
-def _ellipse(radius: float) -> Simulation:
-    def draw(rng: np.random.Generator, n: int, p: int, noise: float) -> tuple[Array, Array]:
-        x, y = _polar(rng.uniform(-math.pi, math.pi, size=(n, p)))
-        return radius * (x + noise * 0.4 * rng.standard_normal((n, p))), y
-
-    return draw
+def _weighted(x: Array) -> Array:
+    """Return the projections w'x (n, 1) with w = (1, 1/2, 1/3, ...)."""
+    return x @ (1.0 / np.arange(1, x.shape[1] + 1))[:, None]
 
 
 def _polar(angles: Array) -> tuple[Array, Array]:
-    """A point (n, p + 1) of the unit sphere by its angles (n, p): all of its coordinates but one, and that one."""
+    """Return points of the unit sphere by their angles (n, p): all of the coordinates but one, and that one."""
     x: Array = np.cumprod(np.cos(angles), axis=1, dtype=np.float64)
     x[:, :-1] *= np.sin(angles[:, 1:])
     return x, np.sin(angles[:, :1])
-
-
-def _uncorrelated_bernoulli(rng: np.random.Generator, n: int, p: int, noise: float) -> tuple[Array, Array]:
-    x = rng.choice((0.0, 1.0), size=(n, p)) + noise * 0.5 * rng.standard_normal((n, p))
-    sign = rng.choice((-1.0, 1.0), size=(n, 1))
-    return x, sign * _weighted(x) + noise * 0.5 * rng.standard_normal((n, 1))
-
-
-def _logarithmic(rng: np.random.Generator, n: int, p: int, noise: float) -> tuple[Array, Array]:
-    x, e = rng.standard_normal((2, n, p))
-    return x, np.log(np.square(x)) + noise * 3.0 * e
-
-
-def _sine(waves: int, scale: float) -> Simulation:
-    def draw(rng: np.random.Generator, n: int, p: int, noise: float) -> tuple[Array, Array]:
-        x = rng.uniform(-1.0, 1.0, size=(n, p)) + noise * 0.02 * p * rng.standard_normal((n, p))
-        return x, np.sin(waves * math.pi * x) + noise * scale * rng.standard_normal((n, p))
-
-    return draw
-
-
-def _square(angle: float) -> Simulation:
-    def draw(rng: np.random.Generator, n: int, p: int, noise: float) -> tuple[Array, Array]:
-        u, v = rng.uniform(-1.0, 1.0, size=(2, n, p))
-        x = u * math.cos(angle) + v * math.sin(angle) + noise * 0.05 * p * rng.standard_normal((n, p))
-        return x, v * math.cos(angle) - u * math.sin(angle)
-
-    return draw
-
-
-def _two_parabolas(rng: np.random.Generator, n: int, p: int, noise: float) -> tuple[Array, Array]:
-    x, u = rng.uniform(-1.0, 1.0, size=(n, p)), rng.random((n, 1))
-    return x, (np.square(_weighted(x)) + noise * 2.0 * u) * rng.choice((-0.5, 0.5), size=(n, 1))
-
-
-def _multiplicative_noise(rng: np.random.Generator, n: int, p: int, noise: float) -> tuple[Array, Array]:
-    x, e = rng.standard_normal((2, n, p))
-    return x, x * e
-
-
-def _multimodal_independence(rng: np.random.Generator, n: int, p: int, noise: float) -> tuple[Array, Array]:
-    x, y = rng.standard_normal((2, n, p)) / 3.0 + rng.choice((-1.0, 1.0), size=(2, n, p))
-    return x, y
-
-
-#: The simulations by name.
-SIMULATIONS: dict[str, Simulation] = {
-    "linear": _curve(lambda z: z, 1.0),
-    "exponential": _curve(np.exp, 10.0, low=0.0, high=3.0),
-    "cubic": _curve(_cubic, 80.0),
-    "joint-normal": _joint_normal,
-    "step": _curve(lambda z: (z > 0).astype(np.float64), 1.0),
-    "quadratic": _curve(np.square, 0.5),
-    "w-shaped": _w_shaped,
-    "spiral": _spiral,
-    "uncorrelated-bernoulli": _uncorrelated_bernoulli,
-    "logarithmic": _logarithmic,
-    "fourth-root": _curve(lambda z: np.abs(z) ** 0.25, 0.25),
-    "sine-4pi": _sine(4, 1.0),
-    "sine-16pi": _sine(16, 0.5),
-    "square": _square(-math.pi / 8),
-    "two-parabolas": _two_parabolas,
-    "circle": _ellipse(1.0),
-    "ellipse": _ellipse(5.0),
-    "diamond": _square(-math.pi / 4),
-    "multiplicative-noise": _multiplicative_noise,
-    "multimodal-independence": _multimodal_independence,
-}
 
 
 @dataclass(frozen=True, repr=False)
@@ -353,4 +257,49 @@ class HyppoSimulation(IndependenceDesign):
     dimension: int = parameter(1, count, minimum=1)
 
     def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
-        return SIMULATIONS[self.relationship](rng, n, self.dimension, self.noise)
+        p, noise, normal = self.dimension, self.noise, rng.standard_normal
+        match self.relationship:
+            case "joint-normal":
+                x, own = normal((2, n, p))
+                shared = x.mean(axis=1, keepdims=True) / 2.0
+                y = own + shared - (1.0 - math.sqrt(0.75)) * own.mean(axis=1, keepdims=True)
+                return x, y + noise * 0.5 * normal((n, p))
+            case "w-shaped":
+                x, u = rng.uniform(-1.0, 1.0, size=(n, p)), rng.random((n, p))
+                y = 4.0 * (np.square(np.square(_weighted(x)) - 0.5) + _weighted(u) / 500.0)
+                return x, y + noise * 0.5 * normal((n, 1))
+            case "spiral":
+                radius = rng.uniform(0.0, 5.0, size=(n, 1))
+                x, y = _polar(np.repeat(math.pi * radius, p, axis=1))
+                return radius * x, radius * y + noise * 0.4 * p * normal((n, 1))
+            case "uncorrelated-bernoulli":
+                x = rng.choice((0.0, 1.0), size=(n, p)) + noise * 0.5 * normal((n, p))
+                sign = rng.choice((-1.0, 1.0), size=(n, 1))
+                return x, sign * _weighted(x) + noise * 0.5 * normal((n, 1))
+            case "logarithmic":
+                x, e = normal((2, n, p))
+                return x, np.log(np.square(x)) + noise * 3.0 * e
+            case "sine-4pi" | "sine-16pi":
+                waves, scale = (4, 1.0) if self.relationship == "sine-4pi" else (16, 0.5)
+                x = rng.uniform(-1.0, 1.0, size=(n, p)) + noise * 0.02 * p * normal((n, p))
+                return x, np.sin(waves * math.pi * x) + noise * scale * normal((n, p))
+            case "square" | "diamond":
+                angle = -math.pi / (8 if self.relationship == "square" else 4)
+                u, v = rng.uniform(-1.0, 1.0, size=(2, n, p))
+                x = u * math.cos(angle) + v * math.sin(angle) + noise * 0.05 * p * normal((n, p))
+                return x, v * math.cos(angle) - u * math.sin(angle)
+            case "two-parabolas":
+                x, u = rng.uniform(-1.0, 1.0, size=(n, p)), rng.random((n, 1))
+                return x, (np.square(_weighted(x)) + noise * 2.0 * u) * rng.choice((-0.5, 0.5), size=(n, 1))
+            case "circle" | "ellipse":
+                x, y = _polar(rng.uniform(-math.pi, math.pi, size=(n, p)))
+                return (1.0 if self.relationship == "circle" else 5.0) * (x + noise * 0.4 * normal((n, p))), y
+            case "multiplicative-noise":
+                x, e = normal((2, n, p))
+                return x, x * e
+            case "multimodal-independence":
+                x, y = normal((2, n, p)) / 3.0 + rng.choice((-1.0, 1.0), size=(2, n, p))
+                return x, y
+        function, scale, low, high = CURVES[self.relationship]
+        x = rng.uniform(low, high, size=(n, p))
+        return x, function(_weighted(x)) + noise * scale * normal((n, 1))

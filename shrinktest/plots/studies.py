@@ -1,0 +1,132 @@
+"""Pictures of studies: power, sample size, risk and paths of shrinkage."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shrinktest._check import choice, counted, percent
+from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes, ink, legend, legend_beside, open_frame, title
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Okabe and Ito's palette, and a marker for each, so that no curve is told apart by color alone
+COLOURS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A800")
+MARKERS = "osD^vP*X"
+_INSIDE = 4  # curves up to which a legend inside the axes leaves them room
+
+
+def look(ax: Axes, i: int) -> dict[str, Any]:
+    """Return color and marker of a curve; of further ones than there are colors, the colors with other markers."""
+    colour = COLOURS[i % len(COLOURS)]
+    other = (i + i // len(COLOURS)) % len(MARKERS)
+    return {"color": ink(ax) if colour == "#000000" else colour, "marker": MARKERS[other], "markersize": 5}
+
+
+def plot_power(result: Any, ax: Axes | None, counted_as: str) -> Axes:
+    """Draw rejection rates at the smallest level against n: solid under the design, dashed under its null twin."""
+    from matplotlib.ticker import MaxNLocator
+
+    ax, alpha = axes(ax), result.alphas[0]
+    tables = [table[table["alpha"] == alpha] for table in (result.table, result.size_table)]
+    for i, label in enumerate(result.estimators):
+        style: Any = look(ax, i)
+        curve, null = (table[table["estimator"] == label] for table in tables)
+        ax.plot(curve["n"], curve["power"], label=label, **style)
+        ax.fill_between(curve["n"], curve["low"], curve["high"], color=style["color"], alpha=0.15, linewidth=0)
+        ax.plot(null["n"], null["level"], linestyle="--", linewidth=1, **style)
+    ax.axhline(alpha, color=GREY, linestyle=":", label=f"α = {alpha:g}")
+    ax.set_xlabel(f"n, {counted_as}")
+    ax.set_ylabel(f"rejections at level {alpha:g}" + (" (dashed: null holds)" if len(tables[1]) else ""))
+    ax.set_ylim(-0.02, 1.02)
+    design = repr(result.design)
+    title(ax, design if len(design) <= 70 else f"{design[:67]}...")
+    if ax.get_xscale() == "linear":  # other scales of axes of the user's have ticks of their own
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1, steps=[1, 2, 5, 10]))
+    if len(result.estimators) > _INSIDE:
+        legend_beside(ax)
+    else:
+        legend(ax, frameon=False)
+    return open_frame(ax)
+
+
+def plot_sample_size(result: Any, ax: Axes | None) -> Axes:
+    """Draw the fitted power curve, the trials, and the solution with its interval."""
+    ax = axes(ax)
+    from matplotlib.ticker import LogFormatter, ScalarFormatter
+
+    table = result.table
+    sizes = np.geomspace(table["n"].min(), max(table["n"].max(), result.n), 200)
+    ax.plot(sizes, result.fitted_power(sizes), color=BLUE, label="fitted power")
+    errors = [table["power"] - table["low"], table["high"] - table["power"]]
+    ax.errorbar(table["n"], table["power"], errors, fmt="o", color=GREY, label="simulated,\n95% intervals")
+    ax.axhline(result.power, color=GREY, linestyle=":")
+    ax.axvline(result.n, color=ORANGE, label=f"n = {result.n}")
+    if result.low < result.high:  # else it is the smallest size that can be tested
+        label = f"{percent(result.confidence)} interval"
+        low, high = (np.ceil(limit) for limit in (result.low, result.high))  # whole numbers, as the answer is
+        ax.axvspan(low, min(high, sizes[-1]), color=ORANGE, alpha=0.15, label=label)
+    ax.set(xscale="log", ylim=(0, 1.02), xlabel="sample size n", ylabel=f"power at level {result.alpha:g}")
+    ax.xaxis.set_major_formatter(ScalarFormatter())
+    ax.xaxis.set_minor_formatter(LogFormatter(minor_thresholds=(2.5, 0.4)))  # no more than there is room for
+    ax.set_title(f"{result.estimator}, {result.design!r}", fontsize="medium", wrap=True, parse_math=False)
+    legend_beside(ax)
+    return open_frame(ax)
+
+
+def plot_risk(result: Any, ax: Axes | None, kernel: str | None, d: int | None) -> Axes:
+    """Draw improvements over the plain average, in percent of its risk, with intervals."""
+    table = result.table
+    kernel = choice(kernel or next(iter(result.kernels)), tuple(result.kernels), "kernel")
+    table = table[table["kernel"] == kernel]
+    sizes, dimensions = (sorted(set(table[name])) for name in ("n", "d"))
+    if d is not None:
+        choice(str(d), map(str, dimensions), "d")
+    along = "d" if d is None and len(sizes) == 1 and len(dimensions) > 1 else "n"
+    if along == "n":
+        table = table[table["d"] == (dimensions[0] if d is None else d)]
+    ax = axes(ax)
+    for i, label in enumerate(list(result.estimators)[1:]):
+        curve = table[table["estimator"] == label]
+        style: Any = look(ax, i)
+        dashed = "--" if label == "oracle" else "-"
+        ax.plot(curve[along], curve["improvement"], label=label, linestyle=dashed, **style)
+        ends = curve["improvement_low"], curve["improvement_high"]
+        ax.fill_between(curve[along], *ends, color=style["color"], alpha=0.15, linewidth=0)
+    ax.axhline(0.0, color=GREY, linestyle=":", label=f"{result.baseline} (above: closer to the truth)")
+    fixed = "n" if along == "d" else "d"
+    ax.set_xlabel({"n": "sample size n", "d": "dimension d"}[along])
+    ax.set_xticks(sorted(set(table[along])))
+    ax.set_ylabel(f"risk saved, % of the risk of {result.baseline}", parse_math=False)
+    sets = counted(int(table["trials"].min()), "data set")
+    title(ax, f"{kernel} kernel, {fixed} = {table[fixed].iloc[0]}, {sets}; bands: 95% intervals")
+    legend(ax, frameon=False, fontsize="small")
+    return open_frame(ax)
+
+
+def plot_path(path: Any, ax: Axes | None, relative: bool) -> Axes:
+    """Draw the mean loss, or the improvement over the plain average, against the amount, with its interval."""
+    ax = axes(ax)
+    table = path.table.sort_values("amount")
+    columns = ("improvement", "improvement_low", "improvement_high") if relative else ("loss", "low", "high")
+    value, low, high = columns
+    style: Any = {"color": COLOURS[0], "marker": MARKERS[0], "markersize": 4}
+    ax.plot(table["amount"], table[value], label=f"{path.estimator!r} at this {path.parameter}", **style)
+    ax.fill_between(table["amount"], table[low], table[high], color=COLOURS[0], alpha=0.15, linewidth=0)
+    for i, (label, row) in enumerate(path.references.iterrows()):
+        style = {"color": (GREY, COLOURS[1])[i], "linestyle": (":", "--")[i]}
+        ax.axhline(row[value], label=f"{label}: {row[value]:.4g}", **style)
+    best = table.loc[table["loss"].idxmin()]
+    ax.plot(best["amount"], best[value], "*", color=COLOURS[1], markersize=12, label=f"best: {best['amount']:.4g}")
+    if table["amount"].min() > 0.0 and table["amount"].max() >= 30.0 * table["amount"].min():
+        ax.set_xscale("log")
+    if not relative and table["loss"].max() >= 10.0 * table["loss"].min() > 0.0:
+        ax.set_yscale("log")
+    ax.set_xlabel(path.parameter)
+    ax.set_ylabel("risk saved, % of the risk of kme" if relative else "mean loss")
+    row = table.iloc[0]
+    title(ax, f"n = {row['n']}, d = {row['d']}, {counted(int(row['trials']), 'data set')}; band: 95% interval")
+    legend(ax, frameon=False, fontsize="small")
+    return open_frame(ax)
