@@ -179,9 +179,9 @@ def test_what_blocks_hide_is_found_where_they_are_named():
     def aware(a, b):
         return two_sample_test(a, b, blocks=blocks, n_resamples=99, rng=0, workers=1)
 
-    assert not one_thread(blind, x, y, n_trials=400).anti_conservative
-    found = one_thread(blind, x, y, n_trials=300, blocks=blocks)
+    assert not one_thread(blind, x, y, n_trials=200).anti_conservative
+    found = one_thread(blind, x, y, n_trials=150, blocks=blocks)
     assert found.anti_conservative
     assert found.restriction == "within 2 blocks" and "(within 2 blocks)" in found.summary()
     assert found.to_dict()["restriction"] == "within 2 blocks"
-    assert not one_thread(aware, x, y, n_trials=300, blocks=blocks).anti_conservative
+    assert not one_thread(aware, x, y, n_trials=150, blocks=blocks).anti_conservative

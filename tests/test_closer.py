@@ -192,9 +192,9 @@ def test_what_cannot_be_compared(data, given, error, message):
 def test_the_level():
     """Of candidates on both sides of X, and of three samples of one distribution."""
     rng = np.random.default_rng(11)
-    data = ([rng.normal(shift, 1.0, 30) for shift in (0.0, 0.8, -0.8)] for _ in range(500))
+    data = ([rng.normal(shift, 1.0, 30) for shift in (0.0, 0.8, -0.8)] for _ in range(250))
     rejected = sum(closer_test(*one, workers=1).reject() for one in data)
-    low, high = stats.binom(500, 0.05).ppf([0.00005, 0.99995])
+    low, high = stats.binom(250, 0.05).ppf([0.00005, 0.99995])
     assert low <= rejected <= high
     rejected = sum(closer_test(*rng.normal(size=(3, 25)), workers=1).reject() for _ in range(300))
     assert rejected <= stats.binom(300, 0.05).ppf(0.5)

@@ -132,7 +132,7 @@ def test_pairs_and_pooled_are_one_test_for_the_standard_mean_weighted_by_sizes()
 
 
 def test_exhaustive_null_agrees_with_brute_force():
-    for sizes, name in itertools.product([(2, 2, 2), (2, 2, 3), (3, 2, 2)], ("kme", "fkmse")):
+    for sizes, name in itertools.product([(2, 2, 2), (3, 2, 2)], ("kme", "fkmse")):
         tuned, K = tuned_by(name, "sample"), Gaussian(0.8)(POINTS[: sum(sizes)])
         told = {"kernel": Gaussian(0.8), "form": "biased", "n_resamples": np.inf, "alpha": 0.5}
         result = k_sample_test(*split(*sizes), estimator=tuned, **told)
@@ -186,7 +186,7 @@ def test_restricted_partitions_are_all_there_are_up_to_names_of_samples_and_unif
         assert len(every) == 1 or stats.chisquare(list(counts.values())).pvalue > 1e-4
 
 
-@pytest.mark.parametrize("case", CASES[:5:2], ids=str)
+@pytest.mark.parametrize("case", CASES[:4:2], ids=str)
 @pytest.mark.parametrize("options", [{}, {"comparison": "pooled", "estimator": "fkmse"}], ids=str)
 def test_every_restricted_partition_as_the_data_is_rejected_as_often_as_it_may(case, options):
     sizes, *labels = case

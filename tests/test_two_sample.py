@@ -77,7 +77,8 @@ def masks(m, n, count, seed=0):
 
 
 def test_both_samples_are_refitted_in_every_relabelling():
-    for estimator, sizes, (form, twin) in itertools.product([*TUNABLE, *GIVEN], SIZES, WEIGHTED_FORMS.items()):
+    forms = itertools.cycle([*WEIGHTED_FORMS.items(), *reversed(WEIGHTED_FORMS.items())])
+    for (estimator, sizes), (form, twin) in zip(itertools.product([*TUNABLE, *GIVEN], SIZES), forms, strict=False):
         G = gram(POINTS[: sum(sizes)])
         result = split_test(*samples(*sizes), estimator, bandwidth=BANDWIDTH, form=form, n_resamples=2)
         naive = refits.mmd2(estimator, tuning_of(estimator), G, twin)
@@ -262,7 +263,7 @@ def test_refusals_name_the_argument():
 
 RNG = np.random.default_rng(3)
 SKEWED = RNG.exponential(size=(7, 2)) - np.log(2.0)
-TUNED_ROWS = [estimator for row in ROWS.values() for estimator in row.tuned]
+TUNED_ROWS = [row.tuned[0] for row in ROWS.values()]
 
 
 def naive_pvalue(rows, bandwidth):

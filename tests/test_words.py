@@ -244,11 +244,11 @@ def right(X: NDArray[np.float64]) -> None:
     shrinktest.closer_test(X, X, X, names=[*names, "c"])
 """
 MODULES = {"shrinktest": shrinktest, "shrinktest.power.designs": designs}
+ROOT = Path(__file__).parents[1]
 
 
-@pytest.fixture(scope="module")
-def checked(tmp_path_factory):
-    """What mypy says of lines of a user's code, in their order."""
+def test_right_calls_pass_and_every_public_name_has_a_type(tmp_path):
+    """Look at what mypy says of lines of a user's code, in their order."""
     api = pytest.importorskip("mypy.api")
     lines = ["from typing import Any", *(f"import {module}" for module in MODULES)]
     lines += [f"reveal_type({module}.{name})" for module, found in MODULES.items() for name in found.__all__]
@@ -256,12 +256,12 @@ def checked(tmp_path_factory):
     lines += ["def lags(X: Any, Y: Any) -> None:"]
     lines += ["    reveal_type(shrinktest.independence_test(X, Y, lags=[1], shift='circular').labels)"]
     lines.insert(0, "import shrinktest" + RIGHT)
-    file = tmp_path_factory.mktemp("typed") / "user.py"
+    file = tmp_path / "user.py"
     file.write_text("\n".join(lines), encoding="utf-8")
     said, errors, _ = api.run(
         [
             "--strict",
-            "--no-incremental",
+            f"--cache-dir={ROOT / '.mypy_cache' / 'users'}",
             "--config-file=",
             "--follow-imports=silent",
             "--ignore-missing-imports",
@@ -269,18 +269,13 @@ def checked(tmp_path_factory):
         ]
     )
     assert not errors
-    return said.splitlines()[:-1]
-
-
-def test_nothing_is_said_of_right_calls(checked):
+    checked = said.splitlines()[:-1]
     right = tuple(f"user.py:{line}:" for line in range(1, RIGHT.count("\n") + 2))
-    assert [line for line in checked if any(one in line for one in right)] == []
-
-
-def test_every_public_name_has_a_type_and_others_are_errors(checked):
+    assert [line for line in checked if any(place in line for place in right)] == []
     types = [re.search(r'Revealed type is "(.*)"', line) for line in checked]
     public = sum(len(found.__all__) for found in MODULES.values())
     assert all(found and found[1] != "Any" for found in types[:public])
     assert [line.split("error: ")[1] for line in checked[public:-1]] == [
         'Module has no attribute "Tset"  [attr-defined]'
     ] * len(MODULES)
+    assert 'Revealed type is "tuple[tuple[Any, ...], ...]"' in checked[-1]

@@ -1,102 +1,16 @@
-"""Samples in batches: what a row costs beside the bare product, the memory of a process, and what workers send back."""
+"""Many rows: the time that is foretold, the memory of a process that reads a file, features in memory."""
 
 from __future__ import annotations
 
-import pickle
 import time
 
 import children
 import numpy as np
 import pytest
-import samples
 from rows import Row
 
-from shrinktest import Batches, Gaussian, independence_test, two_sample_test
-from shrinktest.data.bins import Bins
-from shrinktest.data.on_disk import OnDisk, Part
-from shrinktest.data.pairs import LENGTH, Blocks, Multiplying
-from shrinktest.data.rows import Rows
-from shrinktest.data.storage import Chunk
-from shrinktest.kernels.feature_maps import Landmarks, RandomFourier
+from shrinktest import independence_test, two_sample_test
 from shrinktest.statistics.kernel_cache import seconds
-
-RANK, BINS = 200, 2000
-
-
-def features_of(kind, rows, rng):
-    """RANK features of a Gaussian kernel, and the matrix (d, m) that the bare product of rows is with."""
-    kernel = Gaussian(np.sqrt(rows.shape[1]))
-    if kind == "rff":
-        frequencies = rng.normal(size=(RANK // 2, rows.shape[1])) / kernel.bandwidth
-        return RandomFourier(kernel, frequencies, 1.0), frequencies.T
-    landmarks = rows[rng.choice(len(rows), RANK, replace=False)]
-    return Landmarks(kernel, landmarks, np.eye(RANK)), np.ascontiguousarray(landmarks.T)
-
-
-@pytest.mark.parametrize(
-    ("kind", "columns"), [("rff", 8), ("rff", 50), ("rff", 384), ("nystrom", 50), ("nystrom", 384)]
-)
-def test_a_row(race, threads, tiny, kind, columns):
-    rng, n = np.random.default_rng(0), tiny(100_000, 400)
-    rows = rng.normal(size=(n, columns))
-    features, matrix = features_of(kind, rows, rng)
-    options = {"nan_policy": "raise", "drawn": 100, "rng": rng}
-    source = OnDisk.read([Rows.of(Batches(rows), "X", None, False)], [Part("X", None)], [None], **options)
-    bins = Bins.drawn((n,), min(BINS, n // 4), rng)
-    out = np.empty((n, matrix.shape[1]))
-
-    def ours():
-        (means,) = bins.means(source, [features])
-        return means.mean(axis=0)
-
-    threads(1)
-    race(
-        "floor",
-        f"a row in {columns} columns, {RANK} {kind} features and their sums in bins, one core",
-        ("read, features and sums", ours),
-        (f"bare n x {columns} by {columns} x {matrix.shape[1]} product", lambda: np.matmul(rows, matrix, out=out)),
-        samples.mean_features(features, rows, n - bins.used[0]),
-        measure="cost",
-    )
-
-
-@pytest.mark.parametrize(("columns", "rank"), [(8, 40), (50, 40), (50, 100)])
-def test_a_pair(race, threads, tiny, columns, rank):
-    """The floor: features of both without sines, the products of x with y shifted by all places, and own products."""
-    rng, n = np.random.default_rng(0), tiny(50_000, 800) // LENGTH * LENGTH
-    rows, kernel = rng.normal(size=(n, 2 * columns)), Gaussian(np.sqrt(columns))
-    blocks = Blocks.drawn(n, rng)
-    frequencies = rng.normal(size=(2, rank // 2, columns)) / kernel.bandwidth
-    maps = [RandomFourier(kernel, some, 1.0) for some in frequencies]
-    reader, chunk = Rows.of(Batches(rows), "X and Y", None, False).reader, Chunk("X and Y", rows, rows=n)
-    adding = Multiplying(blocks, (columns, columns), maps, [np.zeros(rank)] * 2, [(0, 1)])
-    x, y = (np.ascontiguousarray(some) for some in np.hsplit(rows, 2))
-    along, wide, summed = np.empty((n, rank // 2)), np.ones((n, rank)), np.empty((rank, LENGTH * rank))
-    shifted = np.ones((n, LENGTH * rank))
-
-    def ours():
-        found = adding.read(reader, chunk, 0, 0, n)
-        return found.xy[0][:, :-1, 0, :-1].sum(axis=0)
-
-    def bare():
-        for some, matrix in zip((x, y), frequencies, strict=True):
-            np.matmul(some, matrix.T, out=along)
-            np.matmul(wide.T, wide)
-        return np.matmul(wide.T, shifted, out=summed)
-
-    def agree(found, _):
-        features = [one.coordinates(some) for one, some in zip(maps, (x, y), strict=True)]
-        np.testing.assert_allclose(found, features[0].T @ features[1], rtol=1e-9, atol=1e-9 * n)
-
-    threads(1)
-    race(
-        "floor",
-        f"a pair of {columns} and {columns} columns, {rank} rff features and sums of their products, one core",
-        ("read, features and products", ours),
-        ("bare products of the same sizes", bare),
-        agree,
-        measure="cost",
-    )
 
 
 @pytest.mark.parametrize("gram", ["rff", "nystrom"])
@@ -156,36 +70,6 @@ def test_peak_of_reading_a_file(turns, keep, tiny, rounds, tmp_path, n, words):
     size = f"the file: {path.stat().st_size / 1e9:.3g} GB"
     middle, seconds = float(np.median(peaks)), float(np.median(times["ours"]))
     keep(Row("memory", name, "process", size, middle, "GB", min(peaks), max(peaks), "", seconds, rounds=rounds))
-
-
-class Weighing:
-    """What has ``map``: runs tasks here, and weighs what they would send back."""
-
-    def __init__(self):
-        self.bytes = []
-
-    def map(self, function, tasks):
-        for task in tasks:
-            done = function(task)
-            if function.args[0].func.__name__ == "_add_up":
-                self.bytes.append(len(pickle.dumps(done)))
-            yield done
-
-
-@pytest.mark.parametrize(("rank", "bins"), [(200, 2000), (1000, 500)])
-def test_what_a_task_sends_back(keep, tiny, rank, bins):
-    X, Y = samples.two(tiny(100_000, 2000), 8)
-    bins, weighing = tiny(bins, 100), Weighing()
-    result = two_sample_test(
-        Batches(X, bins=bins), Batches(Y, bins=bins), gram="rff", rank=rank, rng=0, workers=weighing, n_resamples=19
-    )
-    assert 0.0 < result.pvalue <= 1.0
-    expected = 8e-6 * rank * (bins / 2 + 1)
-    sent = np.array(weighing.bytes) / 1e6
-    assert 0.9 * expected < sent.min() <= sent.max() < 1.1 * expected + 0.01
-    name = f"sums that a task of {bins} bins in two samples and {rank} rff features sends back, however many its rows"
-    other = f"8 bytes a bin of its sample and feature: {expected:.3g} MB"
-    keep(Row("memory", name, "pickled", other, float(np.median(sent)), "MB", sent.min(), sent.max()))
 
 
 @pytest.mark.parametrize("gram", ["rff", "nystrom"])

@@ -114,14 +114,3 @@ def factor_sums(m, n):
         np.testing.assert_allclose(ours.statistic, difference @ difference, rtol=1e-5, atol=1e-9)
 
     return agree
-
-
-def mean_features(features, rows, left):
-    """Means over bins are nearly those over all rows, some of which are in no bin; the bare product has as many."""
-
-    def agree(ours, product):
-        whole = features.coordinates(rows).mean(axis=0)
-        assert len(product) == len(rows) and np.isfinite(product).all()
-        np.testing.assert_allclose(ours, whole, atol=1e-9 + 2.0 * left / len(rows))
-
-    return agree

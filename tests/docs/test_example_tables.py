@@ -177,7 +177,7 @@ def test_the_hsic_is_the_unbiased_one():
 @pytest.mark.parametrize("test", ["two-sample", "independence"])
 def test_levels(test):
     """Within the region of an exact level in 999 of 1000 cases; the aggregated ones approach theirs, too."""
-    rng, trials = np.random.default_rng(1), 300
+    rng, trials = np.random.default_rng(1), 150
     rivals = {k: rival for k, (rival, package) in _rivals.KNOWN[test].items() if package == "numpy"}
     rejected = np.zeros(len(rivals))
     for _ in range(trials):

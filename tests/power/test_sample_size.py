@@ -127,6 +127,9 @@ def test_intervals_begin_at_the_smallest_size(monkeypatch, shift, seed):
     assert search(monkeypatch, Counted(lambda n: 0.99), largest=3, estimator="ttest_ind").table["n"].max() <= 3
 
 
+one_search = pytest.mark.xdist_group("one search")  # in one process
+
+
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
     return solve_sample_size(
@@ -134,6 +137,7 @@ def found(tmp_path_factory):
     )
 
 
+@one_search
 def test_the_answer_and_its_check(found):
     assert found.low < found.n < found.high and 14 <= found.n <= 21  # 17 by the noncentral t distribution
     assert found.table["trials"].sum() >= QUICK["n_trials"] and found.table["n"].is_monotonic_increasing
@@ -143,6 +147,7 @@ def test_the_answer_and_its_check(found):
     assert power["low"] <= 0.8 <= power["high"] and level["low"] <= 0.05 <= level["high"]
 
 
+@one_search
 def test_workers_stores_and_seeds_change_nothing(found, tmp_path):
     store = tmp_path / "trials.sqlite"
     given = {**QUICK, "n_trials": np.int64(120), "rng": np.int64(1), "estimator": "ttest_ind"}
@@ -152,6 +157,7 @@ def test_workers_stores_and_seeds_change_nothing(found, tmp_path):
         pd.testing.assert_frame_equal(found.check, other.check)
 
 
+@one_search
 def test_words(found):
     low, high = found.curve.band(found.n, 0.95)
     words, trials = " ".join(found.summary().split()), found.table["trials"].sum()

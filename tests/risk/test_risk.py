@@ -93,12 +93,12 @@ def test_kernel_means_in_three_dimensions_are_those_of_simulation(kernel):
 @pytest.mark.parametrize("width", [1.5, (1.2, 2.5)])
 def test_losses_of_marginalized_estimates_are_those_of_noisy_copies(width):
     kernel, twin, law = Gaussian(width), naive.gaussian(np.array(width)), (WEIGHTS, MEANS, FULL)
-    shared, at_weights = naive.mixture_nodes(law, 40)
-    truth, norm = true_embedding(law, kernel), naive.squared_norm(twin, law, 40)
+    shared, at_weights = naive.mixture_nodes(law, 28)
+    truth, norm = true_embedding(law, kernel), naive.squared_norm(twin, law, 28)
     for estimator in (MKME(), MKME(variance=0.0), MMKME(variances=(0.4, 0.1))):
         fitted = estimator.fit(SAMPLE, kernel)
         variances = np.array(fitted.smoothing)
-        points, weights = naive.noisy(SAMPLE, fitted.weights, np.maximum(variances, 1e-14), 24)
+        points, weights = naive.noisy(SAMPLE, fitted.weights, np.maximum(variances, 1e-14), 16)
         own = sum(b * weights @ twin(x[None, :], points) for x, b in zip(points, weights, strict=True))
         cross = sum(b * at_weights @ twin(x[None, :], shared) for x, b in zip(points, weights, strict=True))
         expected = own - 2 * cross + norm
