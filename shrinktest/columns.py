@@ -20,7 +20,7 @@ from shrinktest.multiple.ensembles import KernelSpec, refuse_candidates
 from shrinktest.multiple.many import ColumnsToTest, dropping, listwise_note, refuse_missing, run_many
 from shrinktest.multiple.run import independent_rng
 from shrinktest.permutations.serial_correlation import BY_GROUPS, BY_PAIRS
-from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
+from shrinktest.results.several import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.units import without_untestable
 
 

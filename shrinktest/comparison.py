@@ -28,9 +28,9 @@ from shrinktest.multiple.ensembles import KernelSpec
 from shrinktest.multiple.many import ColumnsToTest
 from shrinktest.multiple.run import run
 from shrinktest.notes import has_code, note
-from shrinktest.results.column_effects import MISSING, SHARE, ColumnEffects
+from shrinktest.results.columns import MISSING, SHARE, ColumnEffects
 from shrinktest.results.comparison import ComparisonResult, WitnessMap
-from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG
+from shrinktest.results.several import METHODS, WESTFALL_YOUNG
 from shrinktest.units import CONSTANT, Reasons, constant_columns, without_untestable
 
 POLICIES = ("indicator", "omit", "raise")

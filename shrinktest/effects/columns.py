@@ -13,8 +13,7 @@ from shrinktest.data.column import Column
 from shrinktest.effects.jackknife import jackknife
 from shrinktest.effects.separability import roc_area
 from shrinktest.effects.shares import NOTHING, Units, difference_of_shares
-from shrinktest.results.column_effects import MEDIAN, MISSING, POSITION, SHARE, SPREAD, Change
-from shrinktest.results.distribution import shares
+from shrinktest.results.columns import MEDIAN, MISSING, POSITION, SHARE, SPREAD, Change, shares
 from shrinktest.units import means, near_one
 
 #: Units (rows, pairs, groups) of each table that the interval of a ratio of interquartile ranges takes.

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from html import escape
 from io import StringIO
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,9 @@ from shrinktest.plots.axes import (
     UNITS,
     axes,
     below_offset,
+    fitted,
     ink,
+    letters,
     open_frame,
     pyplot,
     short,
@@ -33,10 +36,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from shrinktest.results.distribution import Distribution
+    from shrinktest.results.columns import Distribution
 
 _MOST = 12  # columns that are drawn by default
-_PAIRS = 24  # pairs of samples whose names can be read
+_PAIRS = 24  # pairs of samples, or candidates, whose names can be read
+_LETTERS, _LINES = 30, 3  # of names of candidates, and of a title
 #: Colors of a picture, and their names in the style of a report.
 _VARIABLES = {BLUE: "var(--first)", ORANGE: "var(--second)", GREY: "var(--rule)", "#000000": "currentColor"}
 _STYLE = {"svg.fonttype": "none", "font.size": 9.0, "axes.linewidth": 0.6, "savefig.transparent": True}
@@ -137,6 +141,30 @@ def plot_pairs(effect: Any, ax: Axes | None = None, measure: str = "auc") -> Axe
     shown = f", {len(rows)} of {every} pairs" if len(rows) < every else ""
     title(ax, f"how different every two samples are{shown}", right=True)
     return open_frame(ax)
+
+
+def plot_candidates(result: Any, ax: Axes | None, further: str) -> Axes:
+    """Draw how much further away than the nearest every candidate is, with its interval."""
+    ax = axes(ax)
+    nearest, *others = result.ranked[:_PAIRS]
+    ax.plot([0.0], [0.0], "o", color=BLUE)
+    for place, name in enumerate(others, 1):
+        pair = next(pair for pair in result.pairs if {nearest, name} == {pair.first, pair.second})
+        sign = 1.0 if pair.first == name else -1.0
+        value, limits = sign * pair.difference, np.sort([sign * pair.low, sign * pair.high])
+        color = GREY if name in result.best else ORANGE
+        reach = np.abs(limits[np.isfinite(limits)] - value).max(initial=0.0)  # infinite limits are drawn as long
+        ax.plot(np.clip(limits, value - reach, value + reach), [place, place], color=color, linewidth=2.0)
+        ax.plot([value], [place], "o", color=color)
+    ax.axvline(0.0, color=ink(ax), linewidth=0.8)
+    shown = [shorten(name, _LETTERS, placeholder="...") for name in (nearest, *others)]
+    ax.set_yticks(np.arange(len(shown)), shown, fontsize="small", parse_math=False)
+    ax.invert_yaxis()
+    label = f"{further} {shown[0]} ({percent(result.confidence)} intervals)"
+    ax.set_xlabel(fitted(label, ax), loc="right", parse_math=False)
+    rest = f" ({len(shown)} of {len(result.estimates)} shown)" if len(shown) < len(result.estimates) else ""
+    title(ax, f"{shorten(result.answer, _LINES * letters(ax), placeholder=' ...')}{rest}", right=True)
+    return ax
 
 
 def inline(draw: Callable[[Axes], object], size: tuple[float, float], words: str, name: str) -> str:

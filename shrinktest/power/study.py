@@ -17,6 +17,7 @@ from shrinktest._parallel import n_workers
 from shrinktest._warn import warn_user
 from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.design import TooFewPermutations
+from shrinktest.permutations.multiplicity import enough
 from shrinktest.permutations.stopping import Curtailed, as_stopping
 from shrinktest.power.arguments import (
     Compared,
@@ -32,7 +33,6 @@ from shrinktest.power.designs import Design, as_design
 from shrinktest.power.other_tests import AnyTest
 from shrinktest.power.result import INTERVALS, PowerStudyResult
 from shrinktest.power.trials import POWER, Row, Store, check_store, run_trials
-from shrinktest.results.conclude import enough
 from shrinktest.results.info import KINDS
 
 _ANY = 0.999  # a level at which no test warns that it has too few permutations to reject; it decides nothing here
