@@ -72,7 +72,8 @@ def plot_witness(
         _curve(ax, lines[0], band, samples, called)
         _label_y(ax, f"witness, mean of {first} less mean of {second}")
     else:
-        _map(ax, lines, band, samples, called)
+        outside = band.outside.reshape(points, points) if np.isfinite(band.half_width).any() else None
+        draw_map(ax, lines, band.values.reshape(points, points), outside, samples, called)
         _label_y(ax, columns[1].label)
     ax.set_xlabel(fitted(columns[0].label, ax), parse_math=False)
     for column, axis in zip(columns, (ax.xaxis, ax.yaxis), strict=False):
@@ -145,24 +146,28 @@ def _curve(ax: Axes, line: np.ndarray, band: Any, samples: list[np.ndarray], nam
     open_frame(ax)
 
 
-def _map(ax: Axes, lines: list[np.ndarray], band: Any, samples: list[np.ndarray], names: tuple[str, ...]) -> None:
+def draw_map(ax: Axes, lines: Any, values: Any, outside: Any, samples: Any, names: Sequence[str]) -> None:
+    """Draw a witness function on a grid along two columns, the outline of its band, and rows of both samples.
+
+    ``outside`` marks where the function leaves its band; None if there is none.
+    """
     from matplotlib.colors import LinearSegmentedColormap
 
-    shape = tuple(map(len, lines))
-    values, outside = band.values.reshape(shape), band.outside.reshape(shape)
     most = float(np.abs(values).max()) or 1.0
     colors = LinearSegmentedColormap.from_list("witness", [OF_Y, "white", OF_X])
-    image = ax.pcolormesh(*lines, values.T, cmap=colors, vmin=-most, vmax=most, shading="nearest", alpha=0.7)
-    where = "everywhere outside the band" if outside.all() else "nowhere outside the band"
-    if outside.any() and not outside.all():
-        where = "outlined: outside the band"
-        ax.contour(*lines, outside.T.astype(float), levels=[0.5], colors="black", linewidths=1.0)
+    look: dict[str, Any] = {"cmap": colors, "vmin": -most, "vmax": most, "shading": "nearest", "rasterized": True}
+    image = ax.pcolormesh(*lines, values.T, alpha=0.7, **look)
+    where = ""
+    if outside is not None:
+        where = f"\n({'everywhere' if outside.all() else 'nowhere'} outside the band)"
+        if outside.any() and not outside.all():
+            where = "\n(outlined: outside the band)"
+            ax.contour(*lines, outside.T.astype(float), levels=[0.5], colors="black", linewidths=1.0)
     for rows, color, marker, name in zip(samples, (OF_X, OF_Y), "o^", names, strict=True):
         every = -(-len(rows) // _POINTS)
         label = short(name, _LETTERS) + (f", 1 of {every} rows" if every > 1 else "")
         # white edges part the points from the ground, which has their color
-        look: dict[str, Any] = {"s": 18, "color": color, "edgecolors": "white", "linewidths": 0.6, "marker": marker}
-        ax.scatter(*rows[::every].T, label=label, **look)
+        dots: dict[str, Any] = {"s": 18, "color": color, "edgecolors": "white", "linewidths": 0.6, "marker": marker}
+        ax.scatter(*rows[::every].T, label=label, rasterized=True, **dots)
     bar = ax.figure.colorbar(image, ax=ax)
-    where = f"\n({where})" if np.isfinite(band.half_width).any() else ""
     _label_y(bar.ax, f"witness, above 0: more of {names[0]}{where}")
