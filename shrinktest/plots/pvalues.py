@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,17 +68,14 @@ def _point_beyond(ax: Axes, observed: float, low: float, high: float) -> None:
     ax.text(edge, 0.53, f"{observed:.4g}", transform=ax.transAxes, color=ORANGE, ha=side, va="bottom")
 
 
-def plot_members(result: Any, ax: Axes | None = None) -> Axes:
+def plot_members(result: Any, ax: Axes | None, labels: Sequence[str]) -> Axes:
     """Draw p-values of the members of a combined test, adjusted and not; the smallest adjusted one is the test's."""
     _check_permuted(result)
     ax, rows, every = axes(ax), result.rows(), len(result.members)
     order = sorted(range(every), key=lambda i: (i != result.decided, rows[i]["adjusted"], rows[i]["pvalue"]))
-    rows = [rows[i] for i in sorted(order[:_MEMBERS])]
-    places, labels = np.arange(len(rows))[::-1], []
-    for row in rows:
-        widths = {key: row[key.replace("kernel", "bandwidth")] for key in row if "kernel" in key}
-        shown = {key: f"{w:.3g}" if isinstance(w, float) else "" if w is None else str(w) for key, w in widths.items()}
-        labels.append(f"{row['estimator']}, {' x '.join(f'{row[key]} {w}'.strip() for key, w in shown.items())}")
+    shown = sorted(order[:_MEMBERS])
+    rows, labels = [rows[i] for i in shown], [labels[i] for i in shown]
+    places = np.arange(len(rows))[::-1]
     single, adjusted = ([row[name] for row in rows] for name in ("pvalue", "adjusted"))
     ax.hlines(places, single, adjusted, color=GREY, linewidth=1)
     ax.plot(single, places, "o", color=BLUE, markerfacecolor="none", label="p-value alone")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,7 +43,6 @@ def plot_witness(
     confidence: float = 0.95,
     studentize: bool = True,
     grid: int | None = None,
-    names: Sequence[str] | None = None,
     member: str = "",
 ) -> Axes:
     """Draw the witness function over one or two coordinates, with its band, and the observations.
@@ -53,7 +51,7 @@ def plot_witness(
     """
     pooled, sizes = result.context.pooled, result.context.sizes
     encoding = result.encodings[0] if result.encodings else None
-    columns = _columns(coordinates, pooled.shape[1], encoding, names)
+    columns = _columns(coordinates, pooled.shape[1], encoding)
     places = [column.feature for column in columns if column.feature is not None]
     choice(others, OTHERS, "others")
     points = _GRID[len(columns)] if grid is None else count(grid, "grid", 2)
@@ -87,33 +85,24 @@ def plot_witness(
     return ax
 
 
-def _columns(coordinates: Any, width: int, encoding: Any, names: Sequence[str] | None) -> list[Along]:
+def _columns(coordinates: Any, width: int, encoding: Any) -> list[Along]:
     """Return the columns to draw along."""
-    every = [Along(j, f"column {j}") for j in range(width)]
+    every: dict[Any, Along] = {j: Along(j, f"column {j}") for j in range(width)}
     if encoding is not None:
-        every = [encoding.axis(name) for name in encoding.names]
-    if names is not None:
-        every = [replace(column, label=name) for column, name in zip(every, names, strict=True)]
-    if encoding is not None and (encoding.named or not all(map(str.isdigit, encoding.names))):
-        names = encoding.names
-    if coordinates is None:
-        numeric = [j for j, column in enumerate(every) if column.feature is not None]
-        if len(every) > 2 or not numeric:
-            examples = ", ".join(repr(j if names is None else names[j]) for j in numeric[:2])
-            of = f" such as coordinates=({examples})" if numeric else ", but all columns hold categories"
-            raise ValueError(f"the samples have {counted(len(every), 'column')}; choose one or two numeric ones{of}")
-        coordinates = numeric
-    listed = (coordinates,) if isinstance(coordinates, int | np.integer | str) else tuple(coordinates)
-    numbers = [
-        list(names).index(choice(column, names, "a column in coordinates"))
-        if isinstance(column, str) and names is not None
-        else count(column, "coordinates", minimum=0)
-        for column in listed
-    ]
-    chosen = [every[j] for j in numbers if j < len(every) and every[j].feature is not None]
-    if len(chosen) not in (1, 2) or len(set(numbers)) < len(numbers) or len(chosen) < len(numbers):
+        every = {name: encoding.axis(name) for name in encoding.names}
+    numeric = [key for key, column in every.items() if column.feature is not None]
+    if coordinates is None and (len(every) > 2 or not numeric):
+        of = f" such as coordinates={tuple(numeric[:2])}" if numeric else ", but all columns hold categories"
+        raise ValueError(f"the samples have {counted(len(every), 'column')}; choose one or two numeric ones{of}")
+    given = numeric if coordinates is None else coordinates
+    places: dict[Any, Any] = dict(enumerate(every))
+    keys: list[Any] = []
+    for key in (given,) if isinstance(given, int | np.integer | str) else given:
+        known = key in every or not isinstance(key, str)
+        keys.append(places.get(key, key) if known else choice(key, list(map(str, every)), "a column in coordinates"))
+    if not 1 <= len(keys) <= 2 or len({*keys} & {*numeric}) < len(keys):
         raise ValueError(f"coordinates must be one or two different columns of numbers or dates; got {coordinates!r}")
-    return chosen
+    return [every[key] for key in keys]
 
 
 def _line(values: np.ndarray, points: int) -> np.ndarray:

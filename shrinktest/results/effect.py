@@ -123,13 +123,11 @@ class TwoSampleEffect(Effect):
     auc : float
         Separability: the probability that an observation of the first sample has a higher value of the witness function
         than one of the second, for functions that were fitted without them (cross-fitting).  .5: no better than chance;
-        1: apart.  A combination takes the sum of its members' functions, each in units of its standard deviation and
-        weighted by the square of the unbiased squared distance in the rows it was fitted to.
+        1: apart.  A combination takes a weighted sum of its members' functions.
     distance : float
         The squared distance of the kernel means over the sum of their squared norms or, for kernels with values below
-        zero, a quarter of it over the variance of a mixture in which both samples count half (for a linear kernel and
-        samples of one size the R^2 of analysis of variance).  From 0 to 1; estimated from pairs of different
-        observations, without bias, so that it may come out below 0.
+        zero, a quarter of it over the variance of an even mixture of both samples (for a linear kernel and samples of
+        one size the R^2 of analysis of variance).  From 0 to 1; estimated without bias, so that it may be below 0.
     auc_interval, distance_interval : tuple of float
         Score intervals, with the variance of DeLong et al. (1988), the jackknife variance and the variance of the
         second order of a U statistic.
@@ -267,9 +265,9 @@ class DependenceEffect(Effect):
     Attributes
     ----------
     dependence : float
-        Kernel correlation: HSIC divided by the HSIC of each variable with itself, every part estimated without bias, so
-        that it may come out below 0.  1: one variable has the same Gram matrix as the other.  For distances
-        (``kernel="energy"``) it is the squared distance correlation with its bias removed.
+        Kernel correlation: HSIC divided by the HSIC of each variable with itself, estimated without bias, so that it
+        may be below 0.  1: both have the same Gram matrix.  For ``kernel="energy"`` the squared distance correlation
+        with its bias removed.
     dependence_interval : tuple of float
         Score interval, as for a distance.
     names, z, confidence, notes, estimates

@@ -52,16 +52,15 @@ class TestResult(Decision):
     Attributes
     ----------
     null : Null
-        The statistic on the data and over the permutations: ``statistic``, ``pvalue``, ``null_distribution`` and
-        ``n_resamples``; ``exact`` (all permutations were enumerated), ``tolerance`` (how far below the statistic a
-        value counts as equal), ``exceedances`` (values that reach it); with a rule, ``stopping``, ``n_planned`` and
-        ``stopped`` (the p-value belongs to the rule).
+        ``statistic``, ``pvalue``, ``null_distribution`` and ``n_resamples``; ``exact`` (all permutations were
+        enumerated), ``tolerance`` (how far below the statistic a value counts as equal), ``exceedances`` (values that
+        reach it); with a rule, ``stopping``, ``n_planned`` and ``stopped`` (the p-value belongs to the rule).
     data : TestData
-        What was tested: ``test``, ``n_observations``, ``names`` of the samples or variables, ``columns`` of tables and
-        ``encodings``, how they became numbers; ``restriction``, the permutations that the design allows; ``method`` and
-        ``assumption``, how other variables were taken into account, and what must be true for the p-value to be valid.
+        ``test``, ``n_observations``, ``names`` of the samples or variables, ``columns`` of tables and their
+        ``encodings``; ``restriction``, the permutations that the design allows; ``method``, ``assumption``, how other
+        variables were taken into account, and what must be true for the p-value to be valid.
     setup : Setup
-        How: ``estimator`` as given, ``kernel`` and ``bandwidth`` as used, ``form`` ("biased" or "unbiased"), ``tuning``
+        ``estimator`` as given, ``kernel`` and ``bandwidth`` as used, ``form`` ("biased" or "unbiased"), ``tuning``
         (what was tuned when: "sample", "joint", "pooled", or "fixed"), and ``route``, how the kernel was evaluated
         ("dense" and "factor" agree, "nystrom" and "rff" approximate).
     alpha : float
@@ -73,8 +72,7 @@ class TestResult(Decision):
     notes : tuple of str
         Assumptions that may fail, and what was left out.
     context : TestContext, str or None
-        The data and the statistics, from which effects and witness bands are computed; in a pickle only after
-        ``with_data``.  A text says why they are missing.
+        The data for effects and witness bands, in a pickle only after ``with_data``, or why they are missing.
 
     Examples
     --------
@@ -166,9 +164,8 @@ class TestResult(Decision):
     def pvalue_interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Return a Clopper-Pearson interval for the p-value that all permutations would give.
 
-        It is Monte Carlo uncertainty only: the p-value is valid for any number of permutations.  The interval is a
-        single point if the null distribution is exact.  Under a stopping rule the limits are slightly conservative.
-        The statistic of an ensemble depends on the permutations drawn, so 95% intervals cover in 91 to 92%.
+        It is Monte Carlo uncertainty only: the p-value is valid for any number of permutations.  Under a stopping rule
+        the limits are slightly conservative; for an ensemble 95% intervals cover in 91 to 92%.
         """
         confidence = level(confidence, "confidence")
         if self.exact or self.n_resamples == 0:
@@ -196,11 +193,6 @@ class TestResult(Decision):
         -------
         TwoSampleEffect, KSampleEffect or DependenceEffect
             ``print(result.effect().summary())`` explains it.
-
-        Raises
-        ------
-        ValueError
-            If there is no scale (joint independence, a statistic of your own), or without the data.
 
         Notes
         -----

@@ -43,10 +43,9 @@ _MEMBER = (
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class AggregateResult(TestResult):
-    """Result of a test that combines several estimators, kernels or bandwidths; ``statistic, pvalue = result`` works.
+    """Result of a test that combines several estimators, kernels or bandwidths: a :class:`TestResult` with members.
 
-    It has all of a :class:`TestResult`, for the combined test, and the results of the members.  The witness function,
-    its band and picture, and the contributions belong to the deciding member, ``best``.
+    The witness function, its band and picture, and the contributions belong to the deciding member, ``best``.
 
     Attributes
     ----------
@@ -60,14 +59,11 @@ class AggregateResult(TestResult):
     members : tuple of TestResult
         Results of the members on the same permutations; their p-values are not adjusted.
     adjusted : ndarray, shape (k,)
-        p-values of the members, adjusted for their number (Westfall and Young, step-down).  The smallest is
-        ``pvalue``.
+        p-values of the members, adjusted for their number (Westfall and Young); the smallest is ``pvalue``.
     decided : int
         Index of the member with the smallest weighted p-value.
-    data, alpha, rng, notes, context
-        As in a :class:`TestResult`.
-    estimates
-        Empty: the members have them.
+    data, alpha, estimates, rng, notes, context
+        As in a :class:`TestResult`; only members have ``estimates``.
 
     Examples
     --------
@@ -82,8 +78,6 @@ class AggregateResult(TestResult):
     1   FKMSE()      3.339   0.006     0.006
     2     KME()      1.670   0.001     0.001
     3   FKMSE()      1.670   0.001     0.001
-    >>> result.reject()
-    True
     """
 
     members: tuple[TestResult, ...]
@@ -145,12 +139,9 @@ class AggregateResult(TestResult):
         ]
         lines = []
         for i, row in enumerate(self.rows()):
-            kernels = [name for name in row if name.startswith("kernel")]
-            widths = [number(row[name.replace("kernel", "bandwidth")]) for name in kernels]
-            label = " x ".join(f"{row[name]} {width}" for name, width in zip(kernels, widths, strict=True))
             numbers = [number(row[name]) for name in ("statistic", "pvalue", "adjusted", "weight")]
             mark = "decided" if i == self.decided and not math.isnan(self.pvalue) else ""
-            lines.append((row["estimator"], label, *numbers, mark))
+            lines.append((row["estimator"], _kernels(self.members[i]), *numbers, mark))
         headers = ["", "kernel", "statistic", "p-value", "adjusted", "weight", ""]
         members = Table(lines, "llrrrrl", headers, gap="   ")
         return [side_by_side(f"{self.kind.title}, combined", left, self._decided(f" ({self.alpha:g})")), members]
@@ -188,7 +179,13 @@ class AggregateResult(TestResult):
         """Draw the p-values of the members, raw and adjusted, and of the combined test (matplotlib)."""
         from shrinktest.plots.pvalues import plot_members
 
-        return plot_members(self, ax)
+        labels = [f"{member.estimator!r}, {_kernels(member)}" for member in self.members]
+        return plot_members(self, ax, labels)
+
+
+def _kernels(member: TestResult) -> str:
+    """Return the kernels of a member with their bandwidths."""
+    return " x ".join(f"{kernel.label} {number(bandwidth_of(kernel))}" for kernel in as_tuple(member.kernel))
 
 
 def _each_null(name: str, doc: str) -> property:
@@ -214,14 +211,12 @@ class MultipleTestsResult(Result):
     data : TestData
         ``test``, ``n_observations``, and ``restriction``, as in a :class:`TestResult`.
     setup : Setup
-        ``estimator``, as it was given, ``form`` and ``tuning``; for a `Ensemble`, the statistics are minus the
-        decimal logarithms of the smallest weighted p-values.
-    rng : dict
-        Bit generator, seed entropy and state before the first draw.
+        ``estimator``, ``form`` and ``tuning``; statistics of an `Ensemble` are minus the decimal logarithms of the
+        smallest weighted p-values.
     untested : dict
-        Why tests were not made, by their names: columns with one value, without values, or that look like identifiers.
-    notes : tuple of str
-        Assumptions that may fail, and what was left out.
+        Why tests were not made, by their names.
+    rng, notes
+        As in a :class:`TestResult`.
 
     Examples
     --------
@@ -293,8 +288,7 @@ class MultipleTestsResult(Result):
     def pvalue(self) -> float:
         """p-value of the hypothesis that all null hypotheses are true: the smallest adjusted p-value.
 
-        Under "fdr_tsbh" and "fdr_tsbky", whose adjustment depends on the level, it comes from Simes' test (the smallest
-        p-value adjusted by "fdr_bh").
+        Under "fdr_tsbh" and "fdr_tsbky", whose adjustment depends on the level, it is that of "fdr_bh" (Simes' test).
         """
         adjusted = self._adjusted("fdr_bh", self.alpha) if self.method in _TWO_STAGE else self.adjusted
         return float(adjusted.min())
