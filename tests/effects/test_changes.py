@@ -10,8 +10,7 @@ import pytest
 
 import naive_comparison as naive
 from shrinktest.data.observed import pooled_tables
-from shrinktest.effects.columns import changes, missing_change
-from shrinktest.effects.shares import Units
+from shrinktest.effects.columns import Units, changes, missing_change
 from shrinktest.results.columns import MEDIAN, MISSING, POSITION, SHARE, SPREAD, Change, distribution, shares
 
 RNG = np.random.default_rng(0)
