@@ -110,11 +110,9 @@ class ChangeResult(Placed):
         that a test does not reject with this ``confidence``; ``curve`` (n + 1,), the standardised distance of the rows
         before and after every cut, or the largest of epidemic changes that begin there.  None if not computed.
     times : tuple
-        When the rows were observed, if that is known; ``result.when`` is the time of the change, and
-        ``result.when_interval`` has the times of the ends of its interval.
+        When the rows were observed, if known; for ``result.when`` and ``result.when_interval``.
     null, data, setup, alpha, estimates, rng, notes, context
-        As in a :class:`TestResult`; ``estimates`` describe the rows before and after the change (outside and inside
-        an epidemic one).
+        As in a :class:`TestResult`; ``estimates`` of the rows before and after the change, or outside and inside.
     """
 
 
@@ -128,16 +126,6 @@ class AggregateChangeResult(Placed, AggregateResult):
         As in a :class:`ChangeResult`, of the member that decided.
     members, adjusted, decided, null, data, setup, alpha, estimates, rng, notes, context
         As in an :class:`AggregateResult`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from shrinktest import change_point_test
-    >>> rng = np.random.default_rng(1)
-    >>> X = np.concatenate([rng.normal(size=(60, 2)), 3.0 * rng.normal(size=(40, 2))])
-    >>> result = change_point_test(X, estimator="auto", rng=0)
-    >>> result.pvalue, result.location, result.best.kernel.label
-    (0.001, 60, 'Depth(Gaussian)')
     """
 
 

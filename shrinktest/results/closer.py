@@ -51,8 +51,6 @@ class CloserPair:
 class CloserResult(Decision):
     """Ranking of two or more candidates by their nearness to X, or dependence: estimates, and a test of every pair.
 
-    ``statistic, pvalue = result`` works.
-
     Attributes
     ----------
     names : tuple of str
@@ -69,16 +67,6 @@ class CloserResult(Decision):
         What varies independently: "rows", "matched rows" or "groups".
     kernel, route, columns, rng, notes
         As in a :class:`TestResult`; for dependences, one kernel for each variable.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from shrinktest import closer_test
-    >>> rng = np.random.default_rng(0)
-    >>> X, near, far = (rng.normal(shift, 1.0, size=(100, 2)) for shift in (0.0, 0.3, 1.0))
-    >>> result = closer_test(X, {"far": far, "near": near})
-    >>> result.nearer, result.ranked, result.reject()
-    ('near', ('near', 'far'), True)
     """
 
     names: tuple[str, ...]

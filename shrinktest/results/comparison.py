@@ -79,20 +79,7 @@ class ComparisonResult(Result):
     effect : TwoSampleEffect or None
         How different the tables are as a whole: ``overall.effect()``, with the names of the tables.
     successive : tuple of str
-        Dates and counters that hardly overlap in the two tables: each has its test, and the overall test is without
-        them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> from shrinktest import compare
-    >>> rng = np.random.default_rng(0)
-    >>> before = pd.DataFrame({"age": rng.normal(40.0, 9.0, 80), "smokes": rng.random(80) < 0.3})
-    >>> after = pd.DataFrame({"age": rng.normal(50.0, 9.0, 80), "smokes": rng.random(80) < 0.3})
-    >>> result = compare(before, after, n_resamples=199, rng=0)
-    >>> result.pvalue, result.changed(), result.reject(0.001)
-    (0.005, ('age',), False)
+        Dates and counters that hardly overlap in the two tables, and are not part of the overall test.
     """
 
     names: tuple[str, str]
@@ -207,10 +194,9 @@ class ComparisonResult(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return one row for every effect of every column (pandas), in the order of the table.
 
-        column, effect, level; ``first`` and ``second``, the median, interquartile range or share in each table, of
-        dates and durations as pandas has them, and median times of day as text (``to_dict`` has numbers of days, or
-        hours); ``estimate``, ``low``, ``high``: the probability that a value of the second table is larger (AUC), the
-        ratio of interquartile ranges, or the difference of shares.
+        column, effect, level; ``first`` and ``second``, the median, interquartile range or share in each table;
+        ``estimate``, ``low``, ``high``: the probability that a value of the second table is larger (AUC), the ratio of
+        interquartile ranges, or the difference of shares.
         """
         import pandas as pd
 

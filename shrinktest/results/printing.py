@@ -1,4 +1,4 @@
-"""Printed tables and summaries: aligned text, HTML and LaTeX."""
+"""Printed tables and summaries: aligned text and HTML."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from unicodedata import combining, east_asian_width
 WIDTH = 80  # of lines of words
 _HTML_ROWS = 60  # of a table in a notebook
 _HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
-_LATEX = str.maketrans({"\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\~{}"} | {c: rf"\{c}" for c in "#$%&_{}"})
 _PAD = {"l": str.ljust, "r": str.rjust, "c": str.center}
 
 # p-values that papers compare with, of which a rounded p-value must not become one
@@ -82,21 +81,12 @@ class Table:
         more = [f"... and {len(self.rows) - _HTML_ROWS} more rows"] if len(self.rows) > _HTML_ROWS else []
         return f'<table class="simpletable">\n{title}{rows}</table>{_preformatted(more)}'
 
-    def as_latex(self) -> str:
-        """Return the table as LaTeX (booktabs)."""
-        lines = [" & ".join(cell.translate(_LATEX) for cell in row) + r" \\" for row in self.lines]
-        if self.headers:
-            lines.insert(1, r"\midrule")
-        title = [rf"\textbf{{{self.title.translate(_LATEX)}}}\\"] if self.title else []
-        begin = [*title, rf"\begin{{tabular}}{{{self._aligns()}}}", r"\toprule"]
-        return "\n".join([*begin, *lines, r"\bottomrule", r"\end{tabular}"])
-
     def _aligns(self) -> str:
         return self.aligns.ljust(len(self.rows[0]), self.aligns[-1])
 
 
 class Summary(str):
-    """Text of a summary, which a notebook shows as HTML; also as LaTeX."""
+    """Text of a summary, which a notebook shows as HTML."""
 
     tables: tuple[Table, ...]
     above: tuple[str, ...]
@@ -128,13 +118,7 @@ class Summary(str):
         tables = (table.as_html() for table in self.tables)
         return "".join([_preformatted(self.above), *tables, _preformatted(self.below)])
 
-    def as_latex(self) -> str:
-        """Return tables and notes as LaTeX."""
-        above, below = ("\n".join(part).translate(_LATEX) for part in (self.above, self.below))
-        return "\n\n".join(filter(None, [above, *(table.as_latex() for table in self.tables), below]))
-
     _repr_html_ = as_html
-    _repr_latex_ = as_latex
 
     def __repr__(self) -> str:
         return f'{type(self)}\n"""\n{self}\n"""'

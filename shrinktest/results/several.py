@@ -366,7 +366,7 @@ class MultipleTestsResult(Result):
         return Summary.of(table, head=head, rest=rest, notes=self.notes)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw a heat map of the adjusted p-values, on which rejected tests are marked (matplotlib)."""
+        """Draw the p-values of columns, a heat map of those of pairs, or the statistics at every lag (matplotlib)."""
         from shrinktest.plots.pvalues import plot_many
 
         return plot_many(self, ax)

@@ -133,7 +133,7 @@ class TwoSampleResult(TestResult):
             "median" holds the other columns at the medians of all observations, and categories at the most frequent
             level, "marginal" averages over their values (the partial dependence of J. H. Friedman, Annals of Statistics
             29 (2001), 1189-1232); ``confidence``, ``studentize`` as in :meth:`witness_band`; ``grid``: points along
-            each coordinate; ``names`` of all columns.
+            each coordinate.
         """
         self.require_data()
         self._require_own_columns()
@@ -185,10 +185,8 @@ class WitnessBand(Result):
         Under equal distributions the whole function stays within the band with at least this probability.
     pvalue : float
         p-value of the test that rejects when the function leaves its band anywhere.
-    n_resamples, exact
-        Number of permutations from which the band was computed, and whether these are all.
-    studentized : bool
-        Whether the band follows the spread of the function over the permutations, or has one width.
+    n_resamples, exact, studentized
+        As in the test, and as given to :meth:`TwoSampleResult.witness_band`.
     notes : tuple of str
         Of a combined test, which member the function is of.
     """
@@ -229,13 +227,14 @@ class WitnessBand(Result):
         """Return where the function leaves the band, one boolean per point."""
         return np.abs(self.values) > self.half_width
 
-    def rows(self) -> list[dict[str, Any]]:
-        """Return the rows of ``table``: coordinates, witness, lower, upper and outside at every point."""
-        names = [*(f"x{j}" for j in range(self.points.shape[1])), "witness", "lower", "upper", "outside"]
-        columns = [*self.points.T, self.values, -self.half_width, self.half_width, self.outside]
-        return [
-            dict(zip(names, row, strict=True)) for row in zip(*(column.tolist() for column in columns), strict=True)
-        ]
+    @property
+    def table(self) -> pd.DataFrame:
+        """Coordinates, witness, lower, upper and outside at every point (pandas)."""
+        import pandas as pd
+
+        coordinates = pd.DataFrame(self.points, columns=[f"x{j}" for j in range(self.points.shape[1])])
+        lower, upper = -self.half_width, self.half_width
+        return coordinates.assign(witness=self.values, lower=lower, upper=upper, outside=self.outside)
 
     def summary(self) -> Summary:
         """Return the function and its band at every point."""

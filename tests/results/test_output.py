@@ -61,8 +61,7 @@ def test_the_summary_has_all_that_matters():
     for label, estimate in zip(("X ", "Y "), result.estimates, strict=True):
         row = next(line for line in text.splitlines() if line.startswith(label))
         assert row.split()[1:] == [str(len(estimate.points)), f"{estimate.shrinkage:.4g}"]
-    html, latex = result.summary().as_html(), result.summary().as_latex()
-    assert html.count("<table") == 2 == latex.count(r"\begin{tabular}")
+    assert result.summary().as_html().count("<table") == 2
 
 
 def test_the_summary_of_special_cases():
