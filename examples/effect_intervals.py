@@ -17,8 +17,7 @@ from scipy import stats
 from scipy.stats import binom
 
 from shrinktest._parallel import usable_cores
-from shrinktest.effects.columns import Middle, larger, ratio_of_widths
-from shrinktest.effects.shares import Units, difference_of_shares
+from shrinktest.effects.columns import Middle, Units, difference_of_shares, larger, ratio_of_widths
 
 NAME = "effect_intervals"
 TITLE = "Coverage of the intervals of effects"
@@ -51,7 +50,7 @@ def covered(draw: str, sizes: tuple[int, int], trials: int) -> dict:
     grid = (np.arange(100_000) + 0.5) / 100_000
     x, y = pair(draw, grid, grid)
     auc = 0.5 * np.mean(np.searchsorted(x, y, "left") + np.searchsorted(x, y, "right")) / len(x)
-    ratio = Middle.of(y).width / Middle.of(x).width
+    ratio = Middle(y).width / Middle.of(x).width
     for _ in range(trials):
         samples = pair(draw, rng.random(sizes[0]), rng.random(sizes[1]))
         _, low, high = larger(*samples, units, CONFIDENCE)

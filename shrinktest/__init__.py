@@ -32,14 +32,13 @@ from shrinktest.kernels import (
 )
 from shrinktest.multiple.ensembles import Candidate, Ensemble
 from shrinktest.permutations.stopping import BesagClifford, Curtailed
-from shrinktest.results.ensemble import AggregateResult
-from shrinktest.results.multiple import MultipleTestsResult
 from shrinktest.results.result import TestResult
+from shrinktest.results.several import AggregateResult, MultipleTestsResult
 from shrinktest.results.witness import TwoSampleResult, WitnessBand
 from shrinktest.two_sample import two_sample_test
 
 if TYPE_CHECKING:
-    from shrinktest.calibration import calibrate
+    from shrinktest.calibration import CalibrationResult, calibrate
     from shrinktest.change import change_point_test
     from shrinktest.columns import two_sample_test_columns
     from shrinktest.comparison import compare
@@ -53,21 +52,20 @@ if TYPE_CHECKING:
     from shrinktest.permutations.base import Permutations
     from shrinktest.power import power_study, solve_sample_size
     from shrinktest.relative import closer_test
-    from shrinktest.results.calibration import CalibrationResult
-    from shrinktest.results.change import AggregateChangeResult, ChangeResult, ChangesResult
+    from shrinktest.results.change import AggregateChangeResult, ChangeResult
     from shrinktest.results.closer import CloserResult
     from shrinktest.results.comparison import ComparisonResult
     from shrinktest.results.effect import DependenceEffect, KSampleEffect, TwoSampleEffect
-    from shrinktest.segmentation import change_points
+    from shrinktest.segmentation import ChangesResult, change_points
     from shrinktest.symmetry import symmetry_test
 
 #: Names that are imported when they are used, and their modules: most programs test once and end.
 _LATER = {
     "Batches": "shrinktest.data.sources",
     "AggregateChangeResult": "shrinktest.results.change",
-    "CalibrationResult": "shrinktest.results.calibration",
+    "CalibrationResult": "shrinktest.calibration",
     "ChangeResult": "shrinktest.results.change",
-    "ChangesResult": "shrinktest.results.change",
+    "ChangesResult": "shrinktest.segmentation",
     "CloserResult": "shrinktest.results.closer",
     "ComparisonResult": "shrinktest.results.comparison",
     "DependenceEffect": "shrinktest.results.effect",

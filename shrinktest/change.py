@@ -25,9 +25,9 @@ from shrinktest.multiple.run import run
 from shrinktest.notes import note
 from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.design import PermutationDesign
+from shrinktest.permutations.multiplicity import NEVER
 from shrinktest.permutations.serial_correlation import BY_STRETCHES, in_stretches, short, split_by_blocks
 from shrinktest.results.change import AggregateChangeResult, ChangeResult
-from shrinktest.results.conclude import NEVER
 from shrinktest.results.info import CHANGE, TestInfo
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.scan import CHANGES, SINGLE, Cuts, Within, fitted_features, prepare

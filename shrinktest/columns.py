@@ -18,7 +18,7 @@ from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.ensembles import KernelSpec, refuse_candidates
 from shrinktest.multiple.many import ColumnsToTest, dropping, listwise_note, refuse_missing, run_many
 from shrinktest.permutations.serial_correlation import BY_GROUPS, BY_PAIRS
-from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
+from shrinktest.results.several import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.units import without_untestable
 
 

@@ -20,17 +20,16 @@ from shrinktest.data.observed import Observed, Rows, checked_types, pooled_table
 from shrinktest.data.sources import in_batches
 from shrinktest.data.summary import FEW
 from shrinktest.data.tables import check_same_index, is_table, names_in, read_table, table_of
-from shrinktest.effects.columns import changes, missing_change
-from shrinktest.effects.shares import Units
+from shrinktest.effects.columns import Units, changes, missing_change
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.ensembles import KernelSpec
 from shrinktest.multiple.many import ColumnsToTest
 from shrinktest.multiple.run import run
 from shrinktest.notes import has_code, note
-from shrinktest.results.column_effects import MISSING, SHARE, ColumnEffects
+from shrinktest.results.columns import MISSING, SHARE, ColumnEffects
 from shrinktest.results.comparison import ComparisonResult, WitnessMap
-from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG
+from shrinktest.results.several import METHODS, WESTFALL_YOUNG
 from shrinktest.units import CONSTANT, Reasons, constant_columns, without_untestable
 
 POLICIES = ("indicator", "omit", "raise")
@@ -263,7 +262,7 @@ def _units(sizes: tuple[int, ...], paired: bool, groups: Any) -> Units:
     """Return the independent units: pairs, groups or rows."""
     both = (sizes[0], sizes[1])
     if paired or groups is None:
-        return Units.pairs(both) if paired else Units.rows(both)
+        return Units.rows(both, paired=paired)
     numbers: dict[Any, int] = {}
     return Units(both, np.array([numbers.setdefault(label, len(numbers)) for label in groups], dtype=np.int64))
 

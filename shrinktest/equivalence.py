@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from numbers import Real
@@ -30,11 +29,10 @@ from shrinktest.multiple.ensembles import KernelSpec, is_several
 from shrinktest.notes import has_code, note, without_level
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.serial_correlation import BY_GROUPS, BY_THINNING, WRONG_ERRORS
-from shrinktest.results.base import Result, plain
+from shrinktest.results.base import Decision, plain
 from shrinktest.results.closer import kernels_in_words
-from shrinktest.results.column_effects import shown_pvalue
-from shrinktest.results.effect import Effect, without_zero
-from shrinktest.results.printing import WIDTH, Summary, Table
+from shrinktest.results.effect import Effect
+from shrinktest.results.printing import WIDTH, Summary, Table, shown_pvalue, without_zero
 from shrinktest.results.result import FOLDS, TestResult
 from shrinktest.two_sample import two_sample_test
 
@@ -266,7 +264,7 @@ def _data_notes(test: TestResult, names: tuple[str, str]) -> list[str]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EquivalenceResult(Result):
+class EquivalenceResult(Decision):
     """Result of a test that an effect is below a margin; ``statistic, pvalue = result`` works.
 
     Attributes
@@ -306,15 +304,10 @@ class EquivalenceResult(Result):
     folds: int | None = None
     notes: tuple[str, ...] = ()
 
-    def __iter__(self) -> Iterator[float]:
-        return iter((self.statistic, self.pvalue))
+    computed = ("answer", "reject")
 
     def __repr__(self) -> str:
         return f"EquivalenceResult(pvalue={self.pvalue:.6g}, {self.measure} {self.estimate:.6g} < {self.margin:.6g})"
-
-    def reject(self, alpha: float | None = None) -> bool:
-        """Return True if the effect was shown to be below the margin at ``alpha`` (default: the result's)."""
-        return bool(self.pvalue <= (self.alpha if alpha is None else level(alpha)))
 
     @property
     def equivalent(self) -> bool:
@@ -334,8 +327,7 @@ class EquivalenceResult(Result):
     def to_dict(self) -> dict[str, Any]:
         """Return the attributes, ``answer`` and ``reject``, also of the ordinary test, as plain Python values."""
         names = ("test", "n_observations", "columns", "kernel", "bandwidth", "route", "rng", "estimator")
-        entries = {name: plain(getattr(self.test, name)) for name in names}
-        return super().to_dict() | entries | {"answer": self.answer, "reject": self.reject()}
+        return super().to_dict() | {name: plain(getattr(self.test, name)) for name in names}
 
     def summary(self) -> Summary:
         """Return the answer, the estimate with its upper limit, the margin, and notes."""

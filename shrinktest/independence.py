@@ -13,8 +13,8 @@ from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.ensembles import KernelSpec, asks_for_none
 from shrinktest.multiple.run import run
-from shrinktest.results.multiple import MultipleTestsResult
 from shrinktest.results.result import TestResult
+from shrinktest.results.several import MultipleTestsResult
 
 
 @overload

@@ -25,7 +25,7 @@ from shrinktest.multiple.many import ColumnsToTest, TestedColumn, listwise_note,
 from shrinktest.notes import Note, has_code
 from shrinktest.permutations.schemes import RelativeOrders
 from shrinktest.permutations.serial_correlation import strongest
-from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
+from shrinktest.results.several import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.units import Reasons, without_untestable
 
 OTHERS = "others"

@@ -23,13 +23,13 @@ from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest._parallel import free_memory, n_workers
 from shrinktest.permutations.base import Draws, Permutations, as_permutations
+from shrinktest.permutations.multiplicity import warn_too_few
 from shrinktest.permutations.null import TIE, null_distribution
 from shrinktest.permutations.schemes import Labels, Pairings
 from shrinktest.permutations.stopping import as_stopping
 from shrinktest.results.base import TestData
-from shrinktest.results.conclude import make_result, warn_too_few
 from shrinktest.results.info import KINDS
-from shrinktest.results.result import TestResult
+from shrinktest.results.result import TestResult, make_result
 
 
 @hinted

@@ -35,7 +35,7 @@ from shrinktest.permutations.serial_correlation import (
     strongest,
 )
 from shrinktest.results.closer import DEPENDENCE, DISTANCE, MEASURES, CloserPair, CloserResult
-from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG
+from shrinktest.results.several import METHODS, WESTFALL_YOUNG
 from shrinktest.statistics.features import Features
 from shrinktest.statistics.kernel_cache import KernelCache, Limits, Request
 

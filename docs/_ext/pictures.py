@@ -12,6 +12,7 @@ from textwrap import fill
 
 NULL = "result.plot_null()", "Histogram of the statistic under permutations, with the observed and the critical value."
 CELLS = "result.plot()", "A cell for every test with its adjusted p-value; a star where it rejects."
+EACH = "result.plot()", "p-values of the columns, as they are and adjusted."
 COLUMNS = "result.plot()", "Histograms of the column that changed, in both tables."
 CUTS = "result.plot()", "The distance of the rows before and after every cut, with the place of the change."
 CHANGES = "result.plot()", "The series with its changes and their intervals."
@@ -32,16 +33,17 @@ WITNESS = (
 DRAWN = {
     **dict.fromkeys(["two_sample_test", "independence_test", "k_sample_test", "joint_independence_test"], NULL),
     **dict.fromkeys(["permutation_test", "TestResult"], NULL),
-    **dict.fromkeys(["two_sample_test_columns", "independence_matrix", "MultipleTestsResult"], CELLS),
-    **dict.fromkeys(["compare", "ComparisonResult"], COLUMNS),
-    **dict.fromkeys(["change_point_test", "ChangeResult", "AggregateChangeResult"], CUTS),
-    **dict.fromkeys(["change_points", "ChangesResult"], CHANGES),
-    **dict.fromkeys(["closer_test", "CloserResult"], NEARER),
-    **dict.fromkeys(["calibrate", "CalibrationResult"], LEVELS),
+    **dict.fromkeys(["two_sample_test_columns", "MultipleTestsResult"], EACH),
     **dict.fromkeys(["power_study", "power.PowerStudyResult"], POWERS),
     **dict.fromkeys(["solve_sample_size", "power.SampleSizeResult"], SOLVED),
     **dict.fromkeys(["risk.risk_study", "risk.RiskStudyResult"], RISKS),
     **dict.fromkeys(["risk.loss_path", "risk.LossPath"], LOSSES),
+    "independence_matrix": CELLS,
+    "compare": COLUMNS,
+    "change_point_test": CUTS,
+    "change_points": CHANGES,
+    "closer_test": NEARER,
+    "calibrate": LEVELS,
     "EquivalenceResult": BELOW,
     "KSampleEffect": PAIRS,
     "AggregateResult": MEMBERS,

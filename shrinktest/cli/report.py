@@ -16,8 +16,8 @@ from shrinktest.cli import data
 from shrinktest.cli.commands import Command, arguments
 from shrinktest.cli.options import Typed
 from shrinktest.data.files import is_pattern
+from shrinktest.permutations.multiplicity import enough
 from shrinktest.plots.axes import check_path, save, write
-from shrinktest.results.conclude import enough
 
 RAN, DIFFERENT = 0, 1
 

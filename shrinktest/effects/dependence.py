@@ -23,16 +23,12 @@ _ENOUGH_GROUPS = 2**11  # their two million pairs determine the variance
 def dependence(x: InnerProducts, y: InnerProducts, groups: np.ndarray | None = None) -> Estimate:
     """Return the kernel correlation HSIC(X, Y) / sqrt(HSIC(X, X) HSIC(Y, Y)), with every part unbiased.
 
-    Also known as centred kernel alignment; with kernels of a distance it is the squared distance correlation with its
-    bias removed.  The variance is the jackknife variance over pairs, or ``groups`` (n,) of them (codes 0, 1, ...).  Its
-    part of second order is the variance under independence, which is 2 HSIC(X, X) HSIC(Y, Y) / (n (n - 3)) for the
-    numerator, and so does not depend on the kernel for the ratio.  With groups, which take features less their mean,
-    only pairs of different groups are compared, and that part is estimated: it lies between the values for n pairs and
-    for as many as there are groups, depending on how similar the pairs of a group are.  NaN for a variable without HSIC
-    with itself and with fewer than four groups; the variance is NaN if that holds without one unit.
-
-    Sources: C. Cortes et al., Journal of Machine Learning Research 13 (2012), 795-828; L. Song et al., Journal of
-    Machine Learning Research 13 (2012), theorem 2; G. J. Szekely and M. L. Rizzo, Annals of Statistics 42 (2014).
+    It is the centred kernel alignment of C. Cortes et al., Journal of Machine Learning Research 13 (2012), 795-828;
+    with kernels of a distance, the squared distance correlation with its bias removed (G. J. Szekely and M. L. Rizzo,
+    Annals of Statistics 42 (2014)).  The variance is the jackknife variance over pairs, or over ``groups`` (n,) of them
+    (codes 0, 1, ...).  Its part of second order is the variance under independence, which is 2 / (n (n - 3)); with
+    groups, which take features less their mean, only pairs of different groups are compared, and it is estimated.  NaN
+    for a variable without HSIC with itself and with fewer than four groups.
     """
     n, second = len(x), _second_order(len(x))
     if groups is not None and groups.max() + 1 < n:

@@ -69,9 +69,8 @@ class Estimate:
     def below(self, margin: float) -> tuple[float, float]:
         """Return how many standard deviations the estimate is below a margin, and the p-value of "margin or more".
 
-        The standard deviation is that at the margin, as in the interval: p <= alpha exactly if the upper limit with
-        confidence 1 - 2 alpha is at most the margin.  For estimates far below zero the nearest quantity in standard
-        deviations may lie above the margin.  NaN without a variance.
+        p <= alpha exactly if the upper limit of confidence 1 - 2 alpha is at most the margin.  For estimates far below
+        zero the nearest quantity in standard deviations may lie above the margin.  NaN without a variance.
         """
         if not self.has_variance:
             return math.nan, math.nan
@@ -85,12 +84,11 @@ class Estimate:
         """Return a score interval for the quantity, within [0, 1]; NaN without a variance.
 
         It holds the values theta within t standard deviations of the estimate, for the standard deviation under theta
-        (as E. B. Wilson, Journal of the American Statistical Association 22 (1927), 209-212, for shares).  A squared
-        distance in feature space varies by its second order if it is zero, and else by its first order in proportion to
-        itself (J. Shao and D. Tu, The Jackknife and Bootstrap, 1995, section 2.2; W. Hoeffding, Annals of Mathematical
-        Statistics 19 (1948), 293-325): the variance is ``second + slope * theta``.  The distribution at zero has the
-        long tail of squares of normal variables, at worst of a single one: for the lower limit ``second`` counts as
-        many standard deviations as that square needs.
+        (as E. B. Wilson, Journal of the American Statistical Association 22 (1927), 209-212, for shares).  The variance
+        is ``second + slope * theta``: a squared distance in feature space varies by its second order if it is zero, and
+        else by its first order in proportion to itself (J. Shao and D. Tu, The Jackknife and Bootstrap, 1995, section
+        2.2).  At zero the distribution has at worst the long tail of the square of a normal variable: for the lower
+        limit ``second`` counts as many standard deviations as that needs.
         """
         if not self.has_variance:
             return math.nan, math.nan

@@ -182,8 +182,7 @@ class Area:
     def below(self, margin: float) -> tuple[float, float]:
         """Return how many standard deviations the area is below a margin above .5, and the p-value of "margin or more".
 
-        The standard deviation is that at the margin, as in the interval: p <= alpha exactly if the upper limit with
-        confidence 1 - 2 alpha is at most the margin.  NaN without a variance.
+        p <= alpha exactly if the upper limit with confidence 1 - 2 alpha is at most the margin; NaN if unknown.
         """
         if not self.has_variance:
             return math.nan, math.nan
@@ -196,9 +195,8 @@ class Area:
         It holds the areas within z standard deviations of the estimate, for the standard deviation under each area.
         Its form over the areas is due to J. A. Hanley and B. J. McNeil, Radiology 143 (1982), 29-36 (R. G. Newcombe,
         Statistics in Medicine 25 (2006), 559-573, method 5), its size comes from the influences of E. R. DeLong et al.,
-        Biometrics 44 (1988), 837-845.  Every fold is scored by a function of all others, so that the noise of a
-        function returns in the scores of the others: the share of the variance that is noise counts twice, which under
-        equal distributions is all of it.
+        Biometrics 44 (1988), 837-845.  The noise of a function returns in the scores of the other folds, so that the
+        share of the variance that is noise counts twice.
         """
         if not self.has_variance:
             return math.nan, math.nan

@@ -14,10 +14,9 @@ from shrinktest.permutations.multiplicity import scores, step_down, tails
 from shrinktest.permutations.null import Null
 from shrinktest.permutations.stopping import Stopping
 from shrinktest.results.base import Setup, TestData, unique
-from shrinktest.results.conclude import UNKNOWN, rounding_notes
-from shrinktest.results.ensemble import AggregateResult
-from shrinktest.results.info import CHANGE
-from shrinktest.results.result import TestResult
+from shrinktest.results.info import kind_of
+from shrinktest.results.result import UNKNOWN, TestResult, rounding_notes
+from shrinktest.results.several import AggregateResult
 
 _ROUNDING = 1e-9  # of combined statistics that are equal but for rounding
 _ENOUGH = 100  # permutations from which the tail of a statistic is judged by a gamma distribution
@@ -76,10 +75,10 @@ def aggregated(
         "members": members,
         **{"alpha": alpha, "rng": rng, "context": context},
     }
-    kind = _class_of(data.test)
+    kind = kind_of(data.test).load("combined")
     if not nulls or not nulls[0].values.size:
         notes = (*notes, note("undecided")) if nulls else notes
-        return kind(null=UNKNOWN, adjusted=np.full(len(members), np.nan), notes=notes, **shared)
+        return kind(null=UNKNOWN, adjusted=np.full(len(members), np.nan), notes=notes, **shared)  # type: ignore[no-any-return]
     comparable = comparable_of(nulls, ensemble.weights)
 
     def every() -> tuple[str, ...]:
@@ -88,18 +87,11 @@ def aggregated(
         rounding = rounding_notes(nulls, shrunk=any(has_code(text, "shrunk-to-zero") for text in texts))
         return unique((*notes, *others, *rounding))
 
-    return kind(
+    made: AggregateResult = kind(
         null=together(nulls, ensemble.weights),
         adjusted=step_down(comparable),
         decided=int(comparable[0].argmin()),
         notes=every,
         **shared,
     )
-
-
-def _class_of(test: str) -> type[AggregateResult]:
-    if test != CHANGE.name:
-        return AggregateResult
-    from shrinktest.results.change import AggregateChangeResult
-
-    return AggregateChangeResult
+    return made

@@ -16,7 +16,7 @@ from shrinktest.multiple.aggregation import refuse_stopping
 from shrinktest.multiple.ensembles import KernelSpec, refuse_candidates
 from shrinktest.multiple.many import run_many
 from shrinktest.notes import note
-from shrinktest.results.multiple import WESTFALL_YOUNG, MultipleTestsResult
+from shrinktest.results.several import WESTFALL_YOUNG, MultipleTestsResult
 
 
 def run_lags(

@@ -20,7 +20,7 @@ from shrinktest.multiple.run import run_side_by_side
 from shrinktest.notes import has_code, note
 from shrinktest.permutations.null import Null
 from shrinktest.results.base import TestData, unique
-from shrinktest.results.multiple import MultipleTestsResult
+from shrinktest.results.several import MultipleTestsResult
 from shrinktest.units import CONSTANT, Reasons, by_name, constant_columns
 
 

@@ -24,11 +24,10 @@ from shrinktest.multiple.ensembles import Candidate, Ensemble, KernelSpec, colle
 from shrinktest.multiple.stack import stacked
 from shrinktest.notes import Note
 from shrinktest.permutations.base import Draws
+from shrinktest.permutations.multiplicity import factor_of, warn_too_few
 from shrinktest.permutations.null import Null
 from shrinktest.results.base import Setup, unique
-from shrinktest.results.conclude import is_shrunk, make_result, rounding_notes, warn_too_few
-from shrinktest.results.multiple import factor_of
-from shrinktest.results.result import TestResult
+from shrinktest.results.result import TestResult, is_shrunk, make_result, rounding_notes
 from shrinktest.statistics.kernel_cache import KernelCache
 
 _NEGATIVE = 1e4  # times what counts as a tie, 1e-10 of the terms that cancel

@@ -7,11 +7,18 @@ statistic still counts as a tie; ``weights`` (k,) are shares of the level, by de
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from shrinktest._warn import warn_user
+
+#: Part of warnings and notes on too few permutations.
+NEVER = "can never reject"
+
+_TOO_MANY = 1e15  # permutations that nobody draws
 _ROUNDING = 1e-9  # of scores that are equal but for rounding
 _LEAST_SKEWNESS = 0.05  # with less than that a gamma distribution is as good as normal
 
@@ -134,3 +141,43 @@ def _shares(weights: Any, columns: int) -> np.ndarray:
     """Return weights with mean 1."""
     shares = np.ones(columns) if weights is None else np.asarray(weights, dtype=np.float64)
     return shares / shares.mean()
+
+
+# --- enough permutations ------------------------------------------------------------------------------------------
+
+
+def factor_of(method: str, tests: int, rows: int) -> float:
+    """Return by what adjusting multiplies the smallest p-value of ``rows`` permutations, at least.
+
+    Step-up methods may leave it unchanged if all p-values are small.
+    """
+    if method in ("bonferroni", "holm"):
+        return float(tests)
+    return rows * (1.0 - (1.0 - 1.0 / rows) ** tests) if method in ("sidak", "holm-sidak") and rows else 1.0
+
+
+def too_few(rows: int, alpha: float, factor: float = 1.0, *, exact: bool = False) -> str:
+    """Return a message if no p-value can be as small as ``alpha``; empty if permutations are enough.
+
+    An adjustment multiplies the smallest p-value by ``factor``.
+    """
+    smallest = min(1.0, factor / rows) if rows else 1.0
+    if rows <= 1 or smallest <= alpha:
+        return ""
+    adjusted = ", adjusted for the number of tests," if factor > 1.0 else ""
+    return (
+        f"the smallest p-value that {rows - (not exact)} permutations can give{adjusted} is {smallest:.3g}, above "
+        f"alpha = {alpha:g}: the test {NEVER}; " + ("collect more observations" if exact else enough(alpha, factor))
+    )
+
+
+def warn_too_few(rows: int, alpha: float, factor: float = 1.0, *, exact: bool = False) -> None:
+    """Warn if no p-value can be as small as ``alpha``: see `too_few`."""
+    if message := too_few(rows, alpha, factor, exact=exact):
+        warn_user(message)
+
+
+def enough(alpha: float, factor: float = 1.0) -> str:
+    """Return the remedy for random permutations that are too few to reject at ``alpha``."""
+    rows = factor / alpha
+    return f"use n_resamples >= {max(1, math.ceil(rows) - 1)}" if rows < _TOO_MANY else "give a larger alpha"

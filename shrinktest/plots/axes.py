@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from textwrap import fill
 from threading import RLock
 from typing import TYPE_CHECKING, Any
-
-from shrinktest._check import counted
-from shrinktest._warn import warn_user
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -133,6 +129,20 @@ def ticks(axis: Any, kind: str, zone: Any = None) -> None:
         axis.set_major_locator(MaxNLocator(nbins=4, steps=[1, 2, 2.5, 5, 10]))
 
 
+def draw_intervals(ax: Axes, rows: Sequence[tuple[str, float, Any, str]], none: float) -> Axes:
+    """Draw estimates with their intervals, one below the other: label, estimate, limits and color of each.
+
+    A line marks ``none``, the value of no effect.
+    """
+    for place, (_, value, limits, color) in enumerate(rows):
+        ax.plot(limits, [place, place], color=color, linewidth=2.0)
+        ax.plot([value], [place], "o", color=color)
+    ax.axvline(none, color=ink(ax), linewidth=0.8)
+    ax.set_yticks(range(len(rows)), [row[0] for row in rows], fontsize="small", parse_math=False)
+    ax.invert_yaxis()
+    return open_frame(ax)
+
+
 def below_offset(ax: Any) -> None:
     """Put the label of the x axis below the text at its end, such as 1e9 or a year, if it has one."""
     ax.xaxis.get_majorticklabels()  # computes the offset
@@ -186,16 +196,7 @@ def save(plot: Callable[[Axes], object], path: str) -> None:
 
 
 def write(figure: Figure, path: str) -> None:
-    """Save a figure, with one warning for all letters that its font lacks."""
-    with SETTINGS, warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    """Save a figure; letters that its font lacks are boxes."""
+    with SETTINGS, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
         figure.savefig(path, dpi=150)
-    lacking = {str(warning.message) for warning in caught if re.match("Glyph .* missing", str(warning.message))}
-    for warning in caught:
-        if str(warning.message) not in lacking:
-            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-    if lacking:
-        warn_user(
-            f"{path}: the font lacks {counted(len(lacking), 'letter')} of the names; name another as font.family in a "
-            "file matplotlibrc"
-        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ _APART = 0.12  # of the axis, from which p-values can be written side by side
 _ALIKE = 3.0  # ratio of spreads up to which columns are drawn in one unit
 
 
-def plot_change(result: Any, ax: Axes | None = None) -> Axes:
+def plot_change(result: Any, ax: Axes | None, times: Sequence[str]) -> Axes:
     """Draw the standardised distance over the rows, its critical value, the place of the change and its interval."""
     if result.location is None:
         raise ValueError("this result has no place of a change to draw; take the combined result, or omit missing rows")
@@ -32,7 +33,7 @@ def plot_change(result: Any, ax: Axes | None = None) -> Axes:
         ax.axhline(critical, color=GREY, linestyle="--", label=f"critical value at level {result.alpha:g}")
     names = ("first changed row", "first row behind") if epidemic else ("first row after the change",)
     for i, (name, (row, interval)) in enumerate(zip(names, result.place.ends, strict=True)):
-        label = f"{name}, {result.named(row)}" + ("" if i else f"; p = {result.pvalue:.4g}")
+        label = f"{name}, {times[row] if row < len(times) else row}" + ("" if i else f"; p = {result.pvalue:.4g}")
         _draw_place(ax, at, row, interval, label, None if i else result.confidence)
     ax.set_ylabel("distance outside and inside" if epidemic else "distance before and after")
     kernel = (result.best if combined else result).kernel

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from html import escape
 from io import StringIO
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,22 +22,26 @@ from shrinktest.plots.axes import (
     UNITS,
     axes,
     below_offset,
-    ink,
+    draw_intervals,
+    fitted,
+    letters,
     open_frame,
     pyplot,
     short,
     ticks,
     title,
 )  # fmt: skip
+from shrinktest.plots.witness import draw_map
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from shrinktest.results.distribution import Distribution
+    from shrinktest.results.columns import Distribution
 
 _MOST = 12  # columns that are drawn by default
-_PAIRS = 24  # pairs of samples whose names can be read
+_PAIRS = 24  # pairs of samples, or candidates, whose names can be read
+_LETTERS, _LINES = 30, 3  # of names of candidates, and of a title
 #: Colors of a picture, and their names in the style of a report.
 _VARIABLES = {BLUE: "var(--first)", ORANGE: "var(--second)", GREY: "var(--rule)", "#000000": "currentColor"}
 _STYLE = {"svg.fonttype": "none", "font.size": 9.0, "axes.linewidth": 0.6, "savefig.transparent": True}
@@ -95,48 +100,51 @@ def draw_distribution(ax: Axes, shares: Distribution, names: Sequence[str]) -> N
 
 def draw_witness_map(ax: Axes, shown: Any, names: Sequence[str]) -> None:
     """Draw the witness function of two columns as a map, with rows of both tables."""
-    from matplotlib.colors import LinearSegmentedColormap
-
-    colors = LinearSegmentedColormap.from_list("witness", [BLUE, "white", ORANGE])
-    east, north = shown.lines
-    box, most = (east[0], east[-1], north[0], north[-1]), float(np.abs(shown.heights).max()) or 1.0
-    scale: dict[str, Any] = {"cmap": colors, "vmin": -most, "vmax": most}
-    image = ax.imshow(shown.heights.T, extent=box, alpha=0.75, origin="lower", aspect="auto", **scale)
-    if shown.outside is not None and shown.outside.any() and not shown.outside.all():
-        ax.contour(east, north, shown.outside.T.astype(float), levels=[0.5], colors="black", linewidths=1.0)
-    for points, color, marker, name in zip(shown.points, (BLUE, ORANGE), "o^", names, strict=True):
-        dots: dict[str, Any] = {"marker": marker, "edgecolors": "white", "linewidths": 0.4, "rasterized": True}
-        ax.scatter(points[:, 0], points[:, 1], s=14, color=color, label=name, **dots)
-    ax.set(xlim=box[:2], ylim=box[2:], xlabel=shown.columns[0], ylabel=shown.columns[1])
+    draw_map(ax, shown.lines, -shown.heights, shown.outside, shown.points, names)
+    ax.set(xlabel=shown.columns[0], ylabel=shown.columns[1])
     for axis, kind in zip((ax.xaxis, ax.yaxis), shown.kinds, strict=True):
         ticks(axis, kind)
-    bar = ax.figure.colorbar(image, ax=ax, ticks=[-most, 0.0, most])
-    bar.ax.set_yticklabels([f"more in\n{names[0]}", "as\nmany", f"more in\n{names[1]}"])
 
 
 def plot_pairs(effect: Any, ax: Axes | None = None, measure: str = "auc") -> Axes:
     """Draw a measure of every two samples with its interval, the most different at the top."""
     choice(measure, ("auc", "distance"), "measure")
-    rows = [(getattr(pair, measure), getattr(pair, f"{measure}_interval"), pair) for pair in effect.pairs.values()]
-    rows = [row for row in rows if np.isfinite(row[0])]
+    none, rows = 0.5 if measure == "auc" else 0.0, []
+    for pair in effect.pairs.values():
+        value, interval = getattr(pair, measure), getattr(pair, f"{measure}_interval")
+        if np.isfinite(value):
+            label = " and ".join(short(name, 24) for name in pair.names)
+            rows.append((label, value, interval, BLUE if interval[0] > none else GREY))
     if not rows:
         raise ValueError(f"measure: no {measure} was estimated; choose the other measure")
-    every, rows = len(rows), sorted(rows, key=lambda row: -float(row[0]))[:_PAIRS]
-    ax, none = axes(ax), 0.5 if measure == "auc" else 0.0
-    for place, (estimate, interval, _) in enumerate(rows):
-        color = BLUE if interval[0] > none else GREY
-        ax.plot(interval, [place, place], color=color, linewidth=2.0)
-        ax.plot([estimate], [place], "o", color=color)
-    ax.axvline(none, color=ink(ax), linewidth=0.8)
-    labels = [" and ".join(short(name, 24) for name in pair.names) for _, _, pair in rows]
-    ax.set_yticks(range(len(rows)), labels, fontsize="small", parse_math=False)
-    ax.invert_yaxis()
+    every, rows = len(rows), sorted(rows, key=lambda row: -float(row[1]))[:_PAIRS]
+    ax = draw_intervals(axes(ax), rows, none)
     what = "AUC" if measure == "auc" else "distance"
     # long names leave little room for the axes, but there is room at the left of them
     ax.set_xlabel(f"{what} ({percent(effect.confidence)} intervals, each by itself)", loc="right")
     shown = f", {len(rows)} of {every} pairs" if len(rows) < every else ""
     title(ax, f"how different every two samples are{shown}", right=True)
-    return open_frame(ax)
+    return ax
+
+
+def plot_candidates(result: Any, ax: Axes | None, further: str) -> Axes:
+    """Draw how much further away than the nearest every candidate is, with its interval."""
+    nearest, *others = result.ranked[:_PAIRS]
+    rows = [(shorten(nearest, _LETTERS, placeholder="..."), 0.0, (0.0, 0.0), BLUE)]
+    for name in others:
+        pair = next(pair for pair in result.pairs if {nearest, name} == {pair.first, pair.second})
+        sign = 1.0 if pair.first == name else -1.0
+        value, limits = sign * pair.difference, np.sort([sign * pair.low, sign * pair.high])
+        reach = np.abs(limits[np.isfinite(limits)] - value).max(initial=0.0)  # infinite limits are drawn as long
+        limits = np.clip(limits, value - reach, value + reach)
+        color = GREY if name in result.best else ORANGE
+        rows.append((shorten(name, _LETTERS, placeholder="..."), value, limits, color))
+    ax = draw_intervals(axes(ax), rows, 0.0)
+    label = f"{further} {rows[0][0]} ({percent(result.confidence)} intervals)"
+    ax.set_xlabel(fitted(label, ax), loc="right", parse_math=False)
+    rest = f" ({len(rows)} of {len(result.estimates)} shown)" if len(rows) < len(result.estimates) else ""
+    title(ax, f"{shorten(result.answer, _LINES * letters(ax), placeholder=' ...')}{rest}", right=True)
+    return ax
 
 
 def inline(draw: Callable[[Axes], object], size: tuple[float, float], words: str, name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,11 +15,10 @@ if TYPE_CHECKING:
 
 _FAR = 1.5  # ranges of the null distribution from which a statistic is an arrow
 _ROOM = 0.3  # of that range, for the arrow
-_MEMBERS = 25  # names that fit one below the other
+_SHOWN = 25  # names that fit one below the other
 _NUMBERS = 12  # cells in a row up to which every p-value is written out
-_MOST = 36  # columns that each have a name
 _NAMES = 20  # that fit along an axis
-_UPRIGHT = 6  # short names that fit without being slanted
+_UPRIGHT = 6  # short names that fit without being turned
 _DARK = 0.4  # of the way to the darkest color, from which black letters could not be read
 
 
@@ -67,73 +67,68 @@ def _point_beyond(ax: Axes, observed: float, low: float, high: float) -> None:
     ax.text(edge, 0.53, f"{observed:.4g}", transform=ax.transAxes, color=ORANGE, ha=side, va="bottom")
 
 
-def plot_members(result: Any, ax: Axes | None = None) -> Axes:
+def plot_members(result: Any, ax: Axes | None, labels: Sequence[str]) -> Axes:
     """Draw p-values of the members of a combined test, adjusted and not; the smallest adjusted one is the test's."""
     _check_permuted(result)
-    ax, rows, every = axes(ax), result.rows(), len(result.members)
+    rows, every = result.rows(), len(result.members)
     order = sorted(range(every), key=lambda i: (i != result.decided, rows[i]["adjusted"], rows[i]["pvalue"]))
-    rows = [rows[i] for i in sorted(order[:_MEMBERS])]
-    places, labels = np.arange(len(rows))[::-1], []
-    for row in rows:
-        widths = {key: row[key.replace("kernel", "bandwidth")] for key in row if "kernel" in key}
-        shown = {key: f"{w:.3g}" if isinstance(w, float) else "" if w is None else str(w) for key, w in widths.items()}
-        labels.append(f"{row['estimator']}, {' x '.join(f'{row[key]} {w}'.strip() for key, w in shown.items())}")
+    shown = sorted(order[:_SHOWN])
+    ax = _draw_pvalues(axes(ax), [rows[i] for i in shown], [labels[i] for i in shown], result.alpha)
+    which = f", {_SHOWN} of {every} members shown" if every > _SHOWN else ""
+    title(ax, f"{result.test} test, combined: p = {result.pvalue:.4g}{which}", right=True)
+    return ax
+
+
+def _draw_pvalues(ax: Axes, rows: Sequence[dict[str, Any]], labels: Sequence[str], alpha: float) -> Axes:
+    """Draw p-values, adjusted and not, one test below the other."""
+    places = np.arange(len(rows))[::-1]
     single, adjusted = ([row[name] for row in rows] for name in ("pvalue", "adjusted"))
     ax.hlines(places, single, adjusted, color=GREY, linewidth=1)
     ax.plot(single, places, "o", color=BLUE, markerfacecolor="none", label="p-value alone")
     ax.plot(adjusted, places, "s", color=ORANGE, markersize=5, label="adjusted")
-    ax.axvline(result.alpha, color=GREY, linestyle=":", label=f"level {result.alpha:g}")
+    ax.axvline(alpha, color=GREY, linestyle=":", label=f"level {alpha:g}")
     ax.set_xscale("log")
+    ax.set_xlim(min(0.5 * min(single), 0.008), 1.3)  # two powers of ten, so that ticks need no numbers between these
+    ax.tick_params(axis="x", which="minor", labelbottom=False)
     ax.set_yticks(places, labels, fontsize="small", parse_math=False)
     ax.set_xlabel("p-value")
-    which = f", {len(rows)} of {every} members shown" if len(rows) < every else ""
-    title(ax, f"{result.test} test, combined: p = {result.pvalue:.4g}{which}", right=True)
     legend_below(ax, right=True)
     return open_frame(ax)
 
 
 def plot_many(tests: Any, ax: Axes | None = None) -> Axes:
-    """Draw adjusted p-values, dark if small: a row of columns, or a matrix of pairs; a star marks those rejected."""
+    """Draw p-values of columns, the smallest at the top, a matrix of those of pairs, or the statistics at lags."""
     if tests.keys == ("lag",):
         return _plot_lags(tests, ax)
     _check_permuted(tests)
-    ax, pairs, rows = axes(ax), len(tests.keys) == 2, tests.rows()[: len(tests)]
-    few = pairs or len(tests) <= _MOST
-    if not few:
-        rows = sorted(rows, key=lambda row: (row["adjusted"], row["pvalue"]))[:_MOST]
-    lines = list(dict.fromkeys(row["x"] if pairs else "" for row in rows))
-    across = list(dict.fromkeys(row[tests.keys[-1]] for row in rows))
-    grid, marked = np.full((len(lines), len(across)), np.nan), np.zeros((len(lines), len(across)), dtype=bool)
-    for row in rows:
-        place = lines.index(row["x"]) if pairs else 0, across.index(row[tests.keys[-1]])
-        grid[place], marked[place] = row["adjusted"], row["reject"]
-    least = 1.0 / (tests.n_resamples + (not tests.exact))
+    every = f"{tests.test} tests, adjusted ({tests.method})"
+    rows = tests.rows()[: len(tests)]
+    if len(tests.keys) == 1:
+        rows = sorted(rows, key=lambda row: (row["adjusted"], row["pvalue"]))[:_SHOWN]
+        ax = _draw_pvalues(axes(ax), rows, [short(str(row["column"]), 24) for row in rows], tests.alpha)
+        which = f", {_SHOWN} of {len(tests)} columns shown" if len(tests) > _SHOWN else ""
+        title(ax, f"{every}{which}", right=True)
+        return ax
+    frame = tests.table[: len(tests)]
+    down, across = (list(dict.fromkeys(frame[key])) for key in tests.keys)
+    grid = frame.pivot(index="x", columns="y", values="adjusted").loc[down, across].to_numpy()
+    ax, least = axes(ax), 1.0 / (tests.n_resamples + (not tests.exact))
     shades, lowest = np.log10(np.maximum(grid, least)), min(np.log10(least), -1.0)
     image = ax.imshow(shades, cmap="cividis", vmin=lowest, vmax=0.0, aspect="auto")
     for i, j in np.argwhere(~np.isnan(grid)):
-        number, star = f"{grid[i, j]:.2g}" if len(across) <= _NUMBERS else "", "*" if marked[i, j] else ""
+        number, star = f"{grid[i, j]:.2g}" if len(across) <= _NUMBERS else "", "*" if grid[i, j] <= tests.alpha else ""
         color = "white" if shades[i, j] < _DARK * lowest else "black"
         ax.text(j, i, f"{number}{star}", ha="center", va="center", color=color)
-    places, names = _names(across, marked.any(axis=0))
-    turned: dict[str, Any] = {}
-    if not few:
-        places, names, turned = list(range(len(across))), [*map(short, across)], {"rotation": 90, "fontsize": "small"}
-    elif len(across) > _UPRIGHT or len(across) * max(map(len, names)) > letters(ax):
-        turned = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}  # ends at its tick
-    ax.set_xticks(places, names, parse_math=False, **turned)
-    ax.set_yticks(*(_names(lines, marked.any(axis=1)) if pairs else ([], [])), parse_math=False)
-    which = "" if few else f"\nthe {len(rows)} smallest p-values of {len(tests)}"
-    title(ax, f"{tests.test} tests, adjusted ({tests.method}); * rejected at {tests.alpha:g}{which}")
+    for axis, labels in ((ax.xaxis, across), (ax.yaxis, down)):
+        every_nth = -(-len(labels) // _NAMES)
+        axis.set_ticks(
+            range(0, len(labels), every_nth), [short(str(x), 24) for x in labels[::every_nth]], parse_math=False
+        )
+    if len(across) > _UPRIGHT or len(across) * max(map(len, map(str, across))) > letters(ax):
+        ax.tick_params(axis="x", rotation=90)
+    title(ax, f"{every}; * rejected at {tests.alpha:g}")
     ax.figure.colorbar(image, ax=ax, label="log10 of the adjusted p-value")
     return ax
-
-
-def _names(labels: list[str], marked: Any) -> tuple[list[int], list[str]]:
-    """Return places along an axis and names: all, or as many as can be read, those with a star if they are so few."""
-    places = list(range(0, len(labels), -(-len(labels) // _NAMES)))
-    if len(labels) > _NAMES and 0 < marked.sum() <= _NAMES:
-        places = np.flatnonzero(marked).tolist()
-    return places, [short(labels[i], 24) for i in places]
 
 
 def _plot_lags(tests: Any, ax: Axes | None) -> Axes:

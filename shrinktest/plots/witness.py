@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,7 +43,6 @@ def plot_witness(
     confidence: float = 0.95,
     studentize: bool = True,
     grid: int | None = None,
-    names: Sequence[str] | None = None,
     member: str = "",
 ) -> Axes:
     """Draw the witness function over one or two coordinates, with its band, and the observations.
@@ -53,7 +51,7 @@ def plot_witness(
     """
     pooled, sizes = result.context.pooled, result.context.sizes
     encoding = result.encodings[0] if result.encodings else None
-    columns = _columns(coordinates, pooled.shape[1], encoding, names)
+    columns = _columns(coordinates, pooled.shape[1], encoding)
     places = [column.feature for column in columns if column.feature is not None]
     choice(others, OTHERS, "others")
     points = _GRID[len(columns)] if grid is None else count(grid, "grid", 2)
@@ -72,7 +70,8 @@ def plot_witness(
         _curve(ax, lines[0], band, samples, called)
         _label_y(ax, f"witness, mean of {first} less mean of {second}")
     else:
-        _map(ax, lines, band, samples, called)
+        outside = band.outside.reshape(points, points) if np.isfinite(band.half_width).any() else None
+        draw_map(ax, lines, band.values.reshape(points, points), outside, samples, called)
         _label_y(ax, columns[1].label)
     ax.set_xlabel(fitted(columns[0].label, ax), parse_math=False)
     for column, axis in zip(columns, (ax.xaxis, ax.yaxis), strict=False):
@@ -86,33 +85,24 @@ def plot_witness(
     return ax
 
 
-def _columns(coordinates: Any, width: int, encoding: Any, names: Sequence[str] | None) -> list[Along]:
+def _columns(coordinates: Any, width: int, encoding: Any) -> list[Along]:
     """Return the columns to draw along."""
-    every = [Along(j, f"column {j}") for j in range(width)]
+    every: dict[Any, Along] = {j: Along(j, f"column {j}") for j in range(width)}
     if encoding is not None:
-        every = [encoding.axis(name) for name in encoding.names]
-    if names is not None:
-        every = [replace(column, label=name) for column, name in zip(every, names, strict=True)]
-    if encoding is not None and (encoding.named or not all(map(str.isdigit, encoding.names))):
-        names = encoding.names
-    if coordinates is None:
-        numeric = [j for j, column in enumerate(every) if column.feature is not None]
-        if len(every) > 2 or not numeric:
-            examples = ", ".join(repr(j if names is None else names[j]) for j in numeric[:2])
-            of = f" such as coordinates=({examples})" if numeric else ", but all columns hold categories"
-            raise ValueError(f"the samples have {counted(len(every), 'column')}; choose one or two numeric ones{of}")
-        coordinates = numeric
-    listed = (coordinates,) if isinstance(coordinates, int | np.integer | str) else tuple(coordinates)
-    numbers = [
-        list(names).index(choice(column, names, "a column in coordinates"))
-        if isinstance(column, str) and names is not None
-        else count(column, "coordinates", minimum=0)
-        for column in listed
-    ]
-    chosen = [every[j] for j in numbers if j < len(every) and every[j].feature is not None]
-    if len(chosen) not in (1, 2) or len(set(numbers)) < len(numbers) or len(chosen) < len(numbers):
+        every = {name: encoding.axis(name) for name in encoding.names}
+    numeric = [key for key, column in every.items() if column.feature is not None]
+    if coordinates is None and (len(every) > 2 or not numeric):
+        of = f" such as coordinates={tuple(numeric[:2])}" if numeric else ", but all columns hold categories"
+        raise ValueError(f"the samples have {counted(len(every), 'column')}; choose one or two numeric ones{of}")
+    given = numeric if coordinates is None else coordinates
+    places: dict[Any, Any] = dict(enumerate(every))
+    keys: list[Any] = []
+    for key in (given,) if isinstance(given, int | np.integer | str) else given:
+        known = key in every or not isinstance(key, str)
+        keys.append(places.get(key, key) if known else choice(key, list(map(str, every)), "a column in coordinates"))
+    if not 1 <= len(keys) <= 2 or len({*keys} & {*numeric}) < len(keys):
         raise ValueError(f"coordinates must be one or two different columns of numbers or dates; got {coordinates!r}")
-    return chosen
+    return [every[key] for key in keys]
 
 
 def _line(values: np.ndarray, points: int) -> np.ndarray:
@@ -145,24 +135,28 @@ def _curve(ax: Axes, line: np.ndarray, band: Any, samples: list[np.ndarray], nam
     open_frame(ax)
 
 
-def _map(ax: Axes, lines: list[np.ndarray], band: Any, samples: list[np.ndarray], names: tuple[str, ...]) -> None:
+def draw_map(ax: Axes, lines: Any, values: Any, outside: Any, samples: Any, names: Sequence[str]) -> None:
+    """Draw a witness function on a grid along two columns, the outline of its band, and rows of both samples.
+
+    ``outside`` marks where the function leaves its band; None if there is none.
+    """
     from matplotlib.colors import LinearSegmentedColormap
 
-    shape = tuple(map(len, lines))
-    values, outside = band.values.reshape(shape), band.outside.reshape(shape)
     most = float(np.abs(values).max()) or 1.0
     colors = LinearSegmentedColormap.from_list("witness", [OF_Y, "white", OF_X])
-    image = ax.pcolormesh(*lines, values.T, cmap=colors, vmin=-most, vmax=most, shading="nearest", alpha=0.7)
-    where = "everywhere outside the band" if outside.all() else "nowhere outside the band"
-    if outside.any() and not outside.all():
-        where = "outlined: outside the band"
-        ax.contour(*lines, outside.T.astype(float), levels=[0.5], colors="black", linewidths=1.0)
+    look: dict[str, Any] = {"cmap": colors, "vmin": -most, "vmax": most, "shading": "nearest", "rasterized": True}
+    image = ax.pcolormesh(*lines, values.T, alpha=0.7, **look)
+    where = ""
+    if outside is not None:
+        where = f"\n({'everywhere' if outside.all() else 'nowhere'} outside the band)"
+        if outside.any() and not outside.all():
+            where = "\n(outlined: outside the band)"
+            ax.contour(*lines, outside.T.astype(float), levels=[0.5], colors="black", linewidths=1.0)
     for rows, color, marker, name in zip(samples, (OF_X, OF_Y), "o^", names, strict=True):
         every = -(-len(rows) // _POINTS)
         label = short(name, _LETTERS) + (f", 1 of {every} rows" if every > 1 else "")
         # white edges part the points from the ground, which has their color
-        look: dict[str, Any] = {"s": 18, "color": color, "edgecolors": "white", "linewidths": 0.6, "marker": marker}
-        ax.scatter(*rows[::every].T, label=label, **look)
+        dots: dict[str, Any] = {"s": 18, "color": color, "edgecolors": "white", "linewidths": 0.6, "marker": marker}
+        ax.scatter(*rows[::every].T, label=label, rasterized=True, **dots)
     bar = ax.figure.colorbar(image, ax=ax)
-    where = f"\n({where})" if np.isfinite(band.half_width).any() else ""
     _label_y(bar.ax, f"witness, above 0: more of {names[0]}{where}")

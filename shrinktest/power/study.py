@@ -16,6 +16,7 @@ from shrinktest._hints import hinted
 from shrinktest._warn import warn_user
 from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.design import TooFewPermutations
+from shrinktest.permutations.multiplicity import enough
 from shrinktest.permutations.stopping import Curtailed, as_stopping
 from shrinktest.power.compared import (
     AnyTest,
@@ -31,7 +32,6 @@ from shrinktest.power.compared import (
 from shrinktest.power.designs import Design, as_design
 from shrinktest.power.result import PowerStudyResult
 from shrinktest.power.trials import POWER, Row, as_run, check_store, run_study, trial_numbers
-from shrinktest.results.conclude import enough
 from shrinktest.results.info import KINDS
 
 _ANY = 0.999  # a level at which no test warns that it has too few permutations to reject; it decides nothing here

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property, partial
 from numbers import Real
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from shrinktest._check import output_path
+from shrinktest._check import level, output_path
 from shrinktest._version import __version__
 from shrinktest._warn import tiny_is_zero
 from shrinktest.data.encoding import Encoding
@@ -24,19 +24,21 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def _framed(result: Any) -> pd.DataFrame:
-    """The rows as a table (pandas)."""
-    import pandas as pd
+class _Frame:
+    """The rows as a table (pandas); no property, so that a field may have the name ``table``."""
 
-    return pd.DataFrame(result.rows())
+    def __get__(self, result: Any, owner: Any) -> Any:
+        if result is None:
+            return self
+        import pandas as pd
 
-
-#: The attribute ``table`` of results, but for those that have a field of this name.
-TABLE = property(_framed)
+        return pd.DataFrame(result.rows())
 
 
 class Result:
     """Base class of results, which are frozen dataclasses: equal if their fields are.
+
+    A class defines ``rows`` or ``table``, and ``summary``.
 
     Examples
     --------
@@ -47,28 +49,42 @@ class Result:
     True
     """
 
+    #: Names of properties and methods that ``to_dict`` has besides the fields.
+    computed: ClassVar[tuple[str, ...]] = ()
+
     def rows(self) -> list[dict[str, Any]]:
-        """Rows of ``table``, as dictionaries."""
-        return self.table.to_dict("records")  # type: ignore[attr-defined, no-any-return]
+        """Return the rows of ``table``, as dictionaries."""
+        return self.table.to_dict("records")  # type: ignore[no-any-return]
+
+    table: Any = _Frame()
 
     def to_frame(self) -> pd.DataFrame:
         """Return the result as a table (pandas)."""
-        return _framed(self)
+        return self.table  # type: ignore[no-any-return]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values: the fields by name, ``result`` (name of the class) and ``versions``.
+        """Return plain Python values under the attribute names, with ``result`` (name of the class) and ``versions``.
 
         Kernels and estimators are given by their text, arrays as lists.
         """
-        values = {field.name: plain(getattr(self, field.name)) for field in _compared(self)}
-        return {"result": type(self).__name__, **values, "versions": self.versions}
+        return self._plain(*(field.name for field in _compared(self)), *self.computed)
 
-    def to_json(self, path: str | Path | None = None, **options: Any) -> str:
+    def _plain(self, *names: str) -> dict[str, Any]:
+        """Return fields, properties and what methods return as plain values, with the class and the versions."""
+        values = {name: getattr(self, name) for name in (*names, "versions")}
+        called = {name: value() if isinstance(value, MethodType) else value for name, value in values.items()}
+        return {"result": type(self).__name__} | {name: plain(value) for name, value in called.items()}
+
+    def to_json(self, path: str | Path | None = None, *, effect: Any = False, **options: Any) -> str:
         """Return ``to_dict`` as JSON, also written to ``path`` if given; ``options`` go to :func:`json.dumps`.
 
-        NaN becomes null, infinity the text "inf".
+        NaN becomes null, infinity the text "inf".  For ``effect`` see :meth:`TestResult.to_dict`.
         """
-        return write_json(self.to_dict(), path, **options)
+        values = self.to_dict(effect=effect) if effect else self.to_dict()  # type: ignore[call-arg]
+        text = json.dumps(_finite(values), **options)
+        if path is not None:
+            output_path(path, "path").write_text(text, encoding="utf-8")
+        return text
 
     def summary(self) -> Summary:
         """Return the result in words and tables, as text that a notebook shows as HTML."""
@@ -90,9 +106,28 @@ class Result:
         return same(self, other) if type(self) is type(other) else NotImplemented
 
     def __hash__(self) -> int:
-        # arrays, data frames and dictionaries have no hash, nor has NaN one that equal results share
-        values = (getattr(self, field.name) for field in _compared(self))
-        return hash((type(self), *(entry for entry in values if isinstance(entry, str | Real) and entry == entry)))
+        return hash(repr(self))
+
+
+class Decision(Result):
+    """Base class of results with one p-value; ``statistic, pvalue = result`` works."""
+
+    statistic: Any
+    pvalue: Any
+    alpha: float
+
+    def __iter__(self) -> Iterator[float]:
+        return iter((self.statistic, self.pvalue))
+
+    def __len__(self) -> int:
+        return 2
+
+    def __getitem__(self, index: int) -> float:
+        return (self.statistic, self.pvalue)[index]
+
+    def reject(self, alpha: float | None = None) -> bool:
+        """Return True if p <= ``alpha`` (default: the result's), which has exactly that level."""
+        return bool(self.pvalue <= (self.alpha if alpha is None else level(alpha)))
 
 
 @functools.cache  # reads files
@@ -165,17 +200,14 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, int | float | str) else str(value)
 
 
+def as_tuple(value: Any) -> tuple[Any, ...]:
+    """Return one of something, such as a kernel, or several of it, as a tuple."""
+    return value if isinstance(value, tuple) else (value,)
+
+
 def bandwidth_of(kernel: Any) -> Any:
     """Return the bandwidth of a kernel, or the bandwidths of several; None if it has none."""
     return tuple(map(bandwidth_of, kernel)) if isinstance(kernel, tuple) else getattr(kernel, "bandwidth", None)
-
-
-def write_json(values: Any, path: str | Path | None = None, **options: Any) -> str:
-    """Return plain values as JSON, also written to ``path``."""
-    text = json.dumps(_finite(values), **options)
-    if path is not None:
-        output_path(path, "path").write_text(text, encoding="utf-8")
-    return text
 
 
 def _finite(value: Any) -> Any:
@@ -210,8 +242,10 @@ def same(entry: Any, other: Any) -> bool:
         return np.array_equal(entry, other, equal_nan=entry.dtype.kind in "fcmM")
     if is_dataclass(entry):
         return all(same(getattr(entry, field.name), getattr(other, field.name)) for field in _compared(entry))
-    if isinstance(entry, partial | MethodType):  # features hold such functions, which Python compares by identity
-        return same(_parts(entry), _parts(other))
+    if isinstance(entry, partial):  # features hold such functions, which Python compares by identity
+        return same((entry.func, entry.args, entry.keywords), (other.func, other.args, other.keywords))
+    if isinstance(entry, MethodType):
+        return same((entry.__func__, entry.__self__), (other.__func__, other.__self__))
     if isinstance(entry, Mapping):
         return entry.keys() == other.keys() and all(same(entry[key], other[key]) for key in entry)
     if isinstance(entry, tuple | list):
@@ -219,12 +253,6 @@ def same(entry: Any, other: Any) -> bool:
     if hasattr(entry, "equals"):  # pandas
         return bool(entry.equals(other))
     return bool(entry == other)
-
-
-def _parts(function: Any) -> tuple[Any, ...]:
-    if isinstance(function, partial):
-        return function.func, function.args, function.keywords
-    return function.__func__, function.__self__
 
 
 def _compared(value: Any) -> list[Any]:

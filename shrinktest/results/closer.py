@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from operator import attrgetter
-from textwrap import fill, shorten
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shrinktest._check import level, percent
-from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes, fitted, ink, letters, title
-from shrinktest.results.base import TABLE, Result, bandwidth_of, plain
-from shrinktest.results.column_effects import shown_pvalue
-from shrinktest.results.printing import WIDTH, Summary, Table, known
+from shrinktest._check import percent
+from shrinktest.results.base import Decision, as_tuple, bandwidth_of, plain
+from shrinktest.results.printing import WIDTH, Summary, Table, known, shown_pvalue
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,8 +19,6 @@ if TYPE_CHECKING:
 DISTANCE, DEPENDENCE, HSIC = "distance", "dependence", "hsic"
 #: What an estimate of each measure is called.
 MEASURES = {DISTANCE: "squared distance (MMD²)", DEPENDENCE: "kernel correlation", HSIC: "HSIC"}
-
-_MOST, _LETTERS, _LINES = 24, 30, 3  # candidates in a picture, letters of their names, lines of its title
 
 
 @dataclass(frozen=True)
@@ -53,10 +48,8 @@ class CloserPair:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CloserResult(Result):
+class CloserResult(Decision):
     """Ranking of two or more candidates by their nearness to X, or dependence: estimates, and a test of every pair.
-
-    ``statistic, pvalue = result`` works.
 
     Attributes
     ----------
@@ -74,16 +67,6 @@ class CloserResult(Result):
         What varies independently: "rows", "matched rows" or "groups".
     kernel, route, columns, rng, notes
         As in a :class:`TestResult`; for dependences, one kernel for each variable.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from shrinktest import closer_test
-    >>> rng = np.random.default_rng(0)
-    >>> X, near, far = (rng.normal(shift, 1.0, size=(100, 2)) for shift in (0.0, 0.3, 1.0))
-    >>> result = closer_test(X, {"far": far, "near": near})
-    >>> result.nearer, result.ranked, result.reject()
-    ('near', ('near', 'far'), True)
     """
 
     names: tuple[str, ...]
@@ -102,8 +85,7 @@ class CloserResult(Result):
     rng: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
-    def __iter__(self) -> Iterator[float]:
-        return iter((self.statistic, self.pvalue))
+    computed = ("statistic", "pvalue", "bandwidth", "answer", "best", "ranked", "reject")
 
     def __repr__(self) -> str:
         return f"CloserResult({len(self.names) - 1} candidates, pvalue={self.pvalue:.6g}, best={self.best!r})"
@@ -130,10 +112,6 @@ class CloserResult(Result):
     def bandwidth(self) -> Any:
         """Bandwidth of the kernel, or of each kernel."""
         return bandwidth_of(self.kernel)
-
-    def reject(self, alpha: float | None = None) -> bool:
-        """Return True if the test rejects at ``alpha`` (default: the result's)."""
-        return bool(self.pvalue <= (self.alpha if alpha is None else level(alpha)))
 
     @property
     def ranked(self) -> tuple[str, ...]:
@@ -183,13 +161,9 @@ class CloserResult(Result):
             rows.append({**asdict(pair), "reject": clear, "nearer": pair.nearer if clear else ""})
         return rows
 
-    table = TABLE
-
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values under the attribute names, ``answer``, ``best``, ``ranked`` and ``reject``."""
-        names = ("statistic", "pvalue", "bandwidth", "answer", "best", "ranked")
-        entries = {name: plain(getattr(self, name)) for name in names}
-        return super().to_dict() | entries | {"reject": self.reject(), "pairs": plain(self.rows())}
+        return super().to_dict() | {"pairs": plain(self.rows())}
 
     def summary(self) -> Summary:
         """Return the answer, the estimates, a row for every pair, the clearest first, and notes."""
@@ -222,33 +196,16 @@ class CloserResult(Result):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw how much further away than the nearest every candidate is, with its interval (matplotlib)."""
-        ax = axes(ax)
-        nearest, *others = self.ranked[:_MOST]
-        ax.plot([0.0], [0.0], "o", color=BLUE)
-        for place, name in enumerate(others, 1):
-            pair = next(pair for pair in self.pairs if {nearest, name} == {pair.first, pair.second})
-            sign = 1.0 if pair.first == name else -1.0
-            value, limits = sign * pair.difference, np.sort([sign * pair.low, sign * pair.high])
-            color = GREY if name in self.best else ORANGE
-            reach = np.abs(limits[np.isfinite(limits)] - value).max(initial=0.0)  # infinite limits are drawn as long
-            ax.plot(np.clip(limits, value - reach, value + reach), [place, place], color=color, linewidth=2.0)
-            ax.plot([value], [place], "o", color=color)
-        ax.axvline(0.0, color=ink(ax), linewidth=0.8)
-        shown = [shorten(name, _LETTERS, placeholder="...") for name in (nearest, *others)]
-        ax.set_yticks(np.arange(len(shown)), shown, fontsize="small", parse_math=False)
-        ax.invert_yaxis()
-        what = "further away than" if self.measure == DISTANCE else "less dependence than on"
-        label = f"{what} {shown[0]} ({percent(self.confidence)} intervals)"
-        ax.set_xlabel(fitted(label, ax), loc="right", parse_math=False)
-        rest = f" ({len(shown)} of {len(self.estimates)} shown)" if len(shown) < len(self.estimates) else ""
-        title(ax, f"{shorten(self.answer, _LINES * letters(ax), placeholder=' ...')}{rest}", right=True)
-        return ax
+        from shrinktest.plots.comparison import plot_candidates
+
+        return plot_candidates(self, ax, "further away than" if self.measure == DISTANCE else "less dependence than on")
 
 
-def kernels_in_words(kernel: Any) -> str:
-    """Write names and bandwidths of kernels."""
-    if isinstance(kernel, tuple):
-        return "; ".join(map(kernels_in_words, kernel))
-    width = getattr(kernel, "bandwidth", None)
-    shown = "" if width is None else f", bandwidth {', '.join(f'{number:.4g}' for number in np.atleast_1d(width))}"
-    return f"{kernel.label}{shown}"
+def kernels_in_words(kernels: Any) -> str:
+    """Write names and bandwidths of a kernel or several."""
+    texts = []
+    for kernel in as_tuple(kernels):
+        width = bandwidth_of(kernel)
+        shown = "" if width is None else f", bandwidth {', '.join(f'{number:.4g}' for number in np.atleast_1d(width))}"
+        texts.append(f"{kernel.label}{shown}")
+    return "; ".join(texts)

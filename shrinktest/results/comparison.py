@@ -1,12 +1,17 @@
-"""ComparisonResult: what changed between two tables, and how."""
+"""ComparisonResult: what changed between two tables, and how, also as a page of HTML that needs no other file."""
 
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
+from html import escape
+from importlib import resources
 from operator import attrgetter
 from pathlib import Path
+from string import Template
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -15,20 +20,21 @@ import numpy as np
 from shrinktest._check import choice, counted, output_path, percent
 from shrinktest.data.column import Table
 from shrinktest.notes import has_code
-from shrinktest.results.base import TABLE, Result, plain
-from shrinktest.results.column_effects import ColumnEffects, shown_pvalue
-from shrinktest.results.distribution import Distribution
+from shrinktest.results.base import Result
+from shrinktest.results.columns import ColumnEffects, Distribution, distribution
 from shrinktest.results.effect import TwoSampleEffect
-from shrinktest.results.multiple import MultipleTestsResult
-from shrinktest.results.printing import WIDTH, Summary, number
+from shrinktest.results.printing import WIDTH, Summary, number, shown_pvalue
 from shrinktest.results.printing import Table as TextTable
 from shrinktest.results.result import TestResult
+from shrinktest.results.several import MultipleTestsResult
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
 _NAMED = 8  # columns that a sentence names
+_SMALL, _LARGE = (3.5, 2.2), (5.2, 3.8)  # inches of pictures in the page
+_EFFECTS = ["column", "effect", "level", "first", "second", "estimate", "low", "high"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,20 +79,7 @@ class ComparisonResult(Result):
     effect : TwoSampleEffect or None
         How different the tables are as a whole: ``overall.effect()``, with the names of the tables.
     successive : tuple of str
-        Dates and counters that hardly overlap in the two tables: each has its test, and the overall test is without
-        them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> from shrinktest import compare
-    >>> rng = np.random.default_rng(0)
-    >>> before = pd.DataFrame({"age": rng.normal(40.0, 9.0, 80), "smokes": rng.random(80) < 0.3})
-    >>> after = pd.DataFrame({"age": rng.normal(50.0, 9.0, 80), "smokes": rng.random(80) < 0.3})
-    >>> result = compare(before, after, n_resamples=199, rng=0)
-    >>> result.pvalue, result.changed(), result.reject(0.001)
-    (0.005, ('age',), False)
+        Dates and counters that hardly overlap in the two tables, and are not part of the overall test.
     """
 
     names: tuple[str, str]
@@ -101,11 +94,8 @@ class ComparisonResult(Result):
     effect: TwoSampleEffect | None = None
     successive: tuple[str, ...] = ()
 
-    table = TABLE
-    #: p-value of the hypothesis that the rows of both tables come from one distribution.
-    pvalue = property(attrgetter("overall.pvalue"))
-    #: Level at which the result decides.
-    alpha = property(attrgetter("overall.alpha"))
+    pvalue = property(attrgetter("overall.pvalue"), doc="p-value of the hypothesis that the tables do not differ.")
+    alpha = property(attrgetter("overall.alpha"), doc="Level at which the result decides.")
 
     def __repr__(self) -> str:
         return (
@@ -129,17 +119,20 @@ class ComparisonResult(Result):
         columns = []
         for row in self.columns.rows():
             column = described.get(row["column"]) or ColumnEffects(row["column"], "", (), row["reason"])
-            test = {name: row[name] for name in ("pvalue", "adjusted", "reject")}
-            strength = max((change.strength for change in column.changes), default=0.0)
+            columns.append(replace(column, **{name: row[name] for name in ("pvalue", "adjusted", "reject")}))
+
+        def place(column: ColumnEffects) -> tuple[Any, ...]:
             last = (not column.kind, column.constant, bool(column.untested))
-            columns.append(((last, row["adjusted"], row["pvalue"], -strength), replace(column, **test)))
-        return tuple(column for _, column in sorted(columns, key=lambda placed: placed[0]))
+            return last, column.adjusted, column.pvalue, -column.strength
+
+        return tuple(sorted(columns, key=place))
 
     def distribution(self, name: str) -> Distribution:
         """Return the shares of the values of a column in both tables, in bins or by category."""
         names = [column.name for column in self.effects]
         j = names.index(choice(name, names, "a column"))
-        return Distribution.of(*(table.columns[j] for table in self.tables))
+        first, second = (table.columns[j] for table in self.tables)
+        return distribution(first, second)
 
     @property
     def answer(self) -> str:
@@ -201,42 +194,33 @@ class ComparisonResult(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return one row for every effect of every column (pandas), in the order of the table.
 
-        column, effect, level; ``first`` and ``second``, the median, interquartile range or share in each table, of
-        dates and durations as pandas has them, and median times of day as text (``to_dict`` has numbers of days, or
-        hours); ``estimate``, ``low``, ``high``: the probability that a value of the second table is larger (AUC), the
-        ratio of interquartile ranges, or the difference of shares.
+        column, effect, level; ``first`` and ``second``, the median, interquartile range or share in each table;
+        ``estimate``, ``low``, ``high``: the probability that a value of the second table is larger (AUC), the ratio of
+        interquartile ranges, or the difference of shares.
         """
         import pandas as pd
 
-        rows = [
-            column.to_dict(change)
-            | {name: column.as_pandas(change.what, getattr(change, name)) for name in ("first", "second")}
-            for column in self.effects
-            for change in column.changes
-        ]
-        names = ["column", "effect", "level", "first", "second", "estimate", "low", "high"]
-        return pd.DataFrame(rows, columns=names)
+        rows = []
+        for column in self.effects:
+            for change in column.changes:
+                values = {name: column.as_pandas(change.what, getattr(change, name)) for name in ("first", "second")}
+                rows.append(column.to_dict(change) | values)
+        return pd.DataFrame(rows, columns=_EFFECTS)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values: the answer, overall test, ``effect``; ``columns``, ``effects`` (a row each).
 
         ``changed`` are the columns that changed, ``only`` those that one table has alone.
         """
-        names = ("answer", "names", "pvalue", "alpha", "confidence", "only", "successive", "effect", "notes")
-        overall = self.overall.to_dict()
-        del overall["null_distribution"]
-        return {
-            "result": type(self).__name__,
-            **{name: plain(getattr(self, name)) for name in names},
-            "versions": self.versions,
-            "reject": self.reject(),
-            "changed": list(self.changed()),
+        names = ("answer", "names", "pvalue", "alpha", "confidence", "only", "successive", "effect", "notes", "overall")
+        values = self._plain(*names, "reject", "changed") | {
             "n_observations": list(self.overall.n_observations),
             "method": self.columns.method,
             "columns": self.rows(),
             "effects": [column.to_dict(change) for column in self.effects for change in column.changes],
-            "overall": overall,
         }
+        del values["overall"]["null_distribution"]
+        return values
 
     def summary(self) -> Summary:
         """Return the answer, the columns most significant first, and notes."""
@@ -258,14 +242,9 @@ class ComparisonResult(Result):
         return [f"{name} ({counted(size, 'row')})" for name, size in both]
 
     def to_html(self, path: str | Path | None = None) -> str:
-        """Return the whole report as one page of HTML with its pictures, also written to ``path`` (matplotlib).
-
-        The page needs no other file and no network.
-        """
-        from shrinktest.results.report import page
-
+        """Return the report as one page of HTML with its pictures, also written to ``path`` (matplotlib)."""
         file = None if path is None else output_path(path, "path")
-        text = page(self)
+        text = _page(self)
         if file is not None:
             file.write_text(text, encoding="utf-8")
         return text
@@ -273,16 +252,8 @@ class ComparisonResult(Result):
     def plot(self, columns: Any = None, *, figure: Figure | None = None) -> np.ndarray:
         """Draw distributions in both tables of the columns that changed (matplotlib).
 
-        Parameters
-        ----------
-        columns : str or sequence of str, optional
-            Which columns; default those that changed, or all (up to twelve) if none has.
-        figure : Figure, optional
-            Where to draw.
-
-        Returns
-        -------
-        ndarray of Axes
+        ``columns``, a name or several, are by default those that changed, or all (up to twelve) if none has; ``figure``
+        is where to draw.  Returns an ndarray of Axes.
         """
         from shrinktest.plots.comparison import plot_comparison
 
@@ -292,3 +263,111 @@ class ComparisonResult(Result):
 def _first(names: tuple[str, ...]) -> str:
     """Return the first few of many names."""
     return ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
+
+
+# --- the page ---------------------------------------------------------------------------------------------------
+
+
+def _page(result: ComparisonResult) -> str:
+    """Return the whole page: the answer, the table of columns, the pictures, how it was computed."""
+    headers = ("Column", "Changed", f"How, with {percent(result.confidence)} interval", "p, adjusted", "p")
+    changed = [column for column in result.ordered if column.reject]
+    others = [column for column in result.ordered if column.kind and not (column.reject or column.constant)]
+    sections = {
+        "Columns that changed": _figures(result, changed),
+        "Where two columns differ together": "" if result.where is None else _map(result, result.where),
+        "Columns without a clear change" if changed else "Distributions": _figures(result, others),
+    }
+    first, second = map(escape, result.names)
+    legend = f'<p class="legend"><span class="first"></span>{first} <span class="second"></span>{second}</p>\n'
+    notes = "".join(f"<li>{escape(text)}</li>" for text in result.notes)
+    template = resources.files("shrinktest.results").joinpath("report.html").read_text(encoding="utf-8")
+    return Template(template).substitute(
+        title=f"{first} and {second} compared",
+        answer=re.sub(r"\(p = [^)]*\)", r'<span class="n">\g<0></span>', escape(result.verdict)),
+        size="".join(f"<p>{escape(line)}</p>\n" for line in result.size),
+        tables=escape(" with ".join(result.sized())),
+        caption=f"{first} → {second}; effects that stand out, and p-values adjusted for "
+        f"{counted(len(result.columns), 'test')}",
+        headers="".join(f'<th scope="col">{escape(header)}</th>' for header in headers),
+        rows="".join(_row(column, headers[1:]) for column in result.ordered),
+        pictures="".join(
+            f"<section><h2>{heading}</h2>\n{legend}{figures}</section>\n"
+            for heading, figures in sections.items()
+            if figures
+        ),
+        how="".join(f"<dt>{label}</dt><dd>{escape(value)}</dd>" for label, value in _how(result).items()),
+        notes=f"<h3>Notes</h3><ul>{notes}</ul>" if notes else "",
+    )
+
+
+def _row(column: ColumnEffects, headers: Sequence[str]) -> str:
+    """Return the row of one column in the table."""
+    answer = "<strong>yes</strong>" if column.reject else "-" if column.untested else "no"
+    pvalues = ("-" if math.isnan(p) else shown_pvalue(p) for p in (column.adjusted, column.pvalue))
+    kinds = ("", "", ' class="n"', ' class="n"')
+    cells = zip(headers, kinds, (answer, _lines(column), *pvalues), strict=True)
+    body = "".join(f'<td data-label="{escape(header)}"{kind}>{cell}</td>' for header, kind, cell in cells)
+    mark, name = ' class="changed"' if column.reject else "", escape(column.name)
+    return f'<tr{mark}><th scope="row">{name} <small>{escape(column.kind)}</small></th>{body}</tr>'
+
+
+def _lines(column: ColumnEffects) -> str:
+    return "<br>".join(map(escape, column.lines))
+
+
+def _figures(result: ComparisonResult, columns: list[ColumnEffects]) -> str:
+    """Return pictures of the distributions of columns."""
+    from shrinktest.plots.comparison import draw_distribution, inline
+
+    figures = []
+    for column in columns:
+        shares = result.distribution(column.name)
+        words = f"{'Bars' if shares.labels else 'Histogram'} of {column.name} in {' and '.join(result.names)}: "
+        words += "; ".join(column.lines)
+        picture = inline(partial(draw_distribution, shares=shares, names=result.names), _SMALL, words, column.name)
+        caption = f"<strong>{escape(column.name)}</strong><br>{_lines(column)}"
+        figures.append(f"<figure>{picture}<figcaption>{caption}</figcaption></figure>\n")
+    return f'<div class="many">{"".join(figures)}</div>\n' if figures else ""
+
+
+def _map(result: ComparisonResult, shown: WitnessMap) -> str:
+    """Return a picture of the witness function of two columns."""
+    from shrinktest.plots.comparison import draw_witness_map, inline
+
+    first, second = result.names
+    words = f"The witness function of {' and '.join(shown.columns)}: where {second} has more rows than {first}, "
+    words += "and where fewer."
+    picture = inline(partial(draw_witness_map, shown=shown, names=result.names), _LARGE, words, "where")
+    name = f"its {percent(shown.confidence)} simultaneous permutation band"
+    if shown.outside is None:
+        band = ""
+    elif shown.outside.all():  # no line between
+        band = f" It is outside {name} everywhere."
+    else:
+        band = f" Outlined: where it leaves {name}." if shown.outside.any() else f" It stays within {name}."
+    chosen = " The two columns were chosen by looking at the data, so that this describes, and proves nothing."
+    sample = " It is computed from a random part of the rows." if shown.sampled else ""
+    caption = escape(f"{words}{band}{chosen}{sample}")
+    return f'<figure class="one">{picture}<figcaption>{caption}</figcaption></figure>\n'
+
+
+def _how(result: ComparisonResult) -> dict[str, str]:
+    """Return how the comparison was computed."""
+    overall, columns = result.overall, result.columns
+    entropy = columns.rng.get("entropy")
+    design = f", {columns.restriction}" if columns.restriction else ""
+    return {
+        "Rows": " + ".join(map(str, overall.n_observations)),
+        "Overall test": f"{overall.kind.title}: {getattr(overall.estimator, 'label', repr(overall.estimator))}",
+        "Permutations": f"{columns.n_resamples} ({'all' if columns.exact else 'random'}){design}, the same for all "
+        "columns",
+        "Columns": f"{counted(len(columns), 'test')}, adjusted by {columns.method}",
+        "Level": f"{result.alpha:g}",
+        "Intervals": f"{percent(result.confidence)} each, not adjusted for their number; medians compared by the AUC "
+        "of the values, interquartile ranges of the mid-distribution (Ma et al. 2011), shares after Newcombe (1998)",
+        "Which is which": "area under the ROC curve of the overall test's witness function, with every part of the "
+        "rows scored by the function of the others; interval after DeLong (1988) and Hanley and McNeil (1982)",
+        "Seed": "-" if entropy is None else str(entropy),
+        "Versions": ", ".join(f"{package} {version}" for package, version in overall.versions.items()),
+    }

@@ -13,8 +13,8 @@ import numpy as np
 
 from shrinktest._check import percent
 from shrinktest.notes import note
-from shrinktest.results.base import TABLE, Result
-from shrinktest.results.printing import WIDTH, Summary, Table
+from shrinktest.results.base import Result
+from shrinktest.results.printing import WIDTH, Summary, Table, without_zero
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +31,7 @@ RELATIVE = {
 }
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Effect(Result, ABC):
     """Base class of effects.
 
@@ -52,8 +52,14 @@ class Effect(Result, ABC):
     notes: tuple[str, ...] = ()
     estimates: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
-    table = TABLE
     measures: ClassVar[tuple[str, ...]]
+
+    def __repr__(self) -> str:
+        shown = (
+            f"{name}={shown_estimate(getattr(self, name), getattr(self, f'{name}_interval'), spare=name == 'auc')}"
+            for name in self.measures
+        )
+        return f"{type(self).__name__}({', '.join(shown)})"
 
     @abstractmethod
     def lines(self) -> list[str]:
@@ -61,11 +67,11 @@ class Effect(Result, ABC):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows of ``table``: measure, estimate, low, high."""
-        names = ("measure", "estimate", "low", "high")
-        return [
-            dict(zip(names, (name, getattr(self, name), *getattr(self, f"{name}_interval")), strict=True))
-            for name in self.measures
-        ]
+        rows = []
+        for name in self.measures:
+            low, high = getattr(self, f"{name}_interval")
+            rows.append({"measure": name, "estimate": getattr(self, name), "low": low, "high": high})
+        return rows
 
     def summary(self) -> Summary:
         """Return the effect in sentences and as a table."""
@@ -117,13 +123,11 @@ class TwoSampleEffect(Effect):
     auc : float
         Separability: the probability that an observation of the first sample has a higher value of the witness function
         than one of the second, for functions that were fitted without them (cross-fitting).  .5: no better than chance;
-        1: apart.  A combination takes the sum of its members' functions, each in units of its standard deviation and
-        weighted by the square of the unbiased squared distance in the rows it was fitted to.
+        1: apart.  A combination takes a weighted sum of its members' functions.
     distance : float
         The squared distance of the kernel means over the sum of their squared norms or, for kernels with values below
-        zero, a quarter of it over the variance of a mixture in which both samples count half (for a linear kernel and
-        samples of one size the R^2 of analysis of variance).  From 0 to 1; estimated from pairs of different
-        observations, without bias, so that it may come out below 0.
+        zero, a quarter of it over the variance of an even mixture of both samples (for a linear kernel and samples of
+        one size the R^2 of analysis of variance).  From 0 to 1; estimated without bias, so that it may be below 0.
     auc_interval, distance_interval : tuple of float
         Score intervals, with the variance of DeLong et al. (1988), the jackknife variance and the variance of the
         second order of a U statistic.
@@ -157,12 +161,7 @@ class TwoSampleEffect(Effect):
 
     measures = ("auc", "distance")
 
-    def __repr__(self) -> str:
-        auc = shown_estimate(self.auc, self.auc_interval, spare=1)
-        return f"TwoSampleEffect({auc=!s}, distance={shown_estimate(self.distance, self.distance_interval)})"
-
     def lines(self) -> list[str]:
-        """Return the result in sentences."""
         first, second = self.names
         separable = f"Shown one observation of {first} and one of {second}, {self.assignment()}."
         return [
@@ -239,7 +238,6 @@ class KSampleEffect(Effect):
         return plot_pairs(self, ax, measure)
 
     def lines(self) -> list[str]:
-        """Return the result in sentences."""
         if not self._estimated():
             return [self._above()]
         apart = max(self._estimated(), key=lambda pair: pair.auc)
@@ -267,9 +265,9 @@ class DependenceEffect(Effect):
     Attributes
     ----------
     dependence : float
-        Kernel correlation: HSIC divided by the HSIC of each variable with itself, every part estimated without bias, so
-        that it may come out below 0.  1: one variable has the same Gram matrix as the other.  For distances
-        (``kernel="energy"``) it is the squared distance correlation with its bias removed.
+        Kernel correlation: HSIC divided by the HSIC of each variable with itself, estimated without bias, so that it
+        may be below 0.  1: both have the same Gram matrix.  For ``kernel="energy"`` the squared distance correlation
+        with its bias removed.
     dependence_interval : tuple of float
         Score interval, as for a distance.
     names, z, confidence, notes, estimates
@@ -292,11 +290,7 @@ class DependenceEffect(Effect):
 
     measures = ("dependence",)
 
-    def __repr__(self) -> str:
-        return f"DependenceEffect(dependence={shown_estimate(self.dependence, self.dependence_interval)})"
-
     def lines(self) -> list[str]:
-        """Return the result in sentences."""
         what = f"The dependence of {self.names[0]} and {self.names[1]}"
         return [self._amount(what, "dependence", "0: none, 1: complete"), self._above()]
 
@@ -321,11 +315,6 @@ def shown_estimate(value: float, interval: Interval, spare: int = 0) -> str:
 def _number(value: float, form: str = ".2f") -> str:
     text = format(value, form)
     return without_zero(text if float(text) != 0.0 else text.removeprefix("-"))
-
-
-def without_zero(text: str) -> str:
-    """Return a number without its leading zero, as papers print it."""
-    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
 
 
 def _contributed(shares: Mapping[str, float]) -> str:

@@ -23,7 +23,7 @@ class TestInfo:
     # names of the estimates; a single one that ends in a space is numbered, as in "sample 0", "sample 1"
     estimates: tuple[str, ...] = ("estimate ",)
     variables: tuple[str, ...] = ()  # names of the kernels where there are several; empty: they are numbered
-    # whether its data are samples that can differ in size, and not rows that belong together
+    # True if its data are samples that can differ in size, and not rows that belong together
     several_samples: bool = False
     # the arguments that take its kernels and their bandwidths
     kernels: tuple[str, ...] = ("kernel",)
@@ -43,6 +43,9 @@ class TestInfo:
     reader: str = ""  # module and function that reads the data of the test
     named_data: tuple[str, ...] = ()  # names by which the function takes the data, if not by position
     ensemble: str = "SAMPLES"  # what estimator="auto" stands for; see ``multiple.ensembles``
+    # module and class of its result, for one statistic and for several that are combined
+    result: str = "results.result:TestResult"
+    combined: str = "results.several:AggregateResult"
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -51,7 +54,7 @@ class TestInfo:
         return (*self.settings, *self.kernels, *self.bandwidths, *reading, *self.forms, *self.restrictions)
 
     def load(self, which: str) -> Any:
-        """Import the function that runs the test, "verb", or the one that reads its data, "reader"."""
+        """Import the function or class that the field ``which`` names, such as "verb" or "result"."""
         module, _, path = getattr(self, which).partition(":")
         return attrgetter(path)(import_module(f"shrinktest.{module}"))
 
@@ -61,25 +64,13 @@ class TestInfo:
         return f"{'an' if self.name[:1] in 'aeiou' else 'a'} {self.name} test"
 
     def estimate_names(self, count: int) -> tuple[str, ...]:
-        """A name for each of ``count`` estimates.
-
-        Examples
-        --------
-        >>> TWO_SAMPLE.estimate_names(2), K_SAMPLE.estimate_names(3)
-        (('X', 'Y'), ('sample 0', 'sample 1', 'sample 2'))
-        """
+        """Return a name for each of ``count`` estimates."""
         if len(self.estimates) == 1 and self.estimates[0].endswith(" "):
             return tuple(f"{self.estimates[0]}{i}" for i in range(count))
         return self.estimates
 
     def kernel_names(self, count: int) -> tuple[str, ...]:
-        """A name for each of ``count`` kernels; nothing for a single one.
-
-        Examples
-        --------
-        >>> TWO_SAMPLE.kernel_names(1), INDEPENDENCE.kernel_names(2), JOINT.kernel_names(3)
-        (('',), ('X', 'Y'), ('0', '1', '2'))
-        """
+        """Return a name for each of ``count`` kernels, which is empty for a single one."""
         if count == 1:
             return ("",)
         return self.variables or tuple(map(str, range(count)))
@@ -99,6 +90,7 @@ TWO_SAMPLE = TestInfo(
     several=("column", "columns"),
     verb="two_sample:two_sample_test",
     reader="hypotheses.equality:TwoEqualDistributions.read",
+    result="results.witness:TwoSampleResult",
 )
 INDEPENDENCE = TestInfo(
     name="independence",
@@ -190,6 +182,8 @@ CHANGE = TestInfo(
     "compare stretches that were fixed beforehand, two_sample_test(first, second).effect()",
     verb="change:change_point_test",
     reader="change:NoChange.read",
+    result="results.change:ChangeResult",
+    combined="results.change:AggregateChangeResult",
 )
 
 SYMMETRY = TestInfo(
@@ -225,14 +219,5 @@ _OWN = "there is no scale for the effect of a statistic of your own; run a kerne
 
 
 def kind_of(name: str) -> TestInfo:
-    """The kind of test of this name; for a test of the user's own, one that is not in the table.
-
-    Examples
-    --------
-    >>> kind_of("independence").options
-    ('kernel_x', 'kernel_y', 'bandwidth_x', 'bandwidth_y', 'scale', 'column_types', 'nan_policy', 'form', 'gram',
-     'rank', 'blocks', 'groups', 'shift')
-    >>> kind_of("of medians").title
-    'Permutation test'
-    """
+    """Return the entry of a test; for a statistic of the user's own, one that is not in the table."""
     return KINDS.get(name) or TestInfo(name=name, no_effect=_OWN)

@@ -1,4 +1,4 @@
-"""Printed tables and summaries: aligned text, HTML, LaTeX and CSV."""
+"""Printed tables and summaries: aligned text and HTML."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from unicodedata import combining, east_asian_width
 WIDTH = 80  # of lines of words
 _HTML_ROWS = 60  # of a table in a notebook
 _HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
-_LATEX = str.maketrans({"\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\~{}"} | {c: rf"\{c}" for c in "#$%&_{}"})
+_PAD = {"l": str.ljust, "r": str.rjust, "c": str.center}
+
+# p-values that papers compare with, of which a rounded p-value must not become one
+_LEVELS = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 
 
 @dataclass(frozen=True)
@@ -48,14 +51,15 @@ class Table:
         """Return lines of equal width."""
         cells = [[" ".join(cell.splitlines()) for cell in row] for row in self.lines]
         widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
-        pad = {"l": str.ljust, "r": str.rjust, "c": str.center}
-        lines, total = [], sum(widths) + len(self.gap) * (len(widths) - 1)
+        total = sum(widths) + len(self.gap) * (len(widths) - 1)
+        lines = []
         for i, row in enumerate(cells):
             aligns = self.heads * len(row) if self.headers and i == 0 else self._aligns()
-            both = zip(row, widths, aligns, strict=True)
-            lines.append(
-                self.gap.join(pad[align](cell, width + len(cell) - _width(cell)) for cell, width, align in both)
-            )
+            padded = [
+                _PAD[align](cell, width + len(cell) - _width(cell))
+                for cell, width, align in zip(row, widths, aligns, strict=True)
+            ]
+            lines.append(self.gap.join(padded))
         if self.headers:
             lines.insert(1, "-" * total)
         title = [self.title.center(total)] if self.title else []
@@ -75,23 +79,14 @@ class Table:
             cells = [("td" if j and row is not self.headers else "th", cell) for j, cell in enumerate(row)]
             rows += "<tr>" + "".join(f"<{tag}>{cell.translate(_HTML)}</{tag}>" for tag, cell in cells) + "</tr>\n"
         more = [f"... and {len(self.rows) - _HTML_ROWS} more rows"] if len(self.rows) > _HTML_ROWS else []
-        return f'<table class="simpletable">\n{title}{rows}</table>{_words(more)}'
-
-    def as_latex(self) -> str:
-        """Return the table as LaTeX (booktabs)."""
-        lines = [" & ".join(cell.translate(_LATEX) for cell in row) + r" \\" for row in self.lines]
-        if self.headers:
-            lines.insert(1, r"\midrule")
-        title = [rf"\textbf{{{self.title.translate(_LATEX)}}}\\"] if self.title else []
-        begin = [*title, rf"\begin{{tabular}}{{{self._aligns()}}}", r"\toprule"]
-        return "\n".join([*begin, *lines, r"\bottomrule", r"\end{tabular}"])
+        return f'<table class="simpletable">\n{title}{rows}</table>{_preformatted(more)}'
 
     def _aligns(self) -> str:
         return self.aligns.ljust(len(self.rows[0]), self.aligns[-1])
 
 
 class Summary(str):
-    """Text of a summary, which a notebook shows as HTML; also as LaTeX and CSV."""
+    """Text of a summary, which a notebook shows as HTML."""
 
     tables: tuple[Table, ...]
     above: tuple[str, ...]
@@ -108,7 +103,8 @@ class Summary(str):
     ) -> Self:
         """Put a summary together: ``head``, tables, ``rest``, sentences (``lines``) and numbered notes."""
         below = [rest] if rest else []
-        for part in ([fill(line, WIDTH) for line in lines], numbered(notes)):
+        numbered = [fill(f"[{i}] {note}", WIDTH, subsequent_indent="    ") for i, note in enumerate(notes, 1)]
+        for part in ([fill(line, WIDTH) for line in lines], numbered):
             below += ["", *part] if part else []
         # tables share the line between them
         texts = [table.as_text() for table in tables]
@@ -117,34 +113,35 @@ class Summary(str):
         summary.tables, summary.above, summary.below = tables, tuple(head), tuple(below)
         return summary
 
-    def as_text(self) -> str:
-        """Return the text."""
-        return str(self)
-
     def as_html(self) -> str:
         """Return tables, of which the first 60 rows are shown, and notes as HTML."""
-        return "".join([_words(self.above), *(table.as_html() for table in self.tables), _words(self.below)])
-
-    def as_latex(self) -> str:
-        """Return tables and notes as LaTeX."""
-        above, below = ("\n".join(part).translate(_LATEX) for part in (self.above, self.below))
-        return "\n\n".join(filter(None, [above, *(table.as_latex() for table in self.tables), below]))
-
-    def as_csv(self) -> str:
-        """Return the rows of the tables as comma-separated values."""
-        import csv
-        from io import StringIO
-
-        out = StringIO()
-        rows = [[cell.strip() for cell in row] for table in self.tables for row in table.lines]
-        csv.writer(out, lineterminator="\n").writerows(rows)
-        return out.getvalue()
+        tables = (table.as_html() for table in self.tables)
+        return "".join([_preformatted(self.above), *tables, _preformatted(self.below)])
 
     _repr_html_ = as_html
-    _repr_latex_ = as_latex
 
     def __repr__(self) -> str:
         return f'{type(self)}\n"""\n{self}\n"""'
+
+
+def side_by_side(title: str, left: list[tuple[str, str]], right: list[tuple[str, str]]) -> Table:
+    """Return a table with labels and values twice in a line, as in the summaries of statsmodels; without empty ones."""
+    known_left, known_right = ([pair for pair in pairs if pair[1]] for pairs in (left, right))
+    pairs = zip_longest(known_left, known_right, fillvalue=("", ""))
+    return Table([(a, b, f"   {c}", d) for (a, b), (c, d) in pairs], "lrlr", title=title)
+
+
+def _width(text: str) -> int:
+    """Return how many columns of a terminal a text takes: Chinese characters two, combining marks none."""
+    return sum(0 if combining(letter) else 1 + (east_asian_width(letter) in "WF") for letter in text)
+
+
+def _preformatted(lines: Sequence[str]) -> str:
+    text = "\n".join(lines).strip("\n").translate(_HTML)
+    return f"<pre>{text}</pre>" if text else ""
+
+
+# --- numbers ----------------------------------------------------------------------------------------------------
 
 
 def number(value: Any, form: str = ".4g") -> str:
@@ -161,22 +158,24 @@ def known(value: float, form: str = ".4g") -> str:
     return "none" if math.isnan(value) else format(value, form)
 
 
-def side_by_side(title: str, left: list[tuple[str, str]], right: list[tuple[str, str]]) -> Table:
-    """Return a table with labels and values twice in a line, as in the summaries of statsmodels."""
-    pairs = zip_longest(left, right, fillvalue=("", ""))
-    return Table([(a, b, f"   {c}", d) for (a, b), (c, d) in pairs], "lrlr", title=title)
+def shown_pvalue(pvalue: float) -> str:
+    """Return a p-value as papers print it, with more digits if rounding would bring it down to a usual level.
+
+    Examples
+    --------
+    >>> shown_pvalue(0.001), shown_pvalue(0.0423), shown_pvalue(0.3), shown_pvalue(1e-05), shown_pvalue(0.0502)
+    ('.001', '.042', '.30', '1e-05', '.0502')
+    """
+    if math.isnan(pvalue):
+        return "not computed"
+    text = f"{pvalue:.2f}" if pvalue >= 0.1 else f"{pvalue:.2g}"
+    for digits in range(3, 7):
+        if float(text) not in _LEVELS or pvalue <= float(text):
+            break
+        text = f"{pvalue:.{digits}g}"
+    return text.removeprefix("0")
 
 
-def numbered(notes: Sequence[str]) -> list[str]:
-    """Number notes in brackets, in lines of at most 80 characters."""
-    return [fill(f"[{i}] {note}", WIDTH, subsequent_indent="    ") for i, note in enumerate(notes, 1)]
-
-
-def _width(text: str) -> int:
-    """Return how many columns of a terminal a text takes: Chinese characters two, combining marks none."""
-    return sum(0 if combining(letter) else 1 + (east_asian_width(letter) in "WF") for letter in text)
-
-
-def _words(lines: Sequence[str]) -> str:
-    text = "\n".join(lines).strip("\n").translate(_HTML)
-    return f"<pre>{text}</pre>" if text else ""
+def without_zero(text: str) -> str:
+    """Return a number without its leading zero, as papers print it."""
+    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from operator import attrgetter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -13,8 +14,10 @@ import numpy as np
 from shrinktest._check import as_rng, count, level
 from shrinktest._warn import tiny_is_zero
 from shrinktest.embedding import MeanEmbedding
+from shrinktest.estimators import KME
+from shrinktest.notes import note
 from shrinktest.permutations.null import Null
-from shrinktest.results.base import Notes, Result, Setup, TestData, bandwidth_of, plain, write_json
+from shrinktest.results.base import Decision, Notes, Setup, TestData, as_tuple, bandwidth_of, plain
 from shrinktest.results.info import BY_PROPENSITY, NO_EFFECT_BY_PROPENSITY, TestInfo, kind_of
 from shrinktest.results.printing import Summary, Table, known, number, side_by_side
 
@@ -25,6 +28,9 @@ if TYPE_CHECKING:
 
 #: Number of folds, each scored by the witness function of the others, unless ``folds=`` says another.
 FOLDS = 5
+
+#: The null distribution of a statistic that was not computed.
+UNKNOWN = Null(math.nan, np.empty(0), 0.0, exact=False)
 
 _NO_DATA = (
     "this result does not hold its data (missing values, or several tests together); run a test by itself without "
@@ -38,24 +44,23 @@ _KEYS = (*_ROW, "names", "columns", "notes", "rng", "versions", "tolerance", "as
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TestResult(Result):
+class TestResult(Decision):
     """Result of a test: statistic, p-value, null distribution and how they were computed.
 
-    ``statistic, pvalue = result`` works.
+    ``statistic, pvalue = result`` works.  Entries of ``null``, ``data`` and ``setup`` are attributes of it, too.
 
     Attributes
     ----------
     null : Null
-        The statistic on the data and over the permutations: ``statistic``, ``pvalue``, ``null_distribution`` and
-        ``n_resamples``; ``exact`` (all permutations were enumerated), ``tolerance`` (how far below the statistic a
-        value counts as equal), ``exceedances`` (values that reach it); with a rule, ``stopping``, ``n_planned`` and
-        ``stopped`` (the p-value belongs to the rule).
+        ``statistic``, ``pvalue``, ``null_distribution`` and ``n_resamples``; ``exact`` (all permutations were
+        enumerated), ``tolerance`` (how far below the statistic a value counts as equal), ``exceedances`` (values that
+        reach it); with a rule, ``stopping``, ``n_planned`` and ``stopped`` (the p-value belongs to the rule).
     data : TestData
-        What was tested: ``test``, ``n_observations``, ``names`` of the samples or variables, ``columns`` of tables and
-        ``encodings``, how they became numbers; ``restriction``, the permutations that the design allows; ``method`` and
-        ``assumption``, how other variables were taken into account, and what must be true for the p-value to be valid.
+        ``test``, ``n_observations``, ``names`` of the samples or variables, ``columns`` of tables and their
+        ``encodings``; ``restriction``, the permutations that the design allows; ``method``, ``assumption``, how other
+        variables were taken into account, and what must be true for the p-value to be valid.
     setup : Setup
-        How: ``estimator`` as given, ``kernel`` and ``bandwidth`` as used, ``form`` ("biased" or "unbiased"), ``tuning``
+        ``estimator`` as given, ``kernel`` and ``bandwidth`` as used, ``form`` ("biased" or "unbiased"), ``tuning``
         (what was tuned when: "sample", "joint", "pooled", or "fixed"), and ``route``, how the kernel was evaluated
         ("dense" and "factor" agree, "nystrom" and "rff" approximate).
     alpha : float
@@ -67,8 +72,7 @@ class TestResult(Result):
     notes : tuple of str
         Assumptions that may fail, and what was left out.
     context : TestContext, str or None
-        The data and the statistics, from which effects and witness bands are computed; in a pickle only after
-        ``with_data``.  A text says why they are missing.
+        The data for effects and witness bands, in a pickle only after ``with_data``, or why they are missing.
 
     Examples
     --------
@@ -76,8 +80,6 @@ class TestResult(Result):
     >>> result = two_sample_test([1.2, 0.3, 0.5, 0.8], [2.1, 1.9, 3.0, 2.6])
     >>> round(result.pvalue, 4), result.n_resamples, result.exact  # all splits into four and four
     (0.0286, 35, True)
-    >>> result.reject(alpha=0.01)
-    False
     """
 
     __test__: ClassVar[bool] = False  # not a test class for pytest
@@ -91,15 +93,6 @@ class TestResult(Result):
     notes: Any = Notes()  # noqa: RUF009  # a descriptor: a tuple of texts
     context: Any = field(default=None, compare=False)  # results are equal with and without their data
 
-    def __iter__(self) -> Iterator[float]:
-        return iter((self.statistic, self.pvalue))
-
-    def __len__(self) -> int:
-        return 2
-
-    def __getitem__(self, index: int) -> float:
-        return (self.statistic, self.pvalue)[index]
-
     def __repr__(self) -> str:
         numbers = f"{type(self).__name__}(statistic={self.statistic:.6g}, pvalue={self.pvalue:.6g}"
         return f"{numbers})" if self.estimator is None else f"{numbers}, estimator={self.estimator!r})"
@@ -109,74 +102,18 @@ class TestResult(Result):
             raise AttributeError(f"a witness function compares two samples; {self.kind.described} has none")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    # --- the null distribution ----------------------------------------------------------------------------
+    # --- attributes of the null distribution, the data and the setup --------------------------------------------
 
-    @property
-    def statistic(self) -> float:
-        """Squared MMD, or HSIC, of the estimates; for more than two, their mean squared distance or dHSIC."""
-        return self.null.observed
-
-    @property
-    def pvalue(self) -> float:
-        """Permutation p-value, never 0; NaN with ``n_resamples=0`` or NaN data that propagate."""
-        return self.null.pvalue
-
-    @property
-    def null_distribution(self) -> np.ndarray:
-        """The statistic over the permutations; with ``exact`` these are all, the observed one included."""
-        return self.null.values
-
-    @property
-    def n_resamples(self) -> int:
-        """Number of permutations in the null distribution; with ``stopping`` those drawn until it ended."""
-        return self.null.values.size
-
+    statistic = property(attrgetter("null.observed"), doc="Squared MMD, HSIC or their relatives; see the test.")
+    pvalue = property(attrgetter("null.pvalue"), doc="Permutation p-value, never 0; NaN without permutations.")
+    null_distribution = property(attrgetter("null.values"), doc="Statistics over the permutations; all, if ``exact``.")
+    n_resamples = property(attrgetter("null.values.size"), doc="Number of permutations in the null distribution.")
     exact = property(attrgetter("null.exact"))
     tolerance = property(attrgetter("null.tolerance"))
     exceedances = property(attrgetter("null.exceedances"))
     stopping = property(attrgetter("null.stopping"))
     stopped = property(attrgetter("null.stopped"))
     n_planned = property(attrgetter("null.n_planned"))
-
-    @property
-    def z(self) -> float:
-        """Distance of the statistic from its mean under permutations, in standard deviations of these."""
-        values = self.null_distribution
-        spread = float(np.std(values, ddof=1)) if values.size > 1 else 0.0
-        return float((self.statistic - values.mean()) / spread) if spread > 0.0 else float("nan")
-
-    def reject(self, alpha: float | None = None) -> bool:
-        """Return True if p <= ``alpha`` (default: the result's), which has exactly that level."""
-        return bool(self.pvalue <= (self.alpha if alpha is None else level(alpha)))
-
-    def critical_value(self, alpha: float | None = None) -> float:
-        """Return the value that the statistic must exceed (by more than ties) to be rejected at ``alpha``.
-
-        Infinity with too few permutations to reject at all; NaN if drawing stopped before the value was known.
-        """
-        alpha = self.alpha if alpha is None else level(alpha)
-        if self.stopped:
-            return float("nan")
-        ordered = np.sort(self.null_distribution)[::-1]
-        # p <= alpha means: at most this many rows, the observed one among them, reach the statistic
-        rows = ordered.size + (not self.exact)
-        allowed = int((np.arange(1, rows + 1) / max(rows, 1) <= alpha).sum())
-        return float(ordered[allowed - (not self.exact)]) if allowed else float("inf")
-
-    def pvalue_interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Return a Clopper-Pearson interval for the p-value that all permutations would give.
-
-        It is Monte Carlo uncertainty only: the p-value is valid for any number of permutations.  The interval is a
-        single point if the null distribution is exact.  Under a stopping rule the limits are slightly conservative.
-        The statistic of an ensemble depends on the permutations drawn, so 95% intervals cover in 91 to 92%.
-        """
-        confidence = 0.95 if confidence == 0.95 else level(confidence, "confidence")
-        if self.exact or self.n_resamples == 0:
-            return self.pvalue, self.pvalue
-        return clopper_pearson(self.exceedances, self.n_resamples, confidence)
-
-    # --- data and setup; see TestData and Setup ------------------------------------------------------
-
     test = property(attrgetter("data.test"))
     n_observations = property(attrgetter("data.n_observations"))
     names = property(attrgetter("data.names"))
@@ -201,11 +138,41 @@ class TestResult(Result):
         """Entry of this test in the table of tests."""
         return kind_of(self.test)
 
-    def estimate_names(self, count: int) -> tuple[str, ...]:
-        """Return a name for each of ``count`` estimates."""
-        return self.kind.estimate_names(count)
+    # --- decisions ----------------------------------------------------------------------------------------------
 
-    # --- the size of the effect ---------------------------------------------------------------------------
+    @property
+    def z(self) -> float:
+        """Distance of the statistic from its mean under permutations, in standard deviations of these."""
+        values = self.null_distribution
+        spread = float(np.std(values, ddof=1)) if values.size > 1 else 0.0
+        return float((self.statistic - values.mean()) / spread) if spread > 0.0 else math.nan
+
+    def critical_value(self, alpha: float | None = None) -> float:
+        """Return the value that the statistic must exceed (by more than ties) to be rejected at ``alpha``.
+
+        Infinity with too few permutations to reject at all; NaN if drawing stopped before the value was known.
+        """
+        alpha = self.alpha if alpha is None else level(alpha)
+        if self.stopped:
+            return math.nan
+        ordered = np.sort(self.null_distribution)[::-1]
+        # p <= alpha means: at most this many rows, the observed one among them, reach the statistic
+        rows = ordered.size + (not self.exact)
+        allowed = int((np.arange(1, rows + 1) / max(rows, 1) <= alpha).sum())
+        return float(ordered[allowed - (not self.exact)]) if allowed else math.inf
+
+    def pvalue_interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Return a Clopper-Pearson interval for the p-value that all permutations would give.
+
+        It is Monte Carlo uncertainty only: the p-value is valid for any number of permutations.  Under a stopping rule
+        the limits are slightly conservative; for an ensemble 95% intervals cover in 91 to 92%.
+        """
+        confidence = level(confidence, "confidence")
+        if self.exact or self.n_resamples == 0:
+            return self.pvalue, self.pvalue
+        return clopper_pearson(self.exceedances, self.n_resamples, confidence)
+
+    # --- the size of the effect ---------------------------------------------------------------------------------
 
     @tiny_is_zero
     def effect(self, *, confidence: float = 0.95, folds: int | None = None, columns: bool = False, rng: Any = 0) -> Any:
@@ -227,19 +194,11 @@ class TestResult(Result):
         TwoSampleEffect, KSampleEffect or DependenceEffect
             ``print(result.effect().summary())`` explains it.
 
-        Raises
-        ------
-        ValueError
-            If there is no scale (joint independence, a statistic of your own), or without the data.
-
         Notes
         -----
         :class:`TwoSampleEffect` and :class:`DependenceEffect` define the estimands.  Intervals respect pairs, groups
-        and blocks; :doc:`/effects` reports their coverage.  If few rows differ from most others, upper limits are too
-        small, and a note says so.
-
-        The distance and the dependence depend on the kernel and its bandwidth: compare data sets with one numeric
-        ``bandwidth``.
+        and blocks; :doc:`/effects` reports their coverage.  The distance and the dependence depend on the kernel and
+        its bandwidth: compare data sets with one numeric ``bandwidth``.
         """
         folds = None if folds is None else count(folds, "folds", minimum=2)
         confidence, generator = level(confidence, "confidence"), as_rng(rng)
@@ -260,53 +219,48 @@ class TestResult(Result):
             raise ValueError(self.context or _NO_DATA)
         return self.context
 
-    # --- shown --------------------------------------------------------------------------------------------
+    # --- shown --------------------------------------------------------------------------------------------------
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the result as the one row of ``table``, without the null distribution."""
+        return [self._row()]
+
+    def _row(self) -> dict[str, Any]:
+        row = {name: plain(getattr(self, name)) for name in _ROW} | {"reject": self.reject()}
+        row["n_observations"] = " + ".join(map(str, self.n_observations))
+        row["bandwidth"] = str(self.bandwidth) if isinstance(self.bandwidth, tuple) else self.bandwidth
+        return {name: str(value) if isinstance(value, list) else value for name, value in row.items()}
 
     def to_dict(self, *, effect: bool | Effect = False) -> dict[str, Any]:
-        """Return plain Python values under the attribute names.
+        """Return plain Python values under the attribute names, ``result`` (name of the class) and ``reject``.
 
-        Besides: ``result`` (name of the class), ``reject``, and with ``effect`` the output of ``self.effect()``, which
-        takes time to compute.  ``estimates`` are given by size (``n``), squared norm (``norm2``) and, if shrunk, by
-        ``shrinkage`` and its unit (``amount``); kernels, estimators and rules by their text.
+        With ``effect`` also the output of ``self.effect()``, which takes time to compute.  ``estimates`` are given by
+        size (``n``), squared norm (``norm2``) and, if shrunk, by ``shrinkage`` and its unit (``amount``).
         """
-        amount = {"amount": getattr(self.estimator, "amount", "amount")}
-        tuned = [{} if e.shrinkage is None else {"shrinkage": plain(e.shrinkage)} | amount for e in self.estimates]
+        estimates: list[dict[str, Any]] = []
+        for estimate in self.estimates:
+            estimates.append({"n": estimate.n, "norm2": estimate.norm2()})
+            if estimate.shrinkage is not None:
+                amount = getattr(self.estimator, "amount", "amount")
+                estimates[-1] |= {"shrinkage": plain(estimate.shrinkage), "amount": amount}
         return {
             "result": type(self).__name__,
             **{name: plain(getattr(self, name)) for name in _KEYS},
             "reject": self.reject(),
             "encodings": [None if encoding is None else encoding.to_dict() for encoding in self.encodings],
-            "estimates": [{"n": e.n, "norm2": e.norm2()} | t for e, t in zip(self.estimates, tuned, strict=True)],
+            "estimates": estimates,
             **({"effect": self._effect(effect).to_dict()} if effect else {}),
             "null_distribution": self.null_distribution.tolist(),
         }
-
-    def to_json(self, path: str | Path | None = None, *, effect: bool | Effect = False, **options: Any) -> str:
-        """Return ``to_dict`` as JSON, also written to ``path`` if given; ``options`` go to :func:`json.dumps`.
-
-        NaN becomes null, an infinite amount of shrinkage the text "inf".
-        """
-        return write_json(self.to_dict(effect=effect), path, **options)
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Rows of ``table``."""
-        return [self.row()]
-
-    def row(self) -> dict[str, Any]:
-        """The result as one row for a table of results, without the null distribution."""
-        row = {name: plain(getattr(self, name)) for name in _ROW} | {"reject": self.reject()}
-        row["n_observations"] = " + ".join(map(str, self.n_observations))
-        row["bandwidth"] = str(self.bandwidth) if isinstance(self.bandwidth, tuple) else self.bandwidth
-        return {name: str(value) if isinstance(value, list) else value for name, value in row.items()}
 
     def summary(self, *, effect: bool | Effect = False) -> Summary:
         """Return setup and result as a table that prints as text and renders as HTML in a notebook.
 
         With ``effect``, the table includes the effect (:meth:`effect`), which takes time to compute.
         """
-        size = self._effect(effect) if effect else None
-        if size is None:
+        if not effect:
             return Summary.of(*self._tables(), notes=self.notes)
+        size = self._effect(effect)
         notes = tuple(dict.fromkeys([*self.notes, *size.remarks]))
         return Summary.of(*self._tables(), size.printed(), lines=size.lines(), notes=notes)
 
@@ -315,49 +269,53 @@ class TestResult(Result):
 
     def _tables(self) -> list[Table]:
         kind, setup = self.kind, self.setup
-        kernels = setup.kernel if isinstance(setup.kernel, tuple) else (setup.kernel,)
-        names = kind.kernel_names(len(kernels)) if len(kernels) > 1 else ("",)
-        names = tuple(f" {name}" if name else "" for name in _own(self.names, names))
-        left = [("Null hypothesis:", kind.null), *([("Method:", self.method)] if self.method else [])]
+        left = [("Null hypothesis:", kind.null), ("Method:", self.method)]
         if setup.estimator is not None:
             left += [("Estimator:", repr(setup.estimator)), ("Tuning:", setup.tuning)]
         if setup.kernel is not None:
-            both = list(zip(names, kernels, strict=True))
-            left += [(f"Kernel{name}:", kernel.label) for name, kernel in both]
-            left += [(f"Bandwidth{name}:", number(getattr(kernel, "bandwidth", None))) for name, kernel in both]
+            kernels = as_tuple(setup.kernel)
+            labels = kind.kernel_names(len(kernels))
+            labels = labels if len(kernels) == 1 else _own_names(self.names, labels)
+            named = [(f" {label}".rstrip(), kernel) for label, kernel in zip(labels, kernels, strict=True)]
+            left += [(f"Kernel{label}:", kernel.label) for label, kernel in named]
+            left += [(f"Bandwidth{label}:", number(bandwidth_of(kernel))) for label, kernel in named]
         left.append((f"No. {kind.unit}:", " + ".join(map(str, self.n_observations))))
-        critical = float("nan") if np.isnan(self.pvalue) else self.critical_value()
+        critical = math.nan if math.isnan(self.pvalue) else self.critical_value()
         right = [
             ("Statistic:", known(self.statistic, ".6g")),
-            *([("Form:", setup.form)] if setup.form else []),
-            ("p-value:", known(self.pvalue)),
-            ("95% Monte Carlo:", self._interval()),
-            (f"Critical ({self.alpha:g}):", "not known" if self.stopped else known(critical, ".6g")),
-            ("Decision:", self._decision()),
-            ("Permutations:", self._drawn()),
-            *([("Design:", self.restriction)] if self.restriction else []),
-            *([("Kernel values:", setup.route)] if setup.route else []),
+            ("Form:", setup.form),
+            *self._decided(),
+            ("Kernel values:", setup.route),
         ]
+        right.insert(4, (f"Critical ({self.alpha:g}):", "not known" if self.stopped else known(critical, ".6g")))
         tables = [side_by_side(kind.title, left, right)]
-        sizes, named = tuple(estimate.n for estimate in self.estimates), any(self.names) and len(self.estimates) > 1
-        if named or any(e.shrinkage is not None for e in self.estimates) or sizes not in ((), self.n_observations):
-            labels = _own(self.names, self.estimate_names(len(self.estimates)))
+        sizes, named_samples = tuple(estimate.n for estimate in self.estimates), any(self.names)
+        shrunk = any(estimate.shrinkage is not None for estimate in self.estimates)
+        if shrunk or (named_samples and len(sizes) > 1) or sizes not in ((), self.n_observations):
+            labels = _own_names(self.names, self._estimate_names())
             rows = [(a, str(e.n), number(e.shrinkage)) for a, e in zip(labels, self.estimates, strict=True)]
             headers = ["", "n", getattr(setup.estimator, "amount", "amount")]
             tables.append(Table(rows, "lr", headers, gap="   "))
         return tables
 
-    def _drawn(self) -> str:
-        if self.stopping is None:
-            return f"{self.n_resamples} ({'all' if self.exact else 'random'})"
-        return f"{self.n_resamples} of {self.n_planned} (random)"
+    def _estimate_names(self) -> tuple[str, ...]:
+        return self.kind.estimate_names(len(self.estimates))
 
-    def _interval(self) -> str:
+    def _decided(self, at: str = "") -> list[tuple[str, str]]:
+        """Return the p-value, the decision ``at`` a level, and the permutations, as summaries show them."""
         low, high = self.pvalue_interval()
-        return "exact" if self.exact else "none" if np.isnan(low) else f"[{low:.4g}, {high:.4g}]"
-
-    def _decision(self) -> str:
-        return "none" if np.isnan(self.pvalue) else "reject" if self.reject() else "do not reject"
+        interval = "exact" if self.exact else "none" if math.isnan(low) else f"[{low:.4g}, {high:.4g}]"
+        decision = "none" if math.isnan(self.pvalue) else "reject" if self.reject() else "do not reject"
+        drawn = f"{self.n_resamples} ({'all' if self.exact else 'random'})"
+        if self.stopping is not None:
+            drawn = f"{self.n_resamples} of {self.n_planned} (random)"
+        return [
+            ("p-value:", known(self.pvalue)),
+            ("95% Monte Carlo:", interval),
+            ("Decision:", f"{decision}{at}"),
+            ("Permutations:", drawn),
+            ("Design:", self.restriction),
+        ]
 
     def plot_null(self, ax: Axes | None = None) -> Axes:
         """Draw the null distribution with the observed statistic and the critical value (matplotlib)."""
@@ -370,17 +328,18 @@ class TestResult(Result):
         return self.plot_null(ax)
 
 
+def _own_names(own: tuple[str | None, ...], plain: tuple[str, ...]) -> tuple[str, ...]:
+    """Return names of samples or variables: from the data if there are as many, else from the kind of test."""
+    if len(own) != len(plain):
+        return plain
+    return tuple(name or other for name, other in zip(own, plain, strict=True))
+
+
 def clopper_pearson(successes: int, trials: int, confidence: float) -> tuple[float, float]:
     """Return limits that cover the probability behind ``successes`` of ``trials`` with at least this confidence.
 
     C. J. Clopper and E. S. Pearson, The use of confidence or fiducial limits illustrated in the case of the binomial,
     Biometrika 26 (1934), 404-413, as quantiles of beta distributions.
-
-    Examples
-    --------
-    >>> low, high = clopper_pearson(5, 100, 0.95)
-    >>> round(low, 4), round(high, 4)
-    (0.0164, 0.1128)
     """
     from scipy.special import betaincinv  # statsmodels has the interval too, and takes a second to import
 
@@ -390,8 +349,44 @@ def clopper_pearson(successes: int, trials: int, confidence: float) -> tuple[flo
     return float(low), float(high)
 
 
-def _own(own: tuple[str | None, ...], plain: tuple[str, ...]) -> tuple[str, ...]:
-    """Return names of samples or variables: from the data if there are as many, else from the kind of test."""
-    if len(own) != len(plain):
-        return plain
-    return tuple(name or other for name, other in zip(own, plain, strict=True))
+# --- results of null distributions ------------------------------------------------------------------------------
+
+
+def make_result(
+    null: Null | None,
+    data: TestData,
+    setup: Setup = Setup(),  # noqa: B008  # frozen
+    *,
+    notes: Callable[[], tuple[str, ...]] = tuple,
+    **fields: Any,
+) -> TestResult:
+    """Make the result of a null distribution; ``None`` if missing values propagate.
+
+    ``notes`` returns those on the data, and is called when they are first read.
+    """
+    kind = kind_of(data.test).load("result")
+    if null is None:
+        return kind(UNKNOWN, data, setup, **fields)  # type: ignore[no-any-return]
+    return kind(null, data, setup, **fields, notes=partial(_notes, null, setup, notes))  # type: ignore[no-any-return]
+
+
+def _notes(null: Null, setup: Setup, notes: Callable[[], tuple[str, ...]]) -> tuple[str, ...]:
+    shrunk = is_shrunk(null, setup)
+    return (*notes(), *rounding_notes([null], shrunk=shrunk), *([note("shrunk-to-zero")] if shrunk else []))
+
+
+def is_shrunk(null: Null, setup: Setup) -> bool:
+    """True if the statistic is 0 because the estimate was shrunk to that."""
+    return null.observed == 0.0 and setup.form == "biased" and not isinstance(setup.estimator, KME)
+
+
+def rounding_notes(nulls: Sequence[Null], *, shrunk: bool = False) -> tuple[str, ...]:
+    """Note on rounding that decides the p-value of one statistic, or of several together.
+
+    A statistic that is constant takes nothing from the others; one that was ``shrunk`` to zero has another note.
+    """
+    drawn = [null for null in nulls if null.values.size]
+    varying = [null for null in drawn if not null.constant]
+    if varying:
+        return (note("rounding"),) if all(null.lost for null in varying) else ()
+    return (note("constant-statistic"),) if drawn and not shrunk else ()

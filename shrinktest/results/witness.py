@@ -10,7 +10,7 @@ import numpy as np
 from shrinktest._check import percent
 from shrinktest._warn import tiny_is_zero
 from shrinktest.permutations.stopping import allowed_rows
-from shrinktest.results.base import TABLE, Result
+from shrinktest.results.base import Result
 from shrinktest.results.printing import Summary, Table
 from shrinktest.results.result import TestResult
 
@@ -46,32 +46,31 @@ class TwoSampleResult(TestResult):
         For samples that were tables, the points are a table with the same columns, or an array if all of these are
         numbers.  Raises ValueError if the data contained missing values or covariates were taken off.
         """
-        first, second = self._means()
+        self._require_estimates()
+        first, second = self.estimates
         points = first.read(self._encoded(points), "points")
         return first.embedding(points) - second.embedding(points)
 
-    def _means(self) -> Any:
+    def _require_estimates(self) -> None:
         if not self.estimates:
             raise ValueError("the data contained missing values, so there is neither a witness function nor an effect")
-        return self.estimates
 
     def _encoded(self, points: Any) -> Any:
         """Return points as the kernel compares them."""
-        self.require_own_columns()
+        self._require_own_columns()
         encoding = self.encodings[0] if self.encodings else None
         return points if encoding is None else encoding.read(points, "points")
 
-    def require_data(self) -> Any:
-        """Return the data and statistics of the test; raises ValueError without them."""
-        self._means()
-        return super().require_data()
-
-    def require_own_columns(self) -> None:
-        """Raise ValueError if kernels compared residuals on covariates, which the user's points do not have."""
+    def _require_own_columns(self) -> None:
         if self.method:
             raise ValueError(
                 "points: with covariates= the witness function is of the residuals; use witness_band() without points"
             )
+
+    def require_data(self) -> Any:
+        """Return the data and statistics of the test; raises ValueError without them."""
+        self._require_estimates()
+        return super().require_data()
 
     @tiny_is_zero
     def witness_band(self, points: Any = None, *, confidence: float = 0.95, studentize: bool = True) -> WitnessBand:
@@ -80,11 +79,9 @@ class TwoSampleResult(TestResult):
         Parameters
         ----------
         points : array_like or table, shape (g, d), or (g, r, d), optional
-            Where; with three dimensions, the average over each group of r points (given as the kernel compares them:
-            in units, and with indicators of categories, if the samples were tables).  They must not depend on which
-            observation is in which sample, see the notes.  By default the distinct observations of both samples, in
-            the order of their columns; of more than 256 as many, evenly spaced in that order, which for one column are
-            quantiles.
+            Where; with three dimensions, the average over each group of r points, given as the kernel compares them.
+            They must not depend on which observation is in which sample.  By default the distinct observations of both
+            samples, at most 256.
         confidence : float, default 0.95
             The chance that the whole function stays within the band if the samples have one distribution.
         studentize : bool, default True
@@ -100,14 +97,12 @@ class TwoSampleResult(TestResult):
         -----
         The functions of the same permutations as in the test, each with its estimates fitted again, are compared by
         their largest height over the points, in units of their root mean square at every point if ``studentize``.  If
-        the function leaves the band anywhere, equality is rejected at level 1 - confidence, exactly.  The points where
-        it does show where the evidence is; they are not proven one by one, because the permutations are made under the
-        hypothesis that there is no difference at all (weak control).  A rule that stopped the test early is not used
-        here.
+        the function leaves the band anywhere, equality is rejected at level 1 - confidence, exactly.  Where it does
+        shows where the evidence is; the points are not proven one by one (weak control).
 
-        All this holds for points that are fixed beforehand, or taken from the pooled sample without regard to the
-        labels, as the default points and the points of ``plot_witness`` are.  At points that depend on the labels, such
-        as the mean of X, the function may leave the band twice as often as stated.
+        This holds for points that are fixed beforehand or taken from the pooled sample without regard to the labels, as
+        the default points are.  At points that depend on the labels, such as the mean of X, the function may leave the
+        band twice as often as stated.
 
         Examples
         --------
@@ -115,8 +110,7 @@ class TwoSampleResult(TestResult):
         >>> from shrinktest import two_sample_test
         >>> rng = np.random.default_rng(0)
         >>> result = two_sample_test(rng.normal(size=60), rng.normal(1.0, 1.0, size=60), rng=0)
-        >>> band = result.witness_band([-2.0, -1.0, 0.5, 2.0, 3.0])
-        >>> band.outside
+        >>> result.witness_band([-2.0, -1.0, 0.5, 2.0, 3.0]).outside
         array([ True,  True, False,  True,  True])
         >>> result.witness_band()  # at all observations
         WitnessBand(120 points, 86 outside the 95% band)
@@ -139,10 +133,10 @@ class TwoSampleResult(TestResult):
             "median" holds the other columns at the medians of all observations, and categories at the most frequent
             level, "marginal" averages over their values (the partial dependence of J. H. Friedman, Annals of Statistics
             29 (2001), 1189-1232); ``confidence``, ``studentize`` as in :meth:`witness_band`; ``grid``: points along
-            each coordinate; ``names`` of all columns.
+            each coordinate.
         """
         self.require_data()
-        self.require_own_columns()
+        self._require_own_columns()
         from shrinktest.plots.witness import plot_witness
 
         return plot_witness(self, ax, **options)
@@ -166,13 +160,11 @@ class TwoSampleResult(TestResult):
 
         Notes
         -----
-        The drop is the statistic of the data minus the statistic of data in which the values of the coordinate have
-        been exchanged among all observations of both samples: the permutation importance of L. Breiman, Random forests,
-        Machine Learning 45 (2001), 5-32.  The bandwidth stays, and so do the coordinates of a kernel that the test
-        approximated (``gram="rff"`` or "nystrom"); estimators are fitted again, and kernels of the pooled sample such
-        as `Whitened` take the changed observations for it.  Shares do not add up to 1, because what two coordinates
-        show together counts for both; they are NaN if the statistic is not above zero.  If a coordinate does not
-        differ, its drop may be below zero by chance.
+        The drop is the statistic minus its value after the values of the coordinate have been exchanged among all
+        observations of both samples: the permutation importance of L. Breiman, Random forests, Machine Learning 45
+        (2001), 5-32.  The bandwidth stays, and so do the coordinates of a kernel that the test approximated; estimators
+        are fitted again.  Shares do not add up to 1, because what two coordinates show together counts for both; they
+        are NaN if the statistic is not above zero.
         """
         table: pd.DataFrame = self.require_data().contributions(n_repeats=n_repeats, rng=rng)
         return table
@@ -193,22 +185,10 @@ class WitnessBand(Result):
         Under equal distributions the whole function stays within the band with at least this probability.
     pvalue : float
         p-value of the test that rejects when the function leaves its band anywhere.
-    n_resamples, exact
-        Number of permutations from which the band was computed, and whether these are all.
-    studentized : bool
-        Whether the band follows the spread of the function over the permutations, or has one width.
+    n_resamples, exact, studentized
+        As in the test, and as given to :meth:`TwoSampleResult.witness_band`.
     notes : tuple of str
         Of a combined test, which member the function is of.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from shrinktest import two_sample_test
-    >>> rng = np.random.default_rng(0)
-    >>> result = two_sample_test(rng.normal(size=40), rng.normal(2.0, 1.0, size=40), rng=0)
-    >>> band = result.witness_band([-1.0, 3.0])
-    >>> np.sign(band.values).tolist(), (abs(band.values) > band.half_width).tolist()
-    ([1.0, -1.0], [True, True])
     """
 
     points: np.ndarray
@@ -220,8 +200,6 @@ class WitnessBand(Result):
     exact: bool
     studentized: bool
     notes: tuple[str, ...] = ()
-
-    table = TABLE
 
     @classmethod
     def of(
@@ -249,13 +227,14 @@ class WitnessBand(Result):
         """Return where the function leaves the band, one boolean per point."""
         return np.abs(self.values) > self.half_width
 
-    def rows(self) -> list[dict[str, Any]]:
-        """Return the rows of ``table``: coordinates, witness, lower, upper and outside at every point."""
-        names = [*(f"x{j}" for j in range(self.points.shape[1])), "witness", "lower", "upper", "outside"]
-        columns = [*self.points.T, self.values, -self.half_width, self.half_width, self.outside]
-        return [
-            dict(zip(names, row, strict=True)) for row in zip(*(column.tolist() for column in columns), strict=True)
-        ]
+    @property
+    def table(self) -> pd.DataFrame:
+        """Coordinates, witness, lower, upper and outside at every point (pandas)."""
+        import pandas as pd
+
+        coordinates = pd.DataFrame(self.points, columns=[f"x{j}" for j in range(self.points.shape[1])])
+        lower, upper = -self.half_width, self.half_width
+        return coordinates.assign(witness=self.values, lower=lower, upper=upper, outside=self.outside)
 
     def summary(self) -> Summary:
         """Return the function and its band at every point."""

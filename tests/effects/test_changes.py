@@ -10,10 +10,8 @@ import pytest
 
 import naive_comparison as naive
 from shrinktest.data.observed import pooled_tables
-from shrinktest.effects.columns import changes, missing_change
-from shrinktest.effects.shares import Units
-from shrinktest.results.column_effects import MEDIAN, MISSING, POSITION, SHARE, SPREAD, Change
-from shrinktest.results.distribution import Distribution, shares
+from shrinktest.effects.columns import Units, changes, missing_change
+from shrinktest.results.columns import MEDIAN, MISSING, POSITION, SHARE, SPREAD, Change, distribution, shares
 
 RNG = np.random.default_rng(0)
 
@@ -87,7 +85,7 @@ def test_a_column_without_values_on_one_side_has_only_missing_values_to_tell(gon
     a, b = columns(RNG.normal(size=12), gone)
     assert changes(a, b, Units.rows((12, 12)), 0.95) == ()
     assert missing_change(a, b, Units.rows((12, 12)), 0.95).estimate == 1.0
-    assert np.isnan(Distribution.of(a, b).second).all()
+    assert np.isnan(distribution(a, b).second).all()
 
 
 def test_what_is_clear_and_how_strong():
@@ -100,29 +98,29 @@ def test_what_is_clear_and_how_strong():
 
 def test_histograms_count_every_value():
     x, y = RNG.normal(size=200), np.append(RNG.normal(size=99), 1e6)
-    found = Distribution.of(*columns(x, y))
+    found = distribution(*columns(x, y))
     assert found.clipped and found.first.sum() == pytest.approx(1.0) and found.second.sum() == pytest.approx(1.0)
     assert found.edges[-1] < 50.0 and found.second[-1] >= 0.01
-    inside = Distribution.of(*columns(x, x))
+    inside = distribution(*columns(x, x))
     assert not inside.clipped and np.array_equal(inside.first, inside.second)
     assert (inside.first * 200).round() == pytest.approx(np.histogram(x, inside.edges)[0])
 
 
 def test_whole_numbers_have_a_bin_each_and_one_value_has_one():
-    found = Distribution.of(*columns([1, 2, 2, 4], [4, 4, 4, 4]))
+    found = distribution(*columns([1, 2, 2, 4], [4, 4, 4, 4]))
     assert found.edges.tolist() == [0.5, 1.5, 2.5, 3.5, 4.5] and found.first.tolist() == [0.25, 0.5, 0.0, 0.25]
-    one = Distribution.of(*columns([3.0, 3.0], [3.0, 3.0]))
+    one = distribution(*columns([3.0, 3.0], [3.0, 3.0]))
     assert one.first.tolist() == [1.0] and one.edges.tolist() == [2.5, 3.5]
 
 
 @pytest.mark.parametrize("values", [[0.1, 0.2, 0.3, 0.4], [0.0, 1000.0, 2000.0], np.linspace(0.0, 3.0, 50)])
 def test_other_numbers_have_bins_as_wide_as_their_range_asks_for(values):
-    found = Distribution.of(*columns(values, values))
+    found = distribution(*columns(values, values))
     assert 8 <= len(found.first) <= 40 and (found.edges[0], found.edges[-1]) == (min(values), max(values))
 
 
 def test_many_categories_are_put_together():
     x = [f"c{i % 20:02d}" for i in range(100)]
-    found = Distribution.of(*columns(x, x))
+    found = distribution(*columns(x, x))
     assert len(found.labels) == 9 and found.labels[-1] == "12 others"
     assert found.first.sum() == pytest.approx(1.0) and found.first[-1] == pytest.approx(0.6)

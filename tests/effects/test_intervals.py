@@ -9,8 +9,7 @@ import pytest
 from statsmodels.stats.proportion import confint_proportions_2indep
 
 import naive_comparison as naive
-from shrinktest.effects.columns import larger, ratio_of_widths
-from shrinktest.effects.shares import Units, difference_of_shares
+from shrinktest.effects.columns import Units, difference_of_shares, larger, ratio_of_widths
 
 RNG = np.random.default_rng(3)
 X, Y = RNG.gamma(2.0, 1.5, size=14), RNG.gamma(2.5, 2.0, size=11)
@@ -72,7 +71,7 @@ def test_shares_of_pairs_have_newcombes_interval(seed):
     rng = np.random.default_rng(seed)
     x = rng.random(30) < 0.4
     y = np.where(rng.random(30) < 0.6, x, rng.random(30) < 0.6)
-    found = difference_of_shares(np.concatenate([x, y]), Units.pairs((30, 30)), 0.95)
+    found = difference_of_shares(np.concatenate([x, y]), Units.rows((30, 30), paired=True), 0.95)
     assert found == pytest.approx(naive.paired_shares(x.astype(int), y.astype(int), 0.95), abs=1e-12)
 
 
@@ -117,7 +116,9 @@ def test_intervals_of_pairs_and_groups_cover_where_those_of_rows_do_not():
     for _ in range(trials):
         shared = rng.normal(size=20)
         x, y = (shared + 0.3 * rng.normal(size=20) for _ in range(2))
-        paired, free = (larger(x, y, units, 0.95) for units in (Units.pairs((20, 20)), Units.rows((20, 20))))
+        paired, free = (
+            larger(x, y, units, 0.95) for units in (Units.rows((20, 20), paired=True), Units.rows((20, 20)))
+        )
         hits[0] += paired[1] <= 0.5 <= paired[2]
         lengths += paired[2] - paired[1], free[2] - free[1]
         x, y = np.split(np.repeat(rng.normal(size=40), 5) + 0.3 * rng.normal(size=200), 2)

@@ -9,7 +9,7 @@ from matplotlib.colors import to_hex
 from shrinktest.permutations.null import Null
 from shrinktest.plots.axes import ORANGE
 from shrinktest.results.base import TestData
-from shrinktest.results.conclude import make_result
+from shrinktest.results.result import make_result
 
 VALUES = np.random.default_rng(0).normal(size=199)
 

@@ -151,9 +151,7 @@ def test_every_curve_of_a_power_study_looks_different():
     assert all(float(tick) == round(tick) for tick in ax.get_xticks())
 
 
-def test_letters_that_the_font_lacks_are_told_of_once(tmp_path):
+def test_letters_that_the_font_lacks_give_no_warning(tmp_path):
     result = two_sample_test(X, Y, names=("对照组", "新 $x$"), **FEW)
-    with pytest.warns(UserWarning) as said:
-        save(result.plot_witness, str(tmp_path / "picture.png"))
-    (only,) = said
-    assert "picture.png: the font lacks 4 letters of the names" in str(only.message)
+    save(result.plot_witness, str(tmp_path / "picture.png"))
+    assert (tmp_path / "picture.png").exists()

@@ -24,7 +24,7 @@ from shrinktest import (
     two_sample_test_columns,
 )
 from shrinktest.estimators import ESTIMATORS
-from shrinktest.results.change import RowTimes
+from shrinktest.results.change import between_times, shown_times
 from shrinktest.results.printing import Table
 
 RNG = np.random.default_rng(5)
@@ -61,10 +61,7 @@ def test_the_summary_has_all_that_matters():
     for label, estimate in zip(("X ", "Y "), result.estimates, strict=True):
         row = next(line for line in text.splitlines() if line.startswith(label))
         assert row.split()[1:] == [str(len(estimate.points)), f"{estimate.shrinkage:.4g}"]
-    html, latex = result.summary().as_html(), result.summary().as_latex()
-    assert html.count("<table") == 2 == latex.count(r"\begin{tabular}") and "Null hypothesis:,equal" in (
-        result.summary().as_csv()
-    )
+    assert result.summary().as_html().count("<table") == 2
 
 
 def test_the_summary_of_special_cases():
@@ -105,9 +102,10 @@ def test_tables_are_aligned_by_what_terminals_show():
 
 def test_changes_are_printed_with_their_times():
     result = change_point_test(SERIES, times=np.arange(40) / 7.0, **FEW)
-    assert result.named(20) == "2.8571" and "(2.8571)" in result.summary()
-    assert [RowTimes([99e3, 1e5, 2e6]).text(row) for row in range(3)] == ["99000", "100000", "2000000"]
-    assert RowTimes([0.5, 100000.5]).between((0, 1)) == "0.5 to 100000.5"
+    assert "(2.86)" in result.summary()
+    assert shown_times([99e3, 1e5, 2e6]) == ["99000", "100000", "2000000"]
+    assert between_times(shown_times([0.5, 100000.5]), (0, 1)) == "0.5 to 100000.5"
+    assert between_times(["Monday", "Tuesday"], (1, 2)) == "Tuesday to behind the last"
     assert "\nrow when p-value adjusted\n" in change_points(SERIES, confidence=None, **FEW).summary()
 
 

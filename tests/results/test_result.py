@@ -22,7 +22,7 @@ from shrinktest import SKMSE, Gaussian, independence_test, k_sample_test, two_sa
 from shrinktest.estimators import ESTIMATORS
 from shrinktest.permutations.null import Null
 from shrinktest.results.base import Setup, TestData
-from shrinktest.results.conclude import make_result
+from shrinktest.results.result import make_result
 
 RNG = np.random.default_rng(5)
 X, Y = RNG.normal(size=(10, 2)), RNG.normal((0.9, 0.0), size=(8, 2))

@@ -1,4 +1,4 @@
-"""Effects of one column: how it differs between two tables, in numbers and in words."""
+"""One column in two tables: its distributions, and how they differ in numbers and in words."""
 
 from __future__ import annotations
 
@@ -8,17 +8,20 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest.data.column import Column
 from shrinktest.results.effect import shown_shares
 from shrinktest.units import CONSTANT
 
 #: What may change.
 MEDIAN, POSITION, SPREAD, SHARE, MISSING = "median", "position", "spread", "share", "missing"
 
-_LEVELS = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 _SHOWN = 3  # effects of a column in words
 _DIGITS, _MOST_DIGITS = 3, 15  # of numbers, and of two that would look alike with fewer
 _POWERS = 1e12  # numbers from which powers of ten are written
 _UNITS = {"date": " days", "duration": " days", "time": " hours"}
+_BARS = 8  # categories that a picture shows; the rest is put together
+_BINS = (8, 40)
+_FAR = 4.0  # times the distance of the quartiles beyond them, from where values are counted in the outermost bins
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,11 @@ class ColumnEffects:
         return self.untested == CONSTANT
 
     @property
+    def strength(self) -> float:
+        """Largest strength of its changes."""
+        return max((change.strength for change in self.changes), default=0.0)
+
+    @property
     def shown(self) -> tuple[Change, ...]:
         """The changes to show, strongest first: those that are clear if the column changed, else the strongest."""
         changes = sorted(self.changes, key=lambda change: -change.strength)
@@ -143,24 +151,6 @@ class ColumnEffects:
         return pd.Timedelta(np.timedelta64(seconds, "s"))
 
 
-def shown_pvalue(pvalue: float) -> str:
-    """Return a p-value as papers print it, with more digits if rounding would bring it down to a usual level.
-
-    Examples
-    --------
-    >>> shown_pvalue(0.001), shown_pvalue(0.0423), shown_pvalue(0.3), shown_pvalue(1e-05), shown_pvalue(0.0502)
-    ('.001', '.042', '.30', '1e-05', '.0502')
-    """
-    if math.isnan(pvalue):
-        return "not computed"
-    text = f"{pvalue:.2f}" if pvalue >= 0.1 else f"{pvalue:.2g}"
-    for digits in range(3, 7):
-        if float(text) not in _LEVELS or pvalue <= float(text):
-            break
-        text = f"{pvalue:.{digits}g}"
-    return text.removeprefix("0")
-
-
 def _number(number: float, digits: int, powers: bool) -> str:
     """Return a number without powers of ten, unless it is very large."""
     if 1000.0 <= abs(number) < _POWERS and not powers:
@@ -171,3 +161,66 @@ def _number(number: float, digits: int, powers: bool) -> str:
 def _time_of_day(hours: float) -> str:
     minutes = round(hours * 60.0) % 1440
     return f"{minutes // 60:02d}:{minutes % 60:02d}"
+
+
+# --- distributions ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Distribution:
+    """Shares of the values of a column in two tables, counted in bins or by category."""
+
+    kind: str  # of the column
+    # (k,): shares in every bin, or of every category; NaN where a table has no values
+    first: np.ndarray
+    second: np.ndarray
+    # (k + 1,): of the bins; dates in days since 1970, durations in days, times of day in hours
+    edges: np.ndarray | None = None
+    labels: tuple[str, ...] = ()  # the categories
+    clipped: bool = False  # True if the outermost bins count values beyond them, too
+
+
+def distribution(first: Column, second: Column) -> Distribution:
+    """Return the distribution of a column with the same levels in both tables."""
+    if first.levels:
+        rows = shares(first, second)
+        if first.kind == "category":
+            rows.sort(key=lambda row: -np.nansum(row[1:]))
+        if len(rows) > _BARS + 1:
+            rest = np.array([row[1:] for row in rows[_BARS:]]).sum(axis=0)
+            rows = [*rows[:_BARS], (f"{len(rows) - _BARS} others", float(rest[0]), float(rest[1]))]
+        numbers = np.array([row[1:] for row in rows]).reshape(-1, 2)
+        return Distribution(first.kind, numbers[:, 0], numbers[:, 1], labels=tuple(row[0] for row in rows))
+    values = [numbers[~np.isnan(numbers)] for numbers in (first.numbers(), second.numbers())]
+    edges, clipped = _edges(np.concatenate(values))
+    counts = [np.histogram(np.clip(sample, edges[0], edges[-1]), edges)[0] for sample in values]
+    with np.errstate(invalid="ignore"):
+        before, after = (count / count.sum() for count in counts)
+    return Distribution(first.kind, before, after, edges, clipped=clipped)
+
+
+def _edges(values: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Return edges of bins for the values of both tables, and whether some values are beyond them."""
+    if not len(values):
+        return np.array([0.0, 1.0]), False
+    low, high = float(values.min()), float(values.max())
+    if low == high:
+        return np.array([low - 0.5, high + 0.5]), False
+    if high - low < _BINS[1] and (values == np.floor(values)).all():
+        return np.arange(low - 0.5, high + 1.0), False
+    lower, upper = np.quantile(values, (0.25, 0.75))
+    reach = _FAR * float(upper - lower)
+    start, stop = (max(low, lower - reach), min(high, upper + reach)) if reach > 0.0 else (low, high)
+    width = 2.0 * float(upper - lower) / len(values) ** (1.0 / 3.0)  # Freedman and Diaconis, for both tables together
+    bins = int(np.clip(np.ceil((stop - start) / width) if width > 0.0 else 0, *_BINS))
+    return np.linspace(start, stop, bins + 1), low < start or high > stop
+
+
+def shares(first: Column, second: Column) -> list[tuple[str, float, float]]:
+    """Return the share of every category that occurs among the values, in both tables."""
+    present = [column.values[column.values >= 0] for column in (first, second)]
+    parts = [
+        [float((values == i).mean()) if len(values) else math.nan for values in present]
+        for i in range(len(first.levels))
+    ]
+    return [(level, a, b) for level, (a, b) in zip(first.levels, parts, strict=True) if a > 0.0 or b > 0.0]

@@ -1,0 +1,372 @@
+"""Results of several tests on shared permutations: combined into one, or adjusted for their number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shrinktest._check import choice, counted, level
+from shrinktest.notes import has_code, note
+from shrinktest.permutations.multiplicity import factor_of, scores, step_down, too_few
+from shrinktest.permutations.null import Null
+from shrinktest.results.base import Result, Setup, TestData, as_tuple, bandwidth_of
+from shrinktest.results.info import kind_of
+from shrinktest.results.printing import Summary, Table, number, side_by_side
+from shrinktest.results.result import TestResult
+from shrinktest.results.witness import WitnessBand
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from shrinktest.results.effect import Effect
+
+WESTFALL_YOUNG = "westfall-young"
+#: How p-values are adjusted: on the shared permutations, or by a method of statsmodels' ``multipletests``.
+METHODS = (
+    *(WESTFALL_YOUNG, "bonferroni", "sidak", "holm-sidak", "holm", "simes-hochberg", "hommel"),
+    *("fdr_bh", "fdr_by", "fdr_tsbh", "fdr_tsbky"),
+)
+_TWO_STAGE = ("fdr_tsbh", "fdr_tsbky")  # what they adjust depends on the level
+_SHOWN = 30  # tests that a summary lists
+_MEMBER = (
+    *("estimator", "kernel", "bandwidth", "form", "tuning", "route", "statistic", "pvalue", "tolerance", "notes"),
+    "estimates",
+)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class AggregateResult(TestResult):
+    """Result of a test that combines several estimators, kernels or bandwidths: a :class:`TestResult` with members.
+
+    The witness function, its band and picture, and the contributions belong to the deciding member, ``best``.
+
+    Attributes
+    ----------
+    null : Null
+        ``statistic`` is minus the decimal logarithm of the smallest weighted p-value among the members, the p-values of
+        gamma distributions with the moments of their statistics, or of fewer than a hundred permutations by ranks.
+        ``pvalue`` is exact: the statistic is ranked among its values in all permutations.
+    setup : Setup
+        ``estimator`` is the `Ensemble` of members with the kernels as they were asked for; kernels and bandwidths
+        are tuples with an entry for each member; other values are joined by "/" if they differ.
+    members : tuple of TestResult
+        Results of the members on the same permutations; their p-values are not adjusted.
+    adjusted : ndarray, shape (k,)
+        p-values of the members, adjusted for their number (Westfall and Young); the smallest is ``pvalue``.
+    decided : int
+        Index of the member with the smallest weighted p-value.
+    data, alpha, estimates, rng, notes, context
+        As in a :class:`TestResult`; only members have ``estimates``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shrinktest import two_sample_test
+    >>> rng = np.random.default_rng(1)
+    >>> X, Y = rng.normal(size=(30, 5)), 1.5 * rng.normal(size=(30, 5))
+    >>> result = two_sample_test(X, Y, estimator=["kme", "fkmse"], bandwidth=["median", "0.5 * median"], rng=0)
+    >>> result.table[["estimator", "bandwidth", "pvalue", "adjusted"]].round(3)
+      estimator  bandwidth  pvalue  adjusted
+    0     KME()      3.339   0.007     0.007
+    1   FKMSE()      3.339   0.006     0.006
+    2     KME()      1.670   0.001     0.001
+    3   FKMSE()      1.670   0.001     0.001
+    """
+
+    members: tuple[TestResult, ...]
+    adjusted: np.ndarray
+    decided: int = 0
+
+    def __repr__(self) -> str:
+        # not with the p-value of the member that decided, which is not the answer
+        member = "" if math.isnan(self.pvalue) else f", decided by member {self.decided}: {self._decider()}"
+        return f"{type(self).__name__}(pvalue={self.pvalue:.6g}, {len(self.members)} members{member})"
+
+    def _decider(self) -> str:
+        member = self.members[self.decided]
+        return f"{member.estimator!r}, {' x '.join(kernel.label for kernel in as_tuple(member.kernel))}"
+
+    @property
+    def best(self) -> TestResult:
+        """The member with the smallest weighted p-value: the one that decided."""
+        member, context = self.members[self.decided], self.context
+        return replace(member, context=context.only(self.decided) if hasattr(context, "only") else context)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the rows of ``table``, one per member: estimator, kernel, bandwidth, form, statistic, pvalue, ...
+
+        Independence tests have ``kernel_x``, ``kernel_y``, ``bandwidth_x`` and ``bandwidth_y``.
+        """
+        rows = []
+        for member, adjusted, spec in zip(self.members, self.adjusted.tolist(), self.estimator.members, strict=True):
+            kernels = as_tuple(member.kernel)
+            labels = [f"_{label.lower()}" if label else "" for label in self.kind.kernel_names(len(kernels))]
+            row = {"estimator": repr(member.estimator)}
+            row |= {f"kernel{label}": kernel.label for label, kernel in zip(labels, kernels, strict=True)}
+            row |= {f"bandwidth{label}": bandwidth_of(kernel) for label, kernel in zip(labels, kernels, strict=True)}
+            row |= {name: getattr(member, name) for name in ("form", "statistic", "pvalue")}
+            rows.append(row | {"adjusted": adjusted, "weight": spec.weight})
+        return rows
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row for a table of results (pandas); ``table`` has one for every member."""
+        import pandas as pd
+
+        return pd.DataFrame([self._row()])
+
+    def to_dict(self, *, effect: bool | Effect = False) -> dict[str, Any]:
+        """Return plain Python values, as of a `TestResult`, with ``decided`` and a dictionary for each member."""
+        members = []
+        for member, row in zip(self.members, self.rows(), strict=True):
+            values = member.to_dict()
+            members.append({name: values[name] for name in _MEMBER} | {n: row[n] for n in ("adjusted", "weight")})
+        return super().to_dict(effect=effect) | {"decided": self.decided, "members": members}
+
+    def _tables(self) -> list[Table]:
+        left = [
+            ("Null hypothesis:", self.kind.null),
+            ("Members:", str(len(self.members))),
+            (f"No. {self.kind.unit}:", " + ".join(map(str, self.n_observations))),
+            ("Form:", self.form),
+            ("Method:", self.method),
+        ]
+        lines = []
+        for i, row in enumerate(self.rows()):
+            numbers = [number(row[name]) for name in ("statistic", "pvalue", "adjusted", "weight")]
+            mark = "decided" if i == self.decided and not math.isnan(self.pvalue) else ""
+            lines.append((row["estimator"], _kernels(self.members[i]), *numbers, mark))
+        headers = ["", "kernel", "statistic", "p-value", "adjusted", "weight", ""]
+        members = Table(lines, "llrrrrl", headers, gap="   ")
+        return [side_by_side(f"{self.kind.title}, combined", left, self._decided(f" ({self.alpha:g})")), members]
+
+    def witness(self, points: Any) -> np.ndarray:
+        """Return the witness function of the member that decided; see :meth:`TwoSampleResult.witness`."""
+        return np.asarray(self.best.witness(points))
+
+    def witness_band(self, points: Any = None, **options: Any) -> WitnessBand:
+        """Return the witness function of the member that decided; see :meth:`TwoSampleResult.witness_band`.
+
+        A note names the member.  The data chose it, which the band does not allow for.
+        """
+        band: WitnessBand = self.best.witness_band(points, **options)
+        return replace(band, notes=(*band.notes, note("witness-of-member", member=self._decider())))
+
+    def plot_witness(self, ax: Axes | None = None, **options: Any) -> Axes:
+        """Draw the witness function of the member that decided; see :meth:`TwoSampleResult.plot_witness`."""
+        return self.best.plot_witness(ax, member=self._decider(), **options)
+
+    def contributions(self, **options: Any) -> pd.DataFrame:
+        """Return the contributions of columns to the member that decided; ``attrs["member"]`` names it."""
+        table: pd.DataFrame = self.best.contributions(**options)
+        table.attrs["member"] = self._decider()
+        return table
+
+    def plot_null(self, ax: Axes | None = None) -> Axes:
+        """Draw the combined statistic over the permutations, with the observed and the critical value (matplotlib)."""
+        ax = super().plot_null(ax)
+        ax.set_xlabel("-log10 of the smallest weighted p-value")
+        ax.set_title(f"{self.test} test, {len(self.members)} statistics combined")
+        return ax
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the p-values of the members, raw and adjusted, and of the combined test (matplotlib)."""
+        from shrinktest.plots.pvalues import plot_members
+
+        labels = [f"{member.estimator!r}, {_kernels(member)}" for member in self.members]
+        return plot_members(self, ax, labels)
+
+
+def _kernels(member: TestResult) -> str:
+    """Return the kernels of a member with their bandwidths."""
+    return " x ".join(f"{kernel.label} {number(bandwidth_of(kernel))}" for kernel in as_tuple(member.kernel))
+
+
+def _each_null(name: str, doc: str) -> property:
+    return property(lambda self: np.array([getattr(null, name) for null in self.nulls.values()]), doc=doc)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MultipleTestsResult(Result):
+    """Result of several tests on shared permutations, with p-values adjusted for their number.
+
+    Attributes
+    ----------
+    nulls : mapping of tuple to Null
+        Statistic and null distribution of every test, by the names of what it is about.  ``labels`` are these names;
+        ``statistics``, ``pvalues`` and ``tolerances`` are arrays (k,); ``null_distributions`` has shape
+        (n_resamples, k).
+    keys : tuple of str
+        What the names are of: ``("column",)``, ``("x", "y")`` or ``("lag",)``.
+    method : str
+        "westfall-young" or a method of statsmodels' ``multipletests``.
+    alpha : float
+        Level at which ``reject``, ``table`` and ``summary`` decide.
+    data : TestData
+        ``test``, ``n_observations``, and ``restriction``, as in a :class:`TestResult`.
+    setup : Setup
+        ``estimator``, ``form`` and ``tuning``; statistics of an `Ensemble` are minus the decimal logarithms of the
+        smallest weighted p-values.
+    untested : dict
+        Why tests were not made, by their names.
+    rng, notes
+        As in a :class:`TestResult`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shrinktest import two_sample_test_columns
+    >>> rng = np.random.default_rng(0)
+    >>> result = two_sample_test_columns(rng.normal(size=(30, 3)), rng.normal([0, 2, 0], size=(30, 3)), rng=0)
+    >>> len(result), result.reject().tolist()
+    (3, [False, True, False])
+    """
+
+    nulls: Mapping[tuple[Any, ...], Null]
+    keys: tuple[str, ...]
+    method: str
+    alpha: float
+    data: TestData
+    setup: Setup
+    rng: dict[str, Any]
+    untested: Mapping[tuple[Any, ...], str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    test = property(attrgetter("data.test"))
+    n_observations = property(attrgetter("data.n_observations"))
+    restriction = property(attrgetter("data.restriction"))
+    estimator = property(attrgetter("setup.estimator"))
+    form = property(attrgetter("setup.form"))
+    tuning = property(attrgetter("setup.tuning"))
+    statistics = _each_null("observed", "Statistics, shape (k,).")
+    pvalues = _each_null("pvalue", "p-values of the single tests, shape (k,), not adjusted.")
+    tolerances = _each_null("tolerance", "How far below a statistic a value still counts as equal to it, shape (k,).")
+    n_resamples = property(lambda self: next(iter(self.nulls.values())).values.size, doc="Number of permutations.")
+    exact = property(lambda self: next(iter(self.nulls.values())).exact, doc="True if permutations were enumerated.")
+
+    def __len__(self) -> int:
+        return len(self.nulls)
+
+    def __repr__(self) -> str:
+        return (
+            f"MultipleTestsResult({len(self)} {self.test} tests, method={self.method!r}, "
+            f"{int(self.reject().sum())} rejected at {self.alpha:g})"
+        )
+
+    @property
+    def labels(self) -> tuple[tuple[Any, ...], ...]:
+        """Names of the tests, in order."""
+        return tuple(self.nulls)
+
+    @property
+    def null_distributions(self) -> np.ndarray:
+        """Statistics over the permutations, shape (n_resamples, k)."""
+        return np.stack([null.values for null in self.nulls.values()], axis=1)
+
+    @cached_property
+    def adjusted(self) -> np.ndarray:
+        """p-values adjusted by ``method``, shape (k,); for "fdr_tsbh" and "fdr_tsbky" at the level ``alpha``."""
+        return self._adjusted(self.method, self.alpha)
+
+    def _adjusted(self, method: str, alpha: float) -> np.ndarray:
+        if np.isnan(self.pvalues).any():  # n_resamples=0
+            return np.full(len(self), np.nan)
+        if method == WESTFALL_YOUNG:
+            values = self.null_distributions
+            return step_down(scores(values if self.exact else np.vstack([self.statistics, values]), self.tolerances))
+        from statsmodels.stats.multitest import multipletests
+
+        return np.asarray(multipletests(self.pvalues, alpha=alpha, method=method)[1], dtype=np.float64)
+
+    @property
+    def pvalue(self) -> float:
+        """p-value of the hypothesis that all null hypotheses are true: the smallest adjusted p-value.
+
+        Under "fdr_tsbh" and "fdr_tsbky", whose adjustment depends on the level, it is that of "fdr_bh" (Simes' test).
+        """
+        adjusted = self._adjusted("fdr_bh", self.alpha) if self.method in _TWO_STAGE else self.adjusted
+        return float(adjusted.min())
+
+    def reject(self, alpha: float | None = None) -> np.ndarray:
+        """Return which tests reject, shape (k,): adjusted p <= alpha (default: the result's)."""
+        at = self.alpha if alpha is None else level(alpha)
+        adjusted = self._adjusted(self.method, at) if self.method in _TWO_STAGE else self.adjusted
+        return np.asarray(adjusted <= at)
+
+    def with_method(self, method: str) -> MultipleTestsResult:
+        """Return the same tests, adjusted by another method."""
+        choice(method, METHODS, "method")
+        notes = tuple(text for text in self.notes if not has_code(text, "too-few-permutations"))
+        adjusted = replace(self, method=method, notes=notes)
+        return replace(adjusted, notes=(*notes, *adjusted._too_few()))
+
+    def _too_few(self) -> tuple[str, ...]:
+        """Note that the permutations are too few to reject by this method."""
+        rows, tests = self.n_resamples + (not self.exact), len(self)
+        problem = too_few(rows, self.alpha, factor_of(self.method, tests, rows), exact=self.exact)
+        least = 1.0 / max(rows, 1)
+        smallest = int((self.pvalues <= least * (1.0 + 1e-9)).sum())
+        enough = self.method == WESTFALL_YOUNG or self.exact or not smallest or least > self.alpha
+        if not problem and not enough and not self.reject().any():
+            problem = (
+                f"{counted(smallest, 'p-value')} of {tests} {'is' if smallest == 1 else 'are'} as small as {rows - 1} "
+                f"permutations allow ({least:.3g}), and none rejects once adjusted for {tests} tests: more "
+                "permutations (n_resamples=) may reject"
+            )
+        return (note("too-few-permutations", problem=f"{problem[0].upper()}{problem[1:]}"),) if problem else ()
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return rows of ``table``, one per test: its name, statistic, pvalue, adjusted, reject, reason.
+
+        Tests that were not made come last, with NaN for numbers and the reason; it is empty for the others.
+        """
+        columns = (self.statistics.tolist(), self.pvalues.tolist(), self.adjusted.tolist(), self.reject().tolist())
+        tested = ((*label, *entries, "") for label, *entries in zip(self.labels, *columns, strict=True))
+        others = ((*label, math.nan, math.nan, math.nan, False, reason) for label, reason in self.untested.items())
+        names = (*self.keys, "statistic", "pvalue", "adjusted", "reject", "reason")
+        return [dict(zip(names, row, strict=True)) for row in (*tested, *others)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values under the attribute names, without the null distributions; ``tests`` are rows."""
+        names = ("pvalue", "method", "alpha", "n_resamples", "exact", "estimator", "n_observations", "form", "tuning")
+        return self._plain("test", *names, "restriction", "notes", "rng") | {"tests": self.rows()}
+
+    def summary(self) -> Summary:
+        """Return what was done, and the tests, most significant first: thirty at most, while ``table`` has all."""
+        rejected, rows = self.reject(), self.rows()
+        order = np.lexsort((np.arange(len(self)), self.pvalues, self.adjusted))
+        cells = []
+        for row in [*(rows[i] for i in order[:_SHOWN]), *rows[len(self) :]][:_SHOWN]:
+            numbers = (number(row["statistic"], ".6g"), number(row["pvalue"]), number(row["adjusted"]))
+            last = f"not tested: {row['reason']}" if row["reason"] else "reject" if row["reject"] else ""
+            cells.append([*(str(row[key]) for key in self.keys), *numbers, last])
+        several = ("lag", "lags") if self.keys == ("lag",) else kind_of(self.test).several
+        how = f"{'all' if self.exact else 'random'}), {f'{self.restriction}, ' if self.restriction else ''}"
+        more = rejected[order[_SHOWN:]]
+        decisions = f"{int(rejected.sum())} of {len(self)} rejected at level {self.alpha:g}"
+        rest = f"... and {len(more)} more, {more.sum() or 'none'} rejected" if len(more) else ""
+        if not self.n_resamples:
+            decisions = f"no decisions at level {self.alpha:g}, for there are no p-values"
+            rest = rest.partition(",")[0]
+        head = (
+            f"Kernel {self.test} tests of {len(self)} {several[len(self) != 1]}",
+            f"Estimator:     {getattr(self.estimator, 'label', repr(self.estimator))}",
+            f"Observations:  {' + '.join(map(str, self.n_observations))}",
+            f"Permutations:  {self.n_resamples} ({how}shared by all tests",
+            f"Adjustment:    {self.method}; {decisions}",
+        )
+        headers = [*self.keys, "statistic", "p-value", "adjusted", ""]
+        table = Table(cells, "r" * (len(headers) - 1) + "l", headers=headers, below="-")
+        return Summary.of(table, head=head, rest=rest, notes=self.notes)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the p-values of columns, a heat map of those of pairs, or the statistics at every lag (matplotlib)."""
+        from shrinktest.plots.pvalues import plot_many
+
+        return plot_many(self, ax)
