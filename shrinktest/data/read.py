@@ -176,7 +176,7 @@ def read_samples(
     complete, omit = data.complete(nan_policy, given=labels), nan_policy == "omit"
     if covariates is not None:
         for rows, size, name in zip(covariates, data.sizes, names, strict=True):
-            _check_same_size((f"covariates of {name}", name), (len(rows), size), "give them for the same rows")
+            _check_same_size((f"covariates= for {name}", name), (len(rows), size), "give them for the same rows")
         complete = [rows & others for rows, others in zip(complete, covariates, strict=True)]
     if paired:
         for size, name in zip(data.sizes, names, strict=True):

@@ -60,7 +60,7 @@ def test_effects_and_pictures_use_them():
 def test_errors_use_them():
     with pytest.raises(ValueError, match="after has 1 row"):
         two_sample_test(A, B[:1], **NAMED)
-    with pytest.raises(ValueError, match="covariates of after have 3 rows"):
+    with pytest.raises(ValueError, match="covariates= for after has 3 rows"):
         two_sample_test(A, B, covariates=(A[["a"]], B[["a"]][:3]), **NAMED)
     with pytest.raises(MemoryError, match="before and after have 80 observations"):
         two_sample_test(Batches([A]), Batches([B]), max_memory=1000.0, **NAMED)
