@@ -125,7 +125,7 @@ def _odd(path: Path, dialect: Dialect, name: str, odd: OddCell) -> ValueError:
 
 def _text(path: Path, dialect: Dialect, raw: bytes, *, named: bool) -> Text:
     with _without_options():
-        text = decoded(raw, str(path), "utf-8").replace("\r\n", "\n")
+        text = decoded(raw.replace(b"\r\n", b"\n") if b"\r" in raw else raw, str(path), "utf-8")
         return rows_in(text, replace(dialect, named=named), _whole(path), _OPTIONS)
 
 

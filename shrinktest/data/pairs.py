@@ -70,9 +70,14 @@ class TwoSources(Rows):
         return None if None in known else known
 
     def only(self, kept: Sequence[int]) -> Rows:
-        cut = len(self.names or ()) - len(self.sides[1].names or ())
-        x, y = self.sides
-        sides = x.only([j for j in kept if j < cut]), y.only([j - cut for j in kept if j >= cut])
+        (x, y), width = self.sides, len(self.names or ())
+        cut = width - len(y.names) if x.names is None and y.names else len(x.names or ())
+        places = [j for j in kept if j < cut], [j - cut for j in kept if j >= cut]
+        widths = cut, width - cut
+        sides = tuple(
+            side if len(some) == every else side.only(some)
+            for side, some, every in zip((x, y), places, widths, strict=True)
+        )
         return replace(super().only(kept), sides=sides)  # type: ignore[call-arg]
 
 

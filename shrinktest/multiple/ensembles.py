@@ -210,7 +210,7 @@ class KernelSpec:
     name: str = "kernel"  # the argument's name: "kernel", "kernel_x", "kernel_y"
 
     def by_feature(self, encoding: Encoding | None) -> KernelSpec:
-        """Return a copy whose bandwidths, given by name or by column of a table, are listed by numeric column."""
+        """Return a copy whose bandwidths, given by name or by column of a table, are listed for every feature."""
         argument = self.name.replace("kernel", "bandwidth")
 
         def spread(width: Any) -> Any:

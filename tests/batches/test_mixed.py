@@ -101,6 +101,15 @@ def test_pairs_of_tables():
         assert close(two, one) and [len(each.codes) for each in one.encodings] == [2, 2]
 
 
+def test_tables_beside_arrays():
+    frame, array = table(900, 1)[["key", "number", "city"]], np.random.default_rng(5).normal(size=(900, 2))
+    options = {**FAST, "gram": "nystrom"}
+    for pair in ((Batches([frame]), Batches(array)), (Batches(array), Batches([frame]))):
+        found = independence_test(*pair, **options)
+        less = [Batches([frame.drop(columns="key")]) if each.data is not array else each for each in pair]
+        assert close(found, independence_test(*less, **options))
+
+
 def test_summaries_do_not_depend_on_cuts():
     frame = table(60, 0, 0.2)
 
