@@ -85,7 +85,7 @@ def rows(args: Typed, options: dict[str, Any], takes: Mapping[str, Any]) -> Argu
     """Return the rows of one file, and the arguments of the test about them."""
     (file,) = _files(args, takes)
     labels = _labels(file, options)
-    time = file.one(options.pop("times"), "--time") if "times" in options else None
+    time = file.single(options.pop("times"), "--time") if "times" in options else None
     if args.sort and time is None:
         raise ValueError("--sort puts rows into the order of --time NAME, which was not given")
     apart = labels if time is None else {**labels, "time": time}
@@ -199,7 +199,7 @@ def _batches(file: File, columns: Sequence[Any] | None, args: Typed) -> Any:
 
 def _labels(file: File, options: dict[str, Any]) -> dict[str, str]:
     """Take the columns of labels out of the options, by argument of the test."""
-    return {name: file.one(options.pop(name), f"--{name}") for name in ("blocks", "groups") if name in options}
+    return {name: file.single(options.pop(name), f"--{name}") for name in ("blocks", "groups") if name in options}
 
 
 def _selected(file: File, args: Typed, labels: Mapping[str, str]) -> list[str]:

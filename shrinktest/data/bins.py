@@ -164,7 +164,7 @@ class Bins:
         What several maps compute of the rows is computed once.  Sums take ``memory`` bytes at most, including chunks
         under way, of which there is at least one.
         """
-        columns, found = source.survey.pooled[0].low.size, source.survey
+        columns, whole = source.survey.pooled[0].low.size, source.survey
         split = [halves(each) for each in features]
         keys = [digest(per_row) for per_row, _ in split]
         raw = {key: per_row for key, (per_row, _) in zip(keys, split, strict=True)}
@@ -173,12 +173,12 @@ class Bins:
         total = [[np.zeros((n, width)) for width in widths] for n in bins]
         depends = {
             SEED: digest(self.shuffles),
-            DATA: found.digest(),
+            DATA: whole.digest(),
             FEATURES: digest(self.size, features),
         }
         most = (memory - 8.0 * sum(widths) * sum(bins)) / (8.0 * sum(widths) * max(bins))
         work = partial(_add_up, [rows.reader for rows in source.samples], self, list(raw.values()), widths)
-        jobs, stored = numbered(source.samples, found.counts), Key("sums", depends)
+        jobs, stored = numbered(source.samples, whole.counts), Key("sums", depends)
         total = reduce(work, jobs, _into, total, source.workers, most=most, store=source.store, key=stored)
         sums = {key: np.vstack([each[k][:-1] for each in total]) for k, key in enumerate(raw)}
         for each, key in zip(features, keys, strict=True):
@@ -207,8 +207,8 @@ def _add_up(
     return sample, np.flatnonzero(reached), total if reached.all() else [sums[reached] for sums in total]
 
 
-def _into(total: list[list[np.ndarray]], found: tuple[int, np.ndarray, list[np.ndarray]]) -> list[list[np.ndarray]]:
-    sample, places, parts = found
+def _into(total: list[list[np.ndarray]], added: tuple[int, np.ndarray, list[np.ndarray]]) -> list[list[np.ndarray]]:
+    sample, places, parts = added
     for sums, part in zip(total[sample], parts, strict=True):
         if len(part) == len(sums):
             sums += part

@@ -70,22 +70,22 @@ def scanned(path: Path, size: int) -> Scanned:
 
 def kinds_in_text(path: Path, size: int, names: Sequence[str], types: Mapping[str, Any]) -> dict[str, str]:
     """Return how columns are read, by all of their cells, or by ``types`` as users give them."""
-    found, kinds = scanned(path, size), {}
+    file_scan, kinds = scanned(path, size), {}
     for name in names:
-        wanted = "category" if types.get(name) == DROP else types.get(name)
+        column_type = "category" if types.get(name) == DROP else types.get(name)
         try:
-            kinds[name] = kind_of(found.looks[name], wanted, found.dialect.mark, _OPTIONS)
+            kinds[name] = kind_of(file_scan.looks[name], column_type, file_scan.dialect.mark, _OPTIONS)
         except OddCell as odd:
-            raise _odd(path, found.dialect, name, odd) from None
+            raise _odd(path, file_scan.dialect, name, odd) from None
     return kinds
 
 
 def whole_in_text(path: Path, size: int, names: Sequence[str]) -> dict[str, bool | None]:
     """Return True for columns of whole numbers, False for other numbers, None for others, by their names."""
-    found, whole = scanned(path, size), {}
+    file_scan, whole = scanned(path, size), {}
     for name in names:
         try:
-            kind = kind_of(found.looks[name], None, found.dialect.mark, _OPTIONS)
+            kind = kind_of(file_scan.looks[name], None, file_scan.dialect.mark, _OPTIONS)
         except OddCell:
             kind = "doubtful"
         whole[name] = kind == "whole" if kind in ("whole", "number") else None

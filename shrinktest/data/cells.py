@@ -109,13 +109,13 @@ def labels_of(cells: pd.Series, options: TextOptions) -> list[Any]:
     return labels
 
 
-def read_column(cells: pd.Series, wanted: Any, mark: str, options: TextOptions) -> Any:
+def read_column(cells: pd.Series, kind: Any, mark: str, options: TextOptions) -> Any:
     """Return the values of a column, by what its cells are, or as the type ``wanted``; raise OddCell.
 
     ``mark`` is what is between the cells of the file.
     """
     codes, levels = levels_of(cells, options)
-    return values_of(codes, levels, kind_of(looks_of(codes, levels, options), wanted, mark, options), options)
+    return values_of(codes, levels, kind_of(looks_of(codes, levels, options), kind, mark, options), options)
 
 
 def looks_of(codes: np.ndarray, levels: pd.Series, options: TextOptions) -> Looks:
@@ -151,27 +151,27 @@ def looks_of(codes: np.ndarray, levels: pd.Series, options: TextOptions) -> Look
     return Looks(rows, looks)
 
 
-def kind_of(looks: Looks, wanted: Any, mark: str, options: TextOptions) -> str:
+def kind_of(looks: Looks, kind: Any, mark: str, options: TextOptions) -> str:
     """Return how the cells of a column are read; raise OddCell if that is doubtful.
 
     Besides kinds of columns this is "whole", "decorated" (numbers as people write them) and "given" (dates of the
     format of the options).
     """
     if not looks.present:
-        return "date" if wanted == "date" else "number"
-    numbers = wanted in (None, "ordered", "boolean") and looks["number"].unlike is None and not looks["code"].rows
-    if numbers or wanted == "number":
+        return "date" if kind == "date" else "number"
+    numbers = kind in (None, "ordered", "boolean") and looks["number"].unlike is None and not looks["code"].rows
+    if numbers or kind == "number":
         pointed, unmarked = looks["pointed"].like, options.decimal is None and options.thousands is None
         if unmarked and mark == ";" and pointed and looks["grouped"].unlike is None:
             raise OddCell(pointed, "may have points between thousands", "give --thousands . or --decimal .")
-        return "decorated" if wanted == "number" else "number" if looks["whole"].unlike else "whole"
-    if options.date_format and wanted in (None, "date"):
+        return "decorated" if kind == "number" else "number" if looks["whole"].unlike else "whole"
+    if options.date_format and kind in (None, "date"):
         rows, _, other = looks["given"]
         if other is None:
             return "given"
         if 2 * rows >= looks.present:
             raise OddCell(other, f"is not a date of the form {options.date_format}", "correct it")
-    kind = _likely(looks) if wanted is None else "date" if wanted == "date" else "category"
+    kind = _likely(looks) if kind is None else "date" if kind == "date" else "category"
     if kind == "date" and looks["zoned"].rows and (plain := looks["zoned"].unlike):
         raise OddCell(plain, "is a date without a time zone, unlike others")
     return kind

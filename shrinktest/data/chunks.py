@@ -127,10 +127,10 @@ def _delayed(work: Callable[..., Any], job: tuple[Any, ...]) -> Any:
     from dask import delayed
 
     rest = replace(job[0], source=None, delayed=False), *job[1:]
-    return delayed(_of_partition, pure=False)(delayed((work, rest), traverse=False), job[0].source)
+    return delayed(_work_on_partition, pure=False)(delayed((work, rest), traverse=False), job[0].source)
 
 
-def _of_partition(known: tuple[Callable[..., Any], tuple[Any, ...]], rows: Any) -> Any:
+def _work_on_partition(known: tuple[Callable[..., Any], tuple[Any, ...]], rows: Any) -> Any:
     work, (chunk, *rest) = known
     return work(replace(chunk, source=rows), *rest)
 

@@ -111,22 +111,22 @@ class Table:
         return len(self.columns[0])
 
 
-def read_column(series: pd.Series, name: str, where: str, wanted: Any = None, *, compared: bool = True) -> Column:
+def read_column(series: pd.Series, name: str, where: str, column_type: Any = None, *, compared: bool = True) -> Column:
     """Read a pandas Series by its dtype, or by the type of its objects; as the kind ``wanted``, if any.
 
     Messages call it ``where``.  Columns not ``compared`` label rows.  Raises TypeError for values that are no variable,
     and ValueError for numbers or dates given as text.
     """
-    column = _by_dtype(series, name, where, wanted)
-    if column.kind == "category" and wanted is None and not hasattr(series, "cat"):
+    column = _by_dtype(series, name, where, column_type)
+    if column.kind == "category" and column_type is None and not hasattr(series, "cat"):
         _refuse_numbers_as_text(series, column, name, where, compared=compared)
     if column.values.dtype.kind == "f" and (infinite := np.isinf(column.values)).any():
         row = infinite.argmax()
         raise ValueError(f"{where} has an infinite value in row {row} (counting from 0); remove or replace it")
-    return column if wanted is None else as_kind(column, wanted, where)
+    return column if column_type is None else as_kind(column, column_type, where)
 
 
-def _by_dtype(series: pd.Series, name: str, where: str, wanted: Any) -> Column:
+def _by_dtype(series: pd.Series, name: str, where: str, column_type: Any) -> Column:
     import pandas as pd
     from pandas.api import types
 
@@ -144,16 +144,16 @@ def _by_dtype(series: pd.Series, name: str, where: str, wanted: Any) -> Column:
     if types.is_any_real_numeric_dtype(dtype):
         present = series.dropna()
         if dtype.kind in "iu" and len(present) and not -EXACT <= present.min() <= present.max() <= EXACT:
-            return _long_numbers(series, name, where, wanted)
+            return _long_numbers(series, name, where, column_type)
         short = precision_of(np.dtype(str(dtype).lower())) if dtype.kind == "f" else DOUBLE
         values = series.to_numpy(np.float64, na_value=np.nan)
         return Column(name, "number", values, whole=dtype.kind in "iu", precision=short)
     if isinstance(dtype, pd.StringDtype):
         return _from_text(name, series)
-    return _from_objects(series.astype(object), name, where, wanted)
+    return _from_objects(series.astype(object), name, where, column_type)
 
 
-def _from_objects(series: pd.Series, name: str, where: str, wanted: Any) -> Column:
+def _from_objects(series: pd.Series, name: str, where: str, column_type: Any) -> Column:
     """Read objects by the type that all of them have."""
     import pandas as pd
 
@@ -163,9 +163,9 @@ def _from_objects(series: pd.Series, name: str, where: str, wanted: Any) -> Colu
     if inferred == "string":
         return _from_text(name, series)
     if inferred in ("integer", "floating", "decimal", "mixed-integer-float"):
-        return _long_numbers(series, name, where, wanted)
+        return _long_numbers(series, name, where, column_type)
     if inferred == "boolean":
-        return _by_dtype(series.astype("boolean"), name, where, wanted)
+        return _by_dtype(series.astype("boolean"), name, where, column_type)
     if inferred in ("datetime64", "datetime", "date"):
         zoned = {getattr(entry, "tzinfo", None) is not None for entry in series.dropna()}
         if len(zoned) > 1:
@@ -175,7 +175,7 @@ def _from_objects(series: pd.Series, name: str, where: str, wanted: Any) -> Colu
         return _from_times(name, pd.to_timedelta(series).to_numpy())
     if inferred == "time":
         return Column(name, "time", np.fromiter(map(_hours, series), np.float64, len(series)))
-    if wanted == "category" or isinstance(wanted, list | tuple):
+    if column_type == "category" or isinstance(column_type, list | tuple):
         return _from_text(name, series.map(level_name, na_action="ignore"))
     first, *others = series.dropna()
     odd = next((entry for entry in others if type(entry) is not type(first)), first)
@@ -208,9 +208,9 @@ def recoded(codes: np.ndarray, names: Sequence[str], levels: Sequence[str]) -> n
     return np.append(places, -1)[codes].astype(np.int64)
 
 
-def _long_numbers(series: pd.Series, name: str, where: str, wanted: Any) -> Column:
+def _long_numbers(series: pd.Series, name: str, where: str, column_type: Any) -> Column:
     """Read numbers of Python, or whole ones that may be too long for floating-point numbers."""
-    if wanted == "category":
+    if column_type == "category":
         return _from_text(name, series)
     present = series.dropna()
     check_digits(present.to_numpy(), where, name)
@@ -267,15 +267,15 @@ def _refuse_numbers_as_text(series: pd.Series, column: Column, name: str, where:
 # --- as another kind ----------------------------------------------------------------------------------------
 
 
-def as_kind(column: Column, wanted: Any, where: str) -> Column:
+def as_kind(column: Column, column_type: Any, where: str) -> Column:
     """Read a column as another kind, or as ordered with these levels; raise ValueError if it cannot be.
 
     ``wanted`` is one of ``KINDS`` without "duration" and "time", or a list of levels in their order.
     """
     argument = f"column_types[{column.name!r}]"
-    if isinstance(wanted, list | tuple):
-        return _ordered(column, [*map(level_name, wanted)], argument, where)
-    kind = choice(wanted, (*KINDS, DROP), argument)
+    if isinstance(column_type, list | tuple):
+        return _ordered(column, [*map(level_name, column_type)], argument, where)
+    kind = choice(column_type, (*KINDS, DROP), argument)
     if kind == column.kind or (kind == "ordered" and column.kind in NUMERIC):
         return column
     if kind == "category":

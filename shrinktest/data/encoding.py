@@ -219,7 +219,7 @@ class Encoding:
         return np.cumsum(starts) - 1
 
     @property
-    def beside(self) -> np.ndarray:
+    def indicators(self) -> np.ndarray:
         """The indicator of missing values that belongs to every feature (d,); -1 for none."""
         places = np.full(len(self.features), -1)
         for code, group in zip(self.codes, self.groups, strict=True):

@@ -44,23 +44,23 @@ class File:
     options: TextOptions = field(default_factory=TextOptions)
     array: bool = False  # an .npy file, whose columns have numbers from 0
 
-    def select(self, wanted: str) -> list[str]:
+    def select(self, text: str) -> list[str]:
         """Return names of columns from a list such as ``a,b`` or ``2:5``; a number that is not a name is a position."""
         chosen: list[str] = []
-        for item in next(csv.reader([wanted], skipinitialspace=True), []):
+        for item in next(csv.reader([text], skipinitialspace=True), []):
             first, colon, last = item.strip().partition(":")
             if item.strip() in self.names or not colon:
                 first = last = item.strip()
             chosen += self.names[self._place(first) : self._place(last) + 1]
         if not chosen or len(set(chosen)) < len(chosen):
-            raise ValueError(f"{wanted!r} must name one or more columns of {self.source}, each once")
+            raise ValueError(f"{text!r} must name one or more columns of {self.source}, each once")
         return chosen
 
-    def one(self, wanted: str, option: str) -> str:
+    def single(self, text: str, option: str) -> str:
         """Return the name of the one column of an option."""
-        names = [wanted] if wanted in self.names else self.select(wanted)
+        names = [text] if text in self.names else self.select(text)
         if len(names) > 1:
-            raise ValueError(f"{option} is one column; {wanted!r} names {', '.join(names)}")
+            raise ValueError(f"{option} is one column; {text!r} names {', '.join(names)}")
         return names[0]
 
     def labels(self, name: str) -> list[Any]:

@@ -74,10 +74,10 @@ class Observed:
             units = None if unasked else as_scale(scale, self.points.shape[1], argument)
             units = tuple(beside_others(units)) if isinstance(units, tuple) else units
             return Taken(self.points if keep.all() else self.points[keep], units)
-        wanted = ("sd" if self.table.named else None) if unasked else scale
+        chosen_scale = ("sd" if self.table.named else None) if unasked else scale
         rows, what = self.table if keep.all() else self.table.taken(keep), " and ".join(self.names)
         summaries = [[ColumnSummary.of(column)] for column in rows.columns]
-        encoding = Encoding.of(summaries, wanted, indicate=indicate, named=self.table.named)
+        encoding = Encoding.of(summaries, chosen_scale, indicate=indicate, named=self.table.named)
         encoding, values = encoding.fitted(rows, argument=argument, whose=what)
         notes = encoding.notes(what, unasked=unasked and self.table.named)
         return Taken(values, encoding=encoding, notes=(*self.notes, *notes))

@@ -69,16 +69,16 @@ class OnDisk:
         ``parts`` are the variables, and ``scales`` their units as users give them.  At least ``drawn`` rows of each
         variable are drawn by ``rng``, apart from those of the others: pairs would tell which belong together.
         """
-        found, indicate = None, nan_policy == "indicator"
+        typed_columns, indicate = None, nan_policy == "indicator"
         if samples[0].reader.types is not None:
-            found = Found.of(samples, workers, parts, indicate=indicate, store=store)
-            samples = found.rows
-        encodings: Sequence[Encoding | None] = [None] * len(parts) if found is None else found.encodings
+            typed_columns = TypedColumns.of(samples, workers, parts, indicate=indicate, store=store)
+            samples = typed_columns.rows
+        encodings: Sequence[Encoding | None] = [None] * len(parts) if typed_columns is None else typed_columns.encodings
         gaps = [() if encoding is None else gaps_of(encoding.codes) for encoding in encodings]
-        wanted = [("sd" if p.names else None) if is_unasked(s) else s for p, s in zip(parts, scales, strict=True)]
+        requested = [("sd" if p.names else None) if is_unasked(s) else s for p, s in zip(parts, scales, strict=True)]
         units = [
             checked_units(entry) if encoding is None else encoding.entries(entry)
-            for entry, encoding in zip(wanted, encodings, strict=True)
+            for entry, encoding in zip(requested, encodings, strict=True)
         ]
         widths = [part.width if encoding is None else len(encoding.features)
                   for part, encoding in zip(parts, encodings, strict=True)]  # fmt: skip
@@ -90,10 +90,10 @@ class OnDisk:
         for rows, size in zip(samples, seen.sizes, strict=True):
             if size < 2:
                 raise ValueError(f"{rows.name} has {counted(size, 'row')}; a sample needs at least 2")
-        if found is not None:
-            found = found.filled(seen.fills)
-            samples, encodings = found.rows, found.encodings
-        notes = [] if found is None else list(found.notes)
+        if typed_columns is not None:
+            typed_columns = typed_columns.filled(seen.fills)
+            samples, encodings = typed_columns.rows, typed_columns.encodings
+        notes = [] if typed_columns is None else list(typed_columns.notes)
         for rows, left, size in zip(samples, seen.omitted, seen.sizes, strict=True):
             if left:
                 which = f"{left} of {counted(left + size, 'row')} of {rows.name}"
@@ -115,7 +115,7 @@ class OnDisk:
                 notes.append(note("no-weight", which=which, unit=""))
             known.append(encoding)
         settled = tuple(_settled(*each) for each in zip(units, gaps, seen.pooled, strict=True))
-        left_out = {} if found is None else found.left_out
+        left_out = {} if typed_columns is None else typed_columns.left_out
         notes = list(dict.fromkeys(notes))
         return cls(tuple(samples), tuple(groups), seen, tuple(known), settled, tuple(notes), left_out, workers, store)
 
@@ -163,7 +163,7 @@ def _encoding_of_numbers(
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class TypedColumns:
     """Tables on disk as numbers."""
 
     rows: tuple[Rows, ...]  # the samples, with the columns that are tested
@@ -181,7 +181,7 @@ class Found:
         indicate: bool = False,
         store: Store | None = None,
         name: str = "columns",
-    ) -> Found:
+    ) -> TypedColumns:
         """Read all samples once; twice if rows miss values in columns that are not tested.
 
         With ``indicate`` missing values have an indicator, and NaN in their place until the medians are known.
@@ -227,7 +227,7 @@ class Found:
         )  # fmt: skip
         return cls(tuple(samples), encodings, tuple(notes), left_out).coded()
 
-    def coded(self) -> Found:
+    def coded(self) -> TypedColumns:
         """Read the samples as numbers by the encodings."""
         codes = tuple(code for encoding in self.encodings for code in encoding.codes)
         width = sum(len(code.features) for code in codes)
@@ -235,7 +235,7 @@ class Found:
         rows = (replace(each, reader=replace(each.reader, code=whole)) for each in self.rows)
         return replace(self, rows=tuple(rows))
 
-    def filled(self, fills: Sequence[Mapping[int, float]]) -> Found:
+    def filled(self, fills: Sequence[Mapping[int, float]]) -> TypedColumns:
         """Put numbers in place of missing values, for every variable by its columns of numbers."""
         if not any(fills):
             return self
@@ -277,18 +277,18 @@ def _refuse_empty_columns(samples: Sequence[Rows], workers: Any, left: int) -> N
 
 
 def _summaries(readers: Any, chunk: Chunk, i: int) -> tuple[int, str, list[Both]]:
-    found: list[Both] = []
+    summaries: list[Both] = []
     for _, _, table in readers[i].parts(chunk):
         whole = [ColumnSummary.of(column) for column in table.columns]
         complete, missing = whole, table.missing()
         if readers[i].omit and missing.any():
             complete = [ColumnSummary.of(column) for column in table.taken(~missing.any(axis=1)).columns]
-        found = _merged(found, list(zip(whole, complete, strict=True)), (chunk.where, chunk.where))
-    return i, chunk.where.rstrip(","), found
+        summaries = _merged(summaries, list(zip(whole, complete, strict=True)), (chunk.where, chunk.where))
+    return i, chunk.where.rstrip(","), summaries
 
 
-def _add(total: list[tuple[str, list[Both]]], found: tuple[int, str, list[Both]]) -> list[tuple[str, list[Both]]]:
-    i, where, columns = found
+def _add(total: list[tuple[str, list[Both]]], summaries: tuple[int, str, list[Both]]) -> list[tuple[str, list[Both]]]:
+    i, where, columns = summaries
     before, known = total[i]
     if columns:
         total[i] = before or where, _merged(known, columns, (before, where))

@@ -237,17 +237,17 @@ class Multiplying:
         total.tail, total.rows = held, max(0, number - first)
         return total
 
-    def fold(self, total: Products, found: Products) -> Products:
+    def fold(self, total: Products, other: Products) -> Products:
         """Add the next chunk, and the block that the chunk completes."""
-        ours, theirs = (*total.xy, *total.own, *total.sums), (*found.xy, *found.own, *found.sums)
-        block = np.vstack([total.tail, found.head])
+        ours, theirs = (*total.xy, *total.own, *total.sums), (*other.xy, *other.own, *other.sums)
+        block = np.vstack([total.tail, other.head])
         for mine, others in zip(ours, theirs, strict=True):
             mine += others
         if len(block) == LENGTH:
             self.multiply(total, total.rows // LENGTH, block)
             block = block[:0]
-        total.tail = found.tail if len(found.tail) else block
-        total.rows += found.rows
+        total.tail = other.tail if len(other.tail) else block
+        total.rows += other.rows
         return total
 
     def multiply(self, total: Products, first: int, rows: np.ndarray) -> None:

@@ -64,7 +64,7 @@ class Chunk:
 
 def paths_in(data: Any, name: str) -> list[Path]:
     """Return the files that paths and patterns stand for, files of a pattern in alphabetical order."""
-    found: list[Path] = []
+    paths_found: list[Path] = []
     for path in data if isinstance(data, list | tuple) else [data]:
         text = str(path)
         pattern = has_magic(text) and not Path(path).exists()  # else it is a name with brackets in it
@@ -73,11 +73,11 @@ def paths_in(data: Any, name: str) -> list[Path]:
             raise FileNotFoundError(f"{name}: there is no file {text!r}")
         if paths[0].is_dir():
             raise ValueError(f"{name}: {text!r} is a folder; name its files, such as {str(paths[0] / '*.parquet')!r}")
-        found += paths
-    kinds = {path.suffix.lower() for path in found}
+        paths_found += paths
+    kinds = {path.suffix.lower() for path in paths_found}
     if len(kinds) > 1 or not kinds <= set(KINDS):
         raise ValueError(f"{name} must be files of one kind of {listed(KINDS)}; found {listed(sorted(kinds))}")
-    return found
+    return paths_found
 
 
 def names_in(path: Path) -> tuple[str, ...] | None:

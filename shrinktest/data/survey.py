@@ -86,9 +86,9 @@ class Seen:
         """Put medians of the sample in place of NaN in some columns; return also these."""
         fills, rows = {}, self.rows.copy()
         for j in holes:
-            there = rows[:, j][~np.isnan(rows[:, j])]
+            known_values = rows[:, j][~np.isnan(rows[:, j])]
             ends = np.nan_to_num([self.low[j], self.high[j]])  # 0 if all values are missing
-            fills[j] = float(np.median(there if there.size else ends))
+            fills[j] = float(np.median(known_values if known_values.size else ends))
             rows[np.isnan(rows[:, j]), j] = fills[j]
         places = list(fills)
         empty = np.full(len(self.low), np.nan)
@@ -183,7 +183,7 @@ def _counted(samples: Sequence[Rows], workers: Any) -> list[list[int]]:
     """Count the rows of all chunks."""
     readers = [rows.reader for rows in samples]
     jobs = ((chunk, i) for i, rows in enumerate(samples) for chunk in rows.chunks())
-    counts = reduce(partial(_count, readers), jobs, lambda total, found: [*total, found], [], workers)
+    counts = reduce(partial(_count, readers), jobs, lambda total, chunk_result: [*total, chunk_result], [], workers)
     return [[rows for j, rows in counts if j == i] for i in range(len(samples))]
 
 
@@ -213,8 +213,8 @@ def _look(
     return i, place - first, rows, seen, chunk.where, columns
 
 
-def _add(samples: Sequence[Rows], drawn: int, total: Survey, found: Any) -> Survey:
-    i, read, rows, seen, where, columns = found
+def _add(samples: Sequence[Rows], drawn: int, total: Survey, chunk_result: Any) -> Survey:
+    i, read, rows, seen, where, columns = chunk_result
     total.counts[i].append(rows)
     total.read[i] += read
     if seen:
@@ -264,7 +264,7 @@ def _changed(name: str) -> ValueError:
 
 
 def representative(
-    samples: Sequence[Rows], found: Survey, groups: Sequence[slice], sample: Sequence[np.ndarray], workers: Any,
+    samples: Sequence[Rows], whole: Survey, groups: Sequence[slice], sample: Sequence[np.ndarray], workers: Any,
     store: Store | None = None,
 ) -> list[np.ndarray]:  # fmt: skip
     """Return, for each group of columns, rows that represent all samples.
@@ -272,15 +272,15 @@ def representative(
     These are the random ``sample``, unless more than a tenth of the pairs of its rows are equal.  Then the samples are
     read once more, and every value gets its share of rows, rare values included.
     """
-    total = sum(found.sizes)
+    total = sum(whole.sizes)
     often = [g for g, rows in enumerate(sample) if len(rows) < total and repeats(rows)]
     out = list(sample)
     if not often:
         return out
     columns, frequent = [groups[g] for g in often], [_frequent(sample[g]) for g in often]
-    key = Key("distinct rows", {DATA: digest(found.digest(), [str(group) for group in columns], frequent)})
+    key = Key("distinct rows", {DATA: digest(whole.digest(), [str(group) for group in columns], frequent)})
     work = partial(_distinct_in, [rows.reader for rows in samples], columns, frequent)
-    jobs = numbered(samples, found.counts)
+    jobs = numbered(samples, whole.counts)
     kept = reduce(work, jobs, _both, None, workers, store=store, key=key)
     for g, (_, counts, rows), first in zip(often, kept, frequent, strict=True):
         counts = counts.astype(np.float64)

@@ -88,8 +88,8 @@ class OrderedRows:
         even = [(np.abs(np.diff(part, axis=0) - step) <= _EVEN * np.abs(step)).all(axis=0) for part in parts]
         keep, variable = ~np.all(even, axis=0) | (step == 0.0), None
         if encoding is not None:
-            keep, variable, gaps = keep & ~encoding.dated, encoding.together, np.flatnonzero(encoding.beside >= 0)
-            indicators = [part[:, encoding.beside[gaps]] for part in parts]  # above 0 in rows that were filled in
+            keep, variable, gaps = keep & ~encoding.dated, encoding.together, np.flatnonzero(encoding.indicators >= 0)
+            indicators = [part[:, encoding.indicators[gaps]] for part in parts]  # above 0 in rows that were filled in
             if gaps.size and min(each.min() for each in indicators) >= 0.0:
                 parts = [part.copy() for part in parts]
                 for part, indicator in zip(parts, indicators, strict=True):
