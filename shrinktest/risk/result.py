@@ -89,9 +89,7 @@ class RiskStudyResult(StudyResult):
         ``loss`` is the mean over data sets, with its standard error ``error`` and 95% interval ``low``, ``high``;
         ``improvement`` is 100 (1 - loss / loss of kme), in percent ([S14] Fig. 3(c)), with its paired 95% interval
         ``improvement_low``, ``improvement_high``; then ``trials`` and ``seconds`` (mean time of an estimate).
-
-        Intervals are Student's, for the improvement by linearization of the ratio of two paired means.  Take 100 data
-        sets or more: if losses are skewed (``Polynomial(degree=2)``) intervals cover 84% with 10 and 93% with 100.
+        Intervals are Student's.  Take 100 data sets or more: of skewed losses they cover 84% with 10, 93% with 100.
         """
         import pandas as pd
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -114,8 +114,6 @@ def risk_study(
 @dataclass(frozen=True)
 class OracleShrinkage:
     """Simple shrinkage by the amount with the smallest risk, computed from the known distribution."""
-
-    summary: ClassVar[str] = "best simple shrinkage, knowing the distribution"
 
     def embed(self, points: Array, truth: TrueEmbedding) -> MeanEmbedding:
         """Return (1 - alpha) mu_hat with the oracle's alpha."""
