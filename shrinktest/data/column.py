@@ -336,8 +336,8 @@ def _by_level(column: Column, kind: str, where: str, argument: str) -> Column:
     if unread.any():
         row = int(unread.argmax())
         raise ValueError(
-            f"{argument}={kind!r}: {where} has {column.levels[column.values[row]]!r} in row {row} (counting from 0), "
-            f"which cannot be read so; correct it, or leave it out: column_types={{{column.name!r}: 'drop'}}"
+            f"{argument}={kind!r}: {where} has {column.levels[column.values[row]]!r} in row {row} (counting from 0); "
+            f"correct it, or use column_types={{{column.name!r}: 'drop'}}"
         )
     values = np.append(values, np.array([math.nan if kind == "number" else "NaT"], dtype=values.dtype))[column.values]
     return Column(column.name, kind, values) if kind == "number" else _from_times(column.name, values)

@@ -161,9 +161,8 @@ class Observed:
         x, y = self.names[:2]
         for row in np.flatnonzero((first >= 0) & (second >= 0) & (first != second))[:1]:
             raise ValueError(
-                f"paired=True pairs row i of {x} and {y}, but column {column.name!r} is {column.levels[first[row]]!r} "
-                f"in row {row} of {x} and {column.levels[second[row]]!r} in {y}; sort both tables by this column, or "
-                "leave it out"
+                f"paired=True: column {column.name!r} is {column.levels[first[row]]!r} in row {row} of {x} and "
+                f"{column.levels[second[row]]!r} in {y}; sort both by it, or drop it"
             )
 
     def _split(self, values: np.ndarray) -> list[np.ndarray]:
@@ -290,8 +289,8 @@ def checked_types(column_types: Any) -> dict[str, Any]:
         return {}
     if not isinstance(column_types, Mapping):
         raise TypeError(
-            "column_types must be a dict from names of columns to 'number', 'category', 'boolean', 'ordered', 'date', "
-            f"the levels in their order, or 'drop'; got {column_types!r}"
+            "column_types must be a dict from columns to 'number', 'category', 'boolean', 'ordered', 'date', 'drop' or "
+            f"levels; got {column_types!r}"
         )
     return {str(key): value for key, value in column_types.items()}
 

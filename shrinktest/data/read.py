@@ -167,8 +167,7 @@ def read_samples(
     for name, given in given_labels.items():
         if paired and given is not None:
             raise ValueError(
-                f"{name}= does not apply to paired=True; leave out one of them (for matched groups, blocks= names the "
-                "match and groups= the group)"
+                f"{name}= does not apply to paired=True; leave out one of them, or use blocks= with groups= labels"
             )
     _check_number(samples, "samples", nan_policy)
     data, notes = how.observe(samples, names, nan_policy, given_labels, apart=labels)
@@ -334,8 +333,7 @@ def scales_of(scale: Any, columns: Sequence[Columns], names: Sequence[str]) -> l
     one_each = isinstance(scale, list | tuple) and len(scale) == len(names)
     if not one_each or any(isinstance(unit, int | float) for unit in scale):
         raise ValueError(
-            f"scale must be one name, or a list with a name, None or numbers for each of {len(names)} variables; got "
-            f"{scale!r}"
+            f"scale must be one name, or a list with one entry for each of {len(names)} variables; got {scale!r}"
         )
     return [(entry, f"scale[{v}]") for v, entry in enumerate(scale)]
 

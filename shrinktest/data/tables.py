@@ -329,8 +329,7 @@ def transformed(tables: Sequence[Any], transform: Any, names: Sequence[str]) -> 
     if hasattr(values, "toarray"):
         if (size := 8.0 * np.prod(values.shape)) > _LARGEST:
             raise MemoryError(
-                f"transform gives a sparse matrix of shape {values.shape}, {size / 1e9:.3g} GB when it is dense; "
-                "reduce its columns (such as with sklearn.decomposition.TruncatedSVD)"
+                f"transform gives a sparse matrix {values.shape}, {size / 1e9:.3g} GB when dense; reduce its columns"
             )
         values = values.toarray()
     if not hasattr(values, "__len__") or len(values) != ends[-1]:
@@ -340,7 +339,7 @@ def transformed(tables: Sequence[Any], transform: Any, names: Sequence[str]) -> 
         anew = (values.index == np.arange(len(rows))).all()
         if not anew and rows.index.is_unique and values.index.isin(rows.index).all():
             raise ValueError(
-                "transform must return the rows in the order in which it gets them, and their index differs; return "
-                "them with .reset_index(drop=True) if they are"
+                "transform must return the rows in their order, with the same index; use .reset_index(drop=True) "
+                "if only the index differs"
             )
     return [values[start:end] for start, end in pairwise(ends)]

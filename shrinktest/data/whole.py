@@ -64,8 +64,7 @@ def read_if_file(data: Any, name: str, column_types: Mapping[str, Any] | None, m
     tables, rows, _ = read_whole([data], [name], types, most)
     if not tables:
         raise MemoryError(
-            f"{name} has {rows} rows or more, too many for max_memory; compare a random part of them, or use "
-            "two_sample_test, which reads files in batches"
+            f"{name} has {rows} rows or more, too many for max_memory; use random rows, or two_sample_test"
         )
     return tables[0]
 

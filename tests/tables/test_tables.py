@@ -110,8 +110,8 @@ def test_missing_text_is_missing_whatever_it_is_read_as(kind, texts, numbers):
     [
         ({"colours": "category"}, ("a column in column_types must be one of", "Did you mean 'colour'")),
         ({"colour": "text"}, ("column_types['colour'] must be one of", "'category'")),
-        ({"colour": "number"}, ("X, column 'colour', has", "cannot be read so")),
-        ({"colour": "date"}, ("cannot be read so", "'drop'")),
+        ({"colour": "number"}, ("X, column 'colour', has", "correct it")),
+        ({"colour": "date"}, ("correct it", "'drop'")),
         ({"colour": "ordered"}, ("give the levels in their order as a list",)),
         ({"colour": ["red", "green"]}, ("lacks levels", "'blue'")),
         ({"income": "date"}, ("holds numbers, which are not dates",)),
@@ -419,7 +419,7 @@ def test_pairs_of_different_units_are_an_error():
     for test in (two_sample_test, two_sample_test_columns, compare):
         with pytest.raises(
             ValueError,
-            match=says("column 'patient' is 'p0' in row 0", "'p29'", "sort both tables by this column"),
+            match=says("column 'patient' is 'p0' in row 0", "'p29'", "sort both by it"),
         ):
             test(before, after[::-1].reset_index(drop=True), paired=True)
         with pytest.raises(ValueError, match=r". has 30 rows and . has 28 rows; with paired=True"):
