@@ -176,8 +176,8 @@ def identifies(name: str, samples: Sequence[ColumnSummary]) -> str | None:
     way = f"read {readable[0]}s (column_types={{{name!r}: {readable[0]!r}}}), " if readable else ""
     many = f"more than {MOST_LEVELS}" if MOST_LEVELS < size < rows else str(size)
     raise ValueError(
-        f"column {name!r} holds text with {many} different values in {rows} rows; {way}set "
-        f"column_types={{{name!r}: 'drop'}}, or 'category'"
+        f"column {name!r} holds text with {many} different values in {rows} rows; {way}use "
+        f"column_types={{{name!r}: 'drop'}}, 'category' or transform="
     )
 
 
