@@ -9,6 +9,7 @@ from contextlib import redirect_stdout
 from io import BytesIO, StringIO
 from pathlib import Path
 from textwrap import fill
+from unittest.mock import patch
 
 NULL = "result.plot_null()", "Histogram of the statistic under permutations, with the observed and the critical value."
 CELLS = "result.plot()", "A cell for every test with its adjusted p-value; a star where it rejects."
@@ -68,10 +69,10 @@ def drawn(obj, example, line):
     import matplotlib
 
     matplotlib.use("agg")
-    from matplotlib import rc_context, style
+    from matplotlib import style
 
-    # whatever the gallery has set in the same process; legends are laid out for the size at which they are drawn
-    with style.context("default"), rc_context({"figure.figsize": SIZE}):
+    # the default style, whatever the gallery has set in the same process, and titles and legends that fit
+    with style.context("default"), patch("shrinktest.plots.axes.SIZE", SIZE):
         return _figure(obj, example, line)
 
 

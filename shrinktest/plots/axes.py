@@ -27,6 +27,7 @@ UNITS = {"duration": "days", "time": "hour of the day"}
 
 _LETTER = 0.55  # average width of a letter, in sizes of the font
 _FEWEST = 12  # letters of a line
+SIZE = (7.0, 4.0)  # inches, of new axes
 _LOW = 1.9  # inches: lower axes have no room for a legend below
 _SHORT = 16  # letters of a category at an axis
 _LEVELS = 8  # that fit along an axis
@@ -43,7 +44,7 @@ def pyplot(part: str = "pyplot") -> Any:
 
 def axes(ax: Axes | None) -> Axes:
     """Return the axes given, or new ones."""
-    return pyplot().subplots(figsize=(7, 4), layout="constrained")[1] if ax is None else ax
+    return pyplot().subplots(figsize=SIZE, layout="constrained")[1] if ax is None else ax
 
 
 def ink(ax: Axes) -> Any:
@@ -190,7 +191,7 @@ def save(plot: Callable[[Axes], object], path: str) -> None:
     """Draw on a new figure and save it; without pyplot, so that no display is needed and no global state changes."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7.0, 4.0), layout="constrained")
+    figure = Figure(figsize=SIZE, layout="constrained")
     plot(figure.subplots())
     write(figure, path)
 
