@@ -35,6 +35,10 @@ class StudyResult(Result):
         for name, label in (("a", a), ("b", b)):
             choice(label, tuple(self.estimators), name)
 
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the rows of ``to_frame``, as dictionaries."""
+        return self.to_frame().to_dict("records")  # type: ignore[no-any-return]
+
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """Return ``to_frame`` as CSV, or None if it is written to a file."""
         target = path if path is None or hasattr(path, "write") else output_path(path, "path")
