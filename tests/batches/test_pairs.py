@@ -206,7 +206,7 @@ BOTH = np.hstack([X, Y])
         (X, Y, {"estimator": "auto"}, r"not .*Energy.*; use gram='nystrom'"),
         (X, Y, {"gram": "auto"}, "give gram='rff'"),
         (X, Y, {"nan_policy": "propagate"}, "use 'raise', 'omit' or 'indicator'"),
-        (X, Y, {"scale": 2.0}, "or a list with a name, None or numbers for each of 2 variables"),
+        (X, Y, {"scale": 2.0}, "or a list with one entry for each of 2 variables"),
         (Batches(BOTH, columns=[0]), Batches(BOTH), {}, r"are one source; give Batches\(..., columns="),
         (Batches(BOTH, columns=[0, 1]), Batches(BOTH, columns=[1]), {}, "have the same column '1'"),
         (Batches(X, bins=500), Batches(Y, bins=500), {}, "bins=500 is for tests of samples"),

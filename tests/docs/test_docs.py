@@ -193,7 +193,11 @@ def test_citation_file_is_of_this_version():
 
 
 #: The functions that return or take these have the example; designs are shown by their module.
-EXAMPLE_ELSEWHERE = {f"shrinktest.risk.{name}" for name in ("Oracle", "RandomMixture", "FromFunction")}
+EXAMPLE_ELSEWHERE = {
+    *(f"shrinktest.risk.{name}" for name in ("Oracle", "RandomMixture", "FromFunction")),
+    *(f"shrinktest.{name}Result" for name in ("AggregateChange", "Calibration", "Change", "Changes", "Closer")),
+    *("shrinktest.ComparisonResult", "shrinktest.WitnessBand"),
+}
 
 
 def test_every_public_name_has_a_docstring_with_an_example():
