@@ -181,8 +181,8 @@ def _from_objects(series: pd.Series, name: str, where: str, column_type: Any) ->
     odd = next((entry for entry in others if type(entry) is not type(first)), first)
     entries = dict.fromkeys(f"{entry!r} ({type(entry).__name__})" for entry in (first, odd))
     raise TypeError(
-        f"{where} must hold real numbers, text, dates, or True and False; got {' and '.join(entries)}; convert it, "
-        f"leave it out (column_types={{{name!r}: 'drop'}}), or read it as categories ('category')"
+        f"{where} must hold real numbers, text, dates or booleans; got {' and '.join(entries)}; convert it, or use "
+        f"column_types={{{name!r}: 'drop'}} or 'category'"
     )
 
 

@@ -162,7 +162,7 @@ class Observed:
         for row in np.flatnonzero((first >= 0) & (second >= 0) & (first != second))[:1]:
             raise ValueError(
                 f"paired=True: column {column.name!r} is {column.levels[first[row]]!r} in row {row} of {x} and "
-                f"{column.levels[second[row]]!r} in {y}; sort both by it, or drop it"
+                f"{column.levels[second[row]]!r} in {y}; sort both, or drop it"
             )
 
     def _split(self, values: np.ndarray) -> list[np.ndarray]:

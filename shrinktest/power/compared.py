@@ -1,4 +1,4 @@
-"""What studies compare: estimators, keyword arguments of the tests, and tests that are not of this package."""
+"""Estimators, keyword arguments of tests, and tests of other packages, as a study compares them."""
 
 from __future__ import annotations
 
