@@ -41,7 +41,7 @@ def study(args, trials: int):
         store=store(args, "eckerle4"),
         workers=args.workers,
     )
-    rates = result.frame().assign(fraction=lambda f: f["n"].map(sizes))
+    rates = result.to_frame().assign(fraction=lambda f: f["n"].map(sizes))
     published = pd.read_csv(PUBLISHED / "X20_table4_hsic_power_eckerle.csv")
     published = published.melt(["alpha", "fraction"], var_name="estimator", value_name="published")
     return result, rates.merge(published, on=["alpha", "fraction", "estimator"])
