@@ -50,7 +50,7 @@ def covered(draw: str, sizes: tuple[int, int], trials: int) -> dict:
     grid = (np.arange(100_000) + 0.5) / 100_000
     x, y = pair(draw, grid, grid)
     auc = 0.5 * np.mean(np.searchsorted(x, y, "left") + np.searchsorted(x, y, "right")) / len(x)
-    ratio = Middle(y).width / Middle.of(x).width
+    ratio = Middle(y).width / Middle(x).width
     for _ in range(trials):
         samples = pair(draw, rng.random(sizes[0]), rng.random(sizes[1]))
         _, low, high = larger(*samples, units, CONFIDENCE)
