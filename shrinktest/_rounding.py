@@ -53,14 +53,14 @@ def merged(Z: NDArray[np.float64], precision: np.dtype[Any] = DOUBLE) -> NDArray
         ordered = np.sort(Z[:, first : first + width], axis=0)
         with np.errstate(over="ignore"):
             gaps = np.diff(ordered, axis=0)
-        near = (gaps > 0.0) & (gaps <= np.maximum(*_of_both(ordered, precision)))
+        near = (gaps > 0.0) & (gaps <= np.maximum(*_rounding_of_both(ordered, precision)))
         for j in first + np.flatnonzero(near.any(axis=0)):
             out = out.copy() if out is Z else out
             out[:, j] = _merged(Z[:, j], precision)
     return out
 
 
-def _of_both(ordered: NDArray[np.float64], precision: np.dtype[Any]) -> tuple[NDArray[np.float64], ...]:
+def _rounding_of_both(ordered: NDArray[np.float64], precision: np.dtype[Any]) -> tuple[NDArray[np.float64], ...]:
     """Roundings of every two successive values."""
     rounding = rounding_of(ordered, precision)
     return rounding[:-1], rounding[1:]
@@ -71,7 +71,7 @@ def _merged(column: NDArray[np.float64], precision: np.dtype[Any]) -> NDArray[np
     out, known = column.copy(), ~np.isnan(column)
     distinct, codes = np.unique(column[known], return_inverse=True)
     with np.errstate(over="ignore"):
-        apart = np.diff(distinct) > _APART * np.maximum(*_of_both(distinct, precision))
+        apart = np.diff(distinct) > _APART * np.maximum(*_rounding_of_both(distinct, precision))
         starts = np.flatnonzero(np.append(True, apart))
         counts = np.diff(np.append(starts, distinct.size))
         low, high = distinct[starts], distinct[starts + counts - 1]

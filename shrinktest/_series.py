@@ -55,7 +55,7 @@ def read_series(
     """Read a series as users give it; raise TypeError or ValueError if it cannot be tested."""
     check_nan_policy(nan_policy)
     labels = {} if blocks is None or transform is not None else {"blocks": [blocks]}
-    types, of_labels = columns_of_labels(labels, [X], column_types, scale)
+    types, label_notes = columns_of_labels(labels, [X], column_types, scale)
     (name,) = names_for([X], ["X"])
     rows = X if transform is None else transformed([X], transform, [name])[0]
     read = [rows], [name if transform is None else f"{name} after transform"], nan_policy
@@ -99,7 +99,7 @@ def read_series(
         encoding=taken.encoding,
         name=name,
         times=known,
-        notes=(*of_labels, *left_out, *data.omitted([keep]), *counted_without, *taken.notes),
+        notes=(*label_notes, *left_out, *data.omitted([keep]), *counted_without, *taken.notes),
         kept=keep,
     )
 

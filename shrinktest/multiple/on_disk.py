@@ -339,8 +339,8 @@ def _with_features(
         kernels = [statistic[v] for statistic in statistics]
         distinct = [kernel for i, kernel in enumerate(kernels) if kernel not in kernels[:i]]
         draws = partial(independent_rng, generator, use)
-        found = [RowFeatures.of(kernel, variables[v], columns, rng=draws, **options) for kernel in distinct]
-        known.append([found[distinct.index(kernel)] for kernel in kernels])
+        distinct_features = [RowFeatures.of(kernel, variables[v], columns, rng=draws, **options) for kernel in distinct]
+        known.append([distinct_features[distinct.index(kernel)] for kernel in kernels])
     features = list(dict.fromkeys(zip(*known, strict=True)))
     return replace(hypothesis, features=features), estimator, list(specs), spare and several
 

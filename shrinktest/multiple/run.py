@@ -285,7 +285,7 @@ def _require_kernel(null: Null, form: str, kernel: Any, hypothesis: Hypothesis) 
         return
     kernels = kernel if isinstance(kernel, tuple) else (kernel,)
     # of features that do not vary nothing is left but rounding errors of k(x, x), of either sign
-    units = (abs(one(v.points[:1])[0, 0]) for one, v in zip(kernels, hypothesis.variables, strict=True))
+    units = (abs(each(v.points[:1])[0, 0]) for each, v in zip(kernels, hypothesis.variables, strict=True))
     if least < -_ROUNDING * math.prod(units):
         raise ValueError(
             f"kernel: {kernel!r} gives a squared norm of {least:.3g}; from squared distances D, use exp(-D / (2 s^2))"

@@ -327,8 +327,8 @@ def run_study(
         missing = [(cell, [label for label in labels if (*cell, *label) not in done]) for cell in cells]
         tasks = [(*cell, members, seed) for cell, members in missing if members]
         run_trials(run, tasks, trials_done.add, total=len(cells), workers=workers, progress=progress)
-        wanted = {(*cell, *label) for cell in cells for label in labels}
-        return [row for row in trials_done.rows() if row[:-2] in wanted], seed
+        in_study = {(*cell, *label) for cell in cells for label in labels}
+        return [row for row in trials_done.rows() if row[:-2] in in_study], seed
 
 
 def run_trials(
