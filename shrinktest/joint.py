@@ -39,7 +39,7 @@ class JointIndependence(Hypothesis):
         cls, *variables: Any, nan_policy: str = "raise", scale: Any = None, called: tuple[str, ...] = (),
         own: Any = None, **reading: Any,
     ) -> Self:  # fmt: skip
-        """Read variables as users give them, with their names; see :func:`~shrinktest._read.read_variables`."""
+        """Read variables as users give them, with their names; see :func:`~shrinktest.data.read.read_variables`."""
         names = called or numbered("variables", len(variables))
         read = read_variables(variables, names, nan_policy, scale=scale, **reading)
         return cls(

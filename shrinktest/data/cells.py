@@ -110,7 +110,7 @@ def labels_of(cells: pd.Series, options: TextOptions) -> list[Any]:
 
 
 def read_column(cells: pd.Series, kind: Any, mark: str, options: TextOptions) -> Any:
-    """Return the values of a column, by what its cells are, or as the type ``wanted``; raise OddCell.
+    """Return the values of a column, by what its cells are, or as the type ``kind``; raise OddCell.
 
     ``mark`` is what is between the cells of the file.
     """

@@ -112,7 +112,7 @@ class Table:
 
 
 def read_column(series: pd.Series, name: str, where: str, column_type: Any = None, *, compared: bool = True) -> Column:
-    """Read a pandas Series by its dtype, or by the type of its objects; as the kind ``wanted``, if any.
+    """Read a pandas Series by its dtype, or by the type of its objects; as ``column_type``, if given.
 
     Messages call it ``where``.  Columns not ``compared`` label rows.  Raises TypeError for values that are no variable,
     and ValueError for numbers or dates given as text.
@@ -270,7 +270,7 @@ def _refuse_numbers_as_text(series: pd.Series, column: Column, name: str, where:
 def as_kind(column: Column, column_type: Any, where: str) -> Column:
     """Read a column as another kind, or as ordered with these levels; raise ValueError if it cannot be.
 
-    ``wanted`` is one of ``KINDS`` without "duration" and "time", or a list of levels in their order.
+    ``column_type`` is one of ``KINDS`` without "duration" and "time", or a list of levels in their order.
     """
     argument = f"column_types[{column.name!r}]"
     if isinstance(column_type, list | tuple):

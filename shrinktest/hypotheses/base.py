@@ -246,7 +246,7 @@ def require_values(shift: Any, kernel: Any) -> None:
 
 
 def variables_of(read: Variables, names: tuple[str, ...], *, units_chosen: bool) -> tuple[Variable, ...]:
-    """Return variables as they were read; ``said`` if the user chose the units."""
+    """Return variables as they were read; ``units_chosen`` is true if the user chose the units."""
     return tuple(
         Variable(values, name, scale, encoding, units_chosen, places_of(kept))
         for values, name, scale, encoding, kept in zip(

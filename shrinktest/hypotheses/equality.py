@@ -74,7 +74,7 @@ class EqualDistributions(Hypothesis):
         transform: Any = None,
         **options: Any,
     ) -> Self:
-        """Read the samples as users give them; see :func:`~shrinktest._read.read_samples`."""
+        """Read the samples as users give them; see :func:`~shrinktest.data.read.read_samples`."""
         given, called = named_samples(samples)
         reading = {"scale": scale, "column_types": column_types, "transform": transform}
         names = names_for(given, called or numbered("samples", len(given)))

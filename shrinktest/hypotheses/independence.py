@@ -47,7 +47,7 @@ class Independence(Hypothesis):
         transform: Any = None,
         **options: Any,
     ) -> Self:
-        """Read two variables as users give them; see :func:`~shrinktest._read.read_variables`."""
+        """Read two variables as users give them; see :func:`~shrinktest.data.read.read_variables`."""
         reading = {"scale": scale, "column_types": column_types, "transform": transform}
         read = read_variables((X, Y), XY, nan_policy, blocks=blocks, groups=groups, shift=shift, **reading)
         variables = variables_of(read, XY, units_chosen=not is_unasked(scale))

@@ -73,15 +73,16 @@ def pvalues(design, estimator, laws, seeds, label, options):
 
 
 def check(design, estimator, laws, draws, **options):
-    """Draw null data sets in as many processes as there are cores, and hold the counts against the region.
+    """Draw null data sets, large studies in a process for each core, and hold the counts against the region.
 
     Both of its ends count.  Ties can only lower the level, but even where most pairings are shrunk to
     exactly zero they do not reach the few values in the tail.
     """
     label = f"{getattr(estimator, '__name__', estimator)}, {design}, {' and '.join(laws)}, {options}"
-    cores = usable_cores()
-    parts = Parallel(n_jobs=cores)(
-        delayed(pvalues)(design, estimator, laws, range(start, draws, cores), label, options) for start in range(cores)
+    n_jobs = usable_cores() if draws > 1000 else 1  # processes take longer to start than small studies to run
+    parts = Parallel(n_jobs=n_jobs)(
+        delayed(pvalues)(design, estimator, laws, range(start, draws, n_jobs), label, options)
+        for start in range(n_jobs)
     )
     found = np.concatenate(parts)
     counts = [int((found <= alpha).sum()) for alpha in LEVELS]

@@ -77,7 +77,7 @@ def slow(rng, n):
 
 if __name__ == "__main__":
     result = power_study(slow, ["kme", "skmse"], [6, 9], alphas=(0.05, 0.1), n_trials={trials}, n_resamples=39,
-                         store=sys.argv[1], workers=2, progress=False)
+                         store=sys.argv[1], workers={workers}, progress=False)
     sys.stdout.write(result.to_csv())
 """
 
@@ -112,13 +112,13 @@ def killed(process, path, signal_number, pause):
 
 def test_a_study_killed_twice_ends_with_the_same_bytes(tmp_path, path):
     slow, fast = tmp_path / "slow.py", tmp_path / "fast.py"
-    slow.write_text(SLOW.format(pause=0.02, trials=60))
-    fast.write_text(SLOW.format(pause=0, trials=60))
+    slow.write_text(SLOW.format(pause=0.02, trials=40, workers=2))
+    fast.write_text(SLOW.format(pause=0, trials=40, workers=1))
     moments, stored = random.Random(1), [0]
     for _ in range(2):
         assert killed(started(slow, path), path, signal.SIGKILL, moments.uniform(0.0, 0.5)) == -signal.SIGKILL
         stored.append(count(path))
-    assert 0 < stored[1] <= stored[2] < 60 * 8
+    assert 0 < stored[1] <= stored[2] < 40 * 8
     ends = []
     for store in (path, tmp_path / "other.sqlite"):
         process = started(fast, store)
