@@ -56,8 +56,6 @@ def samples(args: Typed, options: dict[str, Any], takes: Mapping[str, Any]) -> A
 
 def variables(args: Typed, options: dict[str, Any], takes: Mapping[str, Any]) -> Arguments:
     """Return variables, each in some columns of one file, and the arguments of the test about them."""
-    if len(args.files) != 1:
-        raise ValueError("give one file, with columns for --x and --y")
     if args.columns is not None:
         raise ValueError("--columns is for samples; give --x and --y")
     (file,) = _files(args, takes)

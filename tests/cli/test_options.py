@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from inspect import signature
 
 import pytest
@@ -115,3 +116,13 @@ def test_descriptions_of_parameters():
     }
     assert parameters_of(len) == {} and documented(test_hints) is test_hints
     assert clipped("one clause of a sentence, and another; and a third", 45) == "one clause of a sentence, and another"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_knows_every_command_and_option(shell, capsys):
+    assert main(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    for name, subparser in subparsers().items():
+        (line,) = [line for line in script.splitlines() if f" {name})" in line or f"_from {name}'" in line]
+        options = {word[2:] for word in subparser._option_string_actions if word.startswith("--")}
+        assert {*re.findall(r"(?:--|-l )([a-z-]+)", line)} == options

@@ -294,3 +294,13 @@ def test_errors_name_the_argument_before_anything_is_stored(arguments, error, na
     with pytest.raises(error, match=named):
         run(**arguments, store=tmp_path / "study.sqlite")
     assert not list(tmp_path.iterdir())
+
+
+def test_no_amount_beats_hindsight():
+    path = loss_path("skmse", [0.1, 0.5], n=6, d=2, **FEW)
+    best = path.hindsight()
+    each = path.study.losses.pivot(index="trial", columns="estimator", values="loss")
+    least = each[[label for label in each if "alpha" in label]].min(axis=1)
+    assert best["loss"] == pytest.approx(least.mean()) and best["trials"] == FEW["n_trials"]
+    assert best["loss"] <= path.table["loss"].min()
+    assert best["improvement_low"] <= best["improvement"] <= best["improvement_high"]

@@ -191,6 +191,40 @@ def test_transform_sees_all_rows_and_no_labels():
     assert pair.pvalue == independence_test(A, B[["rate"]], rng=0).pvalue
 
 
+def test_transform_gets_a_table_of_the_library_that_was_given():
+    polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    A, B = (mixed(10, seed)[["income", "rate"]] for seed in (0, 1))
+    expected = two_sample_test(A[["rate"]], B[["rate"]], rng=0).pvalue
+    for library, keep in (
+        (polars.from_pandas, lambda rows: rows.select("rate")),
+        (pyarrow.Table.from_pandas, lambda rows: rows.select(["rate"])),
+    ):
+        given = library(A), library(B[["rate", "income"]])  # columns are matched by name
+        assert two_sample_test(*given, transform=keep, rng=0).pvalue == expected
+    single = [polars.from_pandas(table["rate"]) for table in (A, B)]
+    assert two_sample_test(*single, transform=lambda rows: rows * 2.0, rng=0).pvalue == expected
+    with pytest.raises(ValueError, match="have different columns"):
+        two_sample_test(polars.from_pandas(A), polars.from_pandas(B[["rate"]]), transform=len, rng=0)
+    with pytest.raises(TypeError, match="cannot be put below each other"):
+        two_sample_test(polars.from_pandas(A), polars.from_pandas(B).cast(str), transform=len, rng=0)
+
+
+def test_types_of_polars_are_those_of_pandas():
+    polars = pytest.importorskip("polars")
+    levels = ["S", "M", "L"]
+    for seed, size in ((0, 12), (1, 15)):
+        table = mixed(size, seed)[["size", "day"]].assign(day=lambda rows: rows["day"].dt.tz_localize("UTC"))
+        other = polars.DataFrame(
+            {
+                "size": polars.Series(table["size"].astype(str).tolist(), dtype=polars.Enum(levels)),
+                "day": polars.Series(table["day"].tolist(), dtype=polars.Datetime("us", "UTC")),
+            }
+        )
+        for mine, theirs in zip(read_table(table, "X").columns, read_table(other, "X").columns, strict=True):
+            assert (mine.name, mine.kind, mine.levels) == (theirs.name, theirs.kind, theirs.levels)
+            np.testing.assert_array_equal(mine.values, theirs.values)
+
+
 @pytest.mark.parametrize(
     ("transform", "message"),
     [
