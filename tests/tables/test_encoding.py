@@ -134,13 +134,13 @@ def test_summaries_of_chunks_are_the_summary_of_all_rows(gaps):
         parts = [[ColumnSummary.of(part[name]) for name in table] for part in pieces(table, cuts)]
         merged = parts[0]
         for part in parts[1:]:
-            merged = [one.merge(other) for one, other in zip(merged, part, strict=True)]
-        for one, other in zip(merged, whole, strict=True):
+            merged = [summary.merge(other) for summary, other in zip(merged, part, strict=True)]
+        for summary, expected in zip(merged, whole, strict=True):
             keys = ("kind", "size", "known", "whole", "low", "high", "offset", "differ", "counts_rows")
-            assert [getattr(one, key) for key in keys] == [getattr(other, key) for key in keys], one.name
-            assert dict(one.counts) == dict(other.counts) and (gaps or one.levels == other.levels)
-        encoding = Encoding.of([[one] for one in merged[:7]], None, indicate=gaps)
-        assert encoding.codes == Encoding.of([[one] for one in whole[:7]], None, indicate=gaps).codes or gaps
+            assert [getattr(summary, key) for key in keys] == [getattr(expected, key) for key in keys], summary.name
+            assert dict(summary.counts) == dict(expected.counts) and (gaps or summary.levels == expected.levels)
+        encoding = Encoding.of([[summary] for summary in merged[:7]], None, indicate=gaps)
+        assert encoding.codes == Encoding.of([[summary] for summary in whole[:7]], None, indicate=gaps).codes or gaps
     assert whole[-3].counts_rows and whole[-2].differ
 
 
