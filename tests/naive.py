@@ -374,8 +374,8 @@ def tsvd_factors(K, m=None, threshold=None):
     n, D = len(K), spectrum(K)[0]
     if m == n or threshold in (0, np.inf):
         return np.zeros(n) if threshold == np.inf else np.ones(n)
-    kept = np.arange(n) < m if threshold is None else D / n >= threshold * (1 - 1e-9) * np.trace(K) / n
-    return np.where(kept & (D > 0), 1.0, 0.0)
+    retained = np.arange(n) < m if threshold is None else D / n >= threshold * (1 - 1e-9) * np.trace(K) / n
+    return np.where(retained & (D > 0), 1.0, 0.0)
 
 
 def gcv(K, m):

@@ -62,8 +62,8 @@ def components(features, mean, weights):
     for feature, weight in zip(features, weights, strict=True):
         operator += weight * np.outer(feature - mean, feature - mean)
     values, vectors = np.linalg.eigh(operator)
-    kept = [k for k in np.argsort(-values) if values[k] > 1e-9 * values.max()]
-    return values[kept], vectors[:, kept]
+    positive = [k for k in np.argsort(-values) if values[k] > 1e-9 * values.max()]
+    return values[positive], vectors[:, positive]
 
 
 def centred_squares(features, mean):

@@ -214,7 +214,7 @@ def test_decision_is_its_twin(reached, alphas):
 @settings(max_examples=100, deadline=None)
 @given(RUNS, st.sampled_from(RULES), st.data())
 def test_least_is_how_soon_a_run_can_stop(reached, rule, data):
-    """Whatever comes, a rule stops no earlier; and the best or the worst that can come makes it stop just then."""
+    """A rule never stops earlier than its bound, and the best or the worst draws make it stop there."""
     B = data.draw(st.integers(len(reached), len(reached) + 60))
     so_far = np.cumsum(reached)
     if rule.stop(so_far, B) is not None:

@@ -1,4 +1,4 @@
-"""What all results have in common: equality by value, and a table in a notebook."""
+"""Properties of all results: equality by value, and a table in a notebook."""
 
 from __future__ import annotations
 

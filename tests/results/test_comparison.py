@@ -1,4 +1,4 @@
-"""What a comparison looks like: in words, as JSON and frames, as a page, in pictures."""
+"""Output of a comparison: in words, as JSON and frames, as a page, in pictures."""
 
 from __future__ import annotations
 

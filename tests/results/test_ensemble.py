@@ -1,4 +1,4 @@
-"""What may be asked of a combined test: the answers are those of the member that decided, and say so."""
+"""Methods of a combined test: they answer for the member that decided, and say so."""
 
 from __future__ import annotations
 

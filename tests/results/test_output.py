@@ -1,4 +1,4 @@
-"""What a result looks like: printed, as JSON or a table row."""
+"""Output of results: printed, as JSON or a table row."""
 
 from __future__ import annotations
 

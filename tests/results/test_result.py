@@ -86,8 +86,8 @@ def test_a_pickle_holds_the_null_distribution_and_the_estimates_once():
 
 def test_a_copy_has_all_and_a_pickle_has_the_data_on_request(result):
     expected = result.witness_band(X).half_width
-    for kept in (copy.copy(result), copy.deepcopy(result), pickle.loads(pickle.dumps(result.with_data()))):
-        np.testing.assert_array_equal(kept.witness_band(X).half_width, expected)
+    for copied in (copy.copy(result), copy.deepcopy(result), pickle.loads(pickle.dumps(result.with_data()))):
+        np.testing.assert_array_equal(copied.witness_band(X).half_width, expected)
     with pytest.raises(ValueError, match=r"was pickled without its data, .*; pickle result\.with_data\(\)"):
         pickle.loads(pickle.dumps(result)).witness_band(X)
 

@@ -112,7 +112,7 @@ def wide():
 
 
 def drops_of(statistic, x, y, repeats=3):
-    """What the statistic of (x, y) loses each time that the values of a column are exchanged, (d, repeats)."""
+    """Decreases (d, repeats) of the statistic of (x, y) when the values of a column are permuted."""
     generator, pooled = np.random.default_rng(8), np.vstack([x, y])
     drops = np.empty((pooled.shape[1], repeats))
     for j, r in np.ndindex(drops.shape):

@@ -1,4 +1,4 @@
-"""How columns become numbers: by hand, in every library, in one piece and in many, and what cannot be encoded."""
+"""Encoding of columns as numbers: by hand, in every library, whole or in chunks, and columns that cannot be encoded."""
 
 import datetime
 import decimal
@@ -38,7 +38,7 @@ def mixed(n, seed=0, gaps=False):
 
 
 def by_hand(table, gaps):
-    """The same numbers, one value after the other, in units of 1; missing values are the median, and an indicator."""
+    """Encode value by value, in units of 1; missing values become the median and an indicator."""
     columns = []
     for name in table:
         values = [None if pd.isna(value) else value for value in table[name]]

@@ -389,7 +389,7 @@ def test_dates_that_tell_samples_apart_are_noted():
 
 
 def patients(n, shift=0.0, seed=0):
-    """The same patients, whose levels are much further apart than what is added."""
+    """Patients whose levels are much further apart than the added effect."""
     level = 3.0 * np.random.default_rng(1).normal(size=n)
     noise = np.random.default_rng([2, seed]).normal(size=(2, n))
     return pd.DataFrame({"patient": [f"p{i}" for i in range(n)], "bp": level + 0.5 * noise[0] + shift, "hr": noise[1]})
