@@ -78,7 +78,7 @@ def read_series(
     if shift is not None:
         restriction = shifted(shift, OrderedRows.of([values], taken.encoding), restriction, keep)
     times = dates_of(X) if times is None else times
-    known = () if times is None else tuple(time for time, kept in zip(as_times(times, X), keep, strict=True) if kept)
+    known = () if times is None else tuple(time for time, stays in zip(as_times(times, X), keep, strict=True) if stays)
     if telling and constant_columns(values).all():
         raise ValueError(f"{name} changes only in {listed(telling)}, which tell the time; nothing is left to test")
     left_out = (

@@ -280,18 +280,18 @@ def _read_distances(
     read = read_samples(samples, names, nan_policy, paired=paired, same_units=False, **reading)
     pooled, sizes, together = np.vstack(read.values), read.sizes, " and ".join(names)
     series = np.split(np.arange(len(pooled)), np.cumsum(sizes)[:-1])
-    kept, units, unit = np.concatenate(read.kept), np.arange(len(pooled)), "rows"
+    retained, units, unit = np.concatenate(read.kept), np.arange(len(pooled)), "rows"
     if paired:
         units, unit = np.concatenate([np.arange(size) for size in sizes]), "matched rows"
     elif groups is not None:
         labels = pooled_labels(groups, "groups", samples, names, tuple(map(len, read.kept)), together)
-        units, unit = label_codes(labels, "groups", kept), "groups"
+        units, unit = label_codes(labels, "groups", retained), "groups"
     counts = tuple(np.unique(units[rows]).size for rows in series)
     _require_comparable(read.values, names, pooled, together)
     for name, count in zip(names, counts, strict=True):
         _require_units(name, count, unit, 3)
     units_given, numbers = not is_unasked(reading["scale"]), takes_row_numbers(kernel)
-    variable = Variable(pooled, together, read.scale, read.encoding, units_given, places_of(kept), numbers)
+    variable = Variable(pooled, together, read.scale, read.encoding, units_given, places_of(retained), numbers)
     resolved = _resolved(kernel, bandwidth, variable, cache)
     require_in_range(resolved, pooled, together, _LEAST)
     with np.errstate(over="ignore", invalid="ignore"):  # an infinite rounding error is refused below

@@ -221,7 +221,7 @@ def iterated_tikhonov(K, lam=None, lam_cov=None, t=3, loo="deletion"):
 
 
 def keep_score(K, lam):
-    """What [M14] Theorem 4 computes: point i leaves the loss but stays in the basis (erratum E1).
+    """Score of [M14] Theorem 4: point i leaves the loss but stays in the basis (erratum E1).
 
     b^(-i) = argmin over all b in R^n of (1/n) sum_{j != i} |phi_j - sum_k b_k phi_k|^2 + lam |b|^2, that is
     ((n-1)/n K + lam I) b = (1/n) sum_{j != i} K_j.
@@ -374,8 +374,8 @@ def tsvd_factors(K, m=None, threshold=None):
     n, D = len(K), spectrum(K)[0]
     if m == n or threshold in (0, np.inf):
         return np.zeros(n) if threshold == np.inf else np.ones(n)
-    kept = np.arange(n) < m if threshold is None else D / n >= threshold * (1 - 1e-9) * np.trace(K) / n
-    return np.where(kept & (D > 0), 1.0, 0.0)
+    retained = np.arange(n) < m if threshold is None else D / n >= threshold * (1 - 1e-9) * np.trace(K) / n
+    return np.where(retained & (D > 0), 1.0, 0.0)
 
 
 def gcv(K, m):

@@ -29,16 +29,16 @@ def linear(rows, columns, k):
     return np.array([[weighted_sum(x, b, y, g, k) for y, g in columns] for x, b in rows])
 
 
-def embedding_distance2(one, other, k):
+def embedding_distance2(first, second, k):
     """|mu_b - mu_g|^2, from the signed weights on all points."""
-    points, weights = np.vstack([one[0], other[0]]), np.concatenate([one[1], -other[1]])
+    points, weights = np.vstack([first[0], second[0]]), np.concatenate([first[1], -second[1]])
     return weighted_sum(points, weights, points, weights, k)
 
 
 def median_bandwidth(embeddings, k):
     """Square root of the median squared distance of two embeddings."""
     return math.sqrt(
-        np.median([embedding_distance2(one, other, k) for one, other in itertools.combinations(embeddings, 2)])
+        np.median([embedding_distance2(first, second, k) for first, second in itertools.combinations(embeddings, 2)])
     )
 
 
@@ -62,8 +62,8 @@ def components(features, mean, weights):
     for feature, weight in zip(features, weights, strict=True):
         operator += weight * np.outer(feature - mean, feature - mean)
     values, vectors = np.linalg.eigh(operator)
-    kept = [k for k in np.argsort(-values) if values[k] > 1e-9 * values.max()]
-    return values[kept], vectors[:, kept]
+    positive = [k for k in np.argsort(-values) if values[k] > 1e-9 * values.max()]
+    return values[positive], vectors[:, positive]
 
 
 def centred_squares(features, mean):
@@ -99,11 +99,11 @@ def nodes(dimension, order):
     return points, weights
 
 
-def expected_kernel(k, one, other, order=14):
+def expected_kernel(k, first, second, order=14):
     """E k(X, Y), X and Y independent, each given as (mean, variances)."""
-    d = len(one[0])
+    d = len(first[0])
     z, w = nodes(2 * d, order)
-    return w @ k(one[0] + np.sqrt(one[1]) * z[:, :d], other[0] + np.sqrt(other[1]) * z[:, d:])
+    return w @ k(first[0] + np.sqrt(first[1]) * z[:, :d], second[0] + np.sqrt(second[1]) * z[:, d:])
 
 
 def mixture_distance2(k, target, mixture, order=14):
@@ -116,7 +116,7 @@ def mixture_distance2(k, target, mixture, order=14):
     for p, gaussian in zip(pi, gaussians, strict=True):
         total -= 2 * p * sum(b[i] * expected_kernel(k, corrupted[i], gaussian, order) for i in range(n))
     return total + sum(
-        p * q * expected_kernel(k, one, other, order)
-        for p, one in zip(pi, gaussians, strict=True)
+        p * q * expected_kernel(k, gaussian, other, order)
+        for p, gaussian in zip(pi, gaussians, strict=True)
         for q, other in zip(pi, gaussians, strict=True)
     )

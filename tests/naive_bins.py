@@ -22,7 +22,7 @@ def whitened(z, sample, lam):
 
 def depth(z, sample):
     """Mean of the kernel with every row of the sample, in standard deviations of the sample."""
-    depths, at = (np.array([np.mean([one @ other for other in sample]) for one in rows]) for rows in (sample, z))
+    depths, at = (np.array([np.mean([row @ other for other in sample]) for row in rows]) for rows in (sample, z))
     return ((at - depths.mean()) / depths.std())[:, None]
 
 
@@ -43,6 +43,6 @@ def distances(means, first, unbiased):
     for part in combinations(range(len(means)), first):
         rest = [i for i in range(len(means)) if i not in part]
         a, b, c = (gram[np.ix_(i, j)] for i, j in ((part, part), (rest, rest), (part, rest)))
-        own = [(one.sum() - np.trace(one)) / (len(one) * (len(one) - 1)) if unbiased else one.mean() for one in (a, b)]
+        own = [(K.sum() - np.trace(K)) / (len(K) * (len(K) - 1)) if unbiased else K.mean() for K in (a, b)]
         out.append(sum(own) - 2.0 * c.mean())
     return np.array(out)

@@ -48,8 +48,8 @@ def parts(n, fewest, change):
 
 def largest(gram, fewest, change, known):
     """The largest standardised distance, and its part."""
-    found = [(standardised(gram, mask, known), start, end) for start, end, mask in parts(len(gram), fewest, change)]
-    return max(found)
+    distances = [(standardised(gram, mask, known), start, end) for start, end, mask in parts(len(gram), fewest, change)]
+    return max(distances)
 
 
 def pvalue(gram, fewest, change, orders):
@@ -81,8 +81,8 @@ def smallest_pvalue(n, fewest, change, orders):
             for _, _, mask in parts(n, fewest, change)
         }
 
-    found = [parted(order) for order in orders]
-    return min(np.mean([one in others for others in found]) for one in found[0])
+    partitions = [parted(order) for order in orders]
+    return min(np.mean([partition in others for others in partitions]) for partition in partitions[0])
 
 
 def orders_beside(cut, blocks, length):
@@ -97,8 +97,8 @@ def orders_beside(cut, blocks, length):
     for chosen in itertools.product(*map(itertools.permutations, whole)):
         order = list(range(len(blocks)))
         for places, rows in zip(whole, chosen, strict=True):
-            for here, there in zip(places, rows, strict=True):
-                for a, b in zip(here, there, strict=True):
+            for source, target in zip(places, rows, strict=True):
+                for a, b in zip(source, target, strict=True):
                     order[a] = b
         yield tuple(order)
 
@@ -135,15 +135,15 @@ def spread_of_two(means, a, b):
 def scan_of(gram, first, end, fewest, known, cuts=16):
     """The largest standardised distance over the cuts of an interval, which are at most ``cuts`` even steps apart."""
     fewest = max(2, int(np.ceil((end - first) * fewest / len(gram) - 1e-9)))
-    step, part, found = max(1, -(-(end - first - 2 * fewest) // cuts)), gram[first:end, first:end], []
+    step, part, distances = max(1, -(-(end - first - 2 * fewest) // cuts)), gram[first:end, first:end], []
     for cut in range(first + fewest, end - fewest + 1, step):
         sizes = cut - first, end - cut
         if not known:
             known["products"] = products(gram)
         if sizes not in known:
             known[sizes] = spread_of_two(known["products"], *sizes)
-        found.append(unbiased(part, np.arange(first, end) < cut) / known[sizes])
-    return max(found)
+        distances.append(unbiased(part, np.arange(first, end) < cut) / known[sizes])
+    return max(distances)
 
 
 def scans(gram, fewest, shortest, known):
@@ -161,10 +161,10 @@ def smallest_of_lengths(statistics, calibrating, share=0.1):
     A tenth of the level is for intervals, in equal parts for every length.
     """
     weights = np.r_[1.0 - share, np.full(statistics.shape[1] - 1, share / (statistics.shape[1] - 1))]
-    found = []
+    pvalues = []
     for column, known, weight in zip(statistics.T, calibrating.T, weights, strict=True):
         shape = 4.0 / max(stats.skew(known), 0.05) ** 2
         value = shape + np.sqrt(shape) * (column - known.mean()) / known.std()  # of a gamma variable with scale 1
         normal = 3.0 * np.sqrt(shape) * (np.cbrt(value / shape) - 1.0 + 1.0 / (9.0 * shape))  # Wilson and Hilferty
-        found.append(stats.norm.sf(normal) / weight)
-    return np.min(found, axis=0)
+        pvalues.append(stats.norm.sf(normal) / weight)
+    return np.min(pvalues, axis=0)

@@ -35,7 +35,10 @@ def correlation(K, L):
 
 def jackknife(values, whole):
     """Variance and degrees of freedom from values without each unit, a list for every kind of unit."""
-    pieces = [(len(one), (len(one) - 1) / len(one) * sum((v - whole) ** 2 for v in one)) for one in values]
+    pieces = [
+        (len(estimates), (len(estimates) - 1) / len(estimates) * sum((v - whole) ** 2 for v in estimates))
+        for estimates in values
+    ]
     variance = sum(piece for _, piece in pieces)
     return variance, variance**2 / sum(piece**2 / (count - 1) for count, piece in pieces)
 
@@ -58,11 +61,11 @@ def nearer(K, samples, units):
 
 
 def more_dependent(K, L, M, measure=correlation):
-    """How much more the first variable depends on the third than on the second, with its jackknife."""
+    """Difference of the dependence on the third and on the second variable, with its jackknife."""
 
     def difference(left_out=None):
         keep = [i for i in range(len(K)) if i != left_out]
-        x, y, z = (one[np.ix_(keep, keep)] for one in (K, L, M))
+        x, y, z = (gram[np.ix_(keep, keep)] for gram in (K, L, M))
         return measure(x, z) - measure(x, y)
 
     return difference(), *jackknife([[difference(i) for i in range(len(K))]], difference())

@@ -33,7 +33,7 @@ def middle(values):
 
 
 def middle_influences(values):
-    """What each value adds to the interquartile range: minus the slope of the quantile times its own place."""
+    """Influence of each value on the interquartile range: minus the slope of the quantile times its own place."""
     n, points = len(values), sorted(set(values))
     total = np.zeros(n)
     for share, sign in ((0.75, 1.0), (0.25, -1.0)):

@@ -72,8 +72,8 @@ def second_order(gram, p, q):
     m, total = len(p), 0.0
     for weights, part in ((p, gram[:m, :m]), (q, gram[m:, m:])):
         pairs = [weights[i] * weights[j] for i, j in permutations(range(len(weights)), 2)]
-        total += 2.0 * sum(one**2 for one in pairs) / sum(pairs) ** 2 * u_product(part, part)
-    return total + 4.0 * sum((one * other) ** 2 for one in p for other in q) * cross_spread(gram, m)
+        total += 2.0 * sum(product**2 for product in pairs) / sum(pairs) ** 2 * u_product(part, part)
+    return total + 4.0 * sum((p_weight * q_weight) ** 2 for p_weight in p for q_weight in q) * cross_spread(gram, m)
 
 
 def correlation(x, y):
@@ -104,7 +104,7 @@ def correlation_of_groups(x, y, groups):
 
 
 def margins(gram):
-    """What centring takes off a Gram matrix."""
+    """Matrix that centring subtracts from a Gram matrix."""
     return gram.mean(axis=0) + gram.mean(axis=1)[:, None] - gram.mean()
 
 
@@ -116,7 +116,7 @@ def noise_of_groups(x, y, groups):
         for h in names:
             if g != h:
                 total += products[np.ix_(groups == g, groups == h)].sum() ** 2
-    own = [hsic_of_groups(one, one, groups) for one in (x, y)]
+    own = [hsic_of_groups(gram, gram, groups) for gram in (x, y)]
     return 2.0 * total / len(groups) ** 4 * len(names) / (len(names) - 3.0) / (own[0] * own[1])
 
 
@@ -143,7 +143,7 @@ def area(scores, second, strata, units=None):
 
 
 def area_variance(scores, second, strata, units=None):
-    """What DeLong's influences add up to, less what single pairs (1, 0, or 0.5) add to them once too often.
+    """Variance of an area by DeLong's influences, less the excess of single pairs (1, 0, or 0.5).
 
     With units of a row of each sample the influences of both add up first.
     """
@@ -155,27 +155,27 @@ def area_variance(scores, second, strata, units=None):
         for j in range(len(scores)):
             if second[i] != second[j] and strata[i] == strata[j] and units[i] != units[j]:
                 a, b = (j, i) if second[i] else (i, j)
-                found = (scores[a] > scores[b]) + 0.5 * (scores[a] == scores[b])
-                influence += found - value
-                square += found**2 / (2.0 * pairs)
+                win = (scores[a] > scores[b]) + 0.5 * (scores[a] == scores[b])
+                influence += win - value
+                square += win**2 / (2.0 * pairs)
         parts[bool(second[i])].append(influence / pairs)
         both[units[i]] = both.get(units[i], 0.0) + influence / pairs
-    squares = {k: sum(one**2 for one in part) * len(part) / (len(part) - 1) for k, part in parts.items()}
+    squares = {k: sum(influence**2 for influence in part) * len(part) / (len(part) - 1) for k, part in parts.items()}
     single = square - value**2 - sum(len(parts[k]) * squares[k] for k in parts)
     total = squares[False] + squares[True]
     if linked:
-        total = sum(one**2 for one in both.values()) * len(both) / (len(both) - 1)
+        total = sum(influence**2 for influence in both.values()) * len(both) / (len(both) - 1)
     return total - max(single, 0.0) / pairs
 
 
 def hanley(a, m, n):
     """Variance of an area by Hanley and McNeil (1982), averaged over both directions."""
 
-    def one(a, m, n):
+    def variance(a, m, n):
         q1, q2 = a / (2.0 - a), 2.0 * a**2 / (1.0 + a)
         return (a * (1.0 - a) + (m - 1.0) * (q1 - a**2) + (n - 1.0) * (q2 - a**2)) / (m * n)
 
-    return 0.5 * (one(a, m, n) + one(1.0 - a, n, m))
+    return 0.5 * (variance(a, m, n) + variance(1.0 - a, n, m))
 
 
 # --- equivalence ------------------------------------------------------------------------------------------
@@ -183,7 +183,10 @@ def hanley(a, m, n):
 
 def score_test(value, without, second, units, margin):
     """z and p-value of a quantity's being the margin or more; ``without``: by sample, estimates with one left out."""
-    jackknife = sum((len(one) - 1.0) / len(one) * sum((x - np.mean(one)) ** 2 for x in one) for one in without)
+    jackknife = sum(
+        (len(estimates) - 1.0) / len(estimates) * sum((x - np.mean(estimates)) ** 2 for x in estimates)
+        for estimates in without
+    )
     first = max(jackknife - 2.0 * second, 0.0)
     slope = (first + 2.0 * second) / (max(value, 0.0) + (2.0 * second) ** 0.5)
     # the largest over all quantities that are the margin or more

@@ -56,27 +56,27 @@ def left_out(gram, y, amount):
         system = np.ones((n, n))
         system[:-1, :-1] = gram[np.ix_(others, others)] + amount * np.eye(n - 1)
         system[-1, -1] = 0.0
-        found = np.linalg.solve(system, np.vstack([y[others], np.zeros((1, y.shape[1]))]))
-        total += ((y[i] - gram[i, others] @ found[:-1] - found[-1]) ** 2).sum()
+        solution = np.linalg.solve(system, np.vstack([y[others], np.zeros((1, y.shape[1]))]))
+        total += ((y[i] - gram[i, others] @ solution[:-1] - solution[-1]) ** 2).sum()
     return total
 
 
 def best_left(grams, y, amounts, most):
-    """What the regression leaves that predicts rows best which are left out, and its number; 0 for the mean alone.
+    """Residuals of the regression with the least leave-one-out error, and its number; 0 for the mean alone.
 
     Amounts are relative to the largest eigenvalue; none counts with which a row is hardly predicted by others.
     """
     n = len(y)
     alone = sum(((y[i] - np.delete(y, i, axis=0).mean(axis=0)) ** 2).sum() for i in range(n))
-    found, number = [(alone, 0, y - y.mean(axis=0))], 0
+    fits, number = [(alone, 0, y - y.mean(axis=0))], 0
     for gram in grams:
         centred = gram - gram.mean(axis=0) - gram.mean(axis=1)[:, None] + gram.mean()
         for amount in np.array(amounts) * np.linalg.eigvalsh(centred)[-1]:
             number += 1
             own = np.diag(ridge(gram, np.eye(n), amount))
             if own.max() <= most:
-                found.append((left_out(gram, y, amount), number, y - ridge(gram, y, amount)))
-    return min(found, key=lambda one: one[:2])[1:][::-1]
+                fits.append((left_out(gram, y, amount), number, y - ridge(gram, y, amount)))
+    return min(fits, key=lambda fit: fit[:2])[1:][::-1]
 
 
 def signed(gram, signs):
@@ -90,8 +90,8 @@ def inflation(first, second):
 
     Row i of ``first`` and ``second`` says what residual i is of the noise.
     """
-    one, other = first @ first.T, second @ second.T
-    return max(1.0, (one * other).sum() / (np.diag(one) * np.diag(other)).sum())
+    first_gram, second_gram = first @ first.T, second @ second.T
+    return max(1.0, (first_gram * second_gram).sum() / (np.diag(first_gram) * np.diag(second_gram)).sum())
 
 
 def bounded(values):
@@ -109,9 +109,9 @@ def squared(lines):
 
 def crossed(lines, squares):
     """The Gram matrix of all products of a line of one variable and a square of the other."""
-    one, other = (part @ part.T for part in lines)
-    first, second = (part @ part.T for part in squares)
-    return one * second + first * other
+    first_lines, second_lines = (part @ part.T for part in lines)
+    first_squares, second_squares = (part @ part.T for part in squares)
+    return first_lines * second_squares + first_squares * second_lines
 
 
 def chance(gram, signs, factor):
@@ -125,8 +125,8 @@ def chance(gram, signs, factor):
 
 def combined(grams, shares, factors, signs):
     """Minus the logarithm of the smallest chance, each over its share of the largest."""
-    found = [
+    chances = [
         chance(gram, signs, factor) * max(shares) / share
         for gram, share, factor in zip(grams, shares, factors, strict=True)
     ]
-    return -np.log10(min(1.0, *found))
+    return -np.log10(min(1.0, *chances))

@@ -124,12 +124,12 @@ def neighbour_bandwidth(Z, distance=math.dist):
 
     k is a tenth of n - 1, rounded up. Where that is zero it is the distance to the nearest row that differs.
     """
-    found = []
+    radii = []
     for i in range(len(Z)):
         away = sorted(distance(Z[i], Z[j]) for j in range(len(Z)) if j != i)
         reach = away[math.ceil((len(Z) - 1) / 10) - 1]
-        found.append(reach if reach > 0 else min(value for value in away if value > 0))
-    return math.sqrt(np.median(np.square(found)))
+        radii.append(reach if reach > 0 else min(value for value in away if value > 0))
+    return math.sqrt(np.median(np.square(radii)))
 
 
 def median_bandwidth(Z):

@@ -21,7 +21,7 @@ def tail_ranks(statistics, tolerance=None):
 
 
 def precedes(a, b):
-    """Whether the pair (weighted rank, height) a is as extreme as b: smaller rank, then greater height."""
+    """Compare pairs (weighted rank, height): a is as extreme as b with a smaller rank, then a greater height."""
     return a[0] < b[0] or (a[0] == b[0] and a[1] >= b[1])
 
 
@@ -111,7 +111,7 @@ def overall_weighted(statistics, weights, tolerance):
     """Share of rows whose smallest weighted chance is as small as that of row 0; of few rows, ranks."""
     judged = weighted_tails if len(statistics) >= 100 else weighted_ranks
     best = judged(statistics, weights, tolerance).min(axis=1)
-    return sum(one <= best[0] * (1 + 1e-9) for one in best) / len(best)
+    return sum(smallest <= best[0] * (1 + 1e-9) for smallest in best) / len(best)
 
 
 def step_down(statistics):

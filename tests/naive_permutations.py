@@ -59,14 +59,14 @@ def all_pairings(n, blocks=None, groups=None):
 def all_shifts(n, blocks=None):
     """Every combination of circular shifts of the series, which are the blocks."""
     series = list(members([0] * n if blocks is None else list(blocks)).values())
-    found = []
+    shifts = []
     for steps in itertools.product(*(range(len(places)) for places in series)):
         pi = [0] * n
         for places, step in zip(series, steps, strict=True):
             for j, i in enumerate(places):
                 pi[i] = places[(j + step) % len(places)]
-        found.append(tuple(pi))
-    return found
+        shifts.append(tuple(pi))
+    return shifts
 
 
 # --- stopping ------------------------------------------------------------------------------------------------------
@@ -75,8 +75,8 @@ def all_shifts(n, blocks=None):
 def besag_clifford(reached, h):
     """(p-value, draws): h / l at the h-th exceedance, (g + 1) / (B + 1) if there are only g < h among all B."""
     seen = 0
-    for draw, one in enumerate(reached, 1):
-        seen += one
+    for draw, exceeds in enumerate(reached, 1):
+        seen += exceeds
         if seen == h:
             return h / draw, draw
     return (seen + 1) / (len(reached) + 1), len(reached)
@@ -86,8 +86,8 @@ def curtailed(reached, alphas):
     """(reject at each level, draws): stops when no outcome of the draws to come could change any decision."""
     rows = len(reached) + 1
     seen = 0
-    for draw, one in enumerate(reached, 1):
-        seen += one
+    for draw, exceeds in enumerate(reached, 1):
+        seen += exceeds
         best, worst = (1 + seen) / rows, (1 + seen + len(reached) - draw) / rows
         if all((best <= alpha) == (worst <= alpha) for alpha in alphas):
             break
@@ -105,19 +105,19 @@ def law(outcome, B):
 
     With g exceedances among l exchangeable draws the next one exceeds with probability (g + 1) / (l + 2).
     """
-    found = {}
+    probabilities = {}
 
     def follow(reached, probability):
         if len(reached) == B:
             value = outcome(reached)
-            found[value] = found.get(value, Fraction(0)) + probability
+            probabilities[value] = probabilities.get(value, Fraction(0)) + probability
             return
         chance = Fraction(sum(reached) + 1, len(reached) + 2)
         follow([*reached, True], probability * chance)
         follow([*reached, False], probability * (1 - chance))
 
     follow([], Fraction(1))
-    return found
+    return probabilities
 
 
 # --- serial correlation --------------------------------------------------------------------------------------------
@@ -155,15 +155,16 @@ def surely(rows, looks):
 
 
 def surely_both(rows, correlations, looks):
-    """Whether both of two variables have memory: two standard errors each, and their product."""
+    """Test both of two variables for serial correlation: two standard errors each, and their product."""
     each = all(
-        one > math.sqrt((2.0**2 + 2.0 * math.log(many)) / rows) for one, many in zip(correlations, looks, strict=True)
+        correlation > math.sqrt((2.0**2 + 2.0 * math.log(many)) / rows)
+        for correlation, many in zip(correlations, looks, strict=True)
     )
     return each and math.prod(correlations) > max(0.1, (6.0 + math.log(math.prod(looks))) / rows)
 
 
-def by_rare_values(values, there, looks):
+def by_rare_values(values, present, looks):
     """A third of what is sure (Bernstein), by the number of values other than the usual one and the share of pairs."""
-    seen = [value for value, here in zip(values, there, strict=True) if here]
+    seen = [value for value, is_present in zip(values, present, strict=True) if is_present]
     others = sum(value != np.median(seen) for value in seen)
     return (3.0**2 + 2.0 * math.log(looks)) / (3.0 * others * len(seen) / len(values))

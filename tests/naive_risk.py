@@ -46,7 +46,7 @@ def nodes(mean, covariance, order):
 
 
 def mixture_nodes(mixture, order):
-    """The same for a mixture."""
+    """Points and weights for expectations under a mixture."""
     parts = [nodes(m, s, order) for m, s in zip(mixture[1], mixture[2], strict=True)]
     weights = [pi * w for pi, (_, w) in zip(mixture[0], parts, strict=True)]
     return np.concatenate([points for points, _ in parts]), np.concatenate(weights)
@@ -178,4 +178,4 @@ def improvement(losses, baseline):
         rest = [i for i in range(T) if i != t]
         left.append(100 * (1 - sum(losses[i] for i in rest) / sum(baseline[i] for i in rest)))
     centre = sum(left) / T
-    return whole, math.sqrt((T - 1) / T * sum((one - centre) ** 2 for one in left))
+    return whole, math.sqrt((T - 1) / T * sum((estimate - centre) ** 2 for estimate in left))

@@ -33,7 +33,7 @@ def mmd2_biased(K_xx, K_yy, K_xy):
 
 
 def mmd2_unbiased(K_xx, K_yy, K_xy):
-    """The same with means over the off-diagonal entries of K_xx and K_yy (Gretton et al., 2012, Lemma 6)."""
+    """MMD^2 with means over the off-diagonal entries of K_xx and K_yy (Gretton et al., 2012, Lemma 6)."""
     within = 0.0
     for K in (K_xx, K_yy):
         n = len(K)
@@ -147,16 +147,16 @@ def noise(K, members, w):
 
 def dispersion(K, parts, weigh, comparison="pairs", sizes=True, unbiased=False):
     """Average squared distance of the estimates of the parts, from each other or from that of all points."""
-    found = [spread(K, part, weigh) for part in parts]
+    weights = [spread(K, part, weigh) for part in parts]
     n = [len(part) if sizes else 1 for part in parts]
     if comparison == "pooled":
         whole = spread(K, list(range(len(K))), weigh)
-        return sum(m * squared_distance(K, w, whole) for m, w in zip(n, found, strict=True)) / sum(n)
+        return sum(m * squared_distance(K, w, whole) for m, w in zip(n, weights, strict=True)) / sum(n)
     value = total = 0.0
     for i, j in itertools.combinations(range(len(parts)), 2):
-        distance = squared_distance(K, found[i], found[j])
+        distance = squared_distance(K, weights[i], weights[j])
         if unbiased:
-            distance -= noise(K, parts[i], found[i]) + noise(K, parts[j], found[j])
+            distance -= noise(K, parts[i], weights[i]) + noise(K, parts[j], weights[j])
         value += n[i] * n[j] * distance
         total += n[i] * n[j]
     return value / total

@@ -1,4 +1,4 @@
-"""How the package is built: imports that point one way, small modules, documented names, a README that is true."""
+"""Structure of the package: imports that point one way, small modules, documented names, a README that is true."""
 
 from __future__ import annotations
 
@@ -100,13 +100,14 @@ def imports_in(module, body, late=False):
 
 @cache
 def imports():
-    """All of them: those of modules of the package, and the others; read by the first test that asks, not before."""
-    found = [
-        one
+    """Imports of modules of the package, and all other imports; read once, by the first test that needs them."""
+    edges = [
+        edge
         for module, path in MODULES.items()
-        for one in imports_in(module, ast.parse(path.read_text(encoding="utf-8")).body)
+        for edge in imports_in(module, ast.parse(path.read_text(encoding="utf-8")).body)
     ]
-    return [one for one in found if one.imported in MODULES], [one for one in found if one.imported not in MODULES]
+    ours = [edge for edge in edges if edge.imported in MODULES]
+    return ours, [edge for edge in edges if edge.imported not in MODULES]
 
 
 def layer(module):
@@ -124,9 +125,9 @@ def test_every_module_has_its_layer():
 
 def test_imports_point_down():
     ours, _ = imports()
-    upward = [found for found in ours if layer(found.imported) > layer(found.module) and found.module != LOOKS_UP]
+    upward = [edge for edge in ours if layer(edge.imported) > layer(edge.module) and edge.module != LOOKS_UP]
     assert upward == []
-    assert any(found.late and layer(found.imported) > layer(found.module) for found in ours)  # LOOKS_UP does
+    assert any(edge.late and layer(edge.imported) > layer(edge.module) for edge in ours)  # LOOKS_UP does
 
 
 def test_imports_make_no_circle():
@@ -144,7 +145,7 @@ def test_imports_make_no_circle():
 
 def test_permutations_know_nothing_else():
     ours = {"shrinktest.permutations.base", "shrinktest.permutations.stopping", "shrinktest.permutations.null"}
-    known = {found.imported for found in imports()[0] if found.module in ours}
+    known = {edge.imported for edge in imports()[0] if edge.module in ours}
     assert known - ours == {"shrinktest._check", "shrinktest.permutations.draw_loops"}
 
 
@@ -153,7 +154,7 @@ def has_loops(module):
 
 
 def test_only_loops_import_numba():
-    users = {found.module for found in imports()[1] if found.imported.split(".")[0] in ("numba", "llvmlite")}
+    users = {edge.module for edge in imports()[1] if edge.imported.split(".")[0] in ("numba", "llvmlite")}
     assert users
     assert all(map(has_loops, users))
 

@@ -66,15 +66,15 @@ def test_pipelines_get_data_of_the_kind_that_was_given():
 
 
 def test_pvalues_do_not_depend_on_the_workers():
-    one, two = (one_thread(smallest, X, Y, workers=w, rng=7) for w in (1, 2))
-    assert np.array_equal(one.pvalues, two.pvalues) and one.seed == 7
-    assert not np.array_equal(one.pvalues, one_thread(smallest, X, Y, rng=8).pvalues)
+    serial, parallel = (one_thread(smallest, X, Y, workers=w, rng=7) for w in (1, 2))
+    assert np.array_equal(serial.pvalues, parallel.pvalues) and serial.seed == 7
+    assert not np.array_equal(serial.pvalues, one_thread(smallest, X, Y, rng=8).pvalues)
 
 
 def test_anti_conservative_pipelines_are_flagged_and_sound_ones_are_not():
-    found = one_thread(smallest, X, Y, n_trials=400)
-    assert found.anti_conservative and set(found.table["verdict"]) == {"anti-conservative"}
-    assert "anti-conservative" in found.summary() and repr(found).endswith("flagged at 0.01, 0.05, 0.1)")
+    result = one_thread(smallest, X, Y, n_trials=400)
+    assert result.anti_conservative and set(result.table["verdict"]) == {"anti-conservative"}
+    assert "anti-conservative" in result.summary() and repr(result).endswith("flagged at 0.01, 0.05, 0.1)")
     sound = one_thread(lambda x, y: stats.ttest_ind(x[:, 0], y[:, 0]), X, Y, n_trials=400)
     assert not sound.anti_conservative and "nothing flagged" in repr(sound)
     timid = one_thread(lambda x, y: 1.0, X, Y, n_trials=200, alphas=0.1)
@@ -82,12 +82,12 @@ def test_anti_conservative_pipelines_are_flagged_and_sound_ones_are_not():
 
 
 def test_table_has_exact_intervals():
-    found = one_thread(smallest, X, Y, n_trials=60, alphas=(0.2, 0.05), confidence=0.9)
-    assert found.alphas == (0.05, 0.2)
-    for row in found.table.itertuples():
-        assert row.rejections == sum(p <= row.alpha for p in found.pvalues) and row.trials == 60
+    result = one_thread(smallest, X, Y, n_trials=60, alphas=(0.2, 0.05), confidence=0.9)
+    assert result.alphas == (0.05, 0.2)
+    for row in result.table.itertuples():
+        assert row.rejections == sum(p <= row.alpha for p in result.pvalues) and row.trials == 60
         assert np.allclose((row.low, row.high), clopper_pearson(row.rejections, 60, 0.9))
-    assert "Intervals:  90% Clopper-Pearson" in found.summary()
+    assert "Intervals:  90% Clopper-Pearson" in result.summary()
     assert "Intervals:  99.9% Clopper" in one_thread(smallest, X, Y, n_trials=2, confidence=0.999).summary()
 
 
@@ -180,8 +180,8 @@ def test_what_blocks_hide_is_found_where_they_are_named():
         return two_sample_test(a, b, blocks=blocks, n_resamples=99, rng=0, workers=1)
 
     assert not one_thread(blind, x, y, n_trials=200).anti_conservative
-    found = one_thread(blind, x, y, n_trials=150, blocks=blocks)
-    assert found.anti_conservative
-    assert found.restriction == "within 2 blocks" and "(within 2 blocks)" in found.summary()
-    assert found.to_dict()["restriction"] == "within 2 blocks"
+    result = one_thread(blind, x, y, n_trials=150, blocks=blocks)
+    assert result.anti_conservative
+    assert result.restriction == "within 2 blocks" and "(within 2 blocks)" in result.summary()
+    assert result.to_dict()["restriction"] == "within 2 blocks"
     assert not one_thread(aware, x, y, n_trials=150, blocks=blocks).anti_conservative

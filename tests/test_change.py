@@ -124,8 +124,8 @@ def test_notes_on_serial_correlation():
 
 def test_route_workers_and_origin_change_nothing():
     x = shifted(120, 50, 0.7)
-    for one, other in (({"gram": "dense"}, {"gram": "factor"}), ({"workers": 1}, {"workers": 2})):
-        first, second = (change_point_test(x, n_resamples=49, rng=0, **options) for options in (one, other))
+    for left, right in (({"gram": "dense"}, {"gram": "factor"}), ({"workers": 1}, {"workers": 2})):
+        first, second = (change_point_test(x, n_resamples=49, rng=0, **options) for options in (left, right))
         assert np.allclose(first.null_distribution, second.null_distribution, rtol=1e-6)
         assert (first.location, first.pvalue, first.interval) == (second.location, second.pvalue, second.interval)
     near, far = (change_point_test(x + add, kernel="linear", n_resamples=49, rng=0) for add in (0.0, 1e6))
@@ -272,12 +272,12 @@ def test_changes_are_found_and_adjusted():
     assert result.locations.tolist() == [50, 100] and result.reject() and len(result) == 2
     root, *others = result.tests
     assert root.adjusted == root.pvalue == result.pvalue
-    for one in others:
+    for child in others:
         parent = min(
-            (two for two in result.tests if two.first <= one.first and one.end <= two.end and two != one),
-            key=lambda two: two.end - two.first,
+            (test for test in result.tests if test.first <= child.first and child.end <= test.end and test != child),
+            key=lambda test: test.end - test.first,
         )
-        assert one.adjusted == hierarchical(one.pvalue, one.end - one.first, 150, parent.adjusted)
+        assert child.adjusted == hierarchical(child.pvalue, child.end - child.first, 150, parent.adjusted)
     assert all(low <= at <= high for at, (low, high) in zip(result.locations, result.intervals, strict=True))
 
 
@@ -314,8 +314,8 @@ def steps(seed, lengths, means, spreads=None):
 
 
 def test_periods_of_ten_low_and_ten_high_values():
-    found = change_points(steps(0, [10] * 30, [0, 20] * 15), **FAST)
-    assert np.abs(found.locations - np.arange(10, 300, 10)).max() <= 1 and len(found) == 29
+    result = change_points(steps(0, [10] * 30, [0, 20] * 15), **FAST)
+    assert np.abs(result.locations - np.arange(10, 300, 10)).max() <= 1 and len(result) == 29
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -325,15 +325,15 @@ def test_one_pulse(seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_two_opposite_pulses(seed):
-    found = change_points(steps(seed, [30, 12, 40, 12, 30], [0, 8, 0, -8, 0]), **FAST)
-    assert {30, 42, 82, 94} <= set(found.locations.tolist()) and len(found) <= 5  # one too many at level .05
+    result = change_points(steps(seed, [30, 12, 40, 12, 30], [0, 8, 0, -8, 0]), **FAST)
+    assert {30, 42, 82, 94} <= set(result.locations.tolist()) and len(result) <= 5  # one too many at level .05
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_spread_that_comes_and_goes(seed):
-    found = change_points(steps(seed, [25] * 8, [0] * 8, [1, 8] * 4), n_resamples=499, **FAST)
-    assert found.pvalue <= 0.05 and len(found) >= 5
-    near = np.abs(found.locations[:, None] - np.arange(25, 200, 25)).min(axis=1)
+    result = change_points(steps(seed, [25] * 8, [0] * 8, [1, 8] * 4), n_resamples=499, **FAST)
+    assert result.pvalue <= 0.05 and len(result) >= 5
+    near = np.abs(result.locations[:, None] - np.arange(25, 200, 25)).min(axis=1)
     assert np.median(near) <= 3
 
 
@@ -342,5 +342,5 @@ def test_noise_has_changes_at_the_stated_level(n, draw):
     options = {"n_resamples": 39, "alpha": 0.1, "n_changes": 1, "confidence": None, "workers": 1}
     rng = np.random.default_rng(3)
     series = (getattr(rng, draw)(size=n) for _ in range(150))
-    found = sum(len(change_points(x, rng=seed, **options)) for seed, x in enumerate(series))
-    assert 5 <= found <= 27  # 15 are expected; outside once in 300 times
+    detected = sum(len(change_points(x, rng=seed, **options)) for seed, x in enumerate(series))
+    assert 5 <= detected <= 27  # 15 are expected; outside once in 300 times

@@ -52,8 +52,8 @@ def test_the_p_value_is_that_of_students_t(alternative):
 @pytest.mark.parametrize("measure", ["distance", "dependence", "hsic"])
 def test_exchanging_the_candidates_changes_the_sign(measure):
     a, b, c = (X[:20], Y[:20], Z[:20])
-    one, other = closer_test(a, b, c, measure=measure), closer_test(a, c, b, measure=measure)
-    assert (other.difference, other.pvalue) == pytest.approx((-one.difference, one.pvalue))
+    result, exchanged = closer_test(a, b, c, measure=measure), closer_test(a, c, b, measure=measure)
+    assert (exchanged.difference, exchanged.pvalue) == pytest.approx((-result.difference, result.pvalue))
     less = closer_test(a, b, c, measure=measure, alternative="less")
     assert less.pvalue == pytest.approx(closer_test(a, c, b, measure=measure, alternative="greater").pvalue)
 
@@ -83,22 +83,22 @@ def test_rows_that_belong_together():
         other = closer_test(x, y, z, groups=groups)
         assert (other.difference, other.pvalue) == pytest.approx((paired.difference, paired.pvalue))
     batches = rng.normal(size=(3, 8, 1)) * 2.0
-    x, y, z = (np.repeat(one, 5, axis=0) + 0.1 * rng.normal(size=(40, 1)) for one in batches)
+    x, y, z = (np.repeat(batch, 5, axis=0) + 0.1 * rng.normal(size=(40, 1)) for batch in batches)
     grouped = closer_test(x, y, z, groups=np.arange(120) // 5).clearest
     assert grouped.error > 1.5 * closer_test(x, y, z).clearest.error and grouped.freedom < 22.0
 
 
 def test_missing_values():
-    gaps, kept = X.copy(), np.delete(X, [3, 7], axis=0)
+    gaps, complete = X.copy(), np.delete(X, [3, 7], axis=0)
     gaps[[3, 7], 0] = np.nan
-    assert closer_test(gaps, Y, Z, nan_policy="omit").pvalue == closer_test(kept, Y, Z).pvalue
+    assert closer_test(gaps, Y, Z, nan_policy="omit").pvalue == closer_test(complete, Y, Z).pvalue
     without = np.delete(np.arange(20), [3, 7])
     for more in ({"measure": "distance", "paired": True}, {"measure": "dependence"}):
         result = closer_test(gaps[:20], Y[:20], Z[:20], nan_policy="omit", **more)
         assert result.pvalue == closer_test(X[without], Y[without], Z[without], **more).pvalue
     labels = np.arange(73) // 2
     result = closer_test(gaps, Y, Z, groups=labels, nan_policy="omit")
-    assert result.pvalue == closer_test(kept, Y, Z, groups=np.delete(labels, [3, 7])).pvalue
+    assert result.pvalue == closer_test(complete, Y, Z, groups=np.delete(labels, [3, 7])).pvalue
     assert closer_test(gaps, Y, Z, nan_policy="indicator").n_observations == (24, 22, 27)
 
 
@@ -193,7 +193,7 @@ def test_the_level():
     """Of candidates on both sides of X, and of three samples of one distribution."""
     rng = np.random.default_rng(11)
     data = ([rng.normal(shift, 1.0, 30) for shift in (0.0, 0.8, -0.8)] for _ in range(250))
-    rejected = sum(closer_test(*one, workers=1).reject() for one in data)
+    rejected = sum(closer_test(*samples, workers=1).reject() for samples in data)
     low, high = stats.binom(250, 0.05).ppf([0.00005, 0.99995])
     assert low <= rejected <= high
     rejected = sum(closer_test(*rng.normal(size=(3, 25)), workers=1).reject() for _ in range(300))

@@ -1,4 +1,4 @@
-"""What changed between two tables: the p-values are those of the tests, and any table that people have is read."""
+"""Comparison of two tables: the p-values are those of the tests, and tables of every library are read."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def result():
 @pytest.mark.parametrize("estimator", ["auto", "kme"])
 def test_pvalues_are_those_of_the_two_tests(policy, estimator):
     given = {"estimator": estimator, "nan_policy": policy, "rng": 4, **FAST}
-    found = compare(A, B, **given)
-    assert found.pvalue == two_sample_test(A, B, **given).pvalue
+    result = compare(A, B, **given)
+    assert result.pvalue == two_sample_test(A, B, **given).pvalue
     expected = two_sample_test_columns(A, B, **given)
-    assert found.columns.pvalues.tolist() == expected.pvalues.tolist()
-    assert found.columns.adjusted.tolist() == expected.adjusted.tolist()
-    assert found.columns.labels == expected.labels
-    assert isinstance(found.overall, AggregateResult) == (estimator == "auto")
+    assert result.columns.pvalues.tolist() == expected.pvalues.tolist()
+    assert result.columns.adjusted.tolist() == expected.adjusted.tolist()
+    assert result.columns.labels == expected.labels
+    assert isinstance(result.overall, AggregateResult) == (estimator == "auto")
 
 
 @pytest.mark.parametrize("design", ["blocks", "groups", "paired"])
@@ -60,13 +60,13 @@ def test_designs_are_passed_on(design):
     a, b = A.iloc[:36], B.reset_index(drop=True)
     labels = (np.arange(36) // 3, np.arange(36) // 3 + (100 if design == "groups" else 0))
     given = {design: True if design == "paired" else labels, "rng": 1, **FAST}
-    found = compare(a, b, **given)
+    result = compare(a, b, **given)
     given |= {"nan_policy": "indicator", "estimator": "auto"}
-    assert found.pvalue == two_sample_test(a, b, **given).pvalue
-    assert found.columns.pvalues.tolist() == two_sample_test_columns(a, b, **given).pvalues.tolist()
-    assert found.where is not None and found.where.outside is None  # a band of free permutations would be wrong
-    assert "simultaneous" not in found.to_html()
-    assert found.overall.restriction and (design == "blocks") == any("blocks" in note for note in found.notes)
+    assert result.pvalue == two_sample_test(a, b, **given).pvalue
+    assert result.columns.pvalues.tolist() == two_sample_test_columns(a, b, **given).pvalues.tolist()
+    assert result.where is not None and result.where.outside is None  # a band of free permutations would be wrong
+    assert "simultaneous" not in result.to_html()
+    assert result.overall.restriction and (design == "blocks") == any("blocks" in note for note in result.notes)
 
 
 def test_it_finds_what_changed_and_nothing_else(result):
@@ -84,11 +84,11 @@ def test_effects_are_those_of_slow_computations(result):
     row = frame.loc[("age", "spread", "")]
     expected = naive.ratio_of_widths(x, y, range(40), range(40, 76), 0.95)
     assert row[["estimate", "low", "high"]].tolist() == pytest.approx(expected)
-    counts = [int((one["region"] == "north").sum()) for one in (B, A)]
+    counts = [int((table["region"] == "north").sum()) for table in (B, A)]
     row = frame.loc[("region", "share", "north")]
     expected = confint_proportions_2indep(counts[0], 36, counts[1], 40, method="newcomb", compare="diff")
     assert [float(row["low"]), float(row["high"])] == pytest.approx(expected)
-    counts = [int(one["income"].isna().sum()) for one in (B, A)]
+    counts = [int(table["income"].isna().sum()) for table in (B, A)]
     row = frame.loc[("income", "missing", "")]
     expected = confint_proportions_2indep(counts[0], 36, counts[1], 40, method="newcomb", compare="diff")
     assert [row["low"], row["high"]] == pytest.approx(expected)
@@ -97,24 +97,24 @@ def test_effects_are_those_of_slow_computations(result):
 def test_every_library_gives_the_same(result):
     expected = result.to_frame()
     for convert in (pl.from_pandas, pa.Table.from_pandas):
-        found = compare(convert(A), convert(B), rng=0, **FAST)
-        assert found.pvalue == result.pvalue
-        pd.testing.assert_frame_equal(found.to_frame(), expected, check_dtype=False)
+        converted = compare(convert(A), convert(B), rng=0, **FAST)
+        assert converted.pvalue == result.pvalue
+        pd.testing.assert_frame_equal(converted.to_frame(), expected, check_dtype=False)
 
 
 def test_columns_of_one_table_only_are_named_and_not_compared(result):
-    found = compare(A.assign(old=1.0), B.assign(new=2.0, other="z"), names=("March", "April"), rng=0, **FAST)
-    assert found.only == (("old",), ("new", "other")) and found.pvalue == result.pvalue
-    assert found.answer.startswith("Only March has the column old. Only April has the columns new, other. ")
+    compared = compare(A.assign(old=1.0), B.assign(new=2.0, other="z"), names=("March", "April"), rng=0, **FAST)
+    assert compared.only == (("old",), ("new", "other")) and compared.pvalue == result.pvalue
+    assert compared.answer.startswith("Only March has the column old. Only April has the columns new, other. ")
 
 
 def test_small_tables_have_effects_without_intervals():
     a, b = (pd.DataFrame({"x": x, "g": list(g)}) for x, g in (([1.0, 2.0, 4.0], "uvu"), ([8.0, 9.0, 7.5], "vvv")))
-    with pytest.warns(UserWarning, match="the test can never reject") as said:
-        found = compare(a, b, rng=0, workers=1)
-    assert len({str(one.message) for one in said}) == len(said)
-    median = found.to_frame().set_index(["column", "effect"]).sort_index().loc[("x", "median")]
-    assert median["estimate"] > 0.5 and math.isnan(median["low"]) and found.where is None
+    with pytest.warns(UserWarning, match="the test can never reject") as warned:
+        result = compare(a, b, rng=0, workers=1)
+    assert len({str(warning.message) for warning in warned}) == len(warned)
+    median = result.to_frame().set_index(["column", "effect"]).sort_index().loc[("x", "median")]
+    assert median["estimate"] > 0.5 and math.isnan(median["low"]) and result.where is None
 
 
 @pytest.mark.parametrize(

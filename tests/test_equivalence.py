@@ -39,13 +39,13 @@ def test_it_is_its_slow_twin():
     x, y = RNG.normal(size=(6, 2)), RNG.normal(0.5, 1.0, size=(7, 2))
     gram = Gaussian(1.3)(np.vstack([x, y]))
     for margin in (0.02, 0.3, 0.7):
-        found = equivalence_test(x, y, margin=margin, measure="distance", bandwidth=1.3, gram="dense")
-        np.testing.assert_allclose((found.estimate, *found), naive.distance_test(gram, 6, margin), rtol=1e-6)
+        result = equivalence_test(x, y, margin=margin, measure="distance", bandwidth=1.3, gram="dense")
+        np.testing.assert_allclose((result.estimate, *result), naive.distance_test(gram, 6, margin), rtol=1e-6)
     x, y = RNG.normal(size=(2, 7))
     grams = Gaussian(0.8)(x[:, None]), Gaussian(1.1)((x + y)[:, None])
     for margin in (0.05, 0.6):
-        found = equivalence_test(x, x + y, margin=margin, measure="dependence", bandwidth=[0.8, 1.1], gram="dense")
-        np.testing.assert_allclose((found.estimate, *found), naive.dependence_test(*grams, margin), rtol=1e-6)
+        result = equivalence_test(x, x + y, margin=margin, measure="dependence", bandwidth=[0.8, 1.1], gram="dense")
+        np.testing.assert_allclose((result.estimate, *result), naive.dependence_test(*grams, margin), rtol=1e-6)
 
 
 def limits(measure, confidence, **options):
@@ -58,14 +58,14 @@ def limits(measure, confidence, **options):
 @pytest.mark.parametrize("measure", MEASURES)
 def test_it_inverts_the_interval_of_the_effect(measure):
     other, margin = other_of(measure), MARGINS[measure]
-    found = equivalence_test(X, other, margin=margin, measure=measure)
+    result = equivalence_test(X, other, margin=margin, measure=measure)
     estimate, upper = limits(measure, 0.9)
-    assert (found.estimate, found.upper) == pytest.approx((estimate, upper), rel=1e-9)
+    assert (result.estimate, result.upper) == pytest.approx((estimate, upper), rel=1e-9)
     confidence = brentq(lambda c: limits(measure, c)[1] - margin, 1e-6, 1.0 - 1e-9)
-    assert found.pvalue == pytest.approx((1.0 - confidence) / 2.0, rel=1e-6)
-    assert found.reject() == (found.upper <= margin) == found.equivalent
+    assert result.pvalue == pytest.approx((1.0 - confidence) / 2.0, rel=1e-6)
+    assert result.reject() == (result.upper <= margin) == result.equivalent
     wide = equivalence_test(X, other, margin=margin, measure=measure, alpha=0.2)
-    assert wide.pvalue == found.pvalue and wide.upper < found.upper
+    assert wide.pvalue == result.pvalue and wide.upper < result.upper
 
 
 TEAMS = np.r_[np.arange(60) // 3, 100 + np.arange(70) // 3]
@@ -98,8 +98,8 @@ ANSWERS = [
 @pytest.mark.parametrize(("measure", "given", "answer"), ANSWERS)
 def test_answers_are_those_of_the_earlier_test(measure, given, answer):
     other = X + 0.3 * Y[:60] if "paired" in given else other_of(measure)
-    found = equivalence_test(X, other, **{"margin": MARGINS[measure], **given}, measure=measure)
-    assert (found.pvalue, found.upper, found.margin) == pytest.approx(answer, rel=1e-6)
+    result = equivalence_test(X, other, **{"margin": MARGINS[measure], **given}, measure=measure)
+    assert (result.pvalue, result.upper, result.margin) == pytest.approx(answer, rel=1e-6)
 
 
 def test_a_p_value_is_never_zero_nor_above_one():
@@ -110,25 +110,25 @@ def test_a_p_value_is_never_zero_nor_above_one():
 
 
 def test_a_shift_is_a_margin_as_the_slow_twin_has_it():
-    found = equivalence_test(X, Y, margin="shift 0.5", measure="distance", bandwidth=1.5)
+    result = equivalence_test(X, Y, margin="shift 0.5", measure="distance", bandwidth=1.5)
     pooled = np.vstack([X, Y])
     moved = pooled + 0.5 * pooled.std(axis=0, ddof=1)
     a, b, c = distance_of(Gaussian(1.5)(np.vstack([pooled, moved])), 130)
-    assert found.margin == pytest.approx(1.0 - 2.0 * c / (a + b), rel=1e-9) and "'shift 0.5'" in str(found.notes)
+    assert result.margin == pytest.approx(1.0 - 2.0 * c / (a + b), rel=1e-9) and "'shift 0.5'" in str(result.notes)
 
     def shifted(rows):
         rows += 0.5 * rows.std(axis=0, ddof=1)  # which must not reach the data
         return rows
 
-    for margin in (shifted, found.margin):
+    for margin in (shifted, result.margin):
         same = equivalence_test(X, Y, margin=margin, measure="distance", bandwidth=1.5)
-        assert (same.margin, same.pvalue) == pytest.approx((found.margin, found.pvalue))
+        assert (same.margin, same.pvalue) == pytest.approx((result.margin, result.pvalue))
     mixed = np.random.default_rng(1).permutation(pooled)  # it sees no labels
     other = equivalence_test(mixed[:60], mixed[60:], margin=shifted, measure="distance", bandwidth=1.5)
-    assert other.margin == pytest.approx(found.margin, rel=1e-9)
+    assert other.margin == pytest.approx(result.margin, rel=1e-9)
     many = RNG.normal(size=(2, 1500))
-    one, same = (equivalence_test(*many, margin="shift 0.3", measure="distance").margin for _ in range(2))
-    assert one == same > 0.0
+    first, second = (equivalence_test(*many, margin="shift 0.3", measure="distance").margin for _ in range(2))
+    assert first == second > 0.0
 
 
 def test_tables_and_missing_values():
@@ -143,7 +143,7 @@ def test_tables_and_missing_values():
         equivalence_test(table, other.dropna(), margin="shift 0.2", measure="distance")
     x, y = (pd.DataFrame(np.random.default_rng(seed).normal(size=(60, 2)), columns=list("ab")) for seed in (0, 1))
     for first, second, noted in ((24, 42, True), (19, 42, False)):
-        gaps = [one.assign(a=one["a"].where(np.arange(60) >= gone)) for one, gone in ((x, first), (y, second))]
+        gaps = [table.assign(a=table["a"].where(np.arange(60) >= gone)) for table, gone in ((x, first), (y, second))]
         notes = str(equivalence_test(*gaps, **given, nan_policy="indicator").notes)
         assert ("Column 'a' is missing in 40% of X and 70% of Y" in notes) == noted
 
@@ -167,9 +167,9 @@ FLAT = np.eye(40)[0]
     ],
 )
 def test_where_there_is_no_variance_nothing_is_shown(data, given):
-    found = equivalence_test(*data, margin=0.3 if given["measure"] != "auc" else 0.99, **given)
-    assert (found.pvalue, found.equivalent) == (1.0, False) and np.isnan(found.upper) and np.isnan(found.statistic)
-    assert "nothing was shown" in found.notes[-1] and "(no upper limit)" in found.answer
+    result = equivalence_test(*data, margin=0.3 if given["measure"] != "auc" else 0.99, **given)
+    assert (result.pvalue, result.equivalent) == (1.0, False) and np.isnan(result.upper) and np.isnan(result.statistic)
+    assert "nothing was shown" in result.notes[-1] and "(no upper limit)" in result.answer
 
 
 def test_messages():
@@ -196,22 +196,22 @@ def test_messages():
 
 @pytest.mark.parametrize("measure", MEASURES)
 def test_summary(measure):
-    found = equivalence_test(X, other_of(measure), margin=MARGINS[measure], measure=measure, names=("before", "after"))
-    text = " ".join(found.summary().split())
-    assert found.answer in text and "before" in found.answer and f"{found.pvalue:.4g}" in text
-    assert found.to_dict()["kernel"] and found.to_dict()["reject"] is found.equivalent
+    result = equivalence_test(X, other_of(measure), margin=MARGINS[measure], measure=measure, names=("before", "after"))
+    text = " ".join(result.summary().split())
+    assert result.answer in text and "before" in result.answer and f"{result.pvalue:.4g}" in text
+    assert result.to_dict()["kernel"] and result.to_dict()["reject"] is result.equivalent
     same = equivalence_test(X, other_of(measure), margin=MARGINS[measure], measure=measure, workers=1)
-    assert same.pvalue == found.pvalue
+    assert same.pvalue == result.pvalue
 
 
 def test_the_level_at_the_margin_is_held():
     """N(0, 1) and N(1, 1) with bandwidth 1, whose distance is known: of 200 data sets, 99.99 % bound for .05."""
     margin, rng = 1.0 - np.exp(-1.0 / 6.0), np.random.default_rng(11)
     given = {"margin": margin, "measure": "distance", "bandwidth": 1.0, "workers": 1}
-    found = [equivalence_test(rng.normal(size=50), rng.normal(1.0, 1.0, 50), **given) for _ in range(200)]
-    rejected = sum(one.reject() for one in found)
+    results = [equivalence_test(rng.normal(size=50), rng.normal(1.0, 1.0, 50), **given) for _ in range(200)]
+    rejected = sum(result.reject() for result in results)
     assert stats.binom(200, 0.05).ppf(0.00005) <= rejected <= stats.binom(200, 0.05).ppf(0.99995)
-    assert np.mean([one.estimate for one in found]) == pytest.approx(margin, abs=0.02)
+    assert np.mean([result.estimate for result in results]) == pytest.approx(margin, abs=0.02)
     gram = Precomputed(Gaussian(1.0)(RNG.normal(size=(40, 1))))
     assert equivalence_test(np.arange(20), np.arange(20, 40), margin=0.9, measure="distance", kernel=gram).equivalent
 

@@ -151,8 +151,8 @@ def test_p_values_of_scipy():
             order = order.astype(int)
             return twin(grams[0], grams[1][np.ix_(order, order)])
 
-        told = {"permutation_type": "pairings", "n_resamples": np.inf, "alternative": "greater", "vectorized": False}
-        expected = stats.permutation_test((np.arange(n),), statistic, **told)
+        options = {"permutation_type": "pairings", "n_resamples": np.inf, "alternative": "greater", "vectorized": False}
+        expected = stats.permutation_test((np.arange(n),), statistic, **options)
         assert result.statistic == pytest.approx(expected.statistic, rel=1e-10)
         assert result.pvalue == pytest.approx(expected.pvalue, rel=1e-12)
 

@@ -66,13 +66,13 @@ def answer(case, workers, n_resamples=70):
     ]
 
 
-def same(found, expected):
+def same(actual, expected):
     """To the last bit."""
-    return all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
+    return all(np.array_equal(a, b) for a, b in zip(actual, expected, strict=True))
 
 
 def python(code):
-    """What a program prints to standard output; it must succeed, in time."""
+    """Run a program, which must succeed in time, and return its standard output."""
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", textwrap.dedent(code)],
         capture_output=True,
@@ -93,14 +93,14 @@ def test_any_number_of_workers_gives_the_same_bits():
 
 def test_four_threads_at_once_get_the_answers_of_one():
     expected = [answer(case, workers=1) for case in CASES]
-    assert len({found[2].tobytes() for found in expected}) == len(CASES)
+    assert len({result[2].tobytes() for result in expected}) == len(CASES)
     together = threading.Barrier(4)
 
     def work(thread):
         order = np.roll(np.arange(len(CASES)), 3 * thread)  # every thread at another estimator
         together.wait(TIMEOUT)
-        found = {k: answer(CASES[k], workers=1 + thread % 3) for k in order}
-        return [CASES[k][0].__name__ + f" {CASES[k][3]}" for k in order if not same(found[k], expected[k])]
+        results = {k: answer(CASES[k], workers=1 + thread % 3) for k in order}
+        return [CASES[k][0].__name__ + f" {CASES[k][3]}" for k in order if not same(results[k], expected[k])]
 
     with ThreadPoolExecutor(4) as pool:
         assert [differ for differ in pool.map(work, range(4), timeout=TIMEOUT) if differ] == []

@@ -69,21 +69,21 @@ def test_statistic_of_every_partition_is_its_twin():
     estimators = [KME(), SKMSE(tuning="sample"), FKMSE(tuning="sample"), IteratedTikhonov(tuning="sample"), halved]
     rows = np.array(list(Labels(sizes).all()))
     for estimator, comparison, weights in itertools.product(estimators, ("pairs", "pooled"), ("sizes", "equal")):
-        told = {"estimator": estimator, "comparison": comparison, "weights": weights, "form": "biased", "workers": 1}
-        result = k_sample_test(*split(*sizes), **told, kernel=Gaussian(0.9), n_resamples=np.inf, alpha=0.5)
+        options = {"estimator": estimator, "comparison": comparison, "weights": weights, "form": "biased", "workers": 1}
+        result = k_sample_test(*split(*sizes), **options, kernel=Gaussian(0.9), n_resamples=np.inf, alpha=0.5)
         assert result.exact and len(rows) == result.n_resamples == 1260
         weigh = estimator if callable(estimator) else estimator.weights
         for b in range(0, len(rows), 180):
             parts = [np.flatnonzero(rows[b] == p).tolist() for p in range(3)]
             expected = dispersion(K, parts, weigh, comparison, weights == "sizes")
-            assert np.isclose(result.null_distribution[b], expected, rtol=1e-9, atol=1e-12), told
+            assert np.isclose(result.null_distribution[b], expected, rtol=1e-9, atol=1e-12), options
 
 
 def test_unbiased_form_is_its_twin():
     parts = [list(range(5)), list(range(5, 9)), list(range(9, 15))]
     for estimator in (KME(), SKMSE(tuning="sample"), FKMSE(tuning="sample")):
-        told = {"kernel": Gaussian(0.9), "n_resamples": 9, "alpha": 0.2, "rng": 0}
-        result = k_sample_test(*split(5, 4, 6), estimator=estimator, **told)
+        options = {"kernel": Gaussian(0.9), "n_resamples": 9, "alpha": 0.2, "rng": 0}
+        result = k_sample_test(*split(5, 4, 6), estimator=estimator, **options)
         assert result.form == "unbiased"  # sizes differ
         expected = dispersion(Gaussian(0.9)(POINTS[:15]), parts, estimator.weights, unbiased=True)
         assert np.isclose(result.statistic, expected, rtol=1e-9)
@@ -101,16 +101,18 @@ def test_statistic_with_one_amount_for_all_is_that_of_the_estimates():
 
 def test_two_samples_are_the_two_sample_test():
     for estimator, form in itertools.product([*ESTIMATORS, halved], ("biased", "unbiased")):
-        told = {"estimator": estimator, "form": form, "n_resamples": 19, "rng": 2, "workers": 1}
+        options = {"estimator": estimator, "form": form, "n_resamples": 19, "rng": 2, "workers": 1}
         for sizes in ((8, 8), (7, 10)):
-            one, other = two_sample_test(*split(*sizes), **told), k_sample_test(*split(*sizes), **told)
-            assert one.pvalue == other.pvalue, told
-            assert np.allclose(one.null_distribution, other.null_distribution, rtol=1e-9, atol=1e-12)
+            two_sample, k_sample = two_sample_test(*split(*sizes), **options), k_sample_test(*split(*sizes), **options)
+            assert two_sample.pvalue == k_sample.pvalue, options
+            assert np.allclose(two_sample.null_distribution, k_sample.null_distribution, rtol=1e-9, atol=1e-12)
     x, y = split(12, 9)
     for design in ({"blocks": np.arange(21) % 3}, {"groups": np.r_[np.arange(12) // 2, 10 + np.arange(9) // 2]}):
-        one, two = (test(x, y, **design, rng=0, n_resamples=99) for test in (k_sample_test, two_sample_test))
-        assert one.pvalue == two.pvalue and one.restriction == two.restriction
-        assert np.allclose(one.null_distribution, two.null_distribution)
+        k_sample, two_sample = (
+            test(x, y, **design, rng=0, n_resamples=99) for test in (k_sample_test, two_sample_test)
+        )
+        assert k_sample.pvalue == two_sample.pvalue and k_sample.restriction == two_sample.restriction
+        assert np.allclose(k_sample.null_distribution, two_sample.null_distribution)
 
 
 def test_coordinates_and_gram_matrix_give_one_answer():
@@ -126,16 +128,16 @@ def test_coordinates_and_gram_matrix_give_one_answer():
 
 
 def test_pairs_and_pooled_are_one_test_for_the_standard_mean_weighted_by_sizes():
-    told = {"form": "biased", "n_resamples": 99, "rng": 0}
-    pairs, pooled = (k_sample_test(*split(6, 9, 5), comparison=c, **told) for c in ("pairs", "pooled"))
+    options = {"form": "biased", "n_resamples": 99, "rng": 0}
+    pairs, pooled = (k_sample_test(*split(6, 9, 5), comparison=c, **options) for c in ("pairs", "pooled"))
     assert np.ptp(pairs.null_distribution / pooled.null_distribution) < 1e-9 and pairs.pvalue == pooled.pvalue
 
 
 def test_exhaustive_null_agrees_with_brute_force():
     for sizes, name in itertools.product([(2, 2, 2), (3, 2, 2)], ("kme", "fkmse")):
         tuned, K = tuned_by(name, "sample"), Gaussian(0.8)(POINTS[: sum(sizes)])
-        told = {"kernel": Gaussian(0.8), "form": "biased", "n_resamples": np.inf, "alpha": 0.5}
-        result = k_sample_test(*split(*sizes), estimator=tuned, **told)
+        options = {"kernel": Gaussian(0.8), "form": "biased", "n_resamples": np.inf, "alpha": 0.5}
+        result = k_sample_test(*split(*sizes), estimator=tuned, **options)
         expected = p_k_sample(K, sizes, lambda K, parts, tuned=tuned: dispersion(K, parts, tuned.weights), 1e-11)
         assert result.exact and np.isclose(result.pvalue, expected)
 
@@ -193,10 +195,10 @@ def test_every_restricted_partition_as_the_data_is_rejected_as_often_as_it_may(c
     points, pvalues = POINTS[: sum(sizes)], []
     for row in allowed(*case):
         places = [np.flatnonzero(np.array(row) == p) for p in range(len(sizes))]
-        told = {
+        design = {
             k: [[text[i] for i in at] for at in places] for k, text in zip(("blocks", "groups"), labels, strict=True)
         }
-        result = k_sample_test(*(points[at] for at in places), **told, n_resamples=np.inf, alpha=0.6, **options)
+        result = k_sample_test(*(points[at] for at in places), **design, n_resamples=np.inf, alpha=0.6, **options)
         pvalues.append(result.pvalue)
     for level in np.unique(pvalues):
         assert np.mean(np.array(pvalues) <= level) <= level + 1e-12
@@ -208,8 +210,10 @@ def test_neither_the_order_of_the_samples_nor_workers_matter():
     results = [k_sample_test(*s, n_resamples=np.inf, alpha=0.5) for s in ((x, y, z), (y, x, z), (z, x, y))]
     assert len({round(result.pvalue, 12) for result in results}) == 1
     assert np.allclose([r.statistic for r in results], results[0].statistic)
-    one, two = (k_sample_test(*split(12, 9, 15), estimator="fkmse", n_resamples=79, rng=4, workers=w) for w in (1, 2))
-    assert np.array_equal(one.null_distribution, two.null_distribution)
+    serial, parallel = (
+        k_sample_test(*split(12, 9, 15), estimator="fkmse", n_resamples=79, rng=4, workers=w) for w in (1, 2)
+    )
+    assert np.array_equal(serial.null_distribution, parallel.null_distribution)
 
 
 def test_refusals_name_the_argument():
@@ -276,8 +280,8 @@ def test_every_estimator_is_applied_to_the_features():
     variables = [DRAWS.normal(size=(7, 1)) for _ in range(3)]
     shuffles = Draws.of(Shuffles(7, 3), 5, np.random.default_rng(1)).rows()
     for estimator in (KME(), SKMSE(), SKMSE(alpha=0.3), FKMSE(), IteratedTikhonov(), halved):
-        told = {"kernels": Linear(), "n_resamples": 5, "alpha": 0.2, "rng": 1, "workers": 1}
-        result, values = joint_independence_test(*variables, estimator=estimator, **told), []
+        options = {"kernels": Linear(), "n_resamples": 5, "alpha": 0.2, "rng": 1, "workers": 1}
+        result, values = joint_independence_test(*variables, estimator=estimator, **options), []
         weigh = estimator if callable(estimator) else estimator.weights
         for second, third in shuffles:
             psi = without_main_effects([variables[0], variables[1][second], variables[2][third]])
@@ -288,25 +292,25 @@ def test_every_estimator_is_applied_to_the_features():
 
 def test_two_variables_are_the_independence_test():
     for estimator in (*ESTIMATORS, halved):
-        told = {"estimator": estimator, "n_resamples": 39, "rng": 2, "workers": 1}
-        one, other = independence_test(X, Y, **told), joint_independence_test(X, Y, **told)
-        assert one.pvalue == other.pvalue
-        assert np.allclose(one.null_distribution, other.null_distribution, rtol=1e-6, atol=1e-11)
+        options = {"estimator": estimator, "n_resamples": 39, "rng": 2, "workers": 1}
+        pair, joint = independence_test(X, Y, **options), joint_independence_test(X, Y, **options)
+        assert pair.pvalue == joint.pvalue
+        assert np.allclose(pair.null_distribution, joint.null_distribution, rtol=1e-6, atol=1e-11)
     rng = np.random.default_rng(0)  # features may lie as far from zero as they like
     x = rng.normal(size=40)
     y = x + 0.1 * rng.normal(size=40)
     for kernel, offset in (("linear", 0.0), ("linear", 1e6), ("polynomial", 0.0), ("polynomial", 1e3)):
-        told = {"rng": 0, "n_resamples": 199, "max_memory": float("inf")}
-        joint = joint_independence_test(x + offset, y + offset, kernels=kernel, **told)
-        pair = independence_test(x + offset, y + offset, kernel_x=kernel, kernel_y=kernel, **told)
+        options = {"rng": 0, "n_resamples": 199, "max_memory": float("inf")}
+        joint = joint_independence_test(x + offset, y + offset, kernels=kernel, **options)
+        pair = independence_test(x + offset, y + offset, kernel_x=kernel, kernel_y=kernel, **options)
         assert joint.pvalue == pair.pvalue == 0.005
         assert joint.statistic == pytest.approx(pair.statistic, rel=1e-6)
 
 
 def test_exhaustive_null_of_variables():
     for estimator in (KME(), FKMSE()):
-        told = {"bandwidths": WIDTHS, "estimator": estimator, "n_resamples": np.inf, "alpha": 0.5}
-        result = joint_independence_test(X[:3], Y[:3], Z[:3], **told)
+        options = {"bandwidths": WIDTHS, "estimator": estimator, "n_resamples": np.inf, "alpha": 0.5}
+        result = joint_independence_test(X[:3], Y[:3], Z[:3], **options)
 
         def statistic(K, estimator=estimator):
             if isinstance(estimator, KME):
@@ -325,15 +329,15 @@ def test_parity_is_found_where_pairs_see_nothing():
 
 
 def test_workers_units_and_missing_rows():
-    told = {"estimator": "fkmse", "n_resamples": 79, "rng": 4}
-    one, two = (joint_independence_test(X, Y, Z, workers=w, **told) for w in (1, 2))
-    assert np.array_equal(one.null_distribution, two.null_distribution)
-    assert joint_independence_test(X, 1e3 * Y, 1e-3 * Z, **told).pvalue == one.pvalue
+    options = {"estimator": "fkmse", "n_resamples": 79, "rng": 4}
+    serial, parallel = (joint_independence_test(X, Y, Z, workers=w, **options) for w in (1, 2))
+    assert np.array_equal(serial.null_distribution, parallel.null_distribution)
+    assert joint_independence_test(X, 1e3 * Y, 1e-3 * Z, **options).pvalue == serial.pvalue
     rows = np.arange(12) != 3
     holed = np.where(rows, Y, np.nan)
-    omitted = joint_independence_test(X, holed, Z, nan_policy="omit", **told)
-    assert omitted.pvalue == joint_independence_test(X[rows], Y[rows], Z[rows], **told).pvalue
-    assert np.isnan(joint_independence_test(X, holed, Z, nan_policy="propagate", **told).pvalue)
+    omitted = joint_independence_test(X, holed, Z, nan_policy="omit", **options)
+    assert omitted.pvalue == joint_independence_test(X[rows], Y[rows], Z[rows], **options).pvalue
+    assert np.isnan(joint_independence_test(X, holed, Z, nan_policy="propagate", **options).pvalue)
 
 
 def test_refusals_of_variables_name_the_argument():

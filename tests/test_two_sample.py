@@ -100,13 +100,13 @@ def test_both_forms_of_a_function():
 
 def test_the_unbiased_form_does_not_favour_a_direction():
     """Fixed weights, P = Q: its mean is zero for any sizes, which that of the other form is not."""
-    found = {form: [] for form in WEIGHTED_FORMS}
-    for seed, (form, statistics) in itertools.product(range(150), found.items()):
+    by_form = {form: [] for form in WEIGHTED_FORMS}
+    for seed, (form, statistics) in itertools.product(range(150), by_form.items()):
         Z = np.random.default_rng(seed).normal(size=(16, 2))
-        told = {"bandwidth": 1.0, "form": form, "n_resamples": 0}
-        statistics.append(split_test(Z[:4], Z[4:], FKMSE(lam_cov=0.3), **told).statistic)
-    assert np.mean(found["biased"]) > 14 * np.std(found["unbiased"]) / np.sqrt(150)
-    assert abs(np.mean(found["unbiased"])) < 0.2 * np.mean(found["biased"])
+        options = {"bandwidth": 1.0, "form": form, "n_resamples": 0}
+        statistics.append(split_test(Z[:4], Z[4:], FKMSE(lam_cov=0.3), **options).statistic)
+    assert np.mean(by_form["biased"]) > 14 * np.std(by_form["unbiased"]) / np.sqrt(150)
+    assert abs(np.mean(by_form["unbiased"])) < 0.2 * np.mean(by_form["biased"])
 
 
 def test_marginalised_means_in_every_relabelling():
@@ -194,8 +194,8 @@ def test_exhaustive_p_values():
 
 def test_exhaustive_p_values_of_marginalised_means():
     for estimator in (e for e in MARGINALIZED if e != MMKME(tuning="sample")):
-        told = {"bandwidth": BANDWIDTH, "form": "biased", "n_resamples": np.inf, "alpha": 0.6}
-        result = split_test(*samples(2, 3), estimator, **told)
+        options = {"bandwidth": BANDWIDTH, "form": "biased", "n_resamples": np.inf, "alpha": 0.6}
+        result = split_test(*samples(2, 3), estimator, **options)
         naive = refits.smoothed_grams(estimator, tuning_of(estimator), POINTS[:5], BANDWIDTH**2)
         expected = np.array([naive_tests.mmd2_biased(*naive(S, T)) for S, T in refits.splits(5, 2)])
         np.testing.assert_allclose(result.null_distribution, expected, rtol=1e-6, atol=1e-8)
@@ -213,8 +213,8 @@ def test_p_values_of_scipy():
             return naive(G[np.ix_(i, i)], G[np.ix_(j, j)], G[np.ix_(i, j)])
 
         rows = np.arange(m), np.arange(m, m + n)
-        told = {"n_resamples": np.inf, "alternative": "greater", "vectorized": False}
-        expected = stats.permutation_test(rows, statistic, **told)
+        options = {"n_resamples": np.inf, "alternative": "greater", "vectorized": False}
+        expected = stats.permutation_test(rows, statistic, **options)
         assert result.statistic == pytest.approx(expected.statistic, rel=1e-12)
         assert result.pvalue == pytest.approx(expected.pvalue, rel=1e-12)
 

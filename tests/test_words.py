@@ -82,7 +82,7 @@ def test_what_kernels_are_called_elsewhere():
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (
             lambda: two_sample_test(X, Y, estimator=lambda: 1),
@@ -98,16 +98,16 @@ def test_what_kernels_are_called_elsewhere():
         ),
     ],
 )
-def test_functions_with_other_arguments(call, said):
-    with pytest.raises(TypeError, match=said + r".*; found <lambda>\("):
+def test_functions_with_other_arguments(call, message):
+    with pytest.raises(TypeError, match=message + r".*; found <lambda>\("):
         call()
 
 
 def test_kernels_move_a_bar(capsys):
     wide = np.random.default_rng(1).normal(size=(2, 400, 3))
     two_sample_test(*wide, n_resamples=19, rng=0, progress=True)
-    found = capsys.readouterr().err
-    assert found.index("kernels:") < found.index("permutations:") and "kernels: 100%" in found
+    printed = capsys.readouterr().err
+    assert printed.index("kernels:") < printed.index("permutations:") and "kernels: 100%" in printed
     two_sample_test(*wide, n_resamples=19, rng=0, gram="rff", rank=10, progress=True)
     assert "kernels: 100%" in capsys.readouterr().err
     two_sample_test(*wide, n_resamples=19, rng=0)
@@ -151,8 +151,8 @@ def test_lists_of_different_lengths_and_arrays_are_refused_by_name():
         *((test, name) for test in several for name in ("nan_policy", "gram", "progress")),
         *((test, "paired") for test in (two_sample_test, compare)),
         (joint_independence_test, "nan_policy"),
-        (lambda x, y, **told: change_point_test(x, **told), "nan_policy"),
-        (lambda x, y, **told: permutation_test(sum, 9, **told), "vectorized"),
+        (lambda x, y, **options: change_point_test(x, **options), "nan_policy"),
+        (lambda x, y, **options: permutation_test(sum, 9, **options), "vectorized"),
     ):
         for array in (np.array([]), np.array([1, 2])):
             with pytest.raises((TypeError, ValueError), match=f"^{name} must be "):
@@ -251,14 +251,14 @@ def test_right_calls_pass_and_every_public_name_has_a_type(tmp_path):
     """Look at what mypy says of lines of a user's code, in their order."""
     api = pytest.importorskip("mypy.api")
     lines = ["from typing import Any", *(f"import {module}" for module in MODULES)]
-    lines += [f"reveal_type({module}.{name})" for module, found in MODULES.items() for name in found.__all__]
+    lines += [f"reveal_type({module}.{name})" for module, namespace in MODULES.items() for name in namespace.__all__]
     lines += [f"{module}.Tset" for module in MODULES]
     lines += ["def lags(X: Any, Y: Any) -> None:"]
     lines += ["    reveal_type(shrinktest.independence_test(X, Y, lags=[1], shift='circular').labels)"]
     lines.insert(0, "import shrinktest" + RIGHT)
     file = tmp_path / "user.py"
     file.write_text("\n".join(lines), encoding="utf-8")
-    said, errors, _ = api.run(
+    output, errors, _ = api.run(
         [
             "--strict",
             f"--cache-dir={ROOT / '.mypy_cache' / 'users'}",
@@ -269,12 +269,12 @@ def test_right_calls_pass_and_every_public_name_has_a_type(tmp_path):
         ]
     )
     assert not errors
-    checked = said.splitlines()[:-1]
+    checked = output.splitlines()[:-1]
     right = tuple(f"user.py:{line}:" for line in range(1, RIGHT.count("\n") + 2))
     assert [line for line in checked if any(place in line for place in right)] == []
     types = [re.search(r'Revealed type is "(.*)"', line) for line in checked]
-    public = sum(len(found.__all__) for found in MODULES.values())
-    assert all(found and found[1] != "Any" for found in types[:public])
+    public = sum(len(namespace.__all__) for namespace in MODULES.values())
+    assert all(match and match[1] != "Any" for match in types[:public])
     assert [line.split("error: ")[1] for line in checked[public:-1]] == [
         'Module has no attribute "Tset"  [attr-defined]'
     ] * len(MODULES)

@@ -200,10 +200,10 @@ def _components(gram: Array, weights: Array, n_components: int | None, rounding:
     """
     values, vectors = np.linalg.eigh(gram)
     # The centred Gram matrix of equal features is rounding error all over, and that has eigenvalues too.
-    kept = values > max(_ROUNDING * values[-1], rounding)
-    if not kept.any():
+    nonzero = values > max(_ROUNDING * values[-1], rounding)
+    if not nonzero.any():
         raise ValueError("X: all observations have the same features, so there is no component")
-    root, vectors = np.sqrt(values[kept]), vectors[:, kept]
+    root, vectors = np.sqrt(values[nonzero]), vectors[:, nonzero]
     factor = root[:, None] * vectors.T
     gammas, directions = np.linalg.eigh((factor * weights) @ factor.T)
     gammas, directions = gammas[::-1], directions[:, ::-1]

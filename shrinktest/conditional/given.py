@@ -151,8 +151,8 @@ def read_covariates(
     if (propensity is None) == (covariate_method == "propensity"):
         raise ValueError("propensity= goes with covariate_method='propensity' only; give both, or leave both out")
     test = replace(test, variables=(variable,), remarks=(*test.remarks, *about_z, *unit_notes), method=covariate_method)
-    kept = np.concatenate(read.kept)
-    z, label = np.vstack(given.values)[kept[np.concatenate(given.kept)]], np.repeat([0, 1], read.sizes)
+    retained = np.concatenate(read.kept)
+    z, label = np.vstack(given.values)[retained[np.concatenate(given.kept)]], np.repeat([0, 1], read.sizes)
     if covariate_method == "strata":
         test = test if read.missing else within_strata(test, z, label, "covariates")
         if min(test.sizes) < 2:
@@ -173,7 +173,7 @@ def read_covariates(
     about = () if residuals is variable else (note("residuals"),)
     return replace(test, variables=(residuals,), remarks=(*test.remarks, *about)).as_kind(
         TwoByPropensity,
-        odds=_known_odds(propensity, tuple(map(len, read.kept)))[kept],
+        odds=_known_odds(propensity, tuple(map(len, read.kept)))[retained],
         method=BY_PROPENSITY,
         assumption="the p-value is exact if every row was put into the second sample with the chance in propensity=.",
     )

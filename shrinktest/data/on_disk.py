@@ -306,13 +306,13 @@ def _without(
     samples: Sequence[Rows], parts: Sequence[Part], gone: Sequence[str]
 ) -> tuple[Sequence[Rows], Sequence[Part]]:
     """Leave out columns, which have names, of samples and of the variables that they are."""
-    labels, kept, first = samples[0].names or (), [], 0
+    labels, remaining, first = samples[0].names or (), [], 0
     for part in parts:
         width = len(labels) if part.width is None else part.width
         left = sum(label not in gone for label in labels[first : first + width])
         if not left:
             raise ValueError(f"{part.name}: no column is left to test; column_types drops all of them")
-        kept.append(replace(part, width=None if part.width is None else left))
+        remaining.append(replace(part, width=None if part.width is None else left))
         first += width
     places = [[j for j, label in enumerate(rows.names or ()) if label not in gone] for rows in samples]
-    return [rows.only(stay) for rows, stay in zip(samples, places, strict=True)], kept
+    return [rows.only(stay) for rows, stay in zip(samples, places, strict=True)], remaining

@@ -69,16 +69,16 @@ class TwoSources(Rows):
         known = [side.signature for side in self.sides]
         return None if None in known else known
 
-    def only(self, kept: Sequence[int]) -> Rows:
+    def only(self, columns: Sequence[int]) -> Rows:
         (x, y), width = self.sides, len(self.names or ())
         cut = width - len(y.names) if x.names is None and y.names else len(x.names or ())
-        places = [j for j in kept if j < cut], [j - cut for j in kept if j >= cut]
+        places = [j for j in columns if j < cut], [j - cut for j in columns if j >= cut]
         widths = cut, width - cut
         sides = tuple(
             side if len(some) == every else side.only(some)
             for side, some, every in zip((x, y), places, widths, strict=True)
         )
-        return replace(super().only(kept), sides=sides)  # type: ignore[call-arg]
+        return replace(super().only(columns), sides=sides)  # type: ignore[call-arg]
 
 
 def _parts(rows: Rows) -> Iterator[Any]:

@@ -53,8 +53,8 @@ class Reader:
     def _numbers(self, given: Any, where: str) -> np.ndarray:
         plain = type(given) in (np.ndarray, np.memmap) and given.dtype.kind in "biuf" and given.ndim in (1, 2)
         if plain:
-            kept = given.dtype in (np.float32, np.float64)
-            values = np.asarray(given, dtype=None if kept else np.float64).reshape(len(given), -1)
+            is_float = given.dtype in (np.float32, np.float64)
+            values = np.asarray(given, dtype=None if is_float else np.float64).reshape(len(given), -1)
         else:
             values = as_points(given, where).values
         for column in self.columns or ():
@@ -184,11 +184,11 @@ class Rows:
         reader, types = self.reader, sorted((self.reader.types or {}).items())
         return known and [known, reader.names, reader.columns, reader.omit, self.batches.size, repr(types)]
 
-    def only(self, kept: Sequence[int]) -> Rows:
+    def only(self, columns: Sequence[int]) -> Rows:
         """Keep some of the columns, which have names."""
         if self.names is None:
             raise ValueError(f"{self.name} has columns without names; choose them with Batches(..., columns=[...])")
-        names = tuple(self.names[j] for j in kept)
+        names = tuple(self.names[j] for j in columns)
         types = {name: kind for name, kind in (self.reader.types or {}).items() if name in names}
         return replace(self, reader=replace(self.reader, names=names, types=types))
 

@@ -127,7 +127,7 @@ class Survey:
     @property
     def omitted(self) -> list[int]:
         """Rows of the samples that were left out because of missing values."""
-        return [n - kept for n, kept in zip(self.read, self.sizes, strict=True)]
+        return [n - size for n, size in zip(self.read, self.sizes, strict=True)]
 
     def digest(self) -> str:
         """Return a text that tells these data, and how they were cut, from others."""
@@ -281,8 +281,8 @@ def representative(
     key = Key("distinct rows", {DATA: digest(whole.digest(), [str(group) for group in columns], frequent)})
     work = partial(_distinct_in, [rows.reader for rows in samples], columns, frequent)
     jobs = numbered(samples, whole.counts)
-    kept = reduce(work, jobs, _both, None, workers, store=store, key=key)
-    for g, (_, counts, rows), first in zip(often, kept, frequent, strict=True):
+    distinct = reduce(work, jobs, _both, None, workers, store=store, key=key)
+    for g, (_, counts, rows), first in zip(often, distinct, frequent, strict=True):
         counts = counts.astype(np.float64)
         if len(counts) == _DISTINCT:  # the others are a random part of all distinct rows
             counts[len(first) :] = (total - counts[: len(first)].sum()) / (_DISTINCT - len(first))
@@ -311,8 +311,8 @@ def _distinct(rows: np.ndarray, frequent: np.ndarray) -> Distinct:
     if len(frequent):
         places = np.minimum(np.searchsorted(frequent, hashes), len(frequent) - 1)
         hashes = np.where(frequent[places] == hashes, places.astype(np.uint64), hashes)
-    kept, first, counts = np.unique(hashes, return_index=True, return_counts=True)
-    return kept[:_DISTINCT], counts[:_DISTINCT], rows[first[:_DISTINCT]]
+    distinct, first, counts = np.unique(hashes, return_index=True, return_counts=True)
+    return distinct[:_DISTINCT], counts[:_DISTINCT], rows[first[:_DISTINCT]]
 
 
 def _both(total: list[Distinct] | None, other: list[Distinct] | None) -> list[Distinct] | None:
@@ -323,9 +323,9 @@ def _both(total: list[Distinct] | None, other: list[Distinct] | None) -> list[Di
 
 def _merged(a: Distinct, b: Distinct) -> Distinct:
     """Counts are exact: a row with one of the smallest hashes of all has one of the smallest in every part it is in."""
-    kept, first, place = np.unique(np.r_[a[0], b[0]], return_index=True, return_inverse=True)
+    distinct, first, place = np.unique(np.r_[a[0], b[0]], return_index=True, return_inverse=True)
     counts = np.bincount(place, weights=np.r_[a[1], b[1]]).astype(np.int64)
-    return kept[:_DISTINCT], counts[:_DISTINCT], np.vstack([a[2], b[2]])[first[:_DISTINCT]]
+    return distinct[:_DISTINCT], counts[:_DISTINCT], np.vstack([a[2], b[2]])[first[:_DISTINCT]]
 
 
 def _frequent(sample: np.ndarray) -> np.ndarray:

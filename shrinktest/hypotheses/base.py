@@ -248,16 +248,16 @@ def require_values(shift: Any, kernel: Any) -> None:
 def variables_of(read: Variables, names: tuple[str, ...], *, units_chosen: bool) -> tuple[Variable, ...]:
     """Return variables as they were read; ``units_chosen`` is true if the user chose the units."""
     return tuple(
-        Variable(values, name, scale, encoding, units_chosen, places_of(kept))
-        for values, name, scale, encoding, kept in zip(
+        Variable(values, name, scale, encoding, units_chosen, places_of(retained))
+        for values, name, scale, encoding, retained in zip(
             read.values, names, read.scales, read.encodings, read.kept, strict=True
         )
     )
 
 
-def places_of(kept: np.ndarray) -> np.ndarray | None:
-    """Return the numbers of the rows that are kept; None if all are."""
-    return None if kept.all() else np.flatnonzero(kept)
+def places_of(retained: np.ndarray) -> np.ndarray | None:
+    """Return the numbers of the retained rows; None if all rows are retained."""
+    return None if retained.all() else np.flatnonzero(retained)
 
 
 def in_one_unit(kernel: Any) -> bool:

@@ -246,8 +246,8 @@ class TwoEqualDistributions(EqualDistributions):
         read = read_samples((X, Y), names, nan_policy, blocks=blocks, paired=paired, groups=groups, **reading)
         if shift is not None:
             rows = OrderedRows.of(read.values, read.encoding)
-            kept = np.concatenate(read.kept)
-            restriction = shifted(shift, rows, read.restriction, kept)
+            retained = np.concatenate(read.kept)
+            restriction = shifted(shift, rows, read.restriction, retained)
             read = replace(read, restriction=restriction)
         if read.restriction.paired and exchanges:
             read = read.matched()

@@ -316,8 +316,7 @@ def checked_gram(gram: Array, name: object, products: bool = True) -> Array:
         excess = np.abs(gram[start : start + _TILE]) - norms[start : start + _TILE, None] * norms
         if excess.max() > allowed:
             raise ValueError(
-                f"{name} is not a kernel: |k(x, y)| exceeds sqrt(k(x, x) k(y, y)); turn distances D into "
-                "exp(-D**2 / (2 * s**2))"
+                f"{name} is not a kernel: |K_ij| exceeds sqrt(K_ii K_jj); turn distances D into exp(-D**2 / (2 * s**2))"
             )
     return gram
 

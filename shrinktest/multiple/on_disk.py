@@ -198,20 +198,20 @@ def run_pairs(
     )
 
     def cells(some: Sequence[Statistic]) -> tuple[float, float]:
-        """Return bytes that are kept for statistics, and those that one takes while it is computed."""
+        """Return the bytes that statistics store, and the bytes that the computation of one takes."""
         products = [LENGTH * (x.rank + 1) * (y.rank + 1) for x, y in some]
         squares = [(each.rank + 1) ** 2 for each in dict.fromkeys(each for both in some for each in both)]
         return 8.0 * blocks.groups * (sum(products) + sum(squares)), 32.0 * blocks.groups * max(products)
 
     def takes(some: Sequence[Statistic]) -> float:
-        kept, working = cells(some)
-        return 2.0 * kept + working
+        stored, working = cells(some)
+        return 2.0 * stored + working
 
     (hypothesis,), features = _fitting([hypothesis], takes, "sums of products", settings, spare=spare)
-    kept, working = cells(features)
+    stored, working = cells(features)
     with kernel_progress(settings.progress):
         maps = [(x.features, y.features) for x, y in features]
-        products = products_of(source, blocks, maps, (settings.memory - kept - working) / kept)
+        products = products_of(source, blocks, maps, (settings.memory - stored - working) / stored)
     return run(replace(hypothesis, products=products), estimator, specs, settings, generator)
 
 
@@ -353,22 +353,25 @@ def _fitting(
     *,
     spare: bool,
 ) -> tuple[list[AnyOnDisk], list[Statistic]]:
-    """Return hypotheses with those statistics for which there is memory, and all of these.
+    """Return hypotheses with the statistics that fit into memory, and all of these statistics.
 
-    Raises MemoryError if there is none for the first or, without ``spare``, for any of them.
+    Raises MemoryError if the first does not fit or, without ``spare``, if any does not.
     """
-    kept: list[Statistic] = []
+    selected: list[Statistic] = []
     lacking = ""
     for features in [features for hypothesis in hypotheses for features in hypothesis.features]:
-        if (needed := takes([*kept, features])) <= settings.memory:
-            kept.append(features)
+        if (needed := takes([*selected, features])) <= settings.memory:
+            selected.append(features)
             continue
         limit = f"more than max_memory={bytes_of(settings.memory)}"
         lacking = f"{what} take {bytes_of(needed)}, {limit}; give a smaller rank="
-        if not spare or not kept:
+        if not spare or not selected:
             raise MemoryError(lacking)
-    fitting = [[features for features in each.features if features in kept] for each in hypotheses]
-    return [replace(each, features=some, lacking=lacking) for each, some in zip(hypotheses, fitting, strict=True)], kept
+    fitting = [
+        replace(each, features=[features for features in each.features if features in selected], lacking=lacking)
+        for each in hypotheses
+    ]
+    return fitting, selected
 
 
 def _in_bins(hypotheses: Sequence[AnyBinned], settings: Settings, *, spare: bool) -> list[AnyBinned]:
@@ -380,8 +383,8 @@ def _in_bins(hypotheses: Sequence[AnyBinned], settings: Settings, *, spare: bool
         ranks = [features.rank for (features,) in some]
         return 8.0 * total * (sum(ranks) + max(sum(ranks), 2 * max(ranks)))
 
-    fitting, kept = _fitting(hypotheses, takes, f"features in {counted(total, 'bin')}", settings, spare=spare)
+    fitting, selected = _fitting(hypotheses, takes, f"features in {counted(total, 'bin')}", settings, spare=spare)
     with kernel_progress(settings.progress):
-        means = bins.means(source, [features.features for (features,) in kept], settings.memory)
-    known = dict(zip(kept, means, strict=True))
+        means = bins.means(source, [features.features for (features,) in selected], settings.memory)
+    known = dict(zip(selected, means, strict=True))
     return [replace(each, means=[known[features] for features in each.features]) for each in fitting]

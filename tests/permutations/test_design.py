@@ -226,15 +226,15 @@ def restrictions(X, Y):
 
 def test_rows_stay_in_step():
     X, Y = curves(gaps=0.2)
-    kept = ~np.isnan(X)
-    group, place = GROUP[kept], PLACE[kept]
+    complete = ~np.isnan(X)
+    group, place = GROUP[complete], PLACE[complete]
     for restriction in restrictions(X, Y):
-        moved = restriction.pairings(int(kept.sum()), 0.05).draw(np.random.default_rng(1), 200)
-        assert (moved != np.arange(kept.sum())).any()
+        moved = restriction.pairings(int(complete.sum()), 0.05).draw(np.random.default_rng(1), 200)
+        assert (moved != np.arange(complete.sum())).any()
         assert (place[moved] == place).all()
-        assert all(len(set(group[order][group == one])) == 1 for order in moved[:20] for one in set(group))
+        assert all(len(set(group[order][group == label])) == 1 for order in moved[:20] for label in set(group))
         if restriction.blocks is not None:
-            assert (STRATA[kept][moved] == STRATA[kept]).all()
+            assert (STRATA[complete][moved] == STRATA[complete]).all()
 
 
 def test_false_alarms_are_few():
@@ -251,5 +251,5 @@ def test_nothing_changes_where_groups_are_whole():
     X[GROUP < 2] = np.nan
     assert read_variables((X, Y), XY, "omit", groups=GROUP).restriction.places is None
     fewer = independence_test(X[GROUP > 1], Y[GROUP > 1], groups=GROUP[GROUP > 1], **FEW)
-    found = independence_test(X, Y, groups=GROUP, **FEW)
-    assert (found.pvalue, found.restriction) == (fewer.pvalue, "10 whole groups")
+    result = independence_test(X, Y, groups=GROUP, **FEW)
+    assert (result.pvalue, result.restriction) == (fewer.pvalue, "10 whole groups")

@@ -214,13 +214,13 @@ def test_decision_is_its_twin(reached, alphas):
 @settings(max_examples=100, deadline=None)
 @given(RUNS, st.sampled_from(RULES), st.data())
 def test_least_is_how_soon_a_run_can_stop(reached, rule, data):
-    """Whatever comes, a rule stops no earlier; and the best or the worst that can come makes it stop just then."""
+    """A rule never stops earlier than its bound, and the best or the worst draws make it stop there."""
     B = data.draw(st.integers(len(reached), len(reached) + 60))
     so_far = np.cumsum(reached)
     if rule.stop(so_far, B) is not None:
         return
     least = rule.least(int(so_far[-1]), len(reached), B)
-    futures = [reached + [one] * (B - len(reached)) for one in (True, False)]
+    futures = [reached + [exceeds] * (B - len(reached)) for exceeds in (True, False)]
     stops = [rule.stop(np.cumsum(run), B) or B for run in futures]
     assert min(stops) >= len(reached) + least
     if len(getattr(rule, "alphas", ())) < 2:
@@ -273,12 +273,12 @@ def test_it_ends_where_all_draws_say_for_any_number_of_workers(rule, workers, co
         points = np.random.default_rng([seed, 1]).normal(size=25)
         full = null(points, None, seed)
         run, generator = [], np.random.default_rng(seed)
-        one = null(points, rule, seed, workers, cost=cost, seen=run, generator=generator)
+        stopped = null(points, rule, seed, workers, cost=cost, seen=run, generator=generator)
         reached = list(full.values >= full.observed - full.tolerance)
         pvalue, drawn = ended(rule, reached)
-        assert (one.pvalue, one.values.size, one.n_planned) == (pvalue, drawn, 999)
-        assert one.observed == full.observed
-        np.testing.assert_array_equal(one.values, full.values[:drawn])
+        assert (stopped.pvalue, stopped.values.size, stopped.n_planned) == (pvalue, drawn, 999)
+        assert stopped.observed == full.observed
+        np.testing.assert_array_equal(stopped.values, full.values[:drawn])
         # what is computed ahead is little: a quarter of what counts, or a handful of rows
         assert sum(run) <= 1 + drawn * 1.25 + 2 * 16
 
@@ -286,10 +286,10 @@ def test_it_ends_where_all_draws_say_for_any_number_of_workers(rule, workers, co
 def test_all_permutations_are_enumerated_whatever_the_rule():
     points = np.array([0.3, 2.0, -1.0, 0.4, 0.9, 1.7, -0.2])
     for rule in RULES:
-        found, full = null(points, rule, 0, B=35), null(points, None, 0, B=35)
-        np.testing.assert_array_equal(found.values, full.values)
-        assert found.exact and not found.stopped and found.stopping is None
-        assert found.pvalue == full.pvalue
+        result, full = null(points, rule, 0, B=35), null(points, None, 0, B=35)
+        np.testing.assert_array_equal(result.values, full.values)
+        assert result.exact and not result.stopped and result.stopping is None
+        assert result.pvalue == full.pvalue
 
 
 @pytest.mark.parametrize(("rule", "drawn"), [(BesagClifford(h=3), 3), (Curtailed((0.05,)), 10)])
@@ -331,14 +331,14 @@ def test_tests_stop_where_their_null_distribution_says(case, rule):
 
 def runs(count, rules, points=24, seed=0):
     """p-values and draws of null data sets, by all draws and by every rule: {rule: (p-values, draws)}."""
-    found = {rule: ([], []) for rule in (None, *rules)}
+    outcomes = {rule: ([], []) for rule in (None, *rules)}
     for trial in range(count):
         data = np.random.default_rng([seed, trial]).normal(size=points)
-        for rule, (pvalues, draws) in found.items():
-            one = null(data, rule, [seed, trial, 1])
-            pvalues.append(one.pvalue)
-            draws.append(one.values.size)
-    return {rule: (np.array(pvalues), np.array(draws)) for rule, (pvalues, draws) in found.items()}
+        for rule, (pvalues, draws) in outcomes.items():
+            result = null(data, rule, [seed, trial, 1])
+            pvalues.append(result.pvalue)
+            draws.append(result.values.size)
+    return {rule: (np.array(pvalues), np.array(draws)) for rule, (pvalues, draws) in outcomes.items()}
 
 
 def uniform_on_attainable_values(pvalues, h, B=999, expected=8.0):
@@ -357,14 +357,16 @@ def uniform_on_attainable_values(pvalues, h, B=999, expected=8.0):
 
 def check_runs(count):
     rules = (BesagClifford(10), BesagClifford(), Curtailed((0.05,)))
-    found = runs(count, rules)
+    outcomes = runs(count, rules)
     for rule in rules[:2]:
-        pvalue, groups = uniform_on_attainable_values(found[rule][0], rule.h)
-        print(f"\n{rule}: chi-square p = {pvalue:.3f} over {groups} groups, {found[rule][1].mean():.1f} draws of 999")
+        pvalue, groups = uniform_on_attainable_values(outcomes[rule][0], rule.h)
+        print(
+            f"\n{rule}: chi-square p = {pvalue:.3f} over {groups} groups, {outcomes[rule][1].mean():.1f} draws of 999"
+        )
         assert pvalue > 1e-3
         expected = rule.h * (1 + (1 / np.arange(rule.h + 1, 1000)).sum())
-        assert found[rule][1].mean() == pytest.approx(expected, abs=4 * found[rule][1].std() / np.sqrt(count))
-    full, (pvalues, draws) = found[None][0], found[rules[2]]
+        assert outcomes[rule][1].mean() == pytest.approx(expected, abs=4 * outcomes[rule][1].std() / np.sqrt(count))
+    full, (pvalues, draws) = outcomes[None][0], outcomes[rules[2]]
     np.testing.assert_array_equal(pvalues <= 0.05, full <= 0.05)
     print(f"{rules[2]}: {(full <= 0.05).sum()} rejections of {count}, the same; {draws.mean():.1f} draws of 999")
     assert draws.mean() < 333

@@ -98,9 +98,9 @@ def test_restricted_splits_are_those_of_the_naive_twin(case):
     m, n, *labels = SPLITS[case]
     rows = np.array(list(unit_labels(case).all())) == 0
     expected = set(naive_permutations.all_splits(m, n, *labels))
-    found = {tuple(np.flatnonzero(row).tolist()) for row in rows}
+    splits = {tuple(np.flatnonzero(row).tolist()) for row in rows}
     mirrors = {tuple(np.flatnonzero(~row).tolist()) for row in rows} if m == n else set()
-    assert found == expected or (found | mirrors == expected and not found & mirrors)
+    assert splits == expected or (splits | mirrors == expected and not splits & mirrors)
 
 
 @pytest.mark.parametrize("case", [*PAIRINGS, *SHIFTS])
@@ -122,18 +122,18 @@ def labelled(draw, smallest, largest):
 
 @settings(max_examples=40, deadline=None)
 @drawn_from(labelled(2, 4), labelled(2, 4))
-def test_splits_and_pairings_by_any_labels(of_x, of_y):
-    blocks, groups = of_x[0] + of_y[0], of_x[1] + [100 + group for group in of_y[1]]
-    m, n = len(of_x[0]), len(of_y[0])
+def test_splits_and_pairings_by_any_labels(x_units, y_units):
+    blocks, groups = x_units[0] + y_units[0], x_units[1] + [100 + group for group in y_units[1]]
+    m, n = len(x_units[0]), len(y_units[0])
     scheme = UnitLabels(units(m + n, blocks, groups), "", (m, n))
     rows = np.array(list(scheme.all())) == 0
-    found = {tuple(np.flatnonzero(row).tolist()) for row in rows}
-    assert len(found) == len(rows) == scheme.distinct
+    splits = {tuple(np.flatnonzero(row).tolist()) for row in rows}
+    assert len(splits) == len(rows) == scheme.distinct
     mirrors = {tuple(np.flatnonzero(~row).tolist()) for row in rows} if m == n else set()
     expected = set(naive_permutations.all_splits(m, n, blocks, groups))
-    assert found == expected or (found | mirrors == expected and not found & mirrors)
-    pairings = UnitPairings(units(m, *of_x), "")
-    assert set(rows_of(pairings)) == set(naive_permutations.all_pairings(m, *of_x))
+    assert splits == expected or (splits | mirrors == expected and not splits & mirrors)
+    pairings = UnitPairings(units(m, *x_units), "")
+    assert set(rows_of(pairings)) == set(naive_permutations.all_pairings(m, *x_units))
 
 
 @pytest.mark.parametrize("name", SCHEMES)
@@ -253,8 +253,8 @@ def results_of(permutations, n_resamples):
 def test_they_take_the_place_of_those_of_the_test():
     naive = np.array([(VALUES[row == 0].mean() - VALUES[row == 1].mean()) ** 2 for row in ALL])
     expected = (naive >= naive[0] * (1.0 - 1e-10)).mean()
-    found = two_sample_test(VALUES[:4], VALUES[4:], kernel="linear", permutations=Splits(), alpha=0.3)
-    assert found.pvalue == expected and found.n_resamples == 70
+    result = two_sample_test(VALUES[:4], VALUES[4:], kernel="linear", permutations=Splits(), alpha=0.3)
+    assert result.pvalue == expected and result.n_resamples == 70
 
 
 def changing():
@@ -309,9 +309,9 @@ def test_of_several_variables():
     def run(change):
         return joint_independence_test(X, Y, Z, permutations=Shuffled(change), n_resamples=99, rng=0)
 
-    found = run(lambda rows: rows)
-    assert found.null_distribution.size == 99
-    assert np.array_equal(run(lambda rows: rows.astype(float)).null_distribution, found.null_distribution)
+    result = run(lambda rows: rows)
+    assert result.null_distribution.size == 99
+    assert np.array_equal(run(lambda rows: rows.astype(float)).null_distribution, result.null_distribution)
     for change in (lambda r: r[:, :1], lambda r: np.swapaxes(r, 1, 2), lambda r: r[:, 0], lambda r: r + 5):
         with pytest.raises(ValueError, match="permutations: Shuffled must"):
             run(change)
@@ -324,5 +324,5 @@ def test_and_all_partitions_of_several():
         parts = [values[labels == k] for k in range(3)]
         return float(sum((parts[i][:, None] < parts[j]).sum() for i in range(3) for j in range(i + 1, 3)))
 
-    found = permutation_test(ordered, (3, 3, 3), n_resamples=np.inf)
-    assert found.pvalue == 1 / 1680 and found.n_resamples == 1680
+    result = permutation_test(ordered, (3, 3, 3), n_resamples=np.inf)
+    assert result.pvalue == 1 / 1680 and result.n_resamples == 1680

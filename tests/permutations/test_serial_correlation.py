@@ -136,10 +136,10 @@ def test_stretches_and_shifts_by_enumeration():
         "circular": [np.roll(np.arange(20) < 8, s) for s in range(20)],
     }
     for shift, masks in labels.items():
-        found = two_sample_test(x[:8], x[8:], shift=shift, **options)
+        result = two_sample_test(x[:8], x[8:], shift=shift, **options)
         values = np.array([unbiased(gram, mask) for mask in masks])
-        assert found.n_resamples == len(masks)
-        assert found.pvalue == pytest.approx(np.mean(values >= values[0] - 1e-12))
+        assert result.n_resamples == len(masks)
+        assert result.pvalue == pytest.approx(np.mean(values >= values[0] - 1e-12))
 
 
 @pytest.mark.parametrize(

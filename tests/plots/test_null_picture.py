@@ -27,7 +27,7 @@ def share(ax, values=VALUES):
 
 
 def arrows(ax):
-    return [one for one in ax.texts if getattr(one, "arrow_patch", None) is not None]
+    return [text for text in ax.texts if getattr(text, "arrow_patch", None) is not None]
 
 
 @pytest.mark.parametrize("observed", [-3.0, 0.0, 4.0, 8.0])
@@ -44,7 +44,7 @@ def test_a_far_one_is_an_arrow_at_the_edge_with_its_value(observed):
     low, high = ax.get_xlim()
     assert low < VALUES.min() and VALUES.max() < high and not low < observed < high
     assert share(ax) > 0.7  # and not a sliver
-    (arrow,), (text,) = arrows(ax), [one for one in ax.texts if one.get_text()]
+    (arrow,), (text,) = arrows(ax), [text for text in ax.texts if text.get_text()]
     direction = np.sign(observed)  # the null distribution is about zero
     assert arrow.xy[0] == (direction > 0) and np.sign(arrow.xy[0] - arrow.get_position()[0]) == direction
     assert text.get_text() == f"{observed:.4g}" and to_hex(text.get_color()) == ORANGE.lower()

@@ -28,7 +28,7 @@ def as_before():
 
 
 def crossed(first, second):
-    """Two drawings: the second begins during the first and ends after it, where nothing keeps it from that."""
+    """Draw twice: the second drawing begins during the first and ends after it, unless something prevents that."""
     begun, entered, ended = Event(), Event(), Event()
 
     def long(*args):
@@ -40,12 +40,12 @@ def crossed(first, second):
         ended.wait(SHORT)
 
     with as_before(), ThreadPoolExecutor(2) as pool:
-        one = pool.submit(first, long)
-        assert begun.wait(10.0), one.exception(10.0)
-        other = pool.submit(second, longer)
-        one.result()
+        first_future = pool.submit(first, long)
+        assert begun.wait(10.0), first_future.exception(10.0)
+        second_future = pool.submit(second, longer)
+        first_future.result()
         ended.set()
-        other.result()
+        second_future.result()
 
 
 def test_of_a_page():

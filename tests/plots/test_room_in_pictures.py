@@ -43,31 +43,32 @@ def closed():
 
 
 def boxes(ax):
-    """The words of a picture and where they are, of ticks those that are seen."""
+    """Boxes of the visible texts of a picture, by text."""
     ax.figure.canvas.draw()
     hidden = set()
-    for axis in (one for each in ax.figure.axes for one in (each.xaxis, each.yaxis)):
+    for axis in (axis for axes in ax.figure.axes for axis in (axes.xaxis, axes.yaxis)):
         low, high = sorted(axis.get_view_interval())
         for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks()):
             if not low <= tick.get_loc() <= high:
                 hidden |= {tick.label1, tick.label2}
-    words = [one for one in ax.figure.findobj(Text) if one.get_visible() and one.get_text().strip()]
-    return {one: one.get_window_extent() for one in words if one not in hidden}
+    words = [text for text in ax.figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
+    return {text: text.get_window_extent() for text in words if text not in hidden}
 
 
 def cut_off(ax):
     figure = ax.figure.bbox
-    found = boxes(ax).items()
     return [
-        one.get_text()
-        for one, box in found
+        text.get_text()
+        for text, box in boxes(ax).items()
         if box.x0 < -1 or box.y0 < -1 or box.x1 > figure.width + 1 or box.y1 > figure.height + 1
     ]
 
 
 def covering(ax):
-    pairs = combinations([(one, box.shrunk(0.9, 0.7)) for one, box in boxes(ax).items() if not one.get_rotation()], 2)
-    return [(one.get_text(), other.get_text()) for (one, box), (other, beside) in pairs if box.overlaps(beside)]
+    pairs = combinations(
+        [(text, box.shrunk(0.9, 0.7)) for text, box in boxes(ax).items() if not text.get_rotation()], 2
+    )
+    return [(text.get_text(), other.get_text()) for (text, box), (other, other_box) in pairs if box.overlaps(other_box)]
 
 
 PICTURES = {
@@ -81,7 +82,7 @@ PICTURES = {
     "matrix": lambda: independence_matrix(*TABLES, **FEW).plot(),
     "margin": lambda: equivalence_test(X, Y, margin=0.3, measure="distance", names=LONGS[:2]).plot(),
     "comparison": lambda: compare(*TABLES, names=("$A_$", "$B"), **FEW).plot()[0],
-    "outermost bins": lambda: compare(*(np.exp(20.0 + 2.0 * one[:, :1]) for one in (X, Y)), **FEW).plot()[0],
+    "outermost bins": lambda: compare(*(np.exp(20.0 + 2.0 * sample[:, :1]) for sample in (X, Y)), **FEW).plot()[0],
     "change, days": lambda: change_point_test(SERIES, times=DAYS, **FEW).plot(),
     "change, hours": lambda: change_point_test(SERIES, times=HOURS, **FEW).plot(),
     "changes": lambda: change_points(SERIES, times=DAYS, **FEW).plot(),
@@ -99,12 +100,15 @@ def test_no_words_are_cut_off_or_covered_and_a_dollar_is_a_dollar(called):
 
 
 def test_two_pictures_side_by_side():
-    result = change_point_test(SERIES, times=DAYS, **FEW)
-    below, beside = (equivalence_test(X, Y, margin=0.3, measure="distance"), two_sample_test_columns(*TABLES, **FEW))
-    for one in (result, below, beside):
+    change = change_point_test(SERIES, times=DAYS, **FEW)
+    equivalence, columns = (
+        equivalence_test(X, Y, margin=0.3, measure="distance"),
+        two_sample_test_columns(*TABLES, **FEW),
+    )
+    for result in (change, equivalence, columns):
         _, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
-        one.plot(left)
-        assert not cut_off(one.plot(right)) and not covering(right)
+        result.plot(left)
+        assert not cut_off(result.plot(right)) and not covering(right)
 
 
 def test_a_small_picture_has_its_legend_inside():
@@ -136,8 +140,8 @@ def test_p_values_of_many_changes_do_not_cover_each_other():
     result = change_points(values, **FEW | {"n_resamples": 999})
     ax = result.plot()
     assert len(result) == 9 and not ax.texts and not covering(ax)
-    said = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert f"first row after a change, largest p = {result.adjusted.max():.2g}" in said
+    legend = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert f"first row after a change, largest p = {result.adjusted.max():.2g}" in legend
 
 
 def test_every_curve_of_a_power_study_looks_different():

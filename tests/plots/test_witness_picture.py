@@ -20,7 +20,7 @@ def run(x, y, **options):
 
 
 def labelled(artists):
-    return {one.get_label(): one for one in artists}
+    return {artist.get_label(): artist for artist in artists}
 
 
 def test_the_ground_below_a_curve_has_the_colour_of_the_sample_that_is_more():

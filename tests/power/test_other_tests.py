@@ -82,8 +82,8 @@ def test_any_number_of_samples_and_tables():
     def compared(X, Y):
         return stats.ks_2samp(X["size"], Y["size"])
 
-    found = run(THREE, {"all": AnyTest(stats.kruskal), "two": lambda X, Y, Z: 0.5}, n_trials=2)
-    assert values(found, "all")[0] == stats.kruskal(*(z[:, 0] for z in data_of(THREE))).pvalue
+    three_samples = run(THREE, {"all": AnyTest(stats.kruskal), "two": lambda X, Y, Z: 0.5}, n_trials=2)
+    assert values(three_samples, "all")[0] == stats.kruskal(*(z[:, 0] for z in data_of(THREE))).pvalue
     study = run(tables, {"table": compared, "name": "ks_2samp"}, n_trials=2)
     assert values(study, "table") == values(study, "name")
 
@@ -162,8 +162,8 @@ def test_calibrations_take_names_and_give_wrapped_functions_a_generator():
     named = calibrate("mannwhitneyu", X, Y, n_trials=30, workers=1)
     by_hand = calibrate(lambda X, Y: stats.mannwhitneyu(X[:, 0], Y[:, 0]), X, Y, n_trials=30, workers=1)
     np.testing.assert_array_equal(named.pvalues, by_hand.pvalues)
-    one, two = (calibrate(AnyTest(drawn), X, Y, n_trials=30, workers=1, rng=3).pvalues for _ in range(2))
-    assert np.array_equal(one, two) and len(set(one)) == 30 and named.name == "mannwhitneyu"
+    first, second = (calibrate(AnyTest(drawn), X, Y, n_trials=30, workers=1, rng=3).pvalues for _ in range(2))
+    assert np.array_equal(first, second) and len(set(first)) == 30 and named.name == "mannwhitneyu"
     for test, error in (("nothing", TypeError), ("pearsonr", ValueError)):
         with pytest.raises(error, match="ks_2samp"):
             calibrate(test, X, Y)

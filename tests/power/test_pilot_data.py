@@ -40,7 +40,7 @@ def series(rng, n):
 
 def test_null_twins_permute_as_far_as_the_design_allows():
     for design in (d.MeanShift(dimension=1), d.OneApart(samples=3, dimension=1, ratio=0.5), d.Changed()):
-        data, moved = (np.vstack(one.sample(4, 30)) for one in (design, Relabelled(design)))
+        data, moved = (np.vstack(source.sample(4, 30)) for source in (design, Relabelled(design)))
         assert np.array_equal(np.sort(data, axis=0), np.sort(moved, axis=0)) and not np.array_equal(data, moved)
     x, y, z = Relabelled(d.Parity(strength=1.0)).sample(3, 200)
     first, *others = d.Parity(strength=1.0).sample(3, 200)
@@ -50,16 +50,16 @@ def test_null_twins_permute_as_far_as_the_design_allows():
     assert [len(part) for part in replace(design, ratio=3.0).null().sample(0, 5)] == [5, 15]
 
     design = FromFunction(exponential, restriction=paired)
-    (x, y), (a, b) = (one.sample(np.random.default_rng(3), 20) for one in (design.null(), design))
+    (x, y), (a, b) = (source.sample(np.random.default_rng(3), 20) for source in (design.null(), design))
     swapped = x == b
     assert 0 < swapped.sum() < 20 and np.array_equal(np.where(swapped, y, x), a)
     design = FromFunction(exponential, restriction=blocks)
-    (x, y), (a, b) = (one.sample(np.random.default_rng(3), 8) for one in (design.null(), design))
+    (x, y), (a, b) = (source.sample(np.random.default_rng(3), 8) for source in (design.null(), design))
     for block in (slice(0, 4), slice(4, 8)):
         mixed, drawn = np.concatenate([x[block], y[block]]), np.concatenate([a[block], b[block]])
         assert np.array_equal(np.sort(mixed, axis=0), np.sort(drawn, axis=0)) and (mixed != drawn).any()
     design = FromFunction(series, "independence", restriction=shifted)
-    (x, y), (a, b) = (one.sample(np.random.default_rng(4), 30) for one in (design.null(), design))
+    (x, y), (a, b) = (source.sample(np.random.default_rng(4), 30) for source in (design.null(), design))
     assert np.array_equal(x, a) and any(np.array_equal(np.roll(b, step, axis=0), y) for step in range(1, 30))
 
 

@@ -80,8 +80,8 @@ PAIRED = designs.FromFunction(before_and_after, restriction=lambda n, m: {"paire
 )
 def test_a_p_value_is_that_of_the_test_on_the_streams_of_its_trial(design, test, options):
     stops = {name: options[name] for name in ("stopping",) if name in options}
-    told = {name: value for name, value in options.items() if name not in stops}
-    result = run(design, ["kme", "skmse"], [9], rng=5, n_trials=range(1, 4), test_options=told, **stops)
+    test_options = {name: value for name, value in options.items() if name not in stops}
+    result = run(design, ["kme", "skmse"], [9], rng=5, n_trials=range(1, 4), test_options=test_options, **stops)
     for null, trial, label in itertools.product((False, True), (1, 3), ("kme", "skmse")):
         data, permutations = (np.random.SeedSequence(5, spawn_key=(9, int(null), trial, i)) for i in (0, 1))
         samples, labels = (design.null() if null else design).trial(np.random.default_rng(data), 9)
@@ -157,8 +157,8 @@ def test_comparisons_are_mcnemars_over_the_trials_of_the_design():
         assert row["pvalue"] == mcnemar(counts, exact=True).pvalue and row["low"] < row["difference"] < row["high"]
     assert table["p_holm"].tolist() == multipletests(table["pvalue"], method="holm")[1].tolist()
     turned = COMPARED.compare("b", "a", alpha=0.1)
-    one = table[table["alpha"] == 0.1]
-    np.testing.assert_allclose(one[["difference", "low", "high"]], -turned[["difference", "high", "low"]])
+    rows = table[table["alpha"] == 0.1]
+    np.testing.assert_allclose(rows[["difference", "low", "high"]], -turned[["difference", "high", "low"]])
     assert COMPARED.compare("a", "a")["pvalue"].tolist() == [1.0] * 4
 
 

@@ -64,7 +64,7 @@ def test_answers_where_the_power_is_known(monkeypatch):
     assert sum(abs(student(answer.n) - 0.8) <= 0.03 for answer in answers) >= 11
     assert sum(answer.low <= crossing <= answer.high for answer in answers) >= 9
     bands = [answer.curve.band(answer.n, 0.95) for answer in answers]
-    assert sum(low <= student(one.n) <= high for one, (low, high) in zip(answers, bands, strict=True)) >= 9
+    assert sum(low <= student(answer.n) <= high for answer, (low, high) in zip(answers, bands, strict=True)) >= 9
     assert all(answer.agrees for answer in answers)
 
 
@@ -98,7 +98,7 @@ def test_a_check_that_does_not_agree_is_added_and_the_new_answer_checked(monkeyp
     answer = search(monkeypatch, counted)
     first, last = counted.checked
     assert (answer.checks, answer.agrees, plain.checks) == (2, True, 1) and first == plain.n < last == answer.n
-    trials = [one.table.set_index("n")["trials"] for one in (plain, answer)]
+    trials = [result.table.set_index("n")["trials"] for result in (plain, answer)]
     assert trials[1].sub(trials[0], fill_value=0).loc[lambda more: more > 0].to_dict() == {first: 500}
     assert answer.check["trials"].tolist() == [500, 500]
     assert "One earlier one did not; its data were added" in " ".join(answer.summary().split())
@@ -131,47 +131,49 @@ one_search = pytest.mark.xdist_group("one search")  # in one process
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory):
+def answer(tmp_path_factory):
     return solve_sample_size(
         SHIFT, store=tmp_path_factory.mktemp("search") / "trials.sqlite", estimator="ttest_ind", **QUICK
     )
 
 
 @one_search
-def test_the_answer_and_its_check(found):
-    assert found.low < found.n < found.high and 14 <= found.n <= 21  # 17 by the noncentral t distribution
-    assert found.table["trials"].sum() >= QUICK["n_trials"] and found.table["n"].is_monotonic_increasing
-    assert found.fitted_power(found.n) >= 0.8 > found.fitted_power(found.n - 1)
-    power, level = (found.check[found.check["null"] == null].iloc[0] for null in (False, True))
-    assert power["n"] == level["n"] == found.n
+def test_the_answer_and_its_check(answer):
+    assert answer.low < answer.n < answer.high and 14 <= answer.n <= 21  # 17 by the noncentral t distribution
+    assert answer.table["trials"].sum() >= QUICK["n_trials"] and answer.table["n"].is_monotonic_increasing
+    assert answer.fitted_power(answer.n) >= 0.8 > answer.fitted_power(answer.n - 1)
+    power, level = (answer.check[answer.check["null"] == null].iloc[0] for null in (False, True))
+    assert power["n"] == level["n"] == answer.n
     assert power["low"] <= 0.8 <= power["high"] and level["low"] <= 0.05 <= level["high"]
 
 
 @one_search
-def test_workers_stores_and_seeds_change_nothing(found, tmp_path):
+def test_workers_stores_and_seeds_change_nothing(answer, tmp_path):
     store = tmp_path / "trials.sqlite"
     given = {**QUICK, "n_trials": np.int64(120), "rng": np.int64(1), "estimator": "ttest_ind"}
     for other in (solve_sample_size(SHIFT, store=store, **{**given, "workers": workers}) for workers in (2, 1)):
-        assert (found.n, found.low, found.high, found.checks) == (other.n, other.low, other.high, other.checks)
-        pd.testing.assert_frame_equal(found.table, other.table)
-        pd.testing.assert_frame_equal(found.check, other.check)
+        assert (other.n, other.low, other.high, other.checks) == (answer.n, answer.low, answer.high, answer.checks)
+        pd.testing.assert_frame_equal(answer.table, other.table)
+        pd.testing.assert_frame_equal(answer.check, other.check)
 
 
 @one_search
-def test_words(found):
-    low, high = found.curve.band(found.n, 0.95)
-    words, trials = " ".join(found.summary().split()), found.table["trials"].sum()
-    power = f"{100 * float(found.fitted_power(found.n)):.0f}% of studies [{100 * low:.0f}%, {100 * high:.0f}%]"
+def test_words(answer):
+    low, high = answer.curve.band(answer.n, 0.95)
+    words, trials = " ".join(answer.summary().split()), answer.table["trials"].sum()
+    power = f"{100 * float(answer.fitted_power(answer.n)):.0f}% of studies [{100 * low:.0f}%, {100 * high:.0f}%]"
     assert words.startswith(
-        f"The smallest sample size with 80% power is {found.n} ({trials} data sets drawn from MeanShift(dimension=1)). "
-        f"Its 95% interval is {np.ceil(found.low):.0f} to {np.ceil(found.high):.0f}. With {found.n} observations in "
-        f"each sample the ttest_ind test finds the difference, at level 0.05, in about {power}. Check with 200 "
+        f"The smallest sample size with 80% power is {answer.n} ({trials} data sets drawn from MeanShift(dimension=1))"
+        f". Its 95% interval is {np.ceil(answer.low):.0f} to {np.ceil(answer.high):.0f}. With {answer.n} observations "
+        f"in each sample the ttest_ind test finds the difference, at level 0.05, in about {power}. Check with 200 "
     )
-    text = found.paragraph()
+    text = answer.paragraph()
     assert text.startswith(f"The sample size was determined by simulation: {trials} data sets drawn from MeanShift(")
     assert "two-sample test (ttest_ind, level 0.05)" in text and text.endswith(", seed 1.") and text.count(". ") == 3
-    assert f"with 80% power is {found.n} observations in each sample (95% interval {np.ceil(found.low):.0f} to " in text
-    assert "60 or more." in " ".join(replace(found, low=59.5, high=np.inf).summary().split())
+    assert (
+        f"with 80% power is {answer.n} observations in each sample (95% interval {np.ceil(answer.low):.0f} to " in text
+    )
+    assert "60 or more." in " ".join(replace(answer, low=59.5, high=np.inf).summary().split())
 
 
 def test_pilot_data_ratios_and_other_units():
@@ -200,7 +202,7 @@ def test_searches_begin_where_a_test_can_reject(recwarn):
     given = {**QUICK, "n_trials": 100, "n_resamples": 99}
     assert solve_sample_size(MeanShift(dimension=1, shift=3.0), **given).table["n"].min() == 4
     assert solve_sample_size(MeanShift(2), test_options={"paired": True}, **given).table["n"].min() >= 6
-    assert not [one for one in recwarn if "can never reject" in str(one.message)]
+    assert not [warning for warning in recwarn if "can never reject" in str(warning.message)]
 
 
 MARGIN = {"margin": 0.15, "measure": "distance", "bandwidth": 1.0}  # 1 - exp(-1 / 6) is the distance of the design
@@ -213,8 +215,8 @@ def before_and_after(rng, n):
 
 def test_sample_size_of_an_equivalence_test():
     twin = Alike(SHIFT)
-    for one, other in ((twin, SHIFT.null()), (twin.null(), SHIFT)):
-        assert all(map(np.array_equal, one.sample(3, 9), other.sample(3, 9)))
+    for first, second in ((twin, SHIFT.null()), (twin.null(), SHIFT)):
+        assert all(map(np.array_equal, first.sample(3, 9), second.sample(3, 9)))
     answer = solve_sample_size(SHIFT, test="equivalence", test_options=MARGIN, **QUICK)
     level = answer.check[answer.check["null"]].iloc[0]
     assert level["low"] <= 0.05 and answer.n > 20
@@ -290,16 +292,16 @@ def apart(rng, n):
 
 @pytest.mark.parametrize("design", [FromData(pilot, pilot[::-1]), FromFunction(apart, test="independence")])
 def test_no_effect_is_the_answer(design):
-    said = r"^no effect was found at n = 100: power there is 0\.\d\d \[0\.0\d, 0\.\d\d\]; check that the design"
-    with pytest.raises(ValueError, match=said):
+    message = r"^no effect was found at n = 100: power there is 0\.\d\d \[0\.0\d, 0\.\d\d\]; check that the design"
+    with pytest.raises(ValueError, match=message):
         solve_sample_size(design, **SHORT)
 
 
 @pytest.mark.parametrize("measure", ["distance", "auc"])
 def test_a_margin_that_is_too_narrow(measure):
     options = {"margin": {"distance": 1e-6, "auc": 0.5001}[measure], "measure": measure}
-    said = r"^equivalence was not shown at n = 100: power there is 0\.\d\d \[0\.0\d, 0\.\d\d\]; give a wider margin"
-    with pytest.raises(ValueError, match=said):
+    message = r"^equivalence was not shown at n = 100: power there is 0\.\d\d \[0\.0\d, 0\.\d\d\]; give a wider margin"
+    with pytest.raises(ValueError, match=message):
         solve_sample_size(MeanShift(dimension=1), test="equivalence", test_options=options, **SHORT)
 
 

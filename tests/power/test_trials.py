@@ -34,7 +34,7 @@ def run(store=None, design=SHIFT, estimators="kme", sizes=8, **options):
 
 
 def query(path, statement):
-    """What another program would do with the file."""
+    """Run SQL on the file, as another program would."""
     with closing(sqlite3.connect(path)) as connection, connection:
         return connection.execute(statement).fetchall()
 
@@ -203,7 +203,7 @@ def someone_elses(path):
     query(path, "CREATE TABLE trials (n, is_null, trial, estimator, pvalue, seconds)")
 
 
-def of_the_future(path):
+def from_the_future(path):
     run(path)
     query(path, "PRAGMA user_version = 99")
 
@@ -221,7 +221,7 @@ def write_protected(path):
 FILES = {
     "text": (lambda path: path.write_text("n,power\n20,0.8\n"), ValueError, "is not the store of a power study"),
     "someone else's": (someone_elses, ValueError, "is not the store of a power study"),
-    "future": (of_the_future, ValueError, "another version"),
+    "future": (from_the_future, ValueError, "another version"),
     "cut": (cut, ValueError, "is damaged"),
     "write-protected": (write_protected, OSError, "cannot be written to"),
     "folder": (Path.mkdir, IsADirectoryError, "study.sqlite"),
@@ -251,16 +251,16 @@ def test_a_place_where_no_store_can_be_is_named_before_any_work(tmp_path):
 def test_two_processes_may_write_to_one_store(path, monkeypatch):
     about = {"design": "d", "seed": 1}
     monkeypatch.setattr("shrinktest.power.trials._SECONDS", 1e9)  # so that a slow machine commits where the test does
-    with Store(path, POWER) as one, Store(path, POWER) as two:
-        one.claim({**about, "estimator 'kme'": "KME()"})
-        two.claim({**about, "estimator 'kme'": "KME()", "estimator 'skmse'": "SKMSE()"})
+    with Store(path, POWER) as first, Store(path, POWER) as second:
+        first.claim({**about, "estimator 'kme'": "KME()"})
+        second.claim({**about, "estimator 'kme'": "KME()", "estimator 'skmse'": "SKMSE()"})
         for i in range(5):
-            one.add([(8, False, i, "kme", 0.5, 0.1)])
-            two.add([(8, False, i, "kme", 0.5, 0.2), (8, False, i, "skmse", 0.25, 0.1)])
-            one.commit()
-            two.commit()
-        assert one.rows() == two.rows() and len(one.rows()) == 10
-        assert one.rows()[0] == (8, False, 0, "kme", 0.5, 0.1)  # the first to come stays
+            first.add([(8, False, i, "kme", 0.5, 0.1)])
+            second.add([(8, False, i, "kme", 0.5, 0.2), (8, False, i, "skmse", 0.25, 0.1)])
+            first.commit()
+            second.commit()
+        assert first.rows() == second.rows() and len(first.rows()) == 10
+        assert first.rows()[0] == (8, False, 0, "kme", 0.5, 0.1)  # the first to come stays
     both, settings, new = threading.Barrier(2), Store.settings, path.with_name("new")
 
     def read_together(store):
@@ -309,22 +309,22 @@ def test_merged_shards_are_the_whole_study(tmp_path):
 
 
 def test_what_cannot_be_merged_leaves_the_target_alone(path, tmp_path):
-    one, other, same = shards(tmp_path, {}, {"rng": 1}, {})
-    query(same, "UPDATE trials SET pvalue = 0.123 WHERE trial = 2 AND is_null = 0")
+    first, reseeded, altered = shards(tmp_path, {}, {"rng": 1}, {})
+    query(altered, "UPDATE trials SET pvalue = 0.123 WHERE trial = 2 AND is_null = 0")
     (empty := tmp_path / "empty").touch()
-    before = one.read_bytes()
+    before = first.read_bytes()
     for sources, error, message in (
         ((), ValueError, "at least one store"),
-        ((one, other), ValueError, "seed: stored 0, asked 1; nothing was merged"),
-        ((one, same), ValueError, "p-value 0.123, stored .*, for n=8, is_null=0, trial=2.*nothing was merged"),
-        ((one, empty), ValueError, "empty"),
-        ((one, tmp_path / "missing"), FileNotFoundError, "missing"),
+        ((first, reseeded), ValueError, "seed: stored 0, asked 1; nothing was merged"),
+        ((first, altered), ValueError, "p-value 0.123, stored .*, for n=8, is_null=0, trial=2.*nothing was merged"),
+        ((first, empty), ValueError, "empty"),
+        ((first, tmp_path / "missing"), FileNotFoundError, "missing"),
     ):
         with pytest.raises(error, match=message):
             merge(path, *sources)
     with pytest.raises(ValueError, match="nothing was merged"):
-        merge(one, other)
-    assert not path.exists() and one.read_bytes() == before
+        merge(first, reseeded)
+    assert not path.exists() and first.read_bytes() == before
 
 
 def test_the_number_and_kind_of_workers_change_nothing():
@@ -333,5 +333,5 @@ def test_the_number_and_kind_of_workers_change_nothing():
     results = [run(**options), run(**options, workers=2)]
     with joblib.parallel_config("threading", n_jobs=3):
         results.append(run(**options, workers=None))
-    one, *others = [result.pvalues.drop(columns="seconds") for result in results]
-    assert all(one.equals(other) for other in others) and len(set(one["pvalue"])) > 10
+    first, *others = [result.pvalues.drop(columns="seconds") for result in results]
+    assert all(first.equals(other) for other in others) and len(set(first["pvalue"])) > 10

@@ -1,4 +1,4 @@
-"""What all results have in common: equality by value, and a table in a notebook."""
+"""Properties of all results: equality by value, and a table in a notebook."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def t_test(X, Y):
     return float(np.min(ttest_ind(X, Y)[1]))
 
 
-def of_labels(labels):
+def first_three(labels):
     return float(labels[:3].sum())
 
 
@@ -64,7 +64,7 @@ MADE = {
     "k-sample": lambda: k_sample_test(X, Y, X + 1.0, **FEW),
     "independence": lambda: independence_test(X, PAIR, stopping="besag-clifford", **FEW),
     "joint": lambda: joint_independence_test(X[:, 0], X[:, 1], PAIR, **FEW),
-    "own": lambda: permutation_test(of_labels, (10, 9), **FEW),
+    "own": lambda: permutation_test(first_three, (10, 9), **FEW),
     "combined": lambda: two_sample_test(X, Y, estimator="auto", **FEW),
     "combined, by coordinates": lambda: two_sample_test(X, Y, estimator="auto", gram="factor", **FEW),
     "columns": lambda: two_sample_test_columns(X, Y, **FEW),
@@ -178,10 +178,10 @@ def test_a_notebook_shows_the_table_of_the_summary(made):
 
 
 def test_text_is_escaped_in_a_notebook():
-    found = two_sample_test(X, Y, estimator=lambda gram: np.full(len(gram), 1.0 / len(gram)), **FEW)
-    found = replace(found, notes=("a<b",))
-    page = found._repr_html_()
-    assert "&lt;lambda&gt;" in page and "a&lt;b" in page and "<lambda>" in str(found.summary())
+    result = two_sample_test(X, Y, estimator=lambda gram: np.full(len(gram), 1.0 / len(gram)), **FEW)
+    result = replace(result, notes=("a<b",))
+    page = result._repr_html_()
+    assert "&lt;lambda&gt;" in page and "a&lt;b" in page and "<lambda>" in str(result.summary())
     study = MADE["power"]()._repr_html_()
     assert "plain &lt;b&gt;" in study and "f &amp; k" in study
 

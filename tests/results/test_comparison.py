@@ -1,4 +1,4 @@
-"""What a comparison looks like: in words, as JSON and frames, as a page, in pictures."""
+"""Output of a comparison: in words, as JSON and frames, as a page, in pictures."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ RUDE = '<b>"income" & $x$</b>'
 def tables():
     rng = np.random.default_rng(0)
     start = pd.Timestamp("2024-03-01")
-    found = []
+    frames = []
     for rows, change in ((50, 0.0), (45, 1.0)):
         income = rng.lognormal(8.0 + change, 0.4, rows)
         income[: int(5 + 8 * change)] = np.nan
-        found.append(
+        frames.append(
             pd.DataFrame(
                 {
                     RUDE: income,
@@ -41,7 +41,7 @@ def tables():
                 }
             )
         )
-    return found
+    return frames
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +94,7 @@ def test_the_answer_says_how_different_the_tables_are(result):
 
 
 @pytest.mark.parametrize(
-    "kind, change, said",
+    "kind, change, expected",
     [
         ("number", Change(MEDIAN, "", 41.23, 4512.3, 0.814, 0.62, 0.9), "median 41.2 → 4,512 (AUC .81 [.62, .90])"),
         (
@@ -116,8 +116,8 @@ def test_the_answer_says_how_different_the_tables_are(result):
         ("ordered", Change(POSITION, "", 0.5, 1.0, 1.0, 0.9, 1.0), "mean position 0.5 → 1 (AUC 1.00 [.90, 1.00])"),
     ],
 )
-def test_effects_in_words(kind, change, said):
-    assert ColumnEffects("c", kind, (change,)).text(change) == said
+def test_effects_in_words(kind, change, expected):
+    assert ColumnEffects("c", kind, (change,)).text(change) == expected
 
 
 def test_words_follow_the_test():
@@ -144,13 +144,13 @@ def test_the_answer_claims_no_more_than_was_found(result, tables):
 
 
 def test_json_and_frames_have_what_the_summary_has(result):
-    found, frame = json.loads(result.to_json()), result.to_frame()
-    assert found["answer"] == result.answer and found["pvalue"] == result.pvalue and found["changed"] == [RUDE]
-    assert [row["column"] for row in found["columns"]] == result.table["column"].tolist()
+    document, frame = json.loads(result.to_json()), result.to_frame()
+    assert document["answer"] == result.answer and document["pvalue"] == result.pvalue and document["changed"] == [RUDE]
+    assert [row["column"] for row in document["columns"]] == result.table["column"].tolist()
     adjusted = result.table["adjusted"].dropna().tolist()
     assert result.table["column"].iloc[0] == RUDE and adjusted == sorted(adjusted)
-    assert len(found["effects"]) == len(frame) and found["columns"][-1]["pvalue"] is None  # not tested
-    assert found["overall"]["members"] and "null_distribution" not in found["overall"]
+    assert len(document["effects"]) == len(frame) and document["columns"][-1]["pvalue"] is None  # not tested
+    assert document["overall"]["members"] and "null_distribution" not in document["overall"]
     times = frame.query("effect != 'share'").set_index(["column", "effect"])
     assert pd.Timestamp("2024-03-01") < times.loc[("visit", "median")]["first"] < pd.Timestamp("2024-03-30")
     assert pd.Timedelta(days=5) < times.loc[("visit", "spread")]["second"] < pd.Timedelta(days=20)
@@ -190,10 +190,10 @@ class Tree(HTMLParser):
 
 @pytest.fixture(scope="module")
 def tree(page):
-    found = Tree()
-    found.feed(page)
-    assert found.open == []
-    return found
+    parser = Tree()
+    parser.feed(page)
+    assert parser.open == []
+    return parser
 
 
 def test_the_page_is_well_formed_complete_and_begins_with_the_answer(result, page, tree, tmp_path):
@@ -202,7 +202,7 @@ def test_the_page_is_well_formed_complete_and_begins_with_the_answer(result, pag
     assert headings[0] == "h1" and headings.count("h1") == 1
     text = "".join(tree.text)
     order = [result.verdict, result.effect.lines()[0], "The columns", "How this was computed"]
-    assert [text.index(one) for one in order] == sorted(text.index(one) for one in order)
+    assert [text.index(passage) for passage in order] == sorted(text.index(passage) for passage in order)
     assert len(set(tree.ids)) == len(tree.ids)
     path = tmp_path / "report.html"
     assert result.to_html(path) == page and path.read_text(encoding="utf-8") == page

@@ -45,10 +45,10 @@ def result(request):
 def test_a_summary_with_the_effect_has_its_table_and_sentences_below_that_of_the_test(result):
     plain, text, effect = str(result.summary()), str(result.summary(effect=True)), result.effect()
     assert text.startswith(plain.rsplit("\n\n[1]", 1)[0].rsplit("\n", 1)[0])
-    said = " ".join(text.split())
-    assert said.index(effect.lines()[0]) > said.index("interval") > 0
-    assert all(line in said for line in effect.lines()) and effect.printed().as_text() in text
-    assert all(f"] {note}" in said for note in (*result.notes, *effect.notes))
+    words = " ".join(text.split())
+    assert words.index(effect.lines()[0]) > words.index("interval") > 0
+    assert all(line in words for line in effect.lines()) and effect.printed().as_text() in text
+    assert all(f"] {note}" in words for note in (*result.notes, *effect.notes))
     assert max(map(len, text.split("\n\n", 1)[1].splitlines())) <= 80
 
 
@@ -67,8 +67,8 @@ def test_json_has_the_effect_on_request(result):
 
 
 def two(**values):
-    found = {"auc": 0.62, "auc_interval": (0.5, 0.7), "distance": 0.03, "distance_interval": (0.01, 0.08), "z": 3.14}
-    return TwoSampleEffect(**{**found, "relative_to": "norms", "names": ("A", "B"), **values})
+    defaults = {"auc": 0.62, "auc_interval": (0.5, 0.7), "distance": 0.03, "distance_interval": (0.01, 0.08), "z": 3.14}
+    return TwoSampleEffect(**{**defaults, "relative_to": "norms", "names": ("A", "B"), **values})
 
 
 def test_summaries():

@@ -1,4 +1,4 @@
-"""What may be asked of a combined test: the answers are those of the member that decided, and say so."""
+"""Methods of a combined test: they answer for the member that decided, and say so."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def test_questions_are_answered_by_the_member_that_decided(name):
     np.testing.assert_allclose(band.values, result.witness(X), rtol=1e-9)
     np.testing.assert_array_equal(band.half_width, own.half_width)
     assert label in band.notes[0] and label in " ".join(band.summary().split()) and own.notes == ()
-    found = result.contributions(n_repeats=2)
-    assert found.attrs["member"] == label and found.equals(best.contributions(n_repeats=2))
+    contributions = result.contributions(n_repeats=2)
+    assert contributions.attrs["member"] == label and contributions.equals(best.contributions(n_repeats=2))
     assert label.split(",")[0] in result.plot_witness(grid=5).get_title()
     decided = [line for line in result.summary().splitlines() if line.rstrip().endswith("decided")]
     assert len(decided) == 1 and best.kernel.label in decided[0]
@@ -46,12 +46,12 @@ def test_a_member_is_the_test_of_its_statistic():
 
 def test_pickles_have_the_data_on_request():
     result = two_sample_test(X, Y, **COMBINED["estimators"], **FEW)
-    kept, left = (pickle.loads(pickle.dumps(one)) for one in (result.with_data(), result))
-    assert result == kept == left
-    np.testing.assert_allclose(kept.witness_band(X).values, result.witness(X), rtol=1e-9)
-    np.testing.assert_array_equal(left.witness(X), result.witness(X))
+    complete, bare = (pickle.loads(pickle.dumps(each)) for each in (result.with_data(), result))
+    assert result == complete == bare
+    np.testing.assert_allclose(complete.witness_band(X).values, result.witness(X), rtol=1e-9)
+    np.testing.assert_array_equal(bare.witness(X), result.witness(X))
     with pytest.raises(ValueError, match="pickled without its data"):
-        left.witness_band(X)
+        bare.witness_band(X)
 
 
 def test_two_variables_have_no_witness():

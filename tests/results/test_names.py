@@ -36,23 +36,23 @@ ROUTES = {
 @pytest.mark.parametrize("route", ROUTES)
 def test_samples_are_called_what_the_user_calls_them(route):
     x, y, given = ROUTES[route]
-    found, plain = two_sample_test(x, y, **given, **NAMED), two_sample_test(x, y, **given, **{**NAMED, "names": None})
-    assert found.names == ("before", "after") and plain.names == ()
-    np.testing.assert_equal((found.pvalue, found.statistic), (plain.pvalue, plain.statistic))
-    said = " ".join((str(found.summary()), *found.notes)).split()
-    assert not {"X", "Y", "X."} & set(said)
-    if hasattr(found, "members"):
+    named, plain = two_sample_test(x, y, **given, **NAMED), two_sample_test(x, y, **given, **{**NAMED, "names": None})
+    assert named.names == ("before", "after") and plain.names == ()
+    np.testing.assert_equal((named.pvalue, named.statistic), (plain.pvalue, plain.statistic))
+    words = " ".join((str(named.summary()), *named.notes)).split()
+    assert not {"X", "Y", "X."} & set(words)
+    if hasattr(named, "members"):
         return
-    assert {"before", "after"} <= set(said) or route == "unknown"
+    assert {"before", "after"} <= set(words) or route == "unknown"
 
 
 def test_effects_and_pictures_use_them():
-    found = two_sample_test(A, B, **NAMED)
-    assert found.effect().names == ("before", "after")
+    result = two_sample_test(A, B, **NAMED)
+    assert result.effect().names == ("before", "after")
     assert "shown one observation of before and one of after" in " ".join(
-        str(found.summary(effect=True)).lower().split()
+        str(result.summary(effect=True)).lower().split()
     )
-    ax = found.plot_witness(coordinates="a", grid=5)
+    ax = result.plot_witness(coordinates="a", grid=5)
     assert "Where before and after differ" in ax.get_title()
     matplotlib.pyplot.close(ax.figure)
 

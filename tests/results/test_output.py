@@ -1,4 +1,4 @@
-"""What a result looks like: printed, as JSON or a table row."""
+"""Output of results: printed, as JSON or a table row."""
 
 from __future__ import annotations
 
@@ -113,7 +113,9 @@ def test_calibrations_do_not_speak_python():
     def inner(x, y):
         return 0.5
 
-    called = {name: calibrate(one, X, Y, n_trials=3, workers=1) for name, one in (("a", inner), ("b", lambda x, y: 1))}
+    called = {
+        name: calibrate(test, X, Y, n_trials=3, workers=1) for name, test in (("a", inner), ("b", lambda x, y: 1))
+    }
     assert called["a"].name == "inner" and "Calibration of inner" in called["a"].summary()
     assert called["b"].name == "your test" and called["b"].plot().get_title() == "Calibration of your test"
 
@@ -185,7 +187,7 @@ def test_json_says_how_every_column_was_read():
     result = two_sample_test(table, table[::-1], column_types=types, **options)
     (read,) = json.loads(result.to_json())["encodings"]
     age, city, size, seen = read["columns"]
-    assert [one["kind"] for one in read["columns"]] == ["number", "category", "ordered", "date"]
+    assert [column["kind"] for column in read["columns"]] == ["number", "category", "ordered", "date"]
     assert age["features"] == ["age", "age is missing"] and age["fill"] == 42.0 and age["units"][0] == 10.0
     assert sorted(city["levels"]) == ["Bonn", "Oslo", "Rome"] and size["levels"] == ["S", "M", "L"]
     assert seen["origin"].startswith("2024-03-05")
@@ -194,8 +196,8 @@ def test_json_says_how_every_column_was_read():
 def test_one_row_for_a_table_of_results():
     results = two_sample_test(X, Y, **FEW), independence_test(X, PAIR, estimator="skmse", **FEW)
     combined = two_sample_test(X, Y, estimator=["kme", "skmse"], **FEW)
-    table = pd.concat([one.to_frame() for one in (*results, combined)], ignore_index=True)
-    assert table["pvalue"].tolist() == [one.pvalue for one in (*results, combined)]
+    table = pd.concat([result.to_frame() for result in (*results, combined)], ignore_index=True)
+    assert table["pvalue"].tolist() == [result.pvalue for result in (*results, combined)]
     assert table["n_observations"].tolist() == ["10 + 8", "10", "10 + 8"]
     assert table["estimator"].tolist()[:2] == ["KME()", "SKMSE()"] and table["statistic"].dtype == np.float64
     assert not {"null_distribution", "rng", "versions", "result"} & set(table.columns)
@@ -205,7 +207,7 @@ def test_one_row_for_a_table_of_results():
 def test_texts_of_numpy_are_plain_ones_in_results():
     holm = np.str_("holm")
     closer = closer_test(X, Y, Y + 1.0, measure=np.str_("distance"), alternative=np.str_("two-sided"))
-    for one in (two_sample_test_columns(X, Y, method=holm, **FEW).method, closer.measure, closer.alternative):
-        assert type(one) is str
+    for choice in (two_sample_test_columns(X, Y, method=holm, **FEW).method, closer.measure, closer.alternative):
+        assert type(choice) is str
     result = two_sample_test(X, Y, n_resamples=np.int64(19), alpha=np.float32(0.25), rng=np.uint32(3))
     assert json.loads(result.to_json())["alpha"] == 0.25 and not math.isnan(result.pvalue)

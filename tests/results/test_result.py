@@ -70,24 +70,24 @@ def test_a_pickle_holds_the_null_distribution_and_the_estimates_once():
     rng = np.random.default_rng(0)
     x, y, z = rng.normal(size=(3, 200, 30))
     options = {"n_resamples": 99, "rng": 0, "gram": "dense", "workers": 1}
-    for found in (
+    for result in (
         two_sample_test(x, y[:150], **options),
         k_sample_test(x, y, z, **options),
         two_sample_test(x, y[:150], estimator=["kme", "skmse"], **options),
         independence_test(x, y, bandwidth_x=["median", 9.0], **options),
     ):
-        members = getattr(found, "members", (found,))
-        estimates = {id(one.points): one for member in members for one in member.estimates}
-        needed = sum(member.null_distribution.nbytes for member in {found, *members})
-        needed += sum(one.points.nbytes for one in estimates.values())
-        needed += sum(one.weights.nbytes for member in members for one in member.estimates)
-        assert len(pickle.dumps(found)) <= 10_000 + needed
+        members = getattr(result, "members", (result,))
+        estimates = {id(estimate.points): estimate for member in members for estimate in member.estimates}
+        needed = sum(member.null_distribution.nbytes for member in {result, *members})
+        needed += sum(estimate.points.nbytes for estimate in estimates.values())
+        needed += sum(estimate.weights.nbytes for member in members for estimate in member.estimates)
+        assert len(pickle.dumps(result)) <= 10_000 + needed
 
 
 def test_a_copy_has_all_and_a_pickle_has_the_data_on_request(result):
     expected = result.witness_band(X).half_width
-    for kept in (copy.copy(result), copy.deepcopy(result), pickle.loads(pickle.dumps(result.with_data()))):
-        np.testing.assert_array_equal(kept.witness_band(X).half_width, expected)
+    for copied in (copy.copy(result), copy.deepcopy(result), pickle.loads(pickle.dumps(result.with_data()))):
+        np.testing.assert_array_equal(copied.witness_band(X).half_width, expected)
     with pytest.raises(ValueError, match=r"was pickled without its data, .*; pickle result\.with_data\(\)"):
         pickle.loads(pickle.dumps(result)).witness_band(X)
 

@@ -58,7 +58,8 @@ def streams(n, d, trial, seed=0):
 
 def test_a_loss_is_that_of_the_estimate_on_the_streams_of_its_trial():
     estimators = [KME(), SKMSE(), FKMSE(loo="paper"), MKME(), MMKME(), Landweber()]
-    result = run(estimators={repr(one): one for one in estimators}, n=7, d=3, rng=5, n_trials=range(2, 4))
+    labelled = {repr(estimator): estimator for estimator in estimators}
+    result = run(estimators=labelled, n=7, d=3, rng=5, n_trials=range(2, 4))
     for trial in (2, 3):
         first, second = streams(7, 3, trial, seed=5)
         mixture = RandomMixture().draw(first, 3)
@@ -79,9 +80,9 @@ def test_what_else_is_in_a_study_and_workers_change_nothing():
     assert losses(many, estimator="skmse", kernel="gaussian", n=6, d=2) == losses(alone, estimator="skmse")
     assert len(set(losses(many, estimator="kme"))) == 6 * 2 * 4
     assert not set(losses(run(rng=1))) & set(losses(alone)) and list(alone.estimators) == ["kme", "skmse", "oracle"]
-    told = {**FEW, "n": 2050, "d": 1, "n_trials": 1, "oracle": False}  # medians of random pairs
+    large = {**FEW, "n": 2050, "d": 1, "n_trials": 1, "oracle": False}  # medians of random pairs
     alone, both = (
-        risk_study(RandomMixture(diagonal=True), "kme", kernels, **told).losses.set_index("kernel")["loss"]
+        risk_study(RandomMixture(diagonal=True), "kme", kernels, **large).losses.set_index("kernel")["loss"]
         for kernels in ("laplacian", ["gaussian", "laplacian"])
     )
     assert alone.tolist() == both.loc[alone.index].tolist()
@@ -169,8 +170,8 @@ def test_means_improvements_and_their_intervals():
         compared = RESULT.compare(label, "kme").iloc[0]
         assert (compared["difference"], compared["pvalue"], compared["better"]) == (0.0, 1.0, 0.0)
     assert np.isnan(improvement(np.ones(3), np.zeros(3))).all()
-    one = run(n_trials=1)
-    assert one.table[["error", "low", "improvement_high"]].isna().to_numpy().all() and "nan" not in one.summary()
+    single = run(n_trials=1)
+    assert single.table[["error", "low", "improvement_high"]].isna().to_numpy().all() and "nan" not in single.summary()
 
 
 def test_the_interval_of_an_improvement_covers():
@@ -206,10 +207,11 @@ def test_the_oracle_saves_most_among_simple_shrinkage():
 def test_designs():
     drawn = [RandomMixture(wishart_scale=3.0).draw(np.random.default_rng(i), 30) for i in range(200)]
     np.testing.assert_array_equal(drawn[0].weights, [0.05, 0.3, 0.4, 0.25])
-    assert np.mean([np.trace(s) for one in drawn for s in one.covariances]) / 30 == pytest.approx(21.2, rel=0.01)
-    means = np.concatenate([one.means.ravel() for one in drawn])
+    traces = [np.trace(covariance) for mixture in drawn for covariance in mixture.covariances]
+    assert np.mean(traces) / 30 == pytest.approx(21.2, rel=0.01)
+    means = np.concatenate([mixture.means.ravel() for mixture in drawn])
     assert np.abs(means).max() < 10.0 and means.var() == pytest.approx(100.0 / 3.0, rel=0.02)
-    whole, diagonal = (RandomMixture(diagonal=one).draw(np.random.default_rng(1), 4) for one in (False, True))
+    whole, diagonal = (RandomMixture(diagonal=flag).draw(np.random.default_rng(1), 4) for flag in (False, True))
     np.testing.assert_array_equal(diagonal.covariances, whole.covariances * np.eye(4))
     first, second = (RandomMixture(mixture_seed=4).draw(np.random.default_rng(i), 3) for i in range(2))
     np.testing.assert_array_equal(first.covariances, second.covariances)

@@ -66,12 +66,12 @@ def test_a_wide_gaussian_kernel_is_a_linear_one(form, width):
 def test_independence_with_wide_kernels(estimator):
     x, y = X[:, :1], X[:, :1] ** 2 + X
     wide = {"bandwidth_x": 1e5, "bandwidth_y": 1e5}
-    found = independence_test(x, y, estimator=estimator, **wide, **QUICK)
+    result = independence_test(x, y, estimator=estimator, **wide, **QUICK)
     if estimator == "kme":
         linear = independence_test(x, y, kernel_x=Linear(), kernel_y=Linear(), **QUICK)
-        assert found.pvalue == linear.pvalue
-        np.testing.assert_allclose(found.null_distribution * 1e20, linear.null_distribution, rtol=1e-6, atol=1e-6)
-    assert not lost(found)
+        assert result.pvalue == linear.pvalue
+        np.testing.assert_allclose(result.null_distribution * 1e20, linear.null_distribution, rtol=1e-6, atol=1e-6)
+    assert not lost(result)
 
 
 @pytest.mark.parametrize("start", [0.0, START])
@@ -114,15 +114,15 @@ def test_centred_features(kernel, by_coordinates):
     centring = np.eye(12) - 1 / 12
     expected = centring @ matrix @ centring
     gram = gram_of(kernel, X, by_coordinates)
-    found = gram.centred()
-    assert found.by_coordinates == (by_coordinates and kernel == Linear())
-    values = found.values @ found.values.T if found.by_coordinates else found.values
+    centred = gram.centred()
+    assert centred.by_coordinates == (by_coordinates and kernel == Linear())
+    values = centred.values @ centred.values.T if centred.by_coordinates else centred.values
     scale = np.abs(expected).max()
     np.testing.assert_allclose(values, expected, atol=1e-5 * scale)
-    np.testing.assert_allclose(found.diagonal(), np.diag(expected), atol=1e-5 * scale)
-    assert found.norm == pytest.approx(np.sqrt(np.square(expected).mean()), rel=1e-5)
-    np.testing.assert_array_equal(found.dense().values, values)
-    assert found.norm < found.size < 1.1 * found.norm
+    np.testing.assert_allclose(centred.diagonal(), np.diag(expected), atol=1e-5 * scale)
+    assert centred.norm == pytest.approx(np.sqrt(np.square(expected).mean()), rel=1e-5)
+    np.testing.assert_array_equal(centred.dense().values, values)
+    assert centred.norm < centred.size < 1.1 * centred.norm
 
 
 def test_differences_keep_their_digits():
@@ -174,11 +174,11 @@ LOST, CONSTANT, SHRUNK = map(note, ("rounding", "constant-statistic", "shrunk-to
 
 
 def test_nothing_changes():
-    for found in (
+    for result in (
         two_sample_test(Z_100[:9], Z_100[9:17], bandwidth=1e200, **FEW),
         permutation_test(lambda labels: 1.0, 6, **FEW),
     ):
-        assert found.pvalue == 1.0 and CONSTANT in found.notes and not any(LOST in note for note in found.notes)
+        assert result.pvalue == 1.0 and CONSTANT in result.notes and not any(LOST in note for note in result.notes)
     assert CONSTANT not in independence_test(Z_100[:, 0], Z_100[:, 1], **FEW).notes
 
 
@@ -188,20 +188,20 @@ def test_what_stays_within_blocks_and_pairs_is_not_lost_in_rounding(estimator):
     again = {"estimator": estimator, **FEW}
     sites, other = pd.DataFrame({"site": site, "x": Z_100[:40, 0]}), pd.DataFrame({"site": site, "x": Z_100[40:80, 0]})
     for how in ({"blocks": (labels, labels)}, {"paired": True}):
-        found = two_sample_test(site, site, **how, **again)
-        assert found.pvalue == 1.0 and CONSTANT in found.notes and LOST not in found.notes
+        result = two_sample_test(site, site, **how, **again)
+        assert result.pvalue == 1.0 and CONSTANT in result.notes and LOST not in result.notes
         columns = two_sample_test_columns(sites, other, **how, **again)
         assert columns.pvalues[0] == 1.0 and f"column 'site' of X and Y: {CONSTANT}" in columns.notes
         assert not any(LOST in note for note in columns.notes)
-    found = independence_test(site, Z_100[:40, 0], blocks=labels, **again)
-    assert (SHRUNK if estimator == "skmse" else CONSTANT) in found.notes and LOST not in found.notes
+    result = independence_test(site, Z_100[:40, 0], blocks=labels, **again)
+    assert (SHRUNK if estimator == "skmse" else CONSTANT) in result.notes and LOST not in result.notes
 
 
 @pytest.mark.parametrize("estimator", ["skmse", ["skmse", "fkmse"]])
 def test_what_is_shrunk_to_zero_is_not_said_to_be_the_same(estimator):
     site = np.repeat([0.0, 1.0, 2.0, 3.0], 10)
-    found = independence_test(site, Z_100[:40, 0], blocks=site, estimator=estimator, **FEW)
-    assert found.statistic == 0.0 and SHRUNK in found.notes and CONSTANT not in found.notes
+    result = independence_test(site, Z_100[:40, 0], blocks=site, estimator=estimator, **FEW)
+    assert result.statistic == 0.0 and SHRUNK in result.notes and CONSTANT not in result.notes
 
 
 def shared(result):

@@ -111,8 +111,8 @@ def test_no_route_changes_an_exhaustive_null():
 
 def test_workers_do_not_change_a_factor():
     X, Y = normal(300, 2), normal(200, 2, seed=1)
-    one, two = (two_sample_test(X, Y, gram="factor", rng=0, workers=workers) for workers in (1, 3))
-    np.testing.assert_array_equal(one.null_distribution, two.null_distribution)
+    serial, parallel = (two_sample_test(X, Y, gram="factor", rng=0, workers=workers) for workers in (1, 3))
+    np.testing.assert_array_equal(serial.null_distribution, parallel.null_distribution)
 
 
 def test_estimates_on_a_factor_are_those_of_the_kernel():
@@ -164,8 +164,8 @@ def test_a_factor_does_not_know_the_labels(rank):
     expected = two_sample_test(Z[:4], Z[4:], gram="factor", rank=rank, n_resamples=np.inf).null_distribution
     for seed in range(5):
         moved = np.random.default_rng(seed).permutation(Z)
-        found = two_sample_test(moved[:4], moved[4:], gram="factor", rank=rank, n_resamples=np.inf).null_distribution
-        np.testing.assert_allclose(np.sort(found), np.sort(expected), rtol=1e-6, atol=1e-12)
+        null = two_sample_test(moved[:4], moved[4:], gram="factor", rank=rank, n_resamples=np.inf).null_distribution
+        np.testing.assert_allclose(np.sort(null), np.sort(expected), rtol=1e-6, atol=1e-12)
 
 
 @pytest.mark.parametrize("columns", [1, 2, 3])
@@ -222,9 +222,9 @@ def test_categories_are_few_coordinates_however_many_indicators_they_have():
     X, Y = (np.eye(4)[rng.choice(4, 900, p=p)] for p in ([0.25] * 4, [0.3, 0.2, 0.25, 0.25]))
     for kernel in ("gaussian", "whitened"):
         options = {"kernel": kernel, "bandwidth": 1.0, "n_resamples": 99, "rng": 0}
-        dense, found = (two_sample_test(X, Y, gram=gram, **options) for gram in ("dense", "auto"))
-        assert (dense.route, found.route, found.pvalue) == ("dense", "factor", dense.pvalue)
-        assert found.statistic == pytest.approx(dense.statistic, rel=1e-8)
+        dense, automatic = (two_sample_test(X, Y, gram=gram, **options) for gram in ("dense", "auto"))
+        assert (dense.route, automatic.route, automatic.pvalue) == ("dense", "factor", dense.pvalue)
+        assert automatic.statistic == pytest.approx(dense.statistic, rel=1e-8)
     assert two_sample_test(X[:100], Y[:100], bandwidth=1.0, n_resamples=19, rng=0).route == "dense"  # small
     assert two_sample_test(X + rng.normal(size=X.shape), Y, bandwidth=1.0, n_resamples=19, rng=0).route == "dense"
     assert few_distinct(X, 4) and not few_distinct(X, 3) and not few_distinct(rng.normal(size=(600, 3)), 600)

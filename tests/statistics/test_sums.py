@@ -126,18 +126,18 @@ def test_signs_are_all_there_are():
         estimator = as_estimator(name)
         if estimator.smooths:
             continue
-        found = sign_statistic(estimator, Products(gram))(rows)[:, 0]
+        statistics = sign_statistic(estimator, Products(gram))(rows)[:, 0]
         turned = [gram * np.outer(row, row) for row in rows]
-        weights = [5 * estimator.weights(one) for one in turned]
+        weights = [5 * estimator.weights(matrix) for matrix in turned]
         expected = [naive_given.signed(gram, row * each) for row, each in zip(rows, weights, strict=True)]
-        np.testing.assert_allclose(found, expected, atol=1e-10)
+        np.testing.assert_allclose(statistics, expected, atol=1e-10)
 
 
 def test_products_are_those_of_their_gram_matrix():
     rng = np.random.default_rng(0)
-    one, other, third = rng.normal(size=(12, 2)), rng.normal(size=(12, 1)), rng.normal(size=(12, 3))
-    gram = (one @ one.T) * (other @ other.T)
-    few, many = Products.of(one, other), Products.of(one, other, np.hstack([third, third**2]))
+    first, second, third = rng.normal(size=(12, 2)), rng.normal(size=(12, 1)), rng.normal(size=(12, 3))
+    gram = (first @ first.T) * (second @ second.T)
+    few, many = Products.of(first, second), Products.of(first, second, np.hstack([third, third**2]))
     assert not few.by_gram and many.by_gram
     np.testing.assert_allclose(few.gram, gram, atol=1e-12)
     np.testing.assert_allclose(many.gram, gram * (third @ third.T + third**2 @ (third**2).T), atol=1e-12)
@@ -163,13 +163,13 @@ def test_the_smallest_chance_of_several():
     first, second, third = rng.normal(size=(8, 1)), rng.normal(size=(8, 1)), rng.normal(size=(8, 3))
     grams = [first @ first.T, second @ second.T, third @ third.T]
     shares, factors = (4.0, 1.0, 2.0), (1.0, 1.3, 1.1)
-    parts = [Part("", *told) for told in zip(shares, map(Products, grams), factors, strict=True)]
+    parts = [Part("", *arguments) for arguments in zip(shares, map(Products, grams), factors, strict=True)]
     parts.append(Part("nothing to see", 1.0, Products(np.zeros((8, 0)), by_gram=False), 1.0))
     rows = np.array(list(Signs(np.arange(8)).all()))
-    found = Combined(parts, as_estimator("kme"), np.arange(8))
+    combined = Combined(parts, as_estimator("kme"), np.arange(8))
     expected = [naive_given.combined(grams, shares, factors, row) for row in rows]
-    np.testing.assert_allclose(found(rows)[:, 0], expected, atol=1e-9)
-    assert len({int(one) for one in found.chances(rows).argmin(axis=1)}) == 3  # each decides somewhere
+    np.testing.assert_allclose(combined(rows)[:, 0], expected, atol=1e-9)
+    assert len({int(smallest) for smallest in combined.chances(rows).argmin(axis=1)}) == 3  # each decides somewhere
 
 
 # --- scans of seeded intervals -------------------------------------------------------------------------------------
@@ -177,10 +177,10 @@ def test_the_smallest_chance_of_several():
 
 @pytest.mark.parametrize(("n", "shortest"), [(16, 8), (33, 8), (100, 8), (301, 20)])
 def test_intervals_are_those_of_the_paper(n, shortest):
-    found = Intervals.of(Cuts(n, "single", 2), shortest)
+    intervals = Intervals.of(Cuts(n, "single", 2), shortest)
     expected = seeded(n, shortest)
-    assert found.counts.tolist() == list(map(len, expected))
-    assert list(map(tuple, found.ends.tolist())) == list(itertools.chain(*expected))
+    assert intervals.counts.tolist() == list(map(len, expected))
+    assert list(map(tuple, intervals.ends.tolist())) == list(itertools.chain(*expected))
 
 
 @pytest.mark.parametrize("fewest", [2, 4])
@@ -188,14 +188,14 @@ def test_scans_equal_their_slow_twin(fewest):
     rng = np.random.default_rng(0)
     points = rng.normal(size=(32, 3))
     within = Within.of(Features("dense", Gaussian(1.5), points))
-    found = Scans.of(within, Cuts(32, "single", fewest), PermutationDesign(), Calibration(0, 19))
+    scan = Scans.of(within, Cuts(32, "single", fewest), PermutationDesign(), Calibration(0, 19))
     orders = np.array([np.arange(32), *(rng.permutation(32) for _ in range(2))])
     gram, known = gaussian(points, 1.5), {}
     expected = np.array([scans(gram[np.ix_(order, order)], fewest, 8, known) for order in orders])
-    np.testing.assert_allclose(found.by_length(orders), expected, rtol=1e-8)
-    calibrating = found.by_length(Calibration(0, 19).orders(32, PermutationDesign()))
+    np.testing.assert_allclose(scan.by_length(orders), expected, rtol=1e-8)
+    calibrating = scan.by_length(Calibration(0, 19).orders(32, PermutationDesign()))
     smallest = smallest_of_lengths(expected, calibrating)
-    np.testing.assert_allclose(found.statistic()(orders)[:, 0], -np.log10(smallest), rtol=1e-6)
+    np.testing.assert_allclose(scan.statistic()(orders)[:, 0], -np.log10(smallest), rtol=1e-6)
 
 
 @pytest.mark.parametrize("seed", [0, 2])
@@ -209,7 +209,7 @@ def test_pvalues_are_those_of_the_slow_twin(seed):
     values = np.array([scans(gram[np.ix_(order, order)], 2, 8, known) for order in orders])
     drawn = np.random.default_rng(1).integers(len(orders), size=(200, 499))
     smallest = [smallest_of_lengths(values, values[rows]) for rows in drawn]
-    expected = [np.mean(one <= one[0] * (1.0 + 1e-9)) for one in smallest]
+    expected = [np.mean(chances <= chances[0] * (1.0 + 1e-9)) for chances in smallest]
     options = {"bandwidth": 1.0, "trim": 0.0, "blocks": np.arange(16) % 8, "n_resamples": np.inf, "alpha": 0.5}
     for rng in range(4):
         pvalue = change_points(x, rng=rng, confidence=None, n_changes=1, **options).pvalue

@@ -59,8 +59,10 @@ def functions(result, x, y, estimator, at):
     masks = result.context.draws.rows() == 0
     pooled, rows = np.vstack([x, y]), []
     for mask in masks:
-        one = two_sample_test(pooled[mask], pooled[~mask], estimator=estimator, kernel=Gaussian(0.9), n_resamples=0)
-        rows.append(one.witness(at))
+        relabelled = two_sample_test(
+            pooled[mask], pooled[~mask], estimator=estimator, kernel=Gaussian(0.9), n_resamples=0
+        )
+        rows.append(relabelled.witness(at))
     return np.array(rows)
 
 
@@ -110,7 +112,7 @@ def wide():
 
 
 def drops_of(statistic, x, y, repeats=3):
-    """What the statistic of (x, y) loses each time that the values of a column are exchanged, (d, repeats)."""
+    """Decreases (d, repeats) of the statistic of (x, y) when the values of a column are permuted."""
     generator, pooled = np.random.default_rng(8), np.vstack([x, y])
     drops = np.empty((pooled.shape[1], repeats))
     for j, r in np.ndindex(drops.shape):
@@ -137,12 +139,12 @@ def test_contributions_are_drops_of_the_statistic(estimator):
 @pytest.mark.parametrize("kind", [Depth, SecondOrder, Whitened])
 def test_contributions_take_changed_observations_for_the_pooled_sample(kind, scale):
     x, y = wide()
-    told = {"kernel": kind(Gaussian(2.0)), "scale": scale, "n_resamples": 0}  # ranks and units stay what they are
-    result = two_sample_test(x, y, **told)
+    options = {"kernel": kind(Gaussian(2.0)), "scale": scale, "n_resamples": 0}  # ranks and units stay what they are
+    result = two_sample_test(x, y, **options)
     before = result.witness(x)
     table = result.contributions(n_repeats=3, rng=8)
     assert np.array_equal(result.witness(x), before)
-    drops = drops_of(lambda x, y: two_sample_test(x, y, **told).statistic, x, y)
+    drops = drops_of(lambda x, y: two_sample_test(x, y, **options).statistic, x, y)
     np.testing.assert_allclose(table["drop"], drops.mean(axis=1), rtol=1e-6, atol=1e-10)
 
 

@@ -31,17 +31,17 @@ FRAMES = [lambda table: table, pl.from_pandas, pa.Table.from_pandas]
 @pytest.mark.parametrize("frame", FRAMES)
 def test_the_columns_of_one_table_are_variables(frame):
     apart = joint_independence_test(*(TABLE[[name]] for name in TABLE), **FEW)
-    found = joint_independence_test(frame(TABLE), **FEW)
-    assert (found.statistic, found.pvalue) == (apart.statistic, apart.pvalue)
-    assert "Kernel age:" in str(found.summary())
+    result = joint_independence_test(frame(TABLE), **FEW)
+    assert (result.statistic, result.pvalue) == (apart.statistic, apart.pvalue)
+    assert "Kernel age:" in str(result.summary())
     fewer = joint_independence_test(frame(TABLE), column_types={"site": "drop", "age": "number"}, **FEW)
     assert fewer.pvalue == joint_independence_test(*(TABLE[[name]] for name in ("a", "b", "age")), **FEW).pvalue
 
 
 def test_a_dict_names_variables():
-    found = joint_independence_test({"pair": TABLE[["a", "b"]], "age": TABLE["age"]}, **FEW)
-    assert found.pvalue == joint_independence_test(TABLE[["a", "b"]], TABLE["age"], **FEW).pvalue
-    assert "Kernel pair:" in str(found.summary())
+    result = joint_independence_test({"pair": TABLE[["a", "b"]], "age": TABLE["age"]}, **FEW)
+    assert result.pvalue == joint_independence_test(TABLE[["a", "b"]], TABLE["age"], **FEW).pvalue
+    assert "Kernel pair:" in str(result.summary())
     with pytest.raises(ValueError, match="one has 30 rows and two has 9 rows"):
         joint_independence_test({"one": TABLE["a"], "two": TABLE["b"][:9]}, **FEW)
     with pytest.raises(ValueError, match="two variables have the name '1' as text"):
@@ -64,13 +64,13 @@ def test_one_variable_is_too_few():
 def test_what_is_given_by_name_is_left_out_of_the_pairs(frame, names):
     left = TABLE.drop(columns=names)
     given = independence_matrix(left, given=TABLE[names], **FEW)
-    found = independence_matrix(frame(TABLE), given=names, **FEW)
-    assert found.labels == given.labels
-    np.testing.assert_array_equal(found.pvalues, given.pvalues)
+    by_name = independence_matrix(frame(TABLE), given=names, **FEW)
+    assert by_name.labels == given.labels
+    np.testing.assert_array_equal(by_name.pvalues, given.pvalues)
     if len(names) == 1:
-        assert independence_matrix(frame(TABLE), given=names[0], **FEW).table.equals(found.table)
-    beside = independence_matrix(frame(TABLE[["a", *names]]), frame(TABLE[["b"]]), given=names, **FEW)
-    assert beside.labels == (("a", "b"),)
+        assert independence_matrix(frame(TABLE), given=names[0], **FEW).table.equals(by_name.table)
+    two_tables = independence_matrix(frame(TABLE[["a", *names]]), frame(TABLE[["b"]]), given=names, **FEW)
+    assert two_tables.labels == (("a", "b"),)
 
 
 def test_texts_for_every_row_are_labels_and_no_names():
@@ -125,19 +125,19 @@ def test_one_note_says_what_is_left_out_of_variables():
     holed.loc[[2, 5, 6], "b"] = np.nan
     omit = {"nan_policy": "omit", **FEW}
 
-    def notes(found):
-        return [note for note in found.notes if "Left out" in note]
+    def notes(result):
+        return [note for note in result.notes if "Left out" in note]
 
-    said = "Left out for missing values: 4 of 30 rows; missing in a (2) of X and b (3) of Y."
-    assert notes(independence_test(holed["a"], holed["b"], **omit)) == [said]
-    assert notes(independence_test(holed["a"], holed["b"], given=holed["site"], **omit)) == [said]
-    said = "Left out for missing values: 4 of 30 rows; missing in a (2), b (3) of X."
-    assert notes(independence_matrix(holed, **omit)) == [said]
-    assert notes(independence_matrix(holed, given="others", **omit)) == [said]
-    said = "Left out for missing values: 3 of 30 rows; missing in column 0 (3) of Y."
-    assert notes(independence_test(holed["age"], holed["b"].to_numpy(), **omit)) == [said]
-    (said,) = notes(joint_independence_test(holed, **omit))
-    assert said.endswith("4 of 30 rows; missing in a (2) of variables[0] and b (3) of variables[1].")
+    message = "Left out for missing values: 4 of 30 rows; missing in a (2) of X and b (3) of Y."
+    assert notes(independence_test(holed["a"], holed["b"], **omit)) == [message]
+    assert notes(independence_test(holed["a"], holed["b"], given=holed["site"], **omit)) == [message]
+    message = "Left out for missing values: 4 of 30 rows; missing in a (2), b (3) of X."
+    assert notes(independence_matrix(holed, **omit)) == [message]
+    assert notes(independence_matrix(holed, given="others", **omit)) == [message]
+    message = "Left out for missing values: 3 of 30 rows; missing in column 0 (3) of Y."
+    assert notes(independence_test(holed["age"], holed["b"].to_numpy(), **omit)) == [message]
+    (message,) = notes(joint_independence_test(holed, **omit))
+    assert message.endswith("4 of 30 rows; missing in a (2) of variables[0] and b (3) of variables[1].")
 
 
 def test_notes_name_files_that_are_read_whole(tmp_path):
@@ -146,8 +146,8 @@ def test_notes_name_files_that_are_read_whole(tmp_path):
     for path, table in zip(paths, (TABLE, holed), strict=True):
         table.to_parquet(path)
     lost = int((TABLE["a"] > 1.0).sum())
-    found = two_sample_test(*paths, nan_policy="omit", **FEW)
-    assert f"{lost} of 30 rows of {paths[1]}; missing in" in found.notes[0]
-    assert found.pvalue == two_sample_test(TABLE, holed, nan_policy="omit", **FEW).pvalue
+    result = two_sample_test(*paths, nan_policy="omit", **FEW)
+    assert f"{lost} of 30 rows of {paths[1]}; missing in" in result.notes[0]
+    assert result.pvalue == two_sample_test(TABLE, holed, nan_policy="omit", **FEW).pvalue
     with pytest.raises(ValueError, match=re.escape(f"{paths[1]} has {4 * lost} missing values (NaN)")):
         two_sample_test(*paths, **FEW)

@@ -1,4 +1,4 @@
-"""How columns become numbers: by hand, in every library, in one piece and in many, and what cannot be encoded."""
+"""Encoding of columns as numbers: by hand, in every library, whole or in chunks, and columns that cannot be encoded."""
 
 import datetime
 import decimal
@@ -38,7 +38,7 @@ def mixed(n, seed=0, gaps=False):
 
 
 def by_hand(table, gaps):
-    """The same numbers, one value after the other, in units of 1; missing values are the median, and an indicator."""
+    """Encode value by value, in units of 1; missing values become the median and an indicator."""
     columns = []
     for name in table:
         values = [None if pd.isna(value) else value for value in table[name]]
@@ -134,13 +134,13 @@ def test_summaries_of_chunks_are_the_summary_of_all_rows(gaps):
         parts = [[ColumnSummary.of(part[name]) for name in table] for part in pieces(table, cuts)]
         merged = parts[0]
         for part in parts[1:]:
-            merged = [one.merge(other) for one, other in zip(merged, part, strict=True)]
-        for one, other in zip(merged, whole, strict=True):
+            merged = [summary.merge(other) for summary, other in zip(merged, part, strict=True)]
+        for summary, expected in zip(merged, whole, strict=True):
             keys = ("kind", "size", "known", "whole", "low", "high", "offset", "differ", "counts_rows")
-            assert [getattr(one, key) for key in keys] == [getattr(other, key) for key in keys], one.name
-            assert dict(one.counts) == dict(other.counts) and (gaps or one.levels == other.levels)
-        encoding = Encoding.of([[one] for one in merged[:7]], None, indicate=gaps)
-        assert encoding.codes == Encoding.of([[one] for one in whole[:7]], None, indicate=gaps).codes or gaps
+            assert [getattr(summary, key) for key in keys] == [getattr(expected, key) for key in keys], summary.name
+            assert dict(summary.counts) == dict(expected.counts) and (gaps or summary.levels == expected.levels)
+        encoding = Encoding.of([[summary] for summary in merged[:7]], None, indicate=gaps)
+        assert encoding.codes == Encoding.of([[summary] for summary in whole[:7]], None, indicate=gaps).codes or gaps
     assert whole[-3].counts_rows and whole[-2].differ
 
 

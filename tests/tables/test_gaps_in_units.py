@@ -27,12 +27,12 @@ def test_a_unit_of_one_is_no_unit():
     for x, y in ((X, Y), (pd.DataFrame(X, columns=["a", "b"]), pd.DataFrame(Y, columns=["a", "b"]))):
         plain = points(x, y, None)
         assert np.array_equal(points(x, y, [1.0, 1.0]), plain)
-        one = two_sample_test(x, y, scale=None, nan_policy="indicator", n_resamples=19, rng=0)
-        other = two_sample_test(x, y, scale=[1.0, 1.0], nan_policy="indicator", n_resamples=19, rng=0)
-        assert one.statistic == other.statistic
-    named = points(*(pd.DataFrame(one, columns=["a", "b"]) for one in (X, Y)), {"a": None, "b": 1.0})
+        unscaled = two_sample_test(x, y, scale=None, nan_policy="indicator", n_resamples=19, rng=0)
+        scaled = two_sample_test(x, y, scale=[1.0, 1.0], nan_policy="indicator", n_resamples=19, rng=0)
+        assert unscaled.statistic == scaled.statistic
+    named = points(*(pd.DataFrame(sample, columns=["a", "b"]) for sample in (X, Y)), {"a": None, "b": 1.0})
     assert np.array_equal(named, plain)
-    alone = [one[:, :1] for one in (X, Y)]
+    alone = [sample[:, :1] for sample in (X, Y)]
     same = [
         equivalence_test(*alone, margin=0.2, measure="distance", scale=units, nan_policy="indicator")
         for units in (None, [1.0])
@@ -42,16 +42,16 @@ def test_a_unit_of_one_is_no_unit():
 
 @pytest.mark.parametrize("unit", [8000.0, 0.25, 3.0])
 def test_a_number_is_what_dividing_the_column_by_it_is(unit):
-    divided = [one / [unit, 1.0] for one in (X, Y)]
+    divided = [sample / [unit, 1.0] for sample in (X, Y)]
     np.testing.assert_allclose(points(X, Y, [unit, 1.0]), points(*divided, None), rtol=1e-12)
-    tables = [pd.DataFrame(one, columns=["a", "b"]) for one in (X, Y)]
+    tables = [pd.DataFrame(sample, columns=["a", "b"]) for sample in (X, Y)]
     mixed, by_name = points(*tables, {"a": unit, "b": "sd"}), points(*tables, "sd")
     spread = mixed[:, 0].std()
     np.testing.assert_allclose(mixed[:, :2] / spread, by_name[:, :2], rtol=1e-12)
 
 
 def test_the_indicator_of_a_constant_column_is_as_under_sd():
-    gone = [np.where(one > 34000.0, np.nan, 5.0)[:, :1] for one in (X, Y)]
+    gone = [np.where(sample > 34000.0, np.nan, 5.0)[:, :1] for sample in (X, Y)]
     for scale in ("sd", None, [1.0], [5.0]):
         assert points(*gone, scale)[:, 1].max() == pytest.approx(2.0**0.5)
 

@@ -25,17 +25,17 @@ LABELS = A["class_id"], B["class_id"]
 
 @pytest.mark.parametrize("test", [two_sample_test, k_sample_test])
 def test_samples(test):
-    found = test(A, B, groups=LABELS, **FEW)
+    result = test(A, B, groups=LABELS, **FEW)
     without = test(A[["score", "age"]], B[["score", "age"]], groups=LABELS, **FEW)
-    assert found.pvalue == without.pvalue and found.statistic == without.statistic
-    asked = "column_types={'class_id': 'category'}"
-    assert found.notes[0] == f"Column 'class_id' is not tested: it holds the labels of groups= ({asked} tests it)."
-    assert found.columns == without.columns and not any("class_id" in note for note in found.notes[1:])
+    assert result.pvalue == without.pvalue and result.statistic == without.statistic
+    remedy = "column_types={'class_id': 'category'}"
+    assert result.notes[0] == f"Column 'class_id' is not tested: it holds the labels of groups= ({remedy} tests it)."
+    assert result.columns == without.columns and not any("class_id" in note for note in result.notes[1:])
 
 
 def test_what_is_asked_for_is_tested():
-    asked = two_sample_test(A, B, groups=LABELS, column_types={"class_id": "number"}, **FEW)
-    assert asked.columns == (("score", "age", "class_id"),) and not any("labels of groups=" in n for n in asked.notes)
+    result = two_sample_test(A, B, groups=LABELS, column_types={"class_id": "number"}, **FEW)
+    assert result.columns == (("score", "age", "class_id"),) and not any("labels of groups=" in n for n in result.notes)
     other = (LABELS[0] + 100, LABELS[1])  # no column
     assert two_sample_test(A, B, groups=other, **FEW).columns == (("score", "age", "class_id"),)
     alone = two_sample_test(A[["class_id"]], B[["class_id"]], groups=LABELS, **FEW)
@@ -43,8 +43,8 @@ def test_what_is_asked_for_is_tested():
 
 
 def test_columns_and_comparisons():
-    found = two_sample_test_columns(A, B, groups=LABELS, **FEW)
-    assert [label for (label,) in found.labels] == ["score", "age"]
+    result = two_sample_test_columns(A, B, groups=LABELS, **FEW)
+    assert [label for (label,) in result.labels] == ["score", "age"]
     both = compare(A, B, groups=LABELS, estimator="kme", **FEW)
     assert both.changed() == () and set(both.table["column"]) == {"score", "age"}
     assert any("it holds the labels of groups=" in note for note in both.notes)
@@ -53,18 +53,18 @@ def test_columns_and_comparisons():
 def test_variables():
     site = pd.Series(np.tile([0, 1], 50), name="site")
     x, y = A[["score"]].assign(site=site), B[["age"]]
-    found, without = (independence_test(one, y, blocks=site, **FEW) for one in (x, x[["score"]]))
-    assert found.pvalue == without.pvalue
-    assert any(note.startswith("Column 'site' is not tested: it holds the labels of blocks=") for note in found.notes)
+    result, without = (independence_test(variable, y, blocks=site, **FEW) for variable in (x, x[["score"]]))
+    assert result.pvalue == without.pvalue
+    assert any(note.startswith("Column 'site' is not tested: it holds the labels of blocks=") for note in result.notes)
 
 
 def test_only_the_variable_that_holds_the_labels_loses_a_column():
     """Another variable may have other numbers under the same name."""
     y = pd.DataFrame({"class_id": RNG.normal(size=100), "age": RNG.normal(size=100)})
     x, site = A[["score"]].assign(class_id=np.tile([0, 1], 50)), pd.Series(np.tile([0, 1], 50), name="class_id")
-    found = independence_test(x, y, blocks=site, **FEW)
-    assert found.columns == (("score",), ("class_id", "age"))
-    assert found.pvalue == independence_test(x[["score"]], y, blocks=site, **FEW).pvalue
+    result = independence_test(x, y, blocks=site, **FEW)
+    assert result.columns == (("score",), ("class_id", "age"))
+    assert result.pvalue == independence_test(x[["score"]], y, blocks=site, **FEW).pvalue
     given = independence_test(x, y[["age"]], given=site.to_frame(), given_method="local", blocks=site, **FEW)
     assert 0 < given.pvalue <= 1 and any("it holds the labels of blocks=" in note for note in given.notes)
 
@@ -72,9 +72,9 @@ def test_only_the_variable_that_holds_the_labels_loses_a_column():
 def test_units_for_all_columns_leave_none_out():
     for scale in ([1.0, 2.0, 3.0], {"score": 1.0, "age": 2.0, "class_id": 3.0}):
         assert two_sample_test(A, B, groups=LABELS, scale=scale, **FEW).columns == (("score", "age", "class_id"),)
-    named = [one.set_axis([0, 1, 2], axis=1) for one in (A, B)]
-    asked = two_sample_test(*named, groups=(named[0][2], named[1][2]), column_types={2: "category"}, **FEW)
-    assert asked.columns == (("0", "1", "2"),)
+    named = [table.set_axis([0, 1, 2], axis=1) for table in (A, B)]
+    result = two_sample_test(*named, groups=(named[0][2], named[1][2]), column_types={2: "category"}, **FEW)
+    assert result.columns == (("0", "1", "2"),)
     with pytest.raises(TypeError, match="column_types must be a dict"):
         two_sample_test(A, B, groups=LABELS, column_types=["class_id"], **FEW)
 
@@ -83,17 +83,17 @@ def test_units_for_all_columns_leave_none_out():
 def test_tables_of_other_libraries_are_those_of_pandas(library):
     module = pytest.importorskip(library)
     made = module.from_pandas if library == "polars" else module.Table.from_pandas
-    tables = a, b = [made(one) for one in (A, B)]
+    tables = a, b = [made(table) for table in (A, B)]
     expected = two_sample_test(A, B, groups=LABELS, **FEW)
-    found = two_sample_test(*tables, groups=(a["class_id"], b["class_id"]), **FEW)
-    assert (found.pvalue, found.notes, found.columns) == (expected.pvalue, expected.notes, expected.columns)
+    converted = two_sample_test(*tables, groups=(a["class_id"], b["class_id"]), **FEW)
+    assert (converted.pvalue, converted.notes, converted.columns) == (expected.pvalue, expected.notes, expected.columns)
     site = pd.Series(np.tile([0, 1], 50), name="site")
     x = made(A[["score"]].assign(site=site))
-    one, other = (
+    from_library, from_pandas = (
         independence_test(x, y, blocks=labels, **FEW)
         for x, y, labels in ((x, b, x["site"]), (A[["score"]].assign(site=site), B, site))
     )
-    assert (one.pvalue, one.columns) == (other.pvalue, other.columns)
+    assert (from_library.pvalue, from_library.columns) == (from_pandas.pvalue, from_pandas.columns)
     assert two_sample_test(a, b, groups=LABELS, **FEW).columns == (("score", "age", "class_id"),)  # of another library
 
 
@@ -109,8 +109,8 @@ def test_rows_are_not_matched_by_position_against_their_labels():
     Y = X.set_axis([f"q{i}" for i in range(N)])
     block = pd.Series(K, index=X.index), pd.Series(K, index=Y.index)
     together = pd.concat(block)
-    told = two_sample_test(X, Y, blocks=together, **FEW)
-    assert told.pvalue == two_sample_test(X, Y, blocks=block, **FEW).pvalue
+    pooled = two_sample_test(X, Y, blocks=together, **FEW)
+    assert pooled.pvalue == two_sample_test(X, Y, blocks=block, **FEW).pvalue
     with pytest.raises(ValueError, match="blocks has the row labels of X and Y in another order"):
         two_sample_test(X, Y, blocks=together.sample(frac=1.0, random_state=2), **FEW)
     for options in ({}, {"propensity": None}):

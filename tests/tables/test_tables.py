@@ -75,15 +75,15 @@ def test_types_may_be_overridden():
         {"zip": [1010, 2020, 1010, 3030], "n": ["1", "2.5", "3", "7"], "day": ["2020-01-01"] * 2 + ["2020-01-03"] * 2}
     )
     types = {"zip": "category", "n": "number", "day": "date"}
-    found, encoding, _ = numbers(A, A, column_types=types, scale=None)
+    values, encoding, _ = numbers(A, A, column_types=types, scale=None)
     assert [code.kind for code in encoding.codes] == ["category", "number", "date"]
-    np.testing.assert_array_equal(found[:4], [[1, 0, 0, 1, 0], [0, 1, 0, 2.5, 0], [1, 0, 0, 3, 2], [0, 0, 1, 7, 2]])
-    found, encoding, _ = numbers(
+    np.testing.assert_array_equal(values[:4], [[1, 0, 0, 1, 0], [0, 1, 0, 2.5, 0], [1, 0, 0, 3, 2], [0, 0, 1, 7, 2]])
+    values, encoding, _ = numbers(
         A, A, column_types={"n": ["1", "2.5", "3", "7"], "day": "drop", "zip": "drop"}, scale=None
     )
-    np.testing.assert_array_equal(found[:4, 0], [0, 1, 2, 3])
+    np.testing.assert_array_equal(values[:4, 0], [0, 1, 2, 3])
     array = np.array([[1.0, 5.0], [2.0, 6.0], [1.0, 7.0]])
-    found, encoding, _ = numbers(array, array, column_types={0: "category"})
+    values, encoding, _ = numbers(array, array, column_types={0: "category"})
     assert encoding.features == ("0 = 1", "0 = 2", "1") and not encoding.named
 
 
@@ -141,12 +141,12 @@ def test_identifiers_are_not_tested(name, column, why):
     with_it = [table.assign(**{name: list(column)}) for table in (A, B)]
     if name == "code":
         with_it[1][name] += "'"
-    found = two_sample_test(*with_it, rng=0)
-    assert found.pvalue == two_sample_test(A, B, rng=0).pvalue and found.columns == (("u",),)
-    assert any(f"Column {name!r} is not tested: {why}" in note for note in found.notes)
+    result = two_sample_test(*with_it, rng=0)
+    assert result.pvalue == two_sample_test(A, B, rng=0).pvalue and result.columns == (("u",),)
+    assert any(f"Column {name!r} is not tested: {why}" in note for note in result.notes)
     kind = "category" if name == "code" else "number"
-    asked = two_sample_test(*with_it, rng=0, column_types={name: kind})
-    assert asked.columns == (("u", name),) and asked.statistic != found.statistic
+    tested = two_sample_test(*with_it, rng=0, column_types={name: kind})
+    assert tested.columns == (("u", name),) and tested.statistic != result.statistic
 
 
 def test_a_column_by_itself_is_what_the_user_means():
@@ -182,9 +182,9 @@ def test_transform_sees_all_rows_and_no_labels():
         seen.append(rows)
         return np.asarray(rows)[:, [1]]
 
-    found = two_sample_test(A, B, transform=keep, rng=0)
+    result = two_sample_test(A, B, transform=keep, rng=0)
     pd.testing.assert_frame_equal(seen[0].reset_index(drop=True), pd.concat([A, B], ignore_index=True))
-    assert found.pvalue == two_sample_test(A["rate"].to_numpy(), B["rate"].to_numpy(), rng=0).pvalue
+    assert result.pvalue == two_sample_test(A["rate"].to_numpy(), B["rate"].to_numpy(), rng=0).pvalue
     scaled = two_sample_test(A, B, transform=StandardScaler(), rng=0)
     assert scaled.pvalue == two_sample_test(A, B, rng=0).pvalue
     pair = independence_test(A, B, transform=[StandardScaler(), keep], rng=0)
@@ -249,9 +249,10 @@ def gaps(table, seed, share=0.2):
 def test_omitted_rows_are_counted():
     A = pd.DataFrame({"u": [1.0, NAN, 3, 4], "v": ["a", "b", None, "a"]})
     B = pd.DataFrame({"u": [2.0, 3, NAN], "v": ["a", "b", "a"]})
-    found = two_sample_test(A, B, nan_policy="omit", alpha=0.5)
-    assert found.n_observations == (2, 2)
-    assert "Left out for missing values: 2 of 4 rows of X and 1 of 3 rows of Y; missing in u (2), v (1)." in found.notes
+    result = two_sample_test(A, B, nan_policy="omit", alpha=0.5)
+    assert result.n_observations == (2, 2)
+    message = "Left out for missing values: 2 of 4 rows of X and 1 of 3 rows of Y; missing in u (2), v (1)."
+    assert message in result.notes
     array = two_sample_test([[1.0], [NAN], [2.0]], [[1.0], [3.0]], nan_policy="omit", alpha=0.5)
     assert "Left out for missing values: 1 of 3 rows of X; missing in column 0 (1)." in array.notes
     many = two_sample_test_columns(A[["u"]], B[["u"]], nan_policy="omit", alpha=0.5)
@@ -265,20 +266,20 @@ def test_missing_as_information():
     raised = pytest.raises(ValueError, match=says("X has 31 missing values", "nan_policy='indicator' takes it as"))
     with raised:
         two_sample_test(A, B)
-    found, encoding, notes = numbers(A, B, policy="indicator")
+    values, encoding, notes = numbers(A, B, policy="indicator")
     assert "rate is missing" in encoding.features and "colour is missing" in encoding.features
     rate = encoding.features.index("rate")
     pooled = pd.concat([A, B])
     filled = pooled["rate"].fillna(pooled["rate"].median()).to_numpy()
-    np.testing.assert_allclose(found[:, rate], filled / filled.std())
-    np.testing.assert_allclose(found[:, rate + 1], np.sqrt(2.0) * pooled["rate"].isna())
+    np.testing.assert_allclose(values[:, rate], filled / filled.std())
+    np.testing.assert_allclose(values[:, rate + 1], np.sqrt(2.0) * pooled["rate"].isna())
     assert any("that a value is missing counts as information in rate, colour" in note for note in notes)
     assert two_sample_test(A, B, nan_policy="indicator", rng=0).pvalue == 0.001
     assert two_sample_test(A[["income", "rate"]], B[["income", "rate"]], nan_policy="omit", rng=0).pvalue > 0.05
     array = two_sample_test(A[["rate"]].to_numpy(), B[["rate"]].to_numpy(), nan_policy="indicator", rng=0)
     assert array.pvalue == 0.001
-    one = two_sample_test_columns(A, B, nan_policy="indicator", rng=0).table
-    assert one.loc[one["adjusted"] <= 0.05, "column"].tolist() == ["rate", "colour"]
+    table = two_sample_test_columns(A, B, nan_policy="indicator", rng=0).table
+    assert table.loc[table["adjusted"] <= 0.05, "column"].tolist() == ["rate", "colour"]
 
 
 def test_nothing_missing_needs_no_indicator():
@@ -314,12 +315,12 @@ def test_every_test_takes_mixed_tables(estimator):
 
 def test_relabelled_rows_have_the_same_encoding():
     A, B = gaps(mixed(12), 0), gaps(mixed(10, seed=1), 1)
-    found, *_ = numbers(A, B, policy="indicator")
+    values, *_ = numbers(A, B, policy="indicator")
     pooled = pd.concat([A, B], ignore_index=True)
     order = np.random.default_rng(3).permutation(22)
     moved = pooled.iloc[order]
-    other, *_ = numbers(moved[:12], moved[12:], policy="indicator")
-    np.testing.assert_allclose(other, found[order], rtol=1e-12)
+    moved_values, *_ = numbers(moved[:12], moved[12:], policy="indicator")
+    np.testing.assert_allclose(moved_values, values[order], rtol=1e-12)
 
 
 def test_names_are_kept():
@@ -359,8 +360,8 @@ def test_bandwidths_by_name():
         assert two_sample_test(A, B, bandwidth=given, rng=0).statistic == by_name.statistic
     table = two_sample_test(A, B, bandwidth=[widths, "median"], rng=0).table
     assert len(table) == 2
-    one = two_sample_test_columns(A, B, bandwidth={"rate": 0.5}, rng=0)
-    assert one.table["column"].tolist() == list(A)
+    columns = two_sample_test_columns(A, B, bandwidth={"rate": 0.5}, rng=0)
+    assert columns.table["column"].tolist() == list(A)
     with pytest.raises(ValueError, match=says("bandwidth has no entry for 'rate'")):
         two_sample_test(A, B, bandwidth={"income": 1.0, "colour": 1.0})
     with pytest.raises(ValueError, match=says("scale['rate'] must be one of 'sd'")):
@@ -374,9 +375,9 @@ def test_bandwidths_by_name():
 @pytest.mark.parametrize("scale", ["sd", "mad", "rank", "deviation"])
 def test_levels_are_as_far_apart_as_numbers_in_all_units(scale):
     A, B = mixed(300), mixed(300, seed=1)
-    found, encoding, _ = numbers(A, B, scale=scale)
-    size = found[:, encoding.features.index("rate")].std()
-    assert found[:, encoding.features.index("colour = red")].max() == pytest.approx(size, rel=0.1)
+    values, encoding, _ = numbers(A, B, scale=scale)
+    size = values[:, encoding.features.index("rate")].std()
+    assert values[:, encoding.features.index("colour = red")].max() == pytest.approx(size, rel=0.1)
     gone, encoding, _ = numbers(gaps(A, 0), gaps(B, 1), policy="indicator", scale=scale)
     assert gone[:, encoding.features.index("rate is missing")].max() == pytest.approx(np.sqrt(2.0) * size, rel=0.15)
     table = two_sample_test(A[:20], B[:20], estimator="auto", n_resamples=19, alpha=0.5, rng=0).table
@@ -386,13 +387,13 @@ def test_levels_are_as_far_apart_as_numbers_in_all_units(scale):
 @pytest.mark.parametrize("scale", ["mad", "rank", "deviation"])
 def test_columns_with_other_units_than_their_neighbours_weigh_as_much(scale):
     A, B = mixed(300), mixed(300, seed=1)
-    for found, encoding, _ in (
+    for values, encoding, _ in (
         numbers(A, B, scale={"rate": scale}),
         numbers(A, B, scale={"rate": scale, "size": None}),
     ):
-        spread = dict(zip(encoding.features, found.std(axis=0), strict=True))
+        spread = dict(zip(encoding.features, values.std(axis=0), strict=True))
         assert spread["rate"] == pytest.approx(1.0, rel=0.1) and spread["income"] == pytest.approx(1.0)
-        assert found[:, encoding.features.index("colour = red")].max() == 1.0
+        assert values[:, encoding.features.index("colour = red")].max() == 1.0
     gone, encoding, _ = numbers(gaps(A, 0), gaps(B, 1), policy="indicator", scale={"rate": scale})
     assert gone[:, encoding.features.index("rate is missing")].max() == pytest.approx(np.sqrt(2.0))
     every = dict.fromkeys(A, scale)
@@ -403,25 +404,26 @@ def test_dates_that_tell_samples_apart_are_noted():
     def during(*starts, **more):
         return [pd.DataFrame({"day": pd.date_range(s, periods=20), "x": np.arange(20) % 7.0, **more}) for s in starts]
 
-    one, two, three = during("2024-01-01", "2024-02-01", "2024-03-01")
-    said = "Column 'day' alone tells X and Y apart, because their dates do not overlap (column_types={'day': 'drop'}"
-    assert any(note.startswith(said) for note in two_sample_test(two, one, n_resamples=19, alpha=0.5, rng=0).notes)
-    found = k_sample_test(one, three, two, n_resamples=19, alpha=0.5, rng=0)
-    assert any("alone tells samples[0] and samples[1] and samples[2] apart" in note for note in found.notes)
+    january, february, march = during("2024-01-01", "2024-02-01", "2024-03-01")
+    message = "Column 'day' alone tells X and Y apart, because their dates do not overlap (column_types={'day': 'drop'}"
+    quick = {"n_resamples": 19, "alpha": 0.5, "rng": 0}
+    assert any(note.startswith(message) for note in two_sample_test(february, january, **quick).notes)
+    result = k_sample_test(january, march, february, **quick)
+    assert any("alone tells samples[0] and samples[1] and samples[2] apart" in note for note in result.notes)
     near = during("2024-01-01", "2024-01-15")
-    for samples, told in (
+    for samples, options in (
         (near, {}),
-        ((one, two), {"column_types": {"day": "date"}}),  # meant
-        ((one, two), {"column_types": {"day": "drop"}}),
-        ((one[["day"]], two[["day"]]), {}),
+        ((january, february), {"column_types": {"day": "date"}}),  # meant
+        ((january, february), {"column_types": {"day": "drop"}}),
+        ((january[["day"]], february[["day"]]), {}),
     ):
-        notes = two_sample_test(*samples, n_resamples=19, alpha=0.5, rng=0, **told).notes
+        notes = two_sample_test(*samples, **quick, **options).notes
         assert not any("alone" in note for note in notes)
-    assert not any("alone" in note for note in independence_test(one, two, n_resamples=19, alpha=0.5, rng=0).notes)
+    assert not any("alone" in note for note in independence_test(january, february, **quick).notes)
 
 
 def patients(n, shift=0.0, seed=0):
-    """The same patients, whose levels are much further apart than what is added."""
+    """Patients whose levels are much further apart than the added effect."""
     level = 3.0 * np.random.default_rng(1).normal(size=n)
     noise = np.random.default_rng([2, seed]).normal(size=(2, n))
     return pd.DataFrame({"patient": [f"p{i}" for i in range(n)], "bp": level + 0.5 * noise[0] + shift, "hr": noise[1]})
@@ -430,21 +432,21 @@ def patients(n, shift=0.0, seed=0):
 @pytest.mark.parametrize("n", [30, 150])
 def test_units_that_are_in_both_tables_are_noted_and_identify_rows(n):
     before, after = patients(n), patients(n, 0.5, 1)
-    told = {"n_resamples": 199, "rng": 0}
-    apart = two_sample_test(before, after, **told)
+    options = {"n_resamples": 199, "rng": 0}
+    apart = two_sample_test(before, after, **options)
     assert apart.columns == (("bp", "hr"),)
-    said = says(
+    message = says(
         f"{n} values of column 'patient' are in both X and Y.", "paired=True with rows in the same order, or blocks="
     )
-    assert sum(bool(re.match(said, note)) for note in apart.notes) == 1
-    pairs = two_sample_test(before, after, paired=True, **told)
+    assert sum(bool(re.match(message, note)) for note in apart.notes) == 1
+    pairs = two_sample_test(before, after, paired=True, **options)
     assert pairs.pvalue < min(0.05, apart.pvalue) and not any("are in both" in note for note in pairs.notes)
     for labels in ("blocks", "groups"):
         given = {labels: (before["patient"], after["patient"] + ("" if labels == "blocks" else "'"))}
-        assert not any("are in both" in note for note in two_sample_test(before, after, **given, **told).notes)
-    reported = compare(before, after, names=("then", "now"), **told)
+        assert not any("are in both" in note for note in two_sample_test(before, after, **given, **options).notes)
+    reported = compare(before, after, names=("then", "now"), **options)
     assert sum("are in both then and now" in note for note in reported.notes) == 1
-    three = k_sample_test(before, after, patients(n, 0.0, 2), **told)
+    three = k_sample_test(before, after, patients(n, 0.0, 2), **options)
     assert any("are in each of samples[0] and samples[1] and samples[2]" in note for note in three.notes)
 
 
@@ -460,9 +462,9 @@ def test_pairs_of_different_units_are_an_error():
             test(before, after.iloc[:28], paired=True)
     others = after.assign(patient=[f"q{i}" for i in range(30)])  # of another naming, which says nothing of pairs
     assert two_sample_test(before, others, paired=True, n_resamples=199, rng=0).pvalue > 0.05
-    for last, said in ((24, False), (25, True)):  # less than half of the smaller table, and half of it
-        found = two_sample_test(patients(30).iloc[20:], after.iloc[:last], n_resamples=19, rng=0)
-        assert any("are in both" in note for note in found.notes) == said
+    for last, noted in ((24, False), (25, True)):  # less than half of the smaller table, and half of it
+        result = two_sample_test(patients(30).iloc[20:], after.iloc[:last], n_resamples=19, rng=0)
+        assert any("are in both" in note for note in result.notes) == noted
 
 
 #: Every test, as a function of tables A, B and of options.
@@ -482,8 +484,8 @@ def test_every_test_takes_every_way_to_read(verb):
     A, B = (mixed(12, seed)[["income", "rate", "colour"]] for seed in (0, 1))
     options = {"n_resamples": 19, "rng": 0}
 
-    def pvalues(*tables, **told):
-        result = VERBS[verb](*tables, **options, **told)
+    def pvalues(*tables, **reading):
+        result = VERBS[verb](*tables, **options, **reading)
         return result.pvalues.tolist() if hasattr(result, "pvalues") else [result.pvalue, result.statistic]
 
     plain = pvalues(A.drop(columns="colour"), B.drop(columns="colour"))
@@ -505,8 +507,8 @@ SPARSE = pd.get_dummies(pd.Series(list("abca") * 10), sparse=True).assign(v=np.a
 def test_sparse_columns_of_pandas_are_those_that_they_stand_for(column):
     dense = SPARSE.astype({name: bool for name in "abc"})
     for test in (two_sample_test, two_sample_test_columns, compare):
-        found, expected = (
+        result, expected = (
             test(table[column][:25], table[column][25:], n_resamples=99, rng=0).to_dict()
             for table in (SPARSE.loc[:], dense.loc[:])
         )
-        assert found == expected
+        assert result == expected
