@@ -135,10 +135,10 @@ def test_mixed_pairs_of_one_collection(client):
         options = {"gram": "nystrom", "rank": 6, "n_resamples": 49, "rng": 0, "nan_policy": "indicator"}
         return independence_test(*pair, estimator="auto", **options, **how)
 
-    one = tested([table])
+    whole = tested([table])
     for n, how in ((1, {}), (7, {}), (7, {"workers": client})):
-        found = tested(dd.from_pandas(table, npartitions=n), **how)
-        assert same(found, one) and found.effect().dependence == pytest.approx(one.effect().dependence)
+        split = tested(dd.from_pandas(table, npartitions=n), **how)
+        assert same(split, whole) and split.effect().dependence == pytest.approx(whole.effect().dependence)
 
 
 def test_a_worker_that_is_killed_changes_nothing(client, tmp_path):
@@ -155,10 +155,10 @@ def test_a_worker_that_is_killed_changes_nothing(client, tmp_path):
     def kill():
         end = time.monotonic() + 60.0
         while time.monotonic() < end:
-            found = [one.name.split()[0] for one in tmp_path.iterdir()]
-            if found.count(str(victim)) > 20:  # it has read once, and begun to add up
+            readers = [path.name.split()[0] for path in tmp_path.iterdir()]
+            if readers.count(str(victim)) > 20:  # it has read once, and begun to add up
                 os.kill(victim, signal.SIGKILL)
-                done.append(len(found))
+                done.append(len(readers))
                 return
             time.sleep(0.01)
 
