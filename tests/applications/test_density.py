@@ -139,7 +139,7 @@ def test_the_estimate_is_matched_not_the_average():
 
 
 def test_moments_that_the_polynomial_kernel_sees():
-    """In one dimension a Gaussian has any mean and variance, and the kernel of degree 2 sees nothing else."""
+    """In one dimension a Gaussian can have any mean and variance, all that the kernel of degree 2 compares."""
     x = np.random.default_rng(6).gamma(2.0, size=60)
     for kernel in ("poly2", Polynomial(2)):
         model = KernelMeanMatching(1, kernel=kernel, tol=1e-15).fit(x)
@@ -291,7 +291,7 @@ def test_marginalised_embeddings(estimator):
 @pytest.mark.parametrize("estimator", ["kme", "fkmse", "mkme", SKMSE(target=([[1.0, 1.0]], [0.5]))], ids=str)
 @pytest.mark.parametrize("level2", ["linear", "gaussian"])
 def test_the_matrix_is_a_kernel(estimator, level2):
-    """With the printed plus sign the Gaussian one would not be (erratum E15)."""
+    """The Gaussian kernel would not be with the printed plus sign (erratum E15)."""
     many = [DRAWS.normal(size=(5, 2)) * DRAWS.uniform(0.5, 2) + DRAWS.normal(size=2) for _ in range(12)]
     machine = DistributionKernel(estimator=estimator, level2=level2, random_state=0)
     gram = machine.fit_transform(many)

@@ -1,4 +1,4 @@
-"""Rows on disk: the same answer whoever reads, whatever the chunks, and after a run that was killed."""
+"""Rows on disk: the same answer for all workers and chunks, and after a run that was killed."""
 
 import multiprocessing
 import os

@@ -88,10 +88,10 @@ def test_what_is_persisted_is_computed_once(request, tmp_path, on_cluster):
     with dask.config.set(scheduler="threads") if client is None else nullcontext():
         assert same(two_sample_test(whole, Y, **workers, **FAST), expected())
         assert len(list(tmp_path.iterdir())) == 14  # it is read twice
-        kept = whole.persist() if client is None else client.persist(whole)
-        assert same(two_sample_test(kept, frame(Y, 3), **workers, **FAST), expected())
+        persisted = whole.persist() if client is None else client.persist(whole)
+        assert same(two_sample_test(persisted, frame(Y, 3), **workers, **FAST), expected())
         assert len(list(tmp_path.iterdir())) == 14 + 7
-        table = dd.from_dask_array(kept, columns=NAMES)
+        table = dd.from_dask_array(persisted, columns=NAMES)
         assert same(two_sample_test(table[table.a > -100.0], Y, **workers, **FAST), expected())
         assert len(list(tmp_path.iterdir())) == 14 + 7
 
@@ -104,9 +104,9 @@ def test_missing_values_and_empty_partitions():
         two_sample_test(given, Y, **FAST)
     complete = np.delete(X, [3, 4000], axis=0)
     fixed = {**FAST, "bandwidth": 1.0}
-    kept = two_sample_test(Batches(complete), Y, **fixed)
-    assert same(two_sample_test(given, Y, nan_policy="omit", **fixed), kept)
-    assert same(two_sample_test(given[given.a > -100.0], Y, **fixed), kept)
+    complete_rows = two_sample_test(Batches(complete), Y, **fixed)
+    assert same(two_sample_test(given, Y, nan_policy="omit", **fixed), complete_rows)
+    assert same(two_sample_test(given[given.a > -100.0], Y, **fixed), complete_rows)
     sorted_rows = frame(X[np.argsort(X[:, 0])], 8)
     some = sorted_rows[sorted_rows.a > 0.0]  # half of the partitions are empty
     assert same(two_sample_test(some, Y, **FAST), two_sample_test(Batches(some.compute().to_numpy()), Y, **FAST))

@@ -1,4 +1,4 @@
-"""CSV files in blocks: whatever the blocks, and on the command line, a file is the same table or has the same fault."""
+"""CSV files in blocks: a file is the same table, or has the same fault, for all blocks and on the command line."""
 
 import numpy as np
 import pandas as pd

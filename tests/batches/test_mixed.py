@@ -1,4 +1,4 @@
-"""Tables on disk with categories, dates, text and gaps: the same numbers as in memory, in whatever they come."""
+"""Tables on disk with categories, dates, text and gaps: the same numbers as in memory, from any source."""
 
 import numpy as np
 import pandas as pd

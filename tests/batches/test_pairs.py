@@ -71,7 +71,7 @@ def test_groups_have_as_many_pairs_as_they_say():
 
 
 def test_samples_of_variables_are_drawn_apart():
-    """A y is in the sample of y as often if its x is in that of x as otherwise."""
+    """Whether a y is sampled does not depend on whether its x is."""
     numbers, rng, together = np.arange(40.0), np.random.default_rng(3), 0
     for _ in range(300):
         rows, _ = pairs_of(Batches(numbers), Batches(1.0 * numbers), ("X", "Y"), nan_policy="raise", types={})

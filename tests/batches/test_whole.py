@@ -1,4 +1,4 @@
-"""Samples in batches that fit in memory, and are tested there: nobody loses anything by how the rows came."""
+"""Samples in batches that fit in memory are tested there, with the same result for all sources."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -128,7 +128,7 @@ def test_other_commands_read_them_whole(tmp_path, capsys):
 
 
 class Endless:
-    """Batches of which nobody sees the end."""
+    """Batches without an end."""
 
     def __iter__(self):
         return (np.zeros((1000, 5)) for _ in iter(int, 1))

@@ -34,7 +34,7 @@ def test_what_covariates_explain_is_no_difference():
 
 @pytest.mark.parametrize("kernel", [None, "laplacian"])
 def test_numbers_are_given_to_the_label(kernel):
-    """The samples put one after the other, the label as the other variable."""
+    """The pooled sample and the label are the two variables."""
     options = {} if kernel is None else {"kernel_x": kernel, "kernel_y": "linear"}
     label = np.repeat([0.0, 1.0], [len(X), len(Y)])
     expected = independence_test(np.append(X, Y), label, given=np.concatenate(PAIR), **options, **FEW)
@@ -85,7 +85,7 @@ def test_effects_exist_within_strata_only():
 
 
 def test_known_chances_are_drawn_exactly():
-    """The p-value is near that of all labellings, weighted by their chances, as a twin finds it."""
+    """The p-value is near that of all labellings, weighted by their probabilities in a naive twin."""
     chance = np.array([0.2, 0.4, 0.5, 0.6, 0.7, 0.8])
     x, y, z = np.array([0.0, 1.0, 4.0]), np.array([2.0, 3.0, 5.0]), np.zeros(6)  # nothing to take off
     options = {"covariates": (z[:3], z[3:]), "propensity": chance, "kernel": "linear", "alpha": 0.5}

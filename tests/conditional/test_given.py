@@ -75,7 +75,7 @@ def predicted_and_noise(z, rng):
 
 
 def test_copies_are_compared_with_the_data():
-    """The p-value counts copies whose HSIC with what is left of y reaches that of the data, as a twin finds it."""
+    """The p-value counts copies whose HSIC with the residuals of y reaches that of the data."""
     drawn = []
 
     def draw(z, rng):

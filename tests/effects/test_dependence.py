@@ -60,7 +60,7 @@ def test_of_groups_pairs_of_different_ones_are_compared(change):
 
 
 def test_some_groups_stand_for_all(monkeypatch):
-    """Every second of 13, where the products of all take too much room; by both routes."""
+    """Every second of 13 groups, if the products of all take too much memory; by both routes."""
     rng = np.random.default_rng(3)
     codes = np.repeat(np.arange(13), 3)
     pair = [centred(InnerProducts.of(Linear(), rng.normal(size=(39, 1)))) for _ in range(2)]
@@ -94,7 +94,7 @@ def test_intervals_of_groups_cover(kernel):
 
 
 def test_of_a_variable_without_variance_there_is_none():
-    """With one row that differs HSIC(X, X) is zero but for rounding; with two, it is without one of them."""
+    """With one different row HSIC(X, X) is zero up to rounding; with two, it is zero if one of them is left out."""
     for n, batches in ((30, False), (60, False), (1000, True)):
         rare, y = np.zeros((n, 1)), np.random.default_rng(n).normal(size=(n, 1))
         for ones in (1, 2):

@@ -24,7 +24,7 @@ FEW = {"n_resamples": 39, "rng": 0, "workers": 1}
 
 
 def test_with_every_estimator():
-    """One law for all: effects of clear differences have intervals that leave out none."""
+    """Intervals of clear differences leave out the null value."""
     own = lambda gram: np.full(len(gram), 1.0 / len(gram))  # noqa: E731
     for estimator in (*ESTIMATORS, "auto", own):
         effect = two_sample_test(X, Y, estimator=estimator, **FEW).effect()

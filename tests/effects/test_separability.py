@@ -54,7 +54,7 @@ def test_scores_are_those_of_functions_fitted_to_the_other_folds(estimator, tuni
 
 @pytest.mark.parametrize("kernel", ["linear", "gaussian", "energy", "whitened", "auto"])
 def test_rows_with_one_value_have_one_score(kernel):
-    """A column of 0 and 1: whatever the kernel, its function has two values, and the pairs of equal rows are ties."""
+    """With a column of 0 and 1 the function of any kernel has two values, and pairs of equal rows are ties."""
     rng = np.random.default_rng(12)
     x, y = ((rng.random((n, 1)) < 0.5).astype(float) for n in (40, 47))
     options = {"estimator": "auto"} if kernel == "auto" else {"kernel": kernel}
