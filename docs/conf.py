@@ -45,7 +45,7 @@ exclude_patterns = ["_build", "data", "gallery/**/*.md5", "gallery/**/*.ipynb", 
 templates_path = ["_templates"]
 suppress_warnings = ["config.cache"]
 # Some pages are listed by patterns, so that a branch without them builds as well; Sphinx has no name for this warning.
-logging.getLogger("sphinx.sphinx.directives.other").addFilter(lambda found: "toctree glob pattern" not in found.msg)
+logging.getLogger("sphinx.sphinx.directives.other").addFilter(lambda record: "toctree glob pattern" not in record.msg)
 
 # What a docstring says is in numpydoc's sections; signatures show names and defaults.
 autodoc_typehints = "none"

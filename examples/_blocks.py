@@ -17,11 +17,11 @@ def _pattern(name: str) -> re.Pattern[str]:
 
 
 def block(page: str, name: str) -> str:
-    """What stands between the marks `name` of a page."""
-    found = _pattern(name).search((DOCS / f"{page}.md").read_text(encoding="utf-8"))
-    if found is None:
+    """Return the text between the marks `name` of a page."""
+    match = _pattern(name).search((DOCS / f"{page}.md").read_text(encoding="utf-8"))
+    if match is None:
         raise ValueError(f"docs/{page}.md has no marks <!-- {name} --> and <!-- /{name} -->")
-    return found[0][len(found[1]) : -len(found[2])].strip("\n")
+    return match[0][len(match[1]) : -len(match[2])].strip("\n")
 
 
 def fill(out: Path, page: str, blocks: dict[str, str]) -> None:
@@ -42,13 +42,13 @@ def show(blocks: dict[str, str]) -> None:
 
 
 def run(description: str, page: str, blocks: Callable[[], dict[str, str]]) -> None:
-    """The command line of a script that fills a page from data files and simulates nothing."""
+    """Run the command line of a script that fills a page from data files and simulates nothing."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--quick", action="store_true", help="print the tables and write nothing")
     parser.add_argument("--out", type=Path, default=DOCS, help="folder of the page (default: docs)")
     args = parser.parse_args()
-    found = blocks()
-    show(found)
+    contents = blocks()
+    show(contents)
     if not args.quick:
         args.out.mkdir(parents=True, exist_ok=True)
-        fill(args.out, page, found)
+        fill(args.out, page, contents)

@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 CONFIDENCE = 0.999
 
 
-def figure(height: float, columns: int = 1, width: float = 7.5, **told):
+def figure(height: float, columns: int = 1, width: float = 7.5, **options):
     """A figure as wide as the text, and its axes."""
     from matplotlib.figure import Figure
 
     made = Figure(figsize=(width, height), layout="constrained")
-    axes = made.subplots(1, columns, **told)
+    axes = made.subplots(1, columns, **options)
     for ax in [axes] if columns == 1 else axes:
         ax.spines[["top", "right"]].set_visible(False)
     return made, axes
 
 
 def band(alpha: float, trials: int) -> tuple[float, float]:
-    """Where the share of rejections of an exact test lies with probability CONFIDENCE."""
+    """Interval that holds the share of rejections of an exact test with probability CONFIDENCE."""
     from scipy.stats import binom
 
     tail = (1.0 - CONFIDENCE) / 2.0
@@ -56,16 +56,16 @@ def levels(
     wrong: Sequence[str] = (),
     xlabel: str = "share of true null hypotheses rejected at level .05",
 ) -> Figure:
-    """How often what has the chance ``alpha`` happened: a row for every group, a dot for every setting.
+    """Plot the rates of events with probability ``alpha``: a row for every group, a dot for every setting.
 
-    ``wrong`` names the groups of tests that are not valid there, which are shown beside the others.
+    ``wrong`` names the groups of tests that are not valid.
     """
     made, ax = figure(0.9 + 0.34 * len(groups))
     ax.axvspan(*band(alpha, trials), color="#DDDDDD", label=f"exactly {alpha:g}, within the error of the count")
-    for place, (name, found) in enumerate(groups.items()):
-        spread = [0.5 * ((i * 0.618034) % 1.0 - 0.5) for i in range(len(found))] if len(found) > 1 else [0.0]
+    for place, (name, rates) in enumerate(groups.items()):
+        spread = [0.5 * ((i * 0.618034) % 1.0 - 0.5) for i in range(len(rates))] if len(rates) > 1 else [0.0]
         look = {"color": ORANGE, "marker": "D"} if name in wrong else {"color": BLUE, "marker": "o"}
-        ax.plot(found, [place + y for y in spread], linestyle="", markersize=4.0, alpha=0.75, **look)
+        ax.plot(rates, [place + y for y in spread], linestyle="", markersize=4.0, alpha=0.75, **look)
     rows(ax, list(groups))
     ax.set_xlabel(xlabel)
     if alpha < 0.5:

@@ -20,8 +20,8 @@ LIST = ROOT / "docs" / "links.csv"
 ADDRESS = re.compile(r"https?://[\w.-]+\.[a-z]{2,}[^\s<>\"'`{}|\\]*")
 
 
-def found() -> dict[str, str]:
-    """Every external address, and the first file that it is in."""
+def external_links() -> dict[str, str]:
+    """Return every external address, and the first file that has it."""
     sources = [
         *ROOT.glob("*.md"),
         *(ROOT / "docs").glob("*.md"),
@@ -41,7 +41,7 @@ def found() -> dict[str, str]:
 
 
 def listed(path: Path = LIST) -> dict[str, dict[str, str]]:
-    """The list, by address; empty if there is none yet."""
+    """Return the list, by address; empty if it does not exist yet."""
     if not path.exists():
         return {}
     with path.open(encoding="utf-8", newline="") as lines:
@@ -49,7 +49,7 @@ def listed(path: Path = LIST) -> dict[str, dict[str, str]]:
 
 
 def answer(address: str) -> str:
-    """What a site answers: ``ok``, a status such as 404, or what went wrong."""
+    """Return the answer of a site: ``ok``, a status such as 404, or what went wrong."""
     request = urllib.request.Request(address, headers={"User-Agent": "Mozilla/5.0 (link check)"})
     try:
         with urllib.request.urlopen(request, timeout=20) as response:
@@ -65,9 +65,9 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="fetch every address")
     args = parser.parse_args()
     old, rows = listed(), []
-    for address, place in found().items():
-        kept = old.get(address, {"checked": "", "answer": "not checked yet"})
-        row = {"address": address, "in": place, "checked": kept["checked"], "answer": kept["answer"]}
+    for address, place in external_links().items():
+        known = old.get(address, {"checked": "", "answer": "not checked yet"})
+        row = {"address": address, "in": place, "checked": known["checked"], "answer": known["answer"]}
         if args.check:
             row["answer"] = answer(address)
             if row["answer"] == "ok":

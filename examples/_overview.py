@@ -25,8 +25,8 @@ class Item:
     def row(self) -> dict[str, str]:
         """A row of the overview."""
         words = {REPRODUCES: "*reproduces*", NOT: "*does not*", REFUTED: "*refuted by*", NOTHING: ""}
-        said = "; ".join(f"{words[verdict]} {rest}".strip() for verdict, rest in self.verdicts)
-        return {"item": self.where, "what it shows": self.shows, "comes out again?": said, "here": self.link}
+        outcome = "; ".join(f"{words[verdict]} {rest}".strip() for verdict, rest in self.verdicts)
+        return {"item": self.where, "what it shows": self.shows, "comes out again?": outcome, "here": self.link}
 
 
 RISK, FIGURES, THEORY = (

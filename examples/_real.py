@@ -35,11 +35,11 @@ def _standard(values) -> np.ndarray:
     return (values - values.mean(axis=0)) / values.std(axis=0)
 
 
-def _digits(*kept: int):
+def _digits(*digits: int):
     """Images of all digits, and of some: one half of the images is for each."""
     images, labels = _sklearn("digits").data / 16.0, _sklearn("digits").target
     half = np.arange(len(images)) % 2 == 0
-    return images[half], images[~half & np.isin(labels, kept)]
+    return images[half], images[~half & np.isin(labels, digits)]
 
 
 def _cancer():
@@ -48,11 +48,11 @@ def _cancer():
     return values[table.target == 0], values[table.target == 1]
 
 
-def _wine(one: int, other: int, columns=slice(None), *, scaled: bool = True):
+def _wine(first: int, second: int, columns=slice(None), *, scaled: bool = True):
     """Two of the three cultivars."""
     table = _sklearn("wine")
     values = (_standard(table.data) if scaled else table.data)[:, columns]
-    return values[table.target == one], values[table.target == other]
+    return values[table.target == first], values[table.target == second]
 
 
 def _diabetes():

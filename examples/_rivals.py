@@ -109,8 +109,8 @@ def fuse(x, y, alpha: float, rng, resamples: int = 300, number: int = 10) -> boo
             np.fill_diagonal(gram, 0.0)
             scale = np.sqrt(np.square(gram).sum(dtype=np.float64)) / sharpness**2
             columns.append(unbiased_mmd(gram, masks) / scale)
-    found = logsumexp(sharpness * np.stack(columns), axis=0)
-    return bool((found >= found[0]).mean() <= alpha)
+    statistics = logsumexp(sharpness * np.stack(columns), axis=0)
+    return bool((statistics >= statistics[0]).mean() <= alpha)
 
 
 def hsicagg(x, y, alpha: float, rng, resamples: int = 300, block: int = 50) -> bool:
@@ -145,9 +145,9 @@ def _u_centred(gram: np.ndarray) -> np.ndarray:
     n = len(gram)
     off = gram - np.diag(np.diag(gram))
     rows = off.sum(axis=0)
-    found = off - (rows + rows[:, np.newaxis]) / (n - 2) + rows.sum() / ((n - 1) * (n - 2))
-    np.fill_diagonal(found, 0.0)
-    return found
+    centred = off - (rows + rows[:, np.newaxis]) / (n - 2) + rows.sum() / ((n - 1) * (n - 2))
+    np.fill_diagonal(centred, 0.0)
+    return centred
 
 
 def energy(x, y, alpha: float, rng, resamples: int) -> bool:
@@ -155,8 +155,8 @@ def energy(x, y, alpha: float, rng, resamples: int) -> bool:
     distances = squareform(pdist(np.vstack([x, y])))
     masks = splits(len(x), len(y), resamples, rng)
     contrasts = masks / len(x) - (1.0 - masks) / len(y)
-    found = -np.einsum("ij,ij->i", contrasts @ distances, contrasts)
-    return bool((found >= found[0] * (1.0 - 1e-12)).mean() <= alpha)
+    statistics = -np.einsum("ij,ij->i", contrasts @ distances, contrasts)
+    return bool((statistics >= statistics[0] * (1.0 - 1e-12)).mean() <= alpha)
 
 
 def distance_covariance(x, y, alpha: float, rng, resamples: int) -> bool:
@@ -172,8 +172,8 @@ def dcorr(x, y, alpha: float, rng, resamples: int) -> bool:
     from hyppo.independence import Dcorr
 
     with _quiet():
-        found = Dcorr().test(x, y, reps=resamples, auto=False, workers=1, random_state=_seed(rng))
-    return bool(found.pvalue <= alpha)
+        result = Dcorr().test(x, y, reps=resamples, auto=False, workers=1, random_state=_seed(rng))
+    return bool(result.pvalue <= alpha)
 
 
 def hsic(x, y, alpha: float, rng, resamples: int) -> bool:
@@ -228,5 +228,5 @@ def installed(test: str) -> dict[str, Rival]:
 
 def missing() -> list[str]:
     """A line for every test that cannot be run, because its package is not installed."""
-    asked = [(label, package) for rivals in KNOWN.values() for label, (_, package) in rivals.items()]
-    return [f"{label} is left out: {package} is not installed" for label, package in asked if not find_spec(package)]
+    needed = [(label, package) for rivals in KNOWN.values() for label, (_, package) in rivals.items()]
+    return [f"{label} is left out: {package} is not installed" for label, package in needed if not find_spec(package)]

@@ -163,10 +163,10 @@ def parts(args: argparse.Namespace, name: str, jobs: list[partial]) -> pd.DataFr
         path = None if folder is None else folder / f"{number}.csv"
         if path is not None and path.exists():
             return read(path)
-        found = pd.DataFrame(job())
+        frame = pd.DataFrame(job())
         if path is not None:
-            found.to_csv(path, index=False)
-        return found
+            frame.to_csv(path, index=False)
+        return frame
 
     from joblib import Parallel, delayed
 
@@ -228,7 +228,7 @@ def claim(sentence: str, holds: bool) -> str:
 
 
 def file(name: str, key: str) -> str:
-    """Where a table of a study is kept, below the folder of its page."""
+    """Return the path of a table of a study, below the folder of its page."""
     return f"data/{name}_{key}.csv" if key else f"data/{name}.csv"
 
 

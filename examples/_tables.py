@@ -40,14 +40,14 @@ def load(name: str, folder: Path | str | None = None) -> np.ndarray:
 
 
 def paths(name: str, folder: Path | str | None) -> list[Path]:
-    """Where the file of a data set may be."""
+    """Return the possible paths of a data set."""
     if name not in ELSEWHERE:
         return [DATA / f"{name}.csv", DATA / f"{name}.csv.gz"]
     return [] if folder is None else [Path(folder) / f"{name}.csv"]
 
 
 def missing(names, folder: Path | str | None) -> dict[str, str]:
-    """What of these data sets cannot be read, and how to get it."""
+    """Return the data sets that cannot be read, each with instructions to get it."""
     return {
         name: f"{name} is not part of the project (see examples/data/SOURCES.md). Get it from {ELSEWHERE[name]}; write "
         f"it as {name}.csv, without a header, numbers separated by commas, and give its folder as --data"

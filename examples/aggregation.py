@@ -36,15 +36,15 @@ SEVERAL = {"estimator": ["kme", "skmse", "fkmse"], "bandwidth": "grid"}  # 3 x 5
 FACTORS = (1 / 8, 1 / 4, 1 / 2, 1.0, 2.0)  # on the bandwidths of Eckerle4, 1/64 to 4 on their squares
 
 
-def of_members(test: str) -> dict[str, dict]:
+def member_tests(test: str) -> dict[str, dict]:
     """Return every member of the recommended collection as a test of its own."""
-    found, names = {}, ("kernel",) if test == "two-sample" else ("kernel_x", "kernel_y")
+    tests, names = {}, ("kernel",) if test == "two-sample" else ("kernel_x", "kernel_y")
     for member in recommended(test).members:
         kernels = member.kernel if isinstance(member.kernel, tuple) else (member.kernel,)
         label = " x ".join(f"{kernel.label}, {_width(kernel)}".removesuffix(", None") for kernel in kernels)
         given = kernels * len(names) if len(kernels) < len(names) else kernels
-        found[label] = {"estimator": member.estimator, **dict(zip(names, given, strict=True))}
-    return found
+        tests[label] = {"estimator": member.estimator, **dict(zip(names, given, strict=True))}
+    return tests
 
 
 def _width(kernel) -> str | None:
@@ -123,19 +123,19 @@ def generalised(x, y, rng) -> np.ndarray:
 
 
 def judged(design, n: int, trial: int) -> list[bool]:
-    """Whether every way to judge the members of "auto" rejects, and GPK, on the data of the study."""
+    """Return decisions of every way to combine the members of "auto", and of GPK, on the data of the study."""
     data, relabellings = (np.random.SeedSequence(0, spawn_key=(n, 0, trial, i)) for i in (0, 1))
     x, y = design.sample(np.random.default_rng(data), n)
-    found = two_sample_test(
+    result = two_sample_test(
         x, y, estimator="auto", n_resamples=RESAMPLES, rng=np.random.default_rng(relabellings), workers=1
     )
-    statistics = np.column_stack([np.append(one.statistic, one.null_distribution) for one in found.members])
-    ranks = tail_ranks(statistics, [one.tolerance for one in found.members])
+    statistics = np.column_stack([np.append(member.statistic, member.null_distribution) for member in result.members])
+    ranks = tail_ranks(statistics, [member.tolerance for member in result.members])
     spread = statistics.std(axis=0)
     heights = (statistics - statistics.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)
-    together = [way(ranks, heights, found.estimator.weights) for way in WAYS.values()]
+    together = [way(ranks, heights, result.estimator.weights) for way in WAYS.values()]
     together.append(generalised(x, y, np.random.default_rng(relabellings)))
-    return [found.pvalue <= 0.05, *((values >= values[0] - 1e-12).mean() <= 0.05 for values in together)]
+    return [result.pvalue <= 0.05, *((values >= values[0] - 1e-12).mean() <= 0.05 for values in together)]
 
 
 def judged_cells(args) -> pd.DataFrame:
@@ -171,7 +171,7 @@ def rate(rejected, labels: dict, estimator: str, null: bool) -> dict:
     return {**labels, "estimator": estimator, "null": null, **numbers}
 
 
-def one(args, test, name, design, n, estimators, with_null, trials=None, **labels) -> pd.DataFrame:
+def cell_rates(args, test, name, design, n, estimators, with_null, trials=None, **labels) -> pd.DataFrame:
     """Rates of one cell."""
     place = f"{test}-{name}-{labels.get('d', '')}-{n}".translate(str.maketrans(" ,./", "----"))
     result = power_study(
@@ -202,24 +202,24 @@ def eckerle_trials(args) -> int:
 def cells(args):
     """All cells, one after the other."""
     for name, design, n in TWO_SAMPLE_CELLS + MORE_CELLS:
-        some = {"kme": "kme", "auto": "auto", **of_members("two-sample")}
+        some = {"kme": "kme", "auto": "auto", **member_tests("two-sample")}
         if isinstance(design, d.ScaleChange):
             some |= {f"lam_cov {c:g}": FKMSE(lam_cov=c) for c in (0.3, 1.0)}
         if isinstance(design, d.MeanShift | d.Mixture) or design.ratio > 1.0:
             some |= {f"auto, weight {w:g}": weighted(w) for w in OTHER_WEIGHTS}
-        yield one(args, "two-sample", name, design, n, some, False, d=design.dimension)
+        yield cell_rates(args, "two-sample", name, design, n, some, False, d=design.dimension)
     for name, design, n in INDEPENDENCE_CELLS:
         if n == PAIRS:
-            some = {"kme": "kme", "skmse": "skmse", "auto": "auto", **of_members("independence")}
-            yield one(args, "independence", name, design, n, some, False)
+            some = {"kme": "kme", "skmse": "skmse", "auto": "auto", **member_tests("independence")}
+            yield cell_rates(args, "independence", name, design, n, some, False)
     design = d.EckerleSubsample()
     widths = {key: [factor * value for factor in FACTORS] for key, value in design.options().items()}
     some = {"kme": "kme", "skmse": "skmse", "auto": "auto"}
     some |= {f"{e}, 5 x 5 bandwidths": {"estimator": e, **widths} for e in ("kme", "skmse")}
-    yield one(args, "independence", "Eckerle4", design, 11, some, True, trials=eckerle_trials(args))
+    yield cell_rates(args, "independence", "Eckerle4", design, 11, some, True, trials=eckerle_trials(args))
 
 
-def of_several(design, n: int, trial: int) -> list[float]:
+def several_pvalues(design, n: int, trial: int) -> list[float]:
     """p-values of three estimators with five bandwidths combined, and of each alone, on the data of the study."""
     data, relabellings = (np.random.SeedSequence(0, spawn_key=(n, 0, trial, i)) for i in (0, 1))
     x, y = design.sample(np.random.default_rng(data), n)
@@ -233,7 +233,7 @@ def several_cells(args) -> pd.DataFrame:
     trials, rows = max(2, 3 * args.trials // 5), []
     labels = [f"{e}, width {i} of 5" for i in range(1, 6) for e in SEVERAL["estimator"]]
     for name, design, n in TWO_SAMPLE_CELLS + MORE_CELLS:
-        work = (delayed(of_several)(design, n, trial) for trial in range(trials))
+        work = (delayed(several_pvalues)(design, n, trial) for trial in range(trials))
         rejected = np.array(Parallel(n_jobs=args.workers or usable_cores())(work)) <= 0.05
         powers, best = rejected.mean(axis=0), rejected[:, 1:].mean(axis=0).argmax()
         only = rejected[:, 0] & ~rejected[:, 1 + best], ~rejected[:, 0] & rejected[:, 1 + best]
@@ -250,10 +250,10 @@ def cost() -> pd.DataFrame:
     x, y = rng.normal(size=(25, 5)), rng.normal(size=(25, 5))
     table = two_sample_test(x, y, **SEVERAL, n_resamples=19).table
     alone = [{"estimator": "fkmse", "bandwidth": width} for width in table["bandwidth"].unique()]
-    asked = [SEVERAL, *alone, {"estimator": "auto"}, {"estimator": "kme"}]
-    taken = np.empty((10, len(asked)))
+    calls = [SEVERAL, *alone, {"estimator": "auto"}, {"estimator": "kme"}]
+    taken = np.empty((10, len(calls)))
     for seed in range(10):  # in turns, so that all meet the same load
-        for i, arguments in enumerate(asked):
+        for i, arguments in enumerate(calls):
             start = time.perf_counter()
             two_sample_test(x, y, **arguments, n_resamples=999, rng=seed, workers=1)
             taken[seed, i] = time.perf_counter() - start
@@ -267,7 +267,7 @@ def side_by_side(rates: pd.DataFrame, test: str, keys: list[str], shown: list[st
     """Return the powers of some tests and of the best member of the collection."""
     rows = rates[(rates["test"] == test) & ~rates["null"] & (rates["cell"] != "Eckerle4")]
     wide = rows.pivot(index=keys, columns="estimator", values="power")
-    members = wide[list(of_members(test))]
+    members = wide[list(member_tests(test))]
     table = wide[[c for c in shown if c in wide]].copy()
     table["best member"] = members.max(axis=1)
     return table.loc[list(dict.fromkeys(map(tuple, rows[keys].to_numpy())))].reset_index()
@@ -318,7 +318,7 @@ def picture(two: pd.DataFrame, pairs: pd.DataFrame):
 
 
 def gains_and_losses(ways: pd.DataFrame) -> tuple[bool]:
-    """Whether other ways with a larger mean power lose against shifts."""
+    """Return True if other ways with a larger mean power lose against shifts."""
     shifts = ways["cell"].str.startswith("shift")
     mean, lost = (part.groupby("estimator")["power"].mean() for part in (ways, ways[shifts]))
     gain, loss = mean.drop("auto") - mean["auto"], lost.drop("auto") - lost["auto"]
@@ -390,7 +390,7 @@ def page(tables: dict[str, pd.DataFrame]) -> list[str]:
     lists = [
         "\n".join(
             f"- {label}, weight {m.weight:g}{growing(m)}"
-            for label, m in zip(of_members(test), recommended(test).members, strict=True)
+            for label, m in zip(member_tests(test), recommended(test).members, strict=True)
         )
         for test in ("two-sample", "independence")
     ]
@@ -443,11 +443,11 @@ def sides(rates: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def main() -> None:
     args = options(__doc__.splitlines()[0], trials=500, quick=2)
-    found = []
+    frames = []
     for i, cell in enumerate(cells(args), 1):
-        found.append(cell)
+        frames.append(cell)
         print(f"cell {i}: {cell['cell'].iloc[0]}, n = {cell['n'].iloc[0]}", flush=True)
-    rates = pd.concat(found, ignore_index=True)
+    rates = pd.concat(frames, ignore_index=True)
     rates["d"] = rates["d"].fillna(0).astype(int)
     tables = {"": rates, "ways": judged_cells(args), "several": several_cells(args), "cost": cost()}
     write(args, NAME, TITLE, page(tables), tables)

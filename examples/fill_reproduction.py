@@ -28,10 +28,11 @@ def read(name: str) -> pd.DataFrame:
 
 
 def densities() -> dict[str, str]:
-    """How many printed differences from the plain average come out again, with their sign."""
+    """Count the printed differences from the plain average whose sign is reproduced."""
     studied = density_nll.compared(tables_of("density_nll"))
     rows = [
-        density_nll.agreement(found.assign(table=label), ["table", "estimator"]) for label, found in studied.items()
+        density_nll.agreement(comparison.assign(table=label), ["table", "estimator"])
+        for label, comparison in studied.items()
     ]
     tails = t_density.compared(tables_of("t_density")["dimensions"])
     rows.append(density_nll.agreement(tails, ["table", "estimator"]))

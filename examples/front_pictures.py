@@ -40,20 +40,20 @@ def held() -> tuple[pd.Series, int]:
     from new_tests_levels import FREE
 
     tables = [read(DATA / f"{name}.csv") for name in LEVELS]
-    found = pd.concat(tables, ignore_index=True)
-    found = found[~found["test"].str.endswith(FREE)]
-    (trials,) = found["trials"].unique()
-    return found["level"], int(trials)
+    levels = pd.concat(tables, ignore_index=True)
+    levels = levels[~levels["test"].str.endswith(FREE)]
+    (trials,) = levels["trials"].unique()
+    return levels["level"], int(trials)
 
 
 def shortcuts() -> pd.DataFrame:
     """The level of every shortcut of the picture, and that of the valid test on the same data."""
-    table, found = read(DATA / "shortcuts.csv"), []
+    table, entries = read(DATA / "shortcuts.csv"), []
     for (what, where), name in SHORTCUTS.items():
         chosen = table[(table["what"] == what) & ((table["where"] == where) | (where is None))]
         (row,) = chosen[chosen["alpha"] == 0.05].itertuples()
-        found.append({"name": name, "level": row.level, "valid": row.valid})
-    return pd.DataFrame(found)
+        entries.append({"name": name, "level": row.level, "valid": row.valid})
+    return pd.DataFrame(entries)
 
 
 def level_picture():
@@ -73,11 +73,11 @@ def level_picture():
 
 def powers() -> dict[str, tuple[pd.Series, int]]:
     """Mean power of every test that ran in all settings, by question, and the number of settings."""
-    table, found = read(DATA / "leaderboard.csv"), {}
+    table, means = read(DATA / "leaderboard.csv"), {}
     for test, some in table[~table["null"]].groupby("test", sort=False):
         wide = some.pivot(index=["group", "cell", "d", "sizes"], columns="label", values="power")
-        found[test] = wide.dropna(axis=1).mean().sort_values(ascending=False), len(wide)
-    return found
+        means[test] = wide.dropna(axis=1).mean().sort_values(ascending=False), len(wide)
+    return means
 
 
 def power_picture():
@@ -85,7 +85,7 @@ def power_picture():
     titles = {"two-sample": "two samples", "independence": "independence"}
     for ax, (test, (mean, cells)) in zip(axes, powers().items(), strict=True):
         ours = [label in ("auto", "kme", "whitened") for label in mean.index]
-        ax.barh(range(len(mean)), mean, color=[BLUE if one else "#C8C8C8" for one in ours], height=0.7)
+        ax.barh(range(len(mean)), mean, color=[BLUE if own else "#C8C8C8" for own in ours], height=0.7)
         for place, value in enumerate(mean):
             ax.text(value + 0.01, place, f"{value:.2f}".lstrip("0"), va="center", fontsize=9)
         rows(ax, [NAMES.get(label, label.replace(" (hyppo)", "")) for label in mean.index])
@@ -106,11 +106,10 @@ def times(question: str = "two-sample") -> pd.DataFrame:
 def against_rivals(ax, question: str) -> None:
     """Times of a test and of its rivals on logarithmic axes."""
     table = times(question)
-    for label, one in table.groupby("theirs", sort=False):
+    for label, rival in table.groupby("theirs", sort=False):
         marker, colour = RIVALS[label]
-        ax.plot(
-            one["n"], one["theirs_seconds"], marker=marker, color=colour, label=label.replace("permutation_test, ", "")
-        )
+        name = label.replace("permutation_test, ", "")
+        ax.plot(rival["n"], rival["theirs_seconds"], marker=marker, color=colour, label=name)
     ours = table.groupby("n")["ours_seconds"].median()
     ax.plot(ours.index, ours, marker="o", color=BLUE, linewidth=2.5, label="shrinktest")
     logarithmic(ax, list(ours.index), [0.01, 0.1, 1, 10])
@@ -166,7 +165,7 @@ def figures(value: float) -> str:
 
 
 def front() -> dict[str, str]:
-    """What the front page says about the pictures."""
+    """Sentences of the front page about the pictures."""
     level, trials = held()
     low, high = band(0.05, trials)
     inside, above = int(level.between(low, high).sum()), int((level > high).sum())
@@ -192,7 +191,7 @@ def front() -> dict[str, str]:
 
 
 def estimators() -> dict[str, str]:
-    """What the page on estimators says about power."""
+    """Sentences of the page on estimators about power."""
     rates = read(DATA / "which_estimator.csv")
     rates = rates[(rates["test"] == "two-sample") & (rates["d"] == 20) & ~rates["null"]]
     power = rates.set_index(["cell", "estimator"])["power"]
@@ -233,16 +232,16 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="print the sentences and write nothing")
     parser.add_argument("--out", type=Path, default=ROOT, help="folder of README.md and docs (default: the project)")
     args = parser.parse_args()
-    for said in PAGES.values():
-        _blocks.show(said())
+    for sentences in PAGES.values():
+        _blocks.show(sentences())
     drawn = {name: draw() for name, draw in PICTURES.items()}
     if args.quick:
         return
     (args.out / "docs" / "figures").mkdir(parents=True, exist_ok=True)
     for name, picture in drawn.items():
         picture.savefig(args.out / "docs" / "figures" / f"{name}.png", dpi=130)
-    for page, said in PAGES.items():
-        _blocks.fill(args.out / "docs", page, said())
+    for page, sentences in PAGES.items():
+        _blocks.fill(args.out / "docs", page, sentences())
 
 
 if __name__ == "__main__":

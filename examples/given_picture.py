@@ -27,11 +27,11 @@ def main() -> None:
     rest.scatter(*left, s=18)
     rest.set(xlabel="graduates, less what is given", ylabel="murders, less what is given")
     pair = [states[[name]] for name in names]
-    for ax, told, what in (
+    for ax, arguments, what in (
         (plain, {}, "dependent"),
         (rest, {"given": states[given]}, "given poverty and single parents"),
     ):
-        ax.set_title(f"{what}: p = {independence_test(*pair, rng=0, **told).pvalue:.3g}")
+        ax.set_title(f"{what}: p = {independence_test(*pair, rng=0, **arguments).pvalue:.3g}")
     if args.out is not None:
         figure.savefig(args.out / "figures" / "given.png", dpi=110)
 

@@ -174,14 +174,14 @@ def theirs(args, cell: Cell, design, n: int, trials: int, place: str) -> pd.Data
             tasks.append(delayed(trial)(cell.test, design, n, number, wanted))
     with parallel_config("loky", n_jobs=args.workers or usable_cores(), inner_max_num_threads=1):
         run = Parallel(return_as="generator_unordered")  # in the processes of the power study, which stay
-    for found in run(tasks):
-        rows += found
+    for decisions in run(tasks):
+        rows += decisions
         if path:
             with path.open("a", encoding="utf-8") as file:
-                file.writelines("\t".join(map(str, row)) + "\n" for row in found)
+                file.writelines("\t".join(map(str, row)) + "\n" for row in decisions)
     table = pd.DataFrame(rows, columns=["trial", "label", "rejected", "seconds"])
-    asked = [number < _trials(trials, label, n) for number, label in zip(table["trial"], table["label"], strict=True)]
-    return table[asked]
+    counted = [number < _trials(trials, label, n) for number, label in zip(table["trial"], table["label"], strict=True)]
+    return table[counted]
 
 
 def _trials(trials: int, label: str, n: int) -> int:
@@ -189,7 +189,7 @@ def _trials(trials: int, label: str, n: int) -> int:
     return trials if n <= beyond else max(2, trials // part) if part else 0
 
 
-def one(args, cell: Cell, null: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
+def cell_tables(args, cell: Cell, null: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Rates of all tests in a cell or its null twin, and paired differences between "auto" and the others."""
     n = min(cell.n, QUICK) if args.quick else cell.n
     design = cell.design.null() if null else cell.design
@@ -230,7 +230,7 @@ def rate(label: str, rejected) -> dict:
 
 
 def difference(decisions: pd.DataFrame, label: str) -> dict:
-    """How often only "auto" or only the other test rejects, on the data that both have seen; exact McNemar test."""
+    """Compare rejections by "auto" alone and by the other test alone, on the same data; exact McNemar test."""
     both = decisions[["auto", label]].dropna()
     only = int((both["auto"] > both[label]).sum()), int((both["auto"] < both[label]).sum())
     pvalue = float(binomtest(only[0], sum(only)).pvalue) if sum(only) else 1.0
@@ -238,9 +238,9 @@ def difference(decisions: pd.DataFrame, label: str) -> dict:
     return {**counts, "difference": (only[0] - only[1]) / len(both), "pvalue": pvalue}
 
 
-def as_dict(told) -> dict:
-    """What a test is told, as keyword arguments."""
-    return told if isinstance(told, dict) else {"estimator": told}
+def as_dict(arguments) -> dict:
+    """Return the keyword arguments of a test, from a dict or from its estimator."""
+    return arguments if isinstance(arguments, dict) else {"estimator": arguments}
 
 
 def cost(args) -> pd.DataFrame:
@@ -251,8 +251,8 @@ def cost(args) -> pd.DataFrame:
             x, y = np.random.default_rng(0).normal(size=(2, n, 10))
             rng = np.random.default_rng(1)
             calls = {
-                label: (TESTS[test], (x, y), {"n_resamples": RESAMPLES[test], "rng": 1, "workers": 1} | as_dict(told))
-                for label, told in OURS[test].items()
+                label: (TESTS[test], (x, y), {"n_resamples": RESAMPLES[test], "rng": 1, "workers": 1} | as_dict(chosen))
+                for label, chosen in OURS[test].items()
             }
             for label, rival in rivals_of(args, test, n).items():
                 calls[label] = rival, (x, y, ALPHA, rng, MORE.get(label, RESAMPLES[test])), {}
@@ -511,7 +511,7 @@ def main() -> None:
     args = options(__doc__.splitlines()[0], trials=500, quick=2)
     for line in missing():
         print(line)
-    found = []
+    results = []
     cells = CELLS
     if args.quick:
         groups = dict.fromkeys((cell.test, cell.group) for cell in CELLS)
@@ -520,9 +520,9 @@ def main() -> None:
     chosen += [(cell, True) for cell in cells if (cell.name, columns(cell)) in LEVELS]
     for i, (cell, null) in enumerate(chosen, 1):
         start = time.perf_counter()
-        found.append(one(args, cell, null))
+        results.append(cell_tables(args, cell, null))
         print(f"cell {i} of {len(chosen)}: {cell.name}, {time.perf_counter() - start:.0f} s", flush=True)
-    rates, differences = (pd.concat(parts, ignore_index=True) for parts in zip(*found, strict=True))
+    rates, differences = (pd.concat(parts, ignore_index=True) for parts in zip(*results, strict=True))
     known = pd.DataFrame(PUBLISHED, columns=["cell", "d", "label", "power", "trials", "source"])
     tables = {"": rates, "differences": differences, "published": known, "times": cost(args)}
     write(args, NAME, TITLE, page(tables), tables)

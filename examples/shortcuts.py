@@ -121,8 +121,8 @@ def best_of(rng: np.random.Generator) -> Verdicts:
     """Five bandwidths, and the smallest of their p-values."""
     x, y = two(rng)
     masks = labels(rng, 10, 10)
-    found = [p_value(mmd(pooled_gram(x, y, factor)[0], masks)) for factor in (1 / 16, 1 / 4, 1, 4, 16)]
-    return min(found) <= ALPHA, found[2] <= ALPHA
+    p_values = [p_value(mmd(pooled_gram(x, y, factor)[0], masks)) for factor in (1 / 16, 1 / 4, 1, 4, 16)]
+    return min(p_values) <= ALPHA, p_values[2] <= ALPHA
 
 
 def rows_only(rng: np.random.Generator) -> Verdicts:
@@ -180,13 +180,13 @@ def approximate(rng: np.random.Generator, gram: str) -> Verdicts:
 
 def pooled_tuning(rng: np.random.Generator) -> Verdicts:
     x, y = two(rng)
-    found = (
+    rejections = (
         two_sample_test(x, y, estimator=FKMSE(tuning=tuning), bandwidth=0.6, n_resamples=B, rng=rng, workers=1).reject(
             ALPHA
         )
         for tuning in ("pooled", "sample")
     )
-    return next(found), next(found)
+    return next(rejections), next(rejections)
 
 
 TRIAL = Callable[[np.random.Generator], Verdicts]
@@ -232,9 +232,9 @@ def simulate(args) -> pd.DataFrame:
         delayed(chunk)(case[-1], [c, part], size) for c, case in enumerate(cases) for part, size in enumerate(sizes)
     )
     rows = []
-    for (kind, what, where, alpha, _), found in zip(cases, np.reshape(counts, (len(cases), parts, 2)), strict=True):
+    for (kind, what, where, alpha, _), counted in zip(cases, np.reshape(counts, (len(cases), parts, 2)), strict=True):
         row = {"kind": kind, "what": what, "where": where, "alpha": alpha, "trials": args.trials}
-        for name, rejections in zip(("level", "valid"), found.sum(axis=0), strict=True):
+        for name, rejections in zip(("level", "valid"), counted.sum(axis=0), strict=True):
             low, high = proportion_confint(int(rejections), args.trials, alpha=0.05, method="beta")
             row |= {name: rejections / args.trials, f"{name}_low": float(low), f"{name}_high": float(high)}
         rows.append(row)
@@ -247,7 +247,7 @@ def blocks(table: pd.DataFrame) -> dict[str, str]:
     def rate(r, name: str) -> str:
         return "{:.3f} [{:.3f}, {:.3f}]".format(*(getattr(r, name + end) for end in ("", "_low", "_high")))
 
-    found = {}
+    tables = {}
     for kind, part in table.groupby("kind", sort=False):
         rows = [
             {
@@ -261,10 +261,10 @@ def blocks(table: pd.DataFrame) -> dict[str, str]:
             }
             for r in part.itertuples()
         ]
-        found[f"levels: {kind}"] = markdown(pd.DataFrame(rows))
+        tables[f"levels: {kind}"] = markdown(pd.DataFrame(rows))
     trials = sorted(set(table["trials"]))
-    found["levels: trials"] = f"{' to '.join(map(str, trials))} null data sets per row; 95% Clopper-Pearson intervals."
-    return found
+    tables["levels: trials"] = f"{' to '.join(map(str, trials))} null data sets per row; 95% Clopper-Pearson intervals."
+    return tables
 
 
 def main() -> None:

@@ -178,7 +178,7 @@ def chart(tables):
     return dots(power, "power at level 0.05", looks)
 
 
-def as_told(rates: pd.DataFrame) -> bool:
+def advice_holds(rates: pd.DataFrame) -> bool:
     """Tell whether heavy shrinkage gains against changes of spread and loses elsewhere, tuned shrinkage less so."""
     power = rates[rates["n"] == 25].pivot(index=["cell", "d"], columns="estimator", values="power")
     cells = power.index.get_level_values("cell").str
@@ -215,7 +215,7 @@ def page(tables) -> list[str]:
         + claim(
             "Shrinkage makes the test more powerful against changes of spread, and less powerful against shifts and "
             "correlations; the effect is largest for fixed, heavy amounts (`lam_cov` about 1, one Landweber step). ",
-            as_told(rates[two & ~rates["null"]]),
+            advice_holds(rates[two & ~rates["null"]]),
         )
         + "`lam_cov` is F-KMSE with a fixed amount on the covariance scale; `fkmse` is tuned in every permutation.",
         f"Each setting has {trials} data sets of 25 + 25 points in 2, 20 or 50 columns, 199 permutations and a "

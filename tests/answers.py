@@ -4,18 +4,18 @@ import numpy as np
 import pytest
 
 
-def same(one, other):
-    """Whether statistic, p-value and null distribution have the same bits."""
-    return (one.statistic, one.pvalue) == (other.statistic, other.pvalue) and np.array_equal(
-        one.null_distribution, other.null_distribution
+def same(first, second):
+    """Compare statistic, p-value and null distribution bit by bit."""
+    return (first.statistic, first.pvalue) == (second.statistic, second.pvalue) and np.array_equal(
+        first.null_distribution, second.null_distribution
     )
 
 
-def close(one, other):
-    """Whether they differ by rounding only, as those of the same rows in other chunks do."""
-    scale = np.abs(other.null_distribution).max()
+def close(first, second):
+    """Compare two results up to rounding, as for the same rows in other chunks."""
+    scale = np.abs(second.null_distribution).max()
     return (
-        one.pvalue == other.pvalue
-        and one.statistic == pytest.approx(other.statistic, rel=1e-9, abs=1e-9 * scale)
-        and np.allclose(one.null_distribution, other.null_distribution, rtol=1e-9, atol=1e-9 * scale)
+        first.pvalue == second.pvalue
+        and first.statistic == pytest.approx(second.statistic, rel=1e-9, abs=1e-9 * scale)
+        and np.allclose(first.null_distribution, second.null_distribution, rtol=1e-9, atol=1e-9 * scale)
     )

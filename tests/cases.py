@@ -19,6 +19,7 @@ from shrinktest import (
     independence_test,
     two_sample_test,
 )
+from shrinktest.effects.inner_products import InnerProducts
 from shrinktest.estimators import ESTIMATORS
 
 
@@ -93,6 +94,17 @@ WIDTHS = (1.1, 1.7)
 
 #: Estimators that choose an amount from a Gram matrix.
 TUNED_BY_GRAM = CHOOSING
+
+
+def half(gram):
+    """A user's estimator: half of the plain mean."""
+    return np.full(len(gram), 0.5 / len(gram))
+
+
+def by_coordinates(products):
+    """Inner products as coordinates of the points, by the eigenvectors of their Gram matrix."""
+    values, vectors = np.linalg.eigh(products.dense().values)
+    return InnerProducts(vectors * np.sqrt(np.maximum(values, 0.0)), True)
 
 
 def samples(m, n):

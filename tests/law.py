@@ -237,7 +237,7 @@ def cases():
         if "GRID" in options:
             grid = options.pop("GRID")
             options |= {"bandwidth": grid} if test.startswith("two") else {"bandwidth_x": grid, "bandwidth_y": grid}
-        for route, given in {"auto": {}, **{one: ROUTES[one] for one in ("dense", "factor", "nystrom")}}.items():
+        for route, given in {"auto": {}, **{key: ROUTES[key] for key in ("dense", "factor", "nystrom")}}.items():
             yield f"{test} | list {name} | {route}", lambda r=run, o=options, g=given: r(**common | o | g)
     yield "joint | list auto", lambda: joint(11)(estimator="auto", **common)
     heavy = st.Ensemble([st.Candidate("kme", "gaussian", 3.0), st.Candidate(st.FKMSE(lam_cov=0.3), st.Laplacian(1.0))])
@@ -272,15 +272,15 @@ def answer(run):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            found = run()
+            result = run()
         except (ValueError, TypeError, MemoryError) as error:
             return [], [], type(error).__name__
-    if hasattr(found, "pvalues"):
-        return found.statistics.tolist(), [*found.pvalues.tolist(), *found.adjusted.tolist()], ""
-    members = getattr(found, "members", ())
-    statistics = [found.statistic, *(member.statistic for member in members)]
-    pvalues = [found.pvalue, *(member.pvalue for member in members), *getattr(found, "adjusted", ())]
-    return statistics, [*map(float, pvalues), float(found.n_resamples)], ""
+    if hasattr(result, "pvalues"):
+        return result.statistics.tolist(), [*result.pvalues.tolist(), *result.adjusted.tolist()], ""
+    members = getattr(result, "members", ())
+    statistics = [result.statistic, *(member.statistic for member in members)]
+    pvalues = [result.pvalue, *(member.pvalue for member in members), *getattr(result, "adjusted", ())]
+    return statistics, [*map(float, pvalues), float(result.n_resamples)], ""
 
 
 def written(values):

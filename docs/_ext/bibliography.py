@@ -13,11 +13,11 @@ PAGE = "references"
 
 def entries(text):
     """The entries of a BibTeX file, key to fields; values are in braces, one field a line."""
-    found = {}
+    by_key = {}
     for key, body in re.findall(r"(?ms)^@\w+\{(\w+),\n(.*?)^\}", text):
         fields = dict(re.findall(r"(?m)^\s*(\w+)\s*=\s*\{(.*)\},?\s*$", body))
-        found[key] = {name: value.replace("{", "").replace("}", "") for name, value in fields.items()}
-    return found
+        by_key[key] = {name: value.replace("{", "").replace("}", "") for name, value in fields.items()}
+    return by_key
 
 
 def words(entry):

@@ -23,24 +23,24 @@ class Commands(SphinxDirective):
         program = parser()
         (commands,) = [action for action in program._actions if isinstance(action, argparse._SubParsersAction)]
         helps = {choice.dest: choice.help for choice in commands._choices_actions}
-        sections = [command(name, found, helps[name]) for name, found in commands.choices.items() if name != "help"]
+        sections = [command(name, choice, helps[name]) for name, choice in commands.choices.items() if name != "help"]
         sections += [printed(line) for line in LISTS]
         for section in sections:
             self.state.document.note_explicit_target(section)
         return sections
 
 
-def command(name, found, short):
+def command(name, subparser, short):
     """Write what a command does and its help."""
     section = titled(f"shrinktest {name}")
-    section += prose(found.description or short)
-    if found.examples:
-        section += block(found.format_help())
+    section += prose(subparser.description or short)
+    if subparser.examples:
+        section += block(subparser.format_help())
     return section
 
 
 def printed(line):
-    """What a command prints."""
+    """Return the output of a command."""
     out = StringIO()
     with redirect_stdout(out):
         if main(line.split()) != 0:

@@ -34,24 +34,24 @@ def escape(app, what, name, obj, options, lines):
     for i, line in enumerate(lines):
         code = line.lstrip().startswith(">>>") or (code and bool(line.strip()))
         if not code:
-            lines[i] = _BARS.sub(lambda found: found[1] or r"\|", line)
+            lines[i] = _BARS.sub(lambda match: match[1] or r"\|", line)
 
 
 def skip(app, what, name, obj, skipped, options):
     """Leave out what a class only inherits from scikit-learn."""
-    found = getattr(obj, "fget", None) or obj
-    inherited = (getattr(found, "__module__", None) or "").startswith("sklearn.")
+    function = getattr(obj, "fget", None) or obj
+    inherited = (getattr(function, "__module__", None) or "").startswith("sklearn.")
     return True if inherited or re.fullmatch(r"set_\w+_request", name) else None
 
 
 def called(module, name):
-    """The page that describes the members of a class, and those that its own page shows; None where it shows all."""
+    """Return the page that describes the members of a class, and those on its own page; None if it shows all."""
     given = getattr(importlib.import_module(module), name)
     if given in HANDED_OVER:
         return None, []
     for base, (page, names) in CALLED.items():
         if issubclass(given, base) and given is not base and not inspect.isabstract(given):
-            return page, [one for one in names if hasattr(given, one)]
+            return page, [member for member in names if hasattr(given, member)]
     return None
 
 

@@ -60,7 +60,7 @@ WIDTH = "500px"
 
 
 def shown(name):
-    """Whether the page of a name has a picture."""
+    """Return True if the page of a name has a picture."""
     return name.removeprefix("shrinktest.") in DRAWN
 
 

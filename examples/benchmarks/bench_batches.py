@@ -19,7 +19,7 @@ from shrinktest.statistics.kernel_cache import seconds
     [("sums", 50_000, 200, 199), ("sums", 20_000, 1000, 199), ("filter", 10_000, 100, 49), ("pairs", 20_000, 50, 99)],
 )
 def test_the_time_that_is_foretold(keep, threads, smoke, tiny, rounds, gram, work, n, rank, permutations):
-    """In time of one processor, which others on the machine hardly change."""
+    """Measured in processor time, which other processes hardly change."""
     n, rank, permutations = tiny(n, 400), tiny(rank, 20), tiny(permutations, 19)
     rng, columns = np.random.default_rng(0), 10
     options = {"gram": gram, "rank": rank, "n_resamples": permutations, "rng": 0, "workers": 1}

@@ -35,12 +35,12 @@ def inside(programs, rounds, **options):
     """Seconds that each program prints first, (rounds,) each, taking turns after one unmeasured round."""
     seconds = [[] for _ in programs]
     for _ in range(rounds + 1):
-        for found, program in zip(seconds, programs, strict=True):
-            found.append(float(children.run(program, **options).split()[0]))
-    return [np.array(found[1:]) for found in seconds]
+        for measured, program in zip(seconds, programs, strict=True):
+            measured.append(float(children.run(program, **options).split()[0]))
+    return [np.array(measured[1:]) for measured in seconds]
 
 
-def kept(name, labels, own, other, measure, target=""):
+def report(name, labels, own, other, measure, target=""):
     value = own if other is None else other / own if measure == "faster" else own / other
     middle = np.median(own)
     if other is not None:
@@ -53,7 +53,7 @@ def kept(name, labels, own, other, measure, target=""):
 
 def test_import(keep, rounds):
     ours, theirs = inside([IMPORT.format(name=name) for name in ("shrinktest", "numpy")], rounds)
-    keep(kept("import", ("import shrinktest", "import numpy"), ours, theirs, "cost", "< 3"))
+    keep(report("import", ("import shrinktest", "import numpy"), ours, theirs, "cost", "< 3"))
 
 
 @pytest.mark.parametrize("estimator, draws, target", [("kme", 999, "< 6"), ("fkmse", 99, "")])
@@ -86,14 +86,14 @@ def test_first_calls(keep, smoke, rounds, tmp_path_factory, verb, estimator):
         pvalues.add(pvalue)
     first = np.array(first)
     name = f"{estimator}, {verb}, n = 100, B = 99"
-    keep(kept(f"{name}: first call ever, empty cache", ("seconds", "-"), first, None, "s", "< 10"))
+    keep(report(f"{name}: first call ever, empty cache", ("seconds", "-"), first, None, "s", "< 10"))
     programs = [TIMED.format(calls=calls, test=verb, estimator=estimator) for calls in (1, 2)]
     warm, second = inside(programs, rounds, cache=caches[-1])
     pvalues.add(children.run(program, cache=caches[-1]).split()[1])
     assert len(pvalues) == 1
     labels = "first call in a new process, warm cache", "first call ever"
-    keep(kept(f"{name}: first call in a new process", labels, warm, first, "share"))
-    keep(kept(f"{name}: second call", ("second call", "first call in a new process"), second, warm, "faster"))
+    keep(report(f"{name}: first call in a new process", labels, warm, first, "share"))
+    keep(report(f"{name}: second call", ("second call", "first call in a new process"), second, warm, "faster"))
 
 
 def test_import_compiles_nothing(keep, tmp_path):

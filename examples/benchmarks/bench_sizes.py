@@ -168,7 +168,7 @@ def test_factor(race, threads, tiny, n, columns):
 
 @pytest.mark.parametrize("milliseconds", [2, 5, 10, 20, 100])
 def test_two_threads(race, milliseconds):
-    """What a second worker can give at most: hashes, which wait for no lock and hardly for memory."""
+    """Upper bound for a second worker: hashes, which wait for no lock and hardly for memory."""
     text = bytes(10**6)
     start = perf_counter()
     hashlib.sha256(text)

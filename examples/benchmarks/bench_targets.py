@@ -29,34 +29,28 @@ def pairing(X, Y, estimator="kme", resamples=999, workers=CORES, **options):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("name", "least"), [("hyppo MMD", 300), ("dcor energy_test", 20)])
-def test_mmd_against_peers(race, threads, tiny, name, least):
+@pytest.mark.parametrize(
+    ("test", "name", "least"),
+    [
+        ("two-sample", "hyppo MMD", 300),
+        ("two-sample", "dcor energy_test", 20),
+        ("independence", "hyppo Hsic", 100),
+        ("independence", "dcor distance_covariance_test", 20),
+    ],
+)
+def test_against_peers(race, threads, tiny, test, name, least):
     pytest.importorskip(contenders.PEERS[name][1])
     theirs, resamples = contenders.peer(name), tiny(999, 39)
-    X, Y = samples.two(tiny(500), 10, shift=0.5)
+    if test == "two-sample":
+        data, call, what = samples.two(tiny(500), 10, shift=0.5), splitting, "kme, 500 + 500 points, 10-d"
+    else:
+        data, call, what = samples.pair(tiny(1000)), pairing, "HSIC kme, two scalars, n = 1000"
     threads(CORES)
     race(
         TARGETS,
-        f"kme, 500 + 500 points, 10-d, B = 999, against {name}",
-        ("two workers", splitting(X, Y, resamples=resamples)),
-        (f"{name}, two workers", lambda: theirs(X, Y, resamples, CORES)),
-        samples.akin,
-        target=f">= {least}",
-    )
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("name", "least"), [("hyppo Hsic", 100), ("dcor distance_covariance_test", 20)])
-def test_hsic_against_peers(race, threads, tiny, name, least):
-    pytest.importorskip(contenders.PEERS[name][1])
-    theirs, resamples = contenders.peer(name), tiny(999, 39)
-    X, Y = samples.pair(tiny(1000))
-    threads(CORES)
-    race(
-        TARGETS,
-        f"HSIC kme, two scalars, n = 1000, B = 999, against {name}",
-        ("two workers", pairing(X, Y, resamples=resamples)),
-        (f"{name}, two workers", lambda: theirs(X, Y, resamples, CORES)),
+        f"{what}, B = 999, against {name}",
+        ("two workers", call(*data, resamples=resamples)),
+        (f"{name}, two workers", lambda: theirs(*data, resamples, CORES)),
         samples.akin,
         target=f">= {least}",
     )
@@ -287,7 +281,7 @@ def test_mixed_table_against_reading_it(race, threads, tiny, tmp_path):
         "two tables of 50 000 mixed rows in 20 columns, rff of rank 100, B = 999, against reading them with pandas",
         ("two workers", splitting(X, Y, gram="rff", rank=100, resamples=tiny(999, 39))),
         ("pandas.read_csv", read),
-        samples.of_tables,
+        samples.all_rows,
         measure="cost",
         target="<= 10",
     )
@@ -318,13 +312,13 @@ def test_two_workers_against_one(race, threads, tiny, test, name, columns, gram)
     X, Y = samples.two(tiny(500), columns) if test == "two-sample" else samples.pair(tiny(1000), columns)
     call = splitting if test == "two-sample" else pairing
     estimator = FKMSE(loo="averaged") if name == "fkmse, averaged" else name
-    one, two = (call(X, Y, estimator, resamples, workers, gram=gram) for workers in (1, 2))
+    one_worker, two_workers = (call(X, Y, estimator, resamples, workers, gram=gram) for workers in (1, 2))
     threads(1)  # what a call needs of the linear algebra library it may ask for itself
     race(
         TARGETS,
         f"{name}, {test}, gram='{gram}', N = 1000, {columns}-d, B = {resamples}: two workers against one",
-        ("two workers", two),
-        ("one worker", one),
+        ("two workers", two_workers),
+        ("one worker", one_worker),
         samples.identical,
         target=">= 1.7",
     )

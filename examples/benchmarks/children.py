@@ -25,18 +25,18 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform ==
 
 
 def run(code, *, threads=None, cache=None, between=False):
-    """What the program prints; with ``threads`` everywhere, and compiled code kept in the folder ``cache``.
+    """Return the output of the program; with ``threads`` everywhere, and compiled code kept in the folder ``cache``.
 
     Bytecode is kept beside the sources, as pip does when it installs a package.
     """
-    kept = {key: value for key, value in os.environ.items() if key not in (*_THREADS, "PYTHONDONTWRITEBYTECODE")}
+    environment = {key: value for key, value in os.environ.items() if key not in (*_THREADS, "PYTHONDONTWRITEBYTECODE")}
     if threads is not None:
-        kept |= dict.fromkeys(_THREADS, str(threads))
+        environment |= dict.fromkeys(_THREADS, str(threads))
     if cache is not None:
-        kept["NUMBA_CACHE_DIR"] = str(cache)
-    kept["PYTHONPATH"] = os.pathsep.join([_PACKAGE, *filter(None, [os.environ.get("PYTHONPATH")])])
+        environment["NUMBA_CACHE_DIR"] = str(cache)
+    environment["PYTHONPATH"] = os.pathsep.join([_PACKAGE, *filter(None, [os.environ.get("PYTHONPATH")])])
     program = ["-S", "-c", _BETWEEN, code] if between else ["-c", code]
-    done = subprocess.run([sys.executable, *program], capture_output=True, text=True, env=kept, check=False)
+    done = subprocess.run([sys.executable, *program], capture_output=True, text=True, env=environment, check=False)
     if done.returncode:
         raise RuntimeError(f"a child process failed ({done.returncode}):\n{done.stderr}")
     return done.stdout.strip()

@@ -117,12 +117,12 @@ def race(turns, keep, rounds, smoke):
     def race(group, name, ours, theirs, agree, *, measure="faster", target="", scale=1.0, own_scale=1.0):
         answers = {}
 
-        def kept(key, run):
+        def timed(key, run):
             return lambda: answers.update({key: run()})
 
         if not smoke:
             agree(ours[1](), theirs[1]())  # the warm-up of both
-        times = turns({"ours": kept("ours", ours[1]), "theirs": kept("theirs", theirs[1])})
+        times = turns({"ours": timed("ours", ours[1]), "theirs": timed("theirs", theirs[1])})
         agree(answers["ours"], answers["theirs"])
         own, other = own_scale * np.array(times["ours"]), scale * np.array(times["theirs"])
         upper, lower = (other, own) if measure == "faster" else (own, other)

@@ -190,11 +190,11 @@ def noise(points, squares, th2, tied):
     grid = np.log(th2) + np.linspace(-12.0, 6.0, 73)
     best = min(max(int(np.argmin([score(point) for point in grid])), 1), 71)
     bounds, options = (grid[best - 1], grid[best + 1]), {"xatol": 1e-10}
-    found = np.full(d, minimize_scalar(score, bounds=bounds, method="bounded", options=options).x)
+    optimum = np.full(d, minimize_scalar(score, bounds=bounds, method="bounded", options=options).x)
     if not tied and d > 1:
         edges = [(np.log(th2) - 12.0, np.log(th2) + 6.0)] * d
-        found = minimize(score, found, method="L-BFGS-B", bounds=edges, options={"ftol": 1e-14, "gtol": 1e-9}).x
-    return np.exp(found)
+        optimum = minimize(score, optimum, method="L-BFGS-B", bounds=edges, options={"ftol": 1e-14, "gtol": 1e-9}).x
+    return np.exp(optimum)
 
 
 def gaussian(points, estimator="kme"):
@@ -279,8 +279,8 @@ def frouros_mmd(X, Y, resamples, workers):
     sigma = float(np.sqrt(np.median(pdist(np.vstack([X, Y]), "sqeuclidean"))))  # the median heuristic, as ours
     detector = MMD(kernel=partial(rbf_kernel, sigma=sigma), callbacks=permutations)
     detector.fit(X)
-    found, logs = detector.compare(Y)
-    return found.distance, logs["PermutationTestDistanceBased"]["p_value"]
+    result, logs = detector.compare(Y)
+    return result.distance, logs["PermutationTestDistanceBased"]["p_value"]
 
 
 def mmdagg():

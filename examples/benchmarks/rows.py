@@ -37,12 +37,12 @@ class Row:
 
     @property
     def met(self) -> bool:
-        """Whether the target is met; a row without one has nothing to miss."""
+        """Return True if the target is met, or if the row has none."""
         if not self.target:
             return True
         sign, bound = self.target.split()
-        kept = {">=": self.value >= float(bound), "<=": self.value <= float(bound), "<": self.value < float(bound)}
-        return bool(kept[sign])  # and not numpy's, which is another object
+        met = {">=": self.value >= float(bound), "<=": self.value <= float(bound), "<": self.value < float(bound)}
+        return bool(met[sign])  # and not numpy's, which is another object
 
 
 def environment() -> str:

@@ -29,7 +29,7 @@ def tables(n):
 
     rng = np.random.default_rng(0)
 
-    def one():
+    def frame():
         columns = {f"number {j}": rng.normal(size=n) for j in range(10)}
         columns |= {f"count {j}": rng.poisson(50.0, size=n) for j in range(3)}
         columns |= {f"category {j}": rng.choice(["alpha", "beta", "gamma", "delta"], n) for j in range(4)}
@@ -37,7 +37,7 @@ def tables(n):
         columns["day"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 1000, n), unit="D")
         return pd.DataFrame(columns)
 
-    return one(), one()
+    return frame(), frame()
 
 
 def splits(n, rows, resamples=999):
@@ -57,7 +57,7 @@ def pairings(n, rows, resamples=999):
 
 
 def same(ours, theirs):
-    """The same test: equal statistics, p-values within Monte Carlo error."""
+    """Check for equal statistics, and p-values within Monte Carlo error."""
     statistic, pvalue = ours
     np.testing.assert_allclose(statistic, theirs[0], rtol=1e-8, atol=1e-12)
     close(pvalue, theirs[1], ours.n_resamples)
@@ -86,8 +86,8 @@ def unequal_work(ours, theirs):
     assert all(0.0 < pvalue <= 1.0 for _, pvalue in (ours, theirs))
 
 
-def of_tables(ours, read):
-    """A test, and the two tables that it is about."""
+def all_rows(ours, read):
+    """Check that a test used all rows of the two tables."""
     assert 0.0 < ours.pvalue <= 1.0
     assert ours.n_observations == tuple(map(len, read))
 
@@ -106,7 +106,7 @@ def block_sums(gram, X, Y):
 
 
 def factor_sums(m, n):
-    """The same for the product of a factor (r, N): the observed mean difference is one column."""
+    """Answer and product of a factor (r, N): the observed mean difference is one column."""
 
     def agree(ours, product):
         whole, inside = product[:, 0], product[:, 1]

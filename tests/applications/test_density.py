@@ -65,14 +65,14 @@ def test_other_dimensions(kernel, dimension):
     mixture = MIXTURE._replace(means=rng.normal(size=(3, dimension)))
     points, order = rng.normal(size=(5, dimension)), 14 if dimension == 1 else 4  # exact for polynomials
     expected = naive_applications.mixture_distance2(ROWS[kernel], (points, B, np.zeros(dimension)), mixture, order)
-    found = Matching(MeanEmbedding(points, B, kernel)).evaluate(mixture)[0]
-    assert found == pytest.approx(expected, rel=1e-6 if order == 14 or kernel != Gaussian(WIDE) else 0.05)
+    distance2 = Matching(MeanEmbedding(points, B, kernel)).evaluate(mixture)[0]
+    assert distance2 == pytest.approx(expected, rel=1e-6 if order == 14 or kernel != Gaussian(WIDE) else 0.05)
 
 
 @pytest.mark.parametrize("part", ["weights", "means", "variances"])
 def test_the_gradient_is_that_of_differences(embedding, part):
     matching = Matching(embedding)
-    found = getattr(matching.evaluate(MIXTURE)[1], part)
+    gradient = getattr(matching.evaluate(MIXTURE)[1], part)
     moved, step = getattr(MIXTURE, part), 1e-5
     expected = np.empty_like(moved)
     for where in np.ndindex(moved.shape):
@@ -83,32 +83,32 @@ def test_the_gradient_is_that_of_differences(embedding, part):
             values.append(matching.evaluate(MIXTURE._replace(**{part: other}))[0])
         expected[where] = (values[0] - values[1]) / (2 * step)
     scale = max(1.0, np.abs(expected).max())
-    np.testing.assert_allclose(found, expected, atol=1e-6 * scale)
+    np.testing.assert_allclose(gradient, expected, atol=1e-6 * scale)
     if embedding.kernel not in (Linear(), Polynomial(1, 0.5)) or part != "variances":
-        assert np.abs(found).max() > 1e-4
+        assert np.abs(gradient).max() > 1e-4
     else:
-        assert not found.any()
+        assert not gradient.any()
 
 
 def test_the_minimum_is_stationary(embedding):
     """In the parameters that the optimiser moves, and no worse than the start or than other mixtures nearby."""
     matching = Matching(embedding)
-    found, _, converged = matching.minimise(MIXTURE, 1e-4, 2000, 1e-14)
+    fitted, _, converged = matching.minimise(MIXTURE, 1e-4, 2000, 1e-14)
     assert converged
-    value, by = matching.evaluate(found)
+    value, by = matching.evaluate(fitted)
     assert value <= matching.evaluate(MIXTURE)[0]
-    assert found.weights.sum() == pytest.approx(1.0)
-    assert (found.weights >= 0).all()
-    assert (found.variances >= 1e-4 * (1 - 1e-9)).all()
-    free = found.variances > 1.01e-4
+    assert fitted.weights.sum() == pytest.approx(1.0)
+    assert (fitted.weights >= 0).all()
+    assert (fitted.variances >= 1e-4 * (1 - 1e-9)).all()
+    free = fitted.variances > 1.01e-4
     tolerance = 2e-4 * matching.norm2
-    assert np.abs(found.weights * (by.weights - found.weights @ by.weights)).max() < tolerance
+    assert np.abs(fitted.weights * (by.weights - fitted.weights @ by.weights)).max() < tolerance
     assert np.abs(by.means).max() < tolerance
-    assert np.abs((found.variances * by.variances)[free]).max(initial=0.0) < tolerance
+    assert np.abs((fitted.variances * by.variances)[free]).max(initial=0.0) < tolerance
     rng = np.random.default_rng(2)
     for _ in range(20):
-        means = found.means + 0.1 * rng.normal(size=(3, 2))
-        near = Mixture(found.weights, means, found.variances * np.exp(0.1 * rng.normal(size=3)))
+        means = fitted.means + 0.1 * rng.normal(size=(3, 2))
+        near = Mixture(fitted.weights, means, fitted.variances * np.exp(0.1 * rng.normal(size=3)))
         assert matching.evaluate(near)[0] >= value - 1e-9 * matching.norm2
 
 
@@ -132,20 +132,20 @@ def test_two_groups_are_found(estimator):
 def test_the_estimate_is_matched_not_the_average():
     X = blobs(np.random.default_rng(5), 25)
     fits = [KernelMeanMatching(2, estimator=e, random_state=0).fit(X) for e in ("kme", "fkmse", MKME(variance=1.0))]
-    for one, other in ((0, 1), (0, 2), (1, 2)):
-        assert np.abs(np.sort(fits[one].variances_) - np.sort(fits[other].variances_)).max() > 1e-3
+    for first, second in ((0, 1), (0, 2), (1, 2)):
+        assert np.abs(np.sort(fits[first].variances_) - np.sort(fits[second].variances_)).max() > 1e-3
     for fit, estimator in zip(fits, (KME(), FKMSE(), MKME(variance=1.0)), strict=True):
         assert fit.embedding_.distance2(estimator.fit(X)) < 1e-12
 
 
 def test_moments_that_the_polynomial_kernel_sees():
-    """In one dimension a Gaussian has any mean and variance, and the kernel of degree 2 sees nothing else."""
+    """In one dimension a Gaussian can have any mean and variance, all that the kernel of degree 2 compares."""
     x = np.random.default_rng(6).gamma(2.0, size=60)
     for kernel in ("poly2", Polynomial(2)):
-        one = KernelMeanMatching(1, kernel=kernel, tol=1e-15).fit(x)
-        assert one.means_[0, 0] == pytest.approx(x.mean(), rel=1e-4)
-        assert one.variances_[0] == pytest.approx(x.var(), rel=1e-3)
-        assert one.objective_ < 1e-6 * one.embedding_.norm2()
+        model = KernelMeanMatching(1, kernel=kernel, tol=1e-15).fit(x)
+        assert model.means_[0, 0] == pytest.approx(x.mean(), rel=1e-4)
+        assert model.variances_[0] == pytest.approx(x.var(), rel=1e-3)
+        assert model.objective_ < 1e-6 * model.embedding_.norm2()
     third = KernelMeanMatching(3, kernel="poly3", random_state=0, tol=1e-15, max_iter=5000).fit(x)
     pi, m, s = third.weights_, third.means_[:, 0], third.variances_
     assert pi @ (m**3 + 3 * m * s) == pytest.approx(np.mean(x**3), rel=1e-2)
@@ -264,9 +264,9 @@ def test_one_sum_per_pair(kernel, name):
     np.testing.assert_allclose(linear.transform(NEW), naive_applications.linear(new, train, k), rtol=1e-6, atol=1e-9)
     gaussian = DistributionKernel(estimator=name, kernel=kernel)
     width = naive_applications.median_bandwidth(train, k)
-    found = gaussian.fit_transform(TRAIN)
+    gram = gaussian.fit_transform(TRAIN)
     assert gaussian.level2_bandwidth_ == pytest.approx(width, rel=1e-6)
-    np.testing.assert_allclose(found, naive_applications.gaussian(train, train, k, width), rtol=1e-5)
+    np.testing.assert_allclose(gram, naive_applications.gaussian(train, train, k, width), rtol=1e-5)
     np.testing.assert_allclose(gaussian.transform(NEW), naive_applications.gaussian(new, train, k, width), rtol=1e-5)
     fixed = DistributionKernel(estimator=name, kernel=kernel, level2_bandwidth=0.7).fit(TRAIN)
     np.testing.assert_allclose(fixed.transform(NEW), naive_applications.gaussian(new, train, k, 0.7), rtol=1e-5)
@@ -274,24 +274,24 @@ def test_one_sum_per_pair(kernel, name):
 
 @pytest.mark.parametrize("estimator", [MKME(variance=0.3), MKME(), MMKME(variances=(0.2, 0.6))], ids=repr)
 def test_marginalised_embeddings(estimator):
-    found = DistributionKernel(estimator=estimator, kernel=Gaussian(1.2), level2="linear").fit(TRAIN)
-    noise = [np.broadcast_to(e.smoothing, 2) for e in found.embeddings_]
+    model = DistributionKernel(estimator=estimator, kernel=Gaussian(1.2), level2="linear").fit(TRAIN)
+    noise = [np.broadcast_to(e.smoothing, 2) for e in model.embeddings_]
 
     def twin(x, v, y, w):
         return naive_kernels.corrupted(x, y, 1.2**2, v + w).mean()
 
     pairs = list(zip(TRAIN, noise, strict=True))
     expected = [[twin(x, v, y, w) for y, w in pairs] for x, v in pairs]
-    np.testing.assert_allclose(found.fit_transform(TRAIN), expected, rtol=1e-9)
-    np.testing.assert_allclose(found.transform(TRAIN), expected, rtol=1e-9)
+    np.testing.assert_allclose(model.fit_transform(TRAIN), expected, rtol=1e-9)
+    np.testing.assert_allclose(model.transform(TRAIN), expected, rtol=1e-9)
     if estimator == MKME():
-        assert len({e.smoothing for e in found.embeddings_}) == 4  # every sample has noise of its own
+        assert len({e.smoothing for e in model.embeddings_}) == 4  # every sample has noise of its own
 
 
 @pytest.mark.parametrize("estimator", ["kme", "fkmse", "mkme", SKMSE(target=([[1.0, 1.0]], [0.5]))], ids=str)
 @pytest.mark.parametrize("level2", ["linear", "gaussian"])
 def test_the_matrix_is_a_kernel(estimator, level2):
-    """With the printed plus sign the Gaussian one would not be (erratum E15)."""
+    """The Gaussian kernel would not be with the printed plus sign (erratum E15)."""
     many = [DRAWS.normal(size=(5, 2)) * DRAWS.uniform(0.5, 2) + DRAWS.normal(size=2) for _ in range(12)]
     machine = DistributionKernel(estimator=estimator, level2=level2, random_state=0)
     gram = machine.fit_transform(many)
@@ -304,8 +304,8 @@ def test_the_matrix_is_a_kernel(estimator, level2):
 
 
 def test_the_bandwidth_of_the_points_is_that_of_all_training_samples():
-    found = DistributionKernel().fit(TRAIN)
-    assert found.kernel_.bandwidth == pytest.approx(naive_kernels.median_bandwidth(np.vstack(TRAIN)))
+    model = DistributionKernel().fit(TRAIN)
+    assert model.kernel_.bandwidth == pytest.approx(naive_kernels.median_bandwidth(np.vstack(TRAIN)))
 
 
 def groups(rng, count, spread):
@@ -369,7 +369,7 @@ def test_other_samples_than_those_fitted():
 
 def test_a_linear_kernel_sees_distances_of_means_far_from_zero():
     near, far = ([[sample + offset for sample in samples] for samples in (TRAIN, NEW)] for offset in (0.0, 1e8))
-    one, other = (DistributionKernel(kernel="linear").fit(samples[0]) for samples in (near, far))
-    np.testing.assert_allclose(other.level2_bandwidth_, one.level2_bandwidth_, rtol=1e-6)
-    np.testing.assert_allclose(other.transform(far[1]), one.transform(near[1]), atol=1e-6)
-    np.testing.assert_allclose(other.transform(far[0]), other.fit_transform(far[0]), rtol=1e-15)
+    model_near, model_far = (DistributionKernel(kernel="linear").fit(samples[0]) for samples in (near, far))
+    np.testing.assert_allclose(model_far.level2_bandwidth_, model_near.level2_bandwidth_, rtol=1e-6)
+    np.testing.assert_allclose(model_far.transform(far[1]), model_near.transform(near[1]), atol=1e-6)
+    np.testing.assert_allclose(model_far.transform(far[0]), model_far.fit_transform(far[0]), rtol=1e-15)

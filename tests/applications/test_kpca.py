@@ -32,26 +32,26 @@ X, NEW = RNG.normal(size=(18, 3)) * [1.5, 1.0, 0.4] + 0.7, RNG.normal(size=(5, 3
 )
 def test_the_standard_estimators_give_scikit_learns_kernel_pca(ours, theirs):
     expected = KernelPCA(n_components=3, eigen_solver="dense", **theirs).fit(X)
-    found = ShrinkageKernelPCA(n_components=3, kernel=ours).fit(X)
+    fitted = ShrinkageKernelPCA(n_components=3, kernel=ours).fit(X)
     scale = expected.eigenvalues_[0]
-    np.testing.assert_allclose(found.eigenvalues_ * len(X), expected.eigenvalues_, rtol=1e-8)
-    np.testing.assert_allclose(found.transform(X), expected.transform(X), atol=1e-8 * np.sqrt(scale))
-    np.testing.assert_allclose(found.transform(NEW), expected.transform(NEW), atol=1e-8 * np.sqrt(scale))
-    np.testing.assert_allclose(found.transform(X), found.fit_transform(X), atol=1e-10 * np.sqrt(scale))
+    np.testing.assert_allclose(fitted.eigenvalues_ * len(X), expected.eigenvalues_, rtol=1e-8)
+    np.testing.assert_allclose(fitted.transform(X), expected.transform(X), atol=1e-8 * np.sqrt(scale))
+    np.testing.assert_allclose(fitted.transform(NEW), expected.transform(NEW), atol=1e-8 * np.sqrt(scale))
+    np.testing.assert_allclose(fitted.transform(X), fitted.fit_transform(X), atol=1e-10 * np.sqrt(scale))
 
 
 def test_all_components_by_default():
     expected = KernelPCA(kernel="rbf", gamma=0.5).fit(X)
-    found = ShrinkageKernelPCA(kernel=Gaussian(1.0)).fit(X)
-    assert found.eigenvalues_.shape == expected.eigenvalues_.shape == (17,)
-    np.testing.assert_allclose(found.transform(NEW), expected.transform(NEW), atol=1e-8)
+    fitted = ShrinkageKernelPCA(kernel=Gaussian(1.0)).fit(X)
+    assert fitted.eigenvalues_.shape == expected.eigenvalues_.shape == (17,)
+    np.testing.assert_allclose(fitted.transform(NEW), expected.transform(NEW), atol=1e-8)
 
 
 def test_without_scikit_learn_the_error_names_the_extra():
     code = "import sys; sys.modules['sklearn'] = None; import shrinktest; import shrinktest.applications"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert found.returncode == 1
-    assert "ImportError: shrinktest.applications needs scikit-learn: pip install 'shrinktest[apps]'" in found.stderr
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert process.returncode == 1
+    assert "ImportError: shrinktest.applications needs scikit-learn: pip install 'shrinktest[apps]'" in process.stderr
 
 
 WEIGHTS = {
@@ -86,8 +86,8 @@ def test_linear_pca_of_coordinates(kernel, centering, covariance):
             "centred": [naive_applications.centred_error(f, mean, vectors[:, :used]) for f in features[n:]],
             "uncentred": [naive_applications.uncentred_error(f, vectors[:, :used]) for f in features[n:]],
         }[kind]
-        found = pca.reconstruction_error(NEW, kind, n_components=used)
-        np.testing.assert_allclose(found, twin, atol=1e-6 * gram.max())
+        errors = pca.reconstruction_error(NEW, kind, n_components=used)
+        np.testing.assert_allclose(errors, twin, atol=1e-6 * gram.max())
 
 
 def test_eigenfunctions_are_orthonormal_and_signs_are_fixed():

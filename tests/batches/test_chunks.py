@@ -1,4 +1,4 @@
-"""Rows on disk: the same answer whoever reads, whatever the chunks, and after a run that was killed."""
+"""Rows on disk: the same answer for all workers and chunks, and after a run that was killed."""
 
 import multiprocessing
 import os
@@ -196,8 +196,8 @@ def test_bin_means_are_those_of_a_loop_over_rows():
 
 def test_numbers_of_bins():
     def size_and_bins(sizes, bins):
-        found = Bins.drawn(sizes, bins, np.random.default_rng(0))
-        return found.size, found.counts, found.used
+        drawn = Bins.drawn(sizes, bins, np.random.default_rng(0))
+        return drawn.size, drawn.counts, drawn.used
 
     assert size_and_bins((1_000_003, 500_000), 2000) == (751, (1331, 665), (999_581, 499_415))
     assert size_and_bins((100, 50), 2000) == (1, (100, 50), (100, 50))  # rows themselves
@@ -210,10 +210,10 @@ def test_survey_against_numpy(size):
     values[::7, 0] = np.nan
     samples = [rows(values[:300], size=size), rows(values[300:], "Y", size=size)]
     samples = [Rows.of(each.batches, each.name, None, True) for each in samples]
-    found = survey(samples, 50, np.random.default_rng(0))
+    summary = survey(samples, 50, np.random.default_rng(0))
     complete = values[~np.isnan(values[:, 0])]
-    seen = found.pooled[0]
-    assert sum(found.sizes) == len(complete) and sum(found.omitted) == 72
+    seen = summary.pooled[0]
+    assert sum(summary.sizes) == len(complete) and sum(summary.omitted) == 72
     assert seen.constant.tolist() == [False, False, False, True, False]
     expected = np.where(seen.constant, 1.0, complete.std(axis=0))
     assert np.allclose(seen.deviations[[0, 2, 3, 4]], expected[[0, 2, 3, 4]], rtol=1e-8)
@@ -276,11 +276,11 @@ def test_pairs_and_columns_go_on(folder, tmp_path, monkeypatch):
         expected, store = run(), tmp_path / name
         with pytest.raises(InterruptedError):
             run(workers=Mapping(34), store=store)
-        found = run(workers=1, store=store)
+        resumed = run(workers=1, store=store)
         if name == "pairs":
-            assert same(found, expected)
+            assert same(resumed, expected)
         else:
-            assert found.table.equals(expected.table)
+            assert resumed.table.equals(expected.table)
 
 
 def test_a_store_is_of_one_test(folder, tmp_path):

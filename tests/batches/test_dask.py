@@ -88,10 +88,10 @@ def test_what_is_persisted_is_computed_once(request, tmp_path, on_cluster):
     with dask.config.set(scheduler="threads") if client is None else nullcontext():
         assert same(two_sample_test(whole, Y, **workers, **FAST), expected())
         assert len(list(tmp_path.iterdir())) == 14  # it is read twice
-        kept = whole.persist() if client is None else client.persist(whole)
-        assert same(two_sample_test(kept, frame(Y, 3), **workers, **FAST), expected())
+        persisted = whole.persist() if client is None else client.persist(whole)
+        assert same(two_sample_test(persisted, frame(Y, 3), **workers, **FAST), expected())
         assert len(list(tmp_path.iterdir())) == 14 + 7
-        table = dd.from_dask_array(kept, columns=NAMES)
+        table = dd.from_dask_array(persisted, columns=NAMES)
         assert same(two_sample_test(table[table.a > -100.0], Y, **workers, **FAST), expected())
         assert len(list(tmp_path.iterdir())) == 14 + 7
 
@@ -104,9 +104,9 @@ def test_missing_values_and_empty_partitions():
         two_sample_test(given, Y, **FAST)
     complete = np.delete(X, [3, 4000], axis=0)
     fixed = {**FAST, "bandwidth": 1.0}
-    kept = two_sample_test(Batches(complete), Y, **fixed)
-    assert same(two_sample_test(given, Y, nan_policy="omit", **fixed), kept)
-    assert same(two_sample_test(given[given.a > -100.0], Y, **fixed), kept)
+    complete_rows = two_sample_test(Batches(complete), Y, **fixed)
+    assert same(two_sample_test(given, Y, nan_policy="omit", **fixed), complete_rows)
+    assert same(two_sample_test(given[given.a > -100.0], Y, **fixed), complete_rows)
     sorted_rows = frame(X[np.argsort(X[:, 0])], 8)
     some = sorted_rows[sorted_rows.a > 0.0]  # half of the partitions are empty
     assert same(two_sample_test(some, Y, **FAST), two_sample_test(Batches(some.compute().to_numpy()), Y, **FAST))
@@ -135,10 +135,10 @@ def test_mixed_pairs_of_one_collection(client):
         options = {"gram": "nystrom", "rank": 6, "n_resamples": 49, "rng": 0, "nan_policy": "indicator"}
         return independence_test(*pair, estimator="auto", **options, **how)
 
-    one = tested([table])
+    whole = tested([table])
     for n, how in ((1, {}), (7, {}), (7, {"workers": client})):
-        found = tested(dd.from_pandas(table, npartitions=n), **how)
-        assert same(found, one) and found.effect().dependence == pytest.approx(one.effect().dependence)
+        split = tested(dd.from_pandas(table, npartitions=n), **how)
+        assert same(split, whole) and split.effect().dependence == pytest.approx(whole.effect().dependence)
 
 
 def test_a_worker_that_is_killed_changes_nothing(client, tmp_path):
@@ -155,10 +155,10 @@ def test_a_worker_that_is_killed_changes_nothing(client, tmp_path):
     def kill():
         end = time.monotonic() + 60.0
         while time.monotonic() < end:
-            found = [one.name.split()[0] for one in tmp_path.iterdir()]
-            if found.count(str(victim)) > 20:  # it has read once, and begun to add up
+            readers = [path.name.split()[0] for path in tmp_path.iterdir()]
+            if readers.count(str(victim)) > 20:  # it has read once, and begun to add up
                 os.kill(victim, signal.SIGKILL)
-                done.append(len(found))
+                done.append(len(readers))
                 return
             time.sleep(0.01)
 

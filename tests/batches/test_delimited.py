@@ -1,4 +1,4 @@
-"""CSV files in blocks: whatever the blocks, and on the command line, a file is the same table or has the same fault."""
+"""CSV files in blocks: a file is the same table, or has the same fault, for all blocks and on the command line."""
 
 import numpy as np
 import pandas as pd
@@ -83,10 +83,15 @@ def test_blocks_are_the_whole_file(stored, name):
     for size in (1, 3, 10**6):
         number, columns = in_blocks(size)
         assert number > 1 or size > 1 or len(FILES[name]) < 130
-        for one, other in zip(columns, expected, strict=True):
-            about = [(each.name, each.kind, each.levels, each.zoned, each.missing().tolist()) for each in (one, other)]
+        for from_blocks, from_file in zip(columns, expected, strict=True):
+            about = [
+                (each.name, each.kind, each.levels, each.zoned, each.missing().tolist())
+                for each in (from_blocks, from_file)
+            ]
             assert about[0] == about[1]
-            assert one.values[~one.missing()].tolist() == other.values[~other.missing()].tolist()
+            assert (
+                from_blocks.values[~from_blocks.missing()].tolist() == from_file.values[~from_file.missing()].tolist()
+            )
 
 
 @pytest.mark.parametrize("name", FAULTS)
@@ -108,8 +113,8 @@ def test_types_on_request(stored, types):
     how = {"rng": 0, "n_resamples": 99, "column_types": types}
     expected, features = two_sample_test(frame, frame[::2], **how), {"gram": "rff", "rank": 5}
     frame[::2].to_csv("u.csv", index=False)
-    found = two_sample_test("t.csv", "u.csv", **how)
-    assert (found.statistic, found.pvalue) == (expected.statistic, expected.pvalue)
+    from_files = two_sample_test("t.csv", "u.csv", **how)
+    assert (from_files.statistic, from_files.pvalue) == (expected.statistic, expected.pvalue)
     few, many = (two_sample_test(Batches("t.csv", size=n), Batches("u.csv"), **how, **features) for n in (2, 10**6))
     assert few.pvalue == many.pvalue and few.statistic == pytest.approx(many.statistic, rel=1e-9)
 
@@ -121,8 +126,8 @@ def test_columns_that_begin_late(stored, kind):
     types = {"a": kind} if kind else {}
     tables = [read_table(part, "X", types) for part in blocks_of(types)]
     assert sum(map(len, tables)) == 160 and len(tables) > 3
-    found = pooled([table.columns[0] for table in tables], [""] * len(tables))
-    assert found.missing().tolist() == [True] * 121 + [False] * 39
+    column = pooled([table.columns[0] for table in tables], [""] * len(tables))
+    assert column.missing().tolist() == [True] * 121 + [False] * 39
 
 
 def test_files_patterns_and_the_command_line_agree(stored, capsys):
@@ -132,13 +137,13 @@ def test_files_patterns_and_the_command_line_agree(stored, capsys):
         for i, part in enumerate((table[:25], table[25:])):
             part.to_csv(f"{name}{i}.csv", index=False)
         table.to_csv(f"{name}.csv", index=False)
-    found = two_sample_test("x.csv", "y.csv", rng=0, n_resamples=99)
+    result = two_sample_test("x.csv", "y.csv", rng=0, n_resamples=99)
     parts = two_sample_test("x?.csv", "y?.csv", rng=0, n_resamples=99)
-    assert found.encodings[0].features == ("zip = 02134", "zip = 10001", "v")
-    assert (found.statistic, found.pvalue) == (parts.statistic, parts.pvalue)
+    assert result.encodings[0].features == ("zip = 02134", "zip = 10001", "v")
+    assert (result.statistic, result.pvalue) == (parts.statistic, parts.pvalue)
     for files in (("x.csv", "y.csv"), ("x?.csv", "y?.csv")):
         assert main(["two-sample", *files, "--seed", "0", "--resamples", "99"]) == 0
-        assert f"{found.statistic:.6g}" in capsys.readouterr().out
+        assert f"{result.statistic:.6g}" in capsys.readouterr().out
 
 
 def test_files_that_differ_in_a_column(stored):

@@ -15,7 +15,7 @@ HOW = {"gram": "rff", "rank": 20, "rng": 3, "n_resamples": 19}
 
 
 def test_a_name_with_brackets_is_that_file(tmp_path):
-    """And not the one that it matches as a pattern."""
+    """A name with brackets is not read as a pattern."""
     for name, values in (("x[1]", X), ("x1", X + 5.0)):
         np.save(tmp_path / f"{name}.npy", values)
     path, expected = tmp_path / "x[1].npy", two_sample_test(Batches([X]), Batches([Y]), **HOW).statistic
@@ -26,13 +26,13 @@ def test_a_name_with_brackets_is_that_file(tmp_path):
 
 
 def test_a_column_without_values_in_one_file(tmp_path):
-    """What Arrow writes for it has no type of numbers."""
+    """Arrow writes such a column without a numeric type."""
     parquet.write_table(arrow.table({"a": arrow.nulls(20), "b": X[:20, 1]}), tmp_path / "m1.parquet")
     pd.DataFrame(X, columns=["a", "b"]).to_parquet(tmp_path / "m2.parquet")
     pd.DataFrame(Y, columns=["a", "b"]).to_parquet(tmp_path / "y.parquet")
     paths = str(tmp_path / "m*.parquet"), str(tmp_path / "y.parquet")
-    found = two_sample_test(*paths, nan_policy="omit", **HOW)
-    assert found.n_observations == (200, 150) and any("20 rows" in note for note in found.notes)
+    result = two_sample_test(*paths, nan_policy="omit", **HOW)
+    assert result.n_observations == (200, 150) and any("20 rows" in note for note in result.notes)
 
 
 @pytest.mark.parametrize("what", ["array", "cut off", "flipped"])
@@ -49,9 +49,9 @@ def test_what_is_no_store_says_so(tmp_path, what):
         two_sample_test(tmp_path / "x.npy", tmp_path / "x.npy", **run)
 
 
-@pytest.mark.parametrize("source", ["memory", "a file beside memory", "pairs"])
+@pytest.mark.parametrize("source", ["memory", "file and memory", "pairs"])
 def test_a_store_of_other_data_is_an_error(tmp_path, source):
-    """One number of 6000 rows that are in no file, or beside rows that are in none, is not the same."""
+    """One number that changed in 6000 rows in memory is enough."""
     many = np.random.default_rng(1).normal(size=(6000, 1))
     changed, store = many.copy(), tmp_path / "s.npz"
     changed[np.argsort(many[:, 0])[3000]] += 1e-9
@@ -59,7 +59,7 @@ def test_a_store_of_other_data_is_an_error(tmp_path, source):
     def run(values):
         if source == "pairs":
             return independence_test(Batches([values]), Batches([many[::-1]]), store=store, **HOW)
-        if source == "a file beside memory":
+        if source == "file and memory":
             np.save(tmp_path / "x.npy", values)
             return two_sample_test(tmp_path / "x.npy", Batches([many[::-1]]), store=store, **HOW)
         return two_sample_test(Batches([values]), Batches([many[::-1]]), store=store, **HOW)

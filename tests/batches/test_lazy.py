@@ -19,12 +19,10 @@ FAST = {"gram": "rff", "rank": 10, "rng": 0, "n_resamples": 49, "scale": "sd"}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    found = tmp_path_factory.mktemp("lazy")
+    path = tmp_path_factory.mktemp("lazy")
     for i, part in enumerate(np.array_split(X, 4)):
-        parquet.write_table(
-            pa.table(dict(zip(NAMES, part.T, strict=True))), found / f"x{i}.parquet", row_group_size=170
-        )
-    return found
+        parquet.write_table(pa.table(dict(zip(NAMES, part.T, strict=True))), path / f"x{i}.parquet", row_group_size=170)
+    return path
 
 
 @pytest.fixture(scope="module")
@@ -35,15 +33,15 @@ def expected():
 @pytest.mark.parametrize("size", [100, 501, 10_000])
 def test_lazy_frames_are_their_rows(folder, expected, size):
     scanned = pl.scan_parquet(folder / "*.parquet")
-    found = two_sample_test(Batches(scanned, size=size), pl.DataFrame(Y, schema=NAMES).lazy(), **FAST)
-    assert same(found, expected) and found.columns == (tuple(NAMES),)
+    result = two_sample_test(Batches(scanned, size=size), pl.DataFrame(Y, schema=NAMES).lazy(), **FAST)
+    assert same(result, expected) and result.columns == (tuple(NAMES),)
 
 
 def test_plans_are_followed(folder):
     plan = pl.scan_parquet(folder / "*.parquet").filter(pl.col("a") > 0).select("c", twice=2 * pl.col("b"))
     x = X[X[:, 0] > 0][:, [2, 1]] * [1.0, 2.0]
-    found = two_sample_test(Batches(plan, size=300), Y[:, :2], **FAST)
-    assert same(found, two_sample_test(Batches(x), Y[:, :2], **FAST))
+    result = two_sample_test(Batches(plan, size=300), Y[:, :2], **FAST)
+    assert same(result, two_sample_test(Batches(x), Y[:, :2], **FAST))
 
 
 @pytest.mark.parametrize("size", [100, 501, 10_000])
@@ -57,9 +55,9 @@ def test_filters_and_folders_that_are_columns(tmp_path):
     table = pa.table({**dict(zip(NAMES, X.T, strict=True)), "year": np.arange(len(X)) // 1000})
     ds.write_dataset(table, tmp_path, format="parquet", partitioning=["year"], partitioning_flavor="hive")
     years = ds.dataset(tmp_path, partitioning="hive")
-    found = two_sample_test(Batches(years.filter(ds.field("b") > 0), columns=["a", "year"], size=77), Y[:, :2], **FAST)
+    result = two_sample_test(Batches(years.filter(ds.field("b") > 0), columns=["a", "year"], size=77), Y[:, :2], **FAST)
     x = np.column_stack([X[:, 0], np.arange(len(X)) // 1000])[X[:, 1] > 0]
-    assert same(found, two_sample_test(Batches(x), Y[:, :2], **FAST))
+    assert same(result, two_sample_test(Batches(x), Y[:, :2], **FAST))
 
 
 def mixed(n, seed):
@@ -80,12 +78,12 @@ def mixed(n, seed):
 
 @pytest.mark.parametrize("size", [50, 10_000])
 def test_datasets_are_mixed_as_files_are(tmp_path, size):
-    for name, one in (("x", mixed(900, 0)), ("y", mixed(700, 1))):
+    for name, frame in (("x", mixed(900, 0)), ("y", mixed(700, 1))):
         (tmp_path / name).mkdir()
-        for i, part in enumerate(one.iter_slices(257)):
+        for i, part in enumerate(frame.iter_slices(257)):
             parquet.write_table(part.to_arrow(), tmp_path / name / f"{i}.parquet")
-    told = {**FAST, "scale": "auto", "nan_policy": "omit"}
-    expected = two_sample_test(str(tmp_path / "x/*.parquet"), str(tmp_path / "y/*.parquet"), **told)
+    options = {**FAST, "scale": "auto", "nan_policy": "omit"}
+    expected = two_sample_test(str(tmp_path / "x/*.parquet"), str(tmp_path / "y/*.parquet"), **options)
     x, y = (Batches(ds.dataset(tmp_path / name), size=size) for name in "xy")
-    assert same(two_sample_test(x, y, **told), expected)
+    assert same(two_sample_test(x, y, **options), expected)
     assert expected.n_observations != (900, 700)

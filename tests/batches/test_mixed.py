@@ -1,4 +1,4 @@
-"""Tables on disk with categories, dates, text and gaps: the same numbers as in memory, in whatever they come."""
+"""Tables on disk with categories, dates, text and gaps: the same numbers as in memory, from any source."""
 
 import numpy as np
 import pandas as pd
@@ -60,15 +60,15 @@ def on_disk(pair, policy="raise", **types):
 def test_numbers_are_those_in_memory(kind, policy, tmp_path):
     frames = [table(n, seed, 0.0 if policy == "raise" else 0.1) for n, seed in ((90, 0), (70, 1))]
     pair = [stored(kind, frame, tmp_path / name) for frame, name in zip(frames, "xy", strict=True)]
-    found = on_disk(pair, policy)
-    (encoding,), (units,) = found.encodings, found.units
+    disk = on_disk(pair, policy)
+    (encoding,), (units,) = disk.encodings, disk.units
     memory = read_samples(frames, ("X", "Y"), policy, scale="auto")
     assert encoding.features == memory.encoding.features
     for code, other in zip(encoding.codes, memory.encoding.codes, strict=True):
         assert (code.kind, code.levels, code.indicated) == (other.kind, other.levels, other.indicated)
         assert code.fill == (other.fill if other.fill is None else pytest.approx(other.fill, rel=1e-9))
-    assert dict(found.left_out) == dict(memory.left_out) and set(found.left_out) == {"key", "count"}
-    for rows, values in zip(found.samples, memory.values, strict=True):
+    assert dict(disk.left_out) == dict(memory.left_out) and set(disk.left_out) == {"key", "count"}
+    for rows, values in zip(disk.samples, memory.values, strict=True):
         chunks = (chunk.computed() for chunk in rows.chunks())
         raw = np.vstack([part for chunk in chunks for part, _ in rows.reader.numbers(chunk)])
         assert np.allclose(memory.encoding.units.moved(raw), values, rtol=1e-6, atol=1e-9)
@@ -95,19 +95,19 @@ def test_pairs_of_tables():
     apart = [Batches(cut(frame[names], *ends)) for names, ends in zip((["city", "number"], ["when", "truth"]),
              ((100,), (7, 500)), strict=True)]  # fmt: skip
     for policy in ("omit", "indicator"):
-        one, two = (
+        from_one, from_two = (
             independence_test(*pair, nan_policy=policy, **{**FAST, "gram": "nystrom"}) for pair in (both, apart)
         )
-        assert close(two, one) and [len(each.codes) for each in one.encodings] == [2, 2]
+        assert close(from_two, from_one) and [len(each.codes) for each in from_one.encodings] == [2, 2]
 
 
 def test_tables_beside_arrays():
     frame, array = table(900, 1)[["key", "number", "city"]], np.random.default_rng(5).normal(size=(900, 2))
     options = {**FAST, "gram": "nystrom"}
     for pair in ((Batches([frame]), Batches(array)), (Batches(array), Batches([frame]))):
-        found = independence_test(*pair, **options)
+        result = independence_test(*pair, **options)
         less = [Batches([frame.drop(columns="key")]) if each.data is not array else each for each in pair]
-        assert close(found, independence_test(*less, **options))
+        assert close(result, independence_test(*less, **options))
 
 
 def test_summaries_do_not_depend_on_cuts():

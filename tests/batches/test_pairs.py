@@ -47,10 +47,10 @@ def test_sums_are_those_of_loops_over_rows(kind, sizes):
         "nystrom": (nystrom(Gaussian(1.0), x, 5, 0), nystrom(Gaussian(2.0), y, 4, 0)),
         "linear": (Linear(), Linear()),
     }[kind]
-    blocks, found = summed(cut(x, *sizes), cut(y, 7), features)
-    assert (blocks.count, blocks.used, blocks.groups, len(found.tail)) == (12, 96, 12, 0)
-    own, total = ([each.sum(axis=0) for each in several] for several in (found.own, found.sums))
-    sums = ShiftedSums(96, found.xy[0], own[0], own[1], total[0], total[1])
+    blocks, totals = summed(cut(x, *sizes), cut(y, 7), features)
+    assert (blocks.count, blocks.used, blocks.groups, len(totals.tail)) == (12, 96, 12, 0)
+    own, total = ([each.sum(axis=0) for each in several] for several in (totals.own, totals.sums))
+    sums = ShiftedSums(96, totals.xy[0], own[0], own[1], total[0], total[1])
     groups = blocks.group_of(np.arange(12)).tolist()
     shifts = np.vstack([np.zeros((1, 12), dtype=int), RNG.integers(LENGTH, size=(3, 12))])
     for values, here in zip(sums(shifts), shifts, strict=True):
@@ -71,12 +71,12 @@ def test_groups_have_as_many_pairs_as_they_say():
 
 
 def test_samples_of_variables_are_drawn_apart():
-    """A y is in the sample of y as often if its x is in that of x as otherwise."""
+    """Whether a y is sampled does not depend on whether its x is."""
     numbers, rng, together = np.arange(40.0), np.random.default_rng(3), 0
     for _ in range(300):
         rows, _ = pairs_of(Batches(numbers), Batches(1.0 * numbers), ("X", "Y"), nan_policy="raise", types={})
-        found = survey([rows], 10, rng, groups=(slice(0, 1), slice(1, 2)), holes=((), ()))
-        x, y = (side.rows.ravel() for side in found.pooled)
+        summary = survey([rows], 10, rng, groups=(slice(0, 1), slice(1, 2)), holes=((), ()))
+        x, y = (side.rows.ravel() for side in summary.pooled)
         together += len(set(x) & set(y))
     assert abs(together / 300 - 2.5) < 4 * (10 * 0.25 * 0.75 * 30 / 39 / 300) ** 0.5  # hypergeometric
 
@@ -98,14 +98,14 @@ def test_level(heavy):
 def test_statistic_and_effect_are_those_in_memory():
     for more in ({}, {"estimator": "skmse"}, {"form": "unbiased"}):
         for far in (0.0, 1e6):
-            found = independence_test(Batches(far + X), Batches(far + Y), **LINEAR, **more)
+            result = independence_test(Batches(far + X), Batches(far + Y), **LINEAR, **more)
             expected = independence_test(far + X[:1600], far + Y[:1600], gram="factor", **LINEAR, **more)
-            assert found.statistic == pytest.approx(expected.statistic, rel=1e-6)
-    found, expected = (found.effect(), expected.effect())
-    assert found.dependence == pytest.approx(expected.dependence, rel=1e-3)
-    for bound, other in zip(found.dependence_interval, expected.dependence_interval, strict=True):
+            assert result.statistic == pytest.approx(expected.statistic, rel=1e-6)
+    effect, expected = result.effect(), expected.effect()
+    assert effect.dependence == pytest.approx(expected.dependence, rel=1e-3)
+    for bound, other in zip(effect.dependence_interval, expected.dependence_interval, strict=True):
         assert bound == pytest.approx(other, abs=0.2 * expected.dependence)
-    assert "jackknife over 100 groups of pairs" in found.notes[0]
+    assert "jackknife over 100 groups of pairs" in effect.notes[0]
     assert "only 12 groups" in independence_test(Batches(X[:100]), Y[:100], **LINEAR).effect().notes[0]
 
 
@@ -124,15 +124,15 @@ def test_files_of_one_source_or_two_give_the_same(tmp_path, monkeypatch):
         (Batches("t.csv", columns=["a", "b"]), Batches("t*.parquet", columns=["c"])),
         (Batches("t*.parquet", columns=["a", "b"]), "y.npy"),
     ):
-        found = independence_test(x, y, scale="sd", workers=1, **RFF)
-        assert close(found, expected)
-        assert same(independence_test(x, y, scale="sd", workers=3, **RFF), found)
+        result = independence_test(x, y, scale="sd", workers=1, **RFF)
+        assert close(result, expected)
+        assert same(independence_test(x, y, scale="sd", workers=3, **RFF), result)
     holes = table.copy()
     holes.loc[[3, 50, 51], ["a", "c", "b"]] = np.nan
     pair = Batches([holes], columns=["a", "b"]), Batches([holes], columns=["c"])
     complete = independence_test(*(Batches(values) for values in (X, Y)), **RFF)
-    found = independence_test(Batches([holes[["a", "b"]]]), Batches([holes[["c"]]]), nan_policy="omit", **RFF)
-    assert found.n_observations == complete.n_observations and any("missing values: 3 of" in n for n in found.notes)
+    result = independence_test(Batches([holes[["a", "b"]]]), Batches([holes[["c"]]]), nan_policy="omit", **RFF)
+    assert result.n_observations == complete.n_observations and any("missing values: 3 of" in n for n in result.notes)
     with pytest.raises(ValueError, match="missing value in row 3, column 'a'"):
         independence_test(*(Batches([side]) for side in (holes[["a", "b"]], holes[["c"]])), **RFF)
     assert pair[0].columns == ["a", "b"]
@@ -140,9 +140,9 @@ def test_files_of_one_source_or_two_give_the_same(tmp_path, monkeypatch):
 
 def test_several_statistics_are_those_alone():
     kernels = ["gaussian", "laplacian", Whitened()]
-    found = independence_test(Batches(X), Y, kernel_x=kernels, estimator=["kme", "skmse"], **NYSTROM)
-    assert len(found.members) == 6
-    for i, member in enumerate(found.members):
+    result = independence_test(Batches(X), Y, kernel_x=kernels, estimator=["kme", "skmse"], **NYSTROM)
+    assert len(result.members) == 6
+    for i, member in enumerate(result.members):
         alone = {"kernel_x": kernels[i // 2], "estimator": member.estimator}
         assert close(member, independence_test(Batches(X), Y, **alone, **NYSTROM))
     auto = [independence_test(x, Y, estimator="auto", **NYSTROM) for x in (Batches(X), cut(X, 77))]
@@ -156,19 +156,19 @@ def test_several_statistics_are_those_alone():
 
 
 def test_members_for_which_there_is_no_memory():
-    found = independence_test(Batches(X), Y, estimator="auto", max_memory=5e6, **NYSTROM)
-    assert 1 < len(found.members) < 12
-    assert any("is left out of the combination: sums of products" in note for note in found.notes)
+    result = independence_test(Batches(X), Y, estimator="auto", max_memory=5e6, **NYSTROM)
+    assert 1 < len(result.members) < 12
+    assert any("is left out of the combination: sums of products" in note for note in result.notes)
     several = Ensemble([Candidate("kme", "gaussian"), Candidate("kme", "laplacian")])
     with pytest.raises(MemoryError, match=r"sums of products take .* give a smaller rank="):
         independence_test(Batches(X), Y, estimator=several, max_memory=4e6, **NYSTROM)
 
 
 def test_result_says_what_was_done():
-    found = independence_test(Batches(X), Y, **RFF)
-    assert found.pvalue == 0.01 and found.n_observations == (1600,) and found.estimates == ()
-    assert found.restriction == "within 8 successive pairs" and found.route == "rff"
-    notes = " ".join(found.notes)
+    result = independence_test(Batches(X), Y, **RFF)
+    assert result.pvalue == 0.01 and result.n_observations == (1600,) and result.estimates == ()
+    assert result.restriction == "within 8 successive pairs" and result.route == "rff"
+    notes = " ".join(result.notes)
     assert "10 random Fourier features" in notes and "200 blocks and 100 groups" in notes
     assert "3 pairs at the end left out" in notes
     x, rare = np.hstack([np.tile(X, (5, 1)), np.full((8015, 1), 3.0)]), np.zeros((8015, 1))

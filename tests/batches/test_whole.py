@@ -1,4 +1,4 @@
-"""Samples in batches that fit in memory, and are tested there: nobody loses anything by how the rows came."""
+"""Samples in batches that fit in memory are tested there, with the same result for all sources."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -36,23 +36,25 @@ def files(folder, name, frame, end):
 
 @pytest.fixture(params=["parquet", "csv", "polars", "frames"])
 def both(request, tmp_path):
-    """The same rows in files, in lazy frames, and in batches of data frames."""
+    """Both samples in files, in lazy frames, and in batches of data frames."""
     if request.param == "frames":
-        return tuple(Batches([one.iloc[:20], one.iloc[20:]]) for one in (X, Y))
+        return tuple(Batches([frame.iloc[:20], frame.iloc[20:]]) for frame in (X, Y))
     if request.param == "polars":
         polars = pytest.importorskip("polars")
-        return tuple(polars.from_pandas(one).lazy() for one in (X, Y))
-    return tuple(files(tmp_path, name, one, request.param) for name, one in (("x", X), ("y", Y)))
+        return tuple(polars.from_pandas(frame).lazy() for frame in (X, Y))
+    return tuple(files(tmp_path, name, frame, request.param) for name, frame in (("x", X), ("y", Y)))
 
 
-def alike(found, expected):
-    assert (found.statistic, found.pvalue, found.notes) == (expected.statistic, expected.pvalue, expected.notes)
-    assert found.columns == expected.columns and np.array_equal(found.null_distribution, expected.null_distribution)
+def alike(result, expected):
+    assert (result.statistic, result.pvalue, result.notes) == (expected.statistic, expected.pvalue, expected.notes)
+    assert result.columns == expected.columns and np.array_equal(result.null_distribution, expected.null_distribution)
 
 
-@pytest.mark.parametrize("told", [{}, {"estimator": "fkmse"}, {"kernel": "whitened"}, {"blocks": np.arange(160) // 40}])
-def test_two_samples_are_as_in_memory(both, told):
-    alike(two_sample_test(*both, **told, **FAST), two_sample_test(X, Y, **told, **FAST))
+@pytest.mark.parametrize(
+    "options", [{}, {"estimator": "fkmse"}, {"kernel": "whitened"}, {"blocks": np.arange(160) // 40}]
+)
+def test_two_samples_are_as_in_memory(both, options):
+    alike(two_sample_test(*both, **options, **FAST), two_sample_test(X, Y, **options, **FAST))
 
 
 def test_other_tests_are_as_in_memory(both):
@@ -62,8 +64,8 @@ def test_other_tests_are_as_in_memory(both):
     alike(k_sample_test(x, y, x, **FAST), k_sample_test(X, Y, X, **FAST))
     named = k_sample_test({"before": x, "after": y}, **FAST)
     alike(named, k_sample_test({"before": X, "after": Y}, **FAST))
-    found, expected = two_sample_test_columns(x, y, **FAST), two_sample_test_columns(X, Y, **FAST)
-    pd.testing.assert_frame_equal(found.table, expected.table)
+    by_column, expected = two_sample_test_columns(x, y, **FAST), two_sample_test_columns(X, Y, **FAST)
+    pd.testing.assert_frame_equal(by_column.table, expected.table)
 
 
 def test_pairs_are_as_in_memory(tmp_path):
@@ -74,8 +76,8 @@ def test_pairs_are_as_in_memory(tmp_path):
 
 @pytest.mark.parametrize("types", [{"city": "drop"}, {"whole": "category", "truth": "drop"}, {"whole": "ordered"}])
 def test_types_are_as_in_memory(both, types):
-    told = {**FAST, "column_types": types}
-    alike(two_sample_test(*both, **told), two_sample_test(X, Y, **told))
+    options = {**FAST, "column_types": types}
+    alike(two_sample_test(*both, **options), two_sample_test(X, Y, **options))
     with pytest.raises(
         ValueError, match=r"a column in column_types must be one of .*; got 'citi'\. Did you mean 'city'"
     ):
@@ -86,12 +88,12 @@ def test_types_are_as_in_memory(both, types):
 
 @pytest.mark.parametrize("end", ["parquet", "csv"])
 def test_columns_that_count_rows_are_as_in_memory(tmp_path, end):
-    tables = [pd.DataFrame({"id": np.arange(80) + 80 * i, "x": one["number"][:70].sum() + np.arange(80) % 7.0})
-              for i, one in enumerate((X, Y))]  # fmt: skip
-    both = [files(tmp_path, f"t{i}", one, end) for i, one in enumerate(tables)]
-    found = two_sample_test(*both, **FAST)
-    alike(found, two_sample_test(*tables, **FAST))
-    assert "Column 'id' is not tested" in " ".join(found.notes)
+    tables = [pd.DataFrame({"id": np.arange(80) + 80 * i, "x": frame["number"][:70].sum() + np.arange(80) % 7.0})
+              for i, frame in enumerate((X, Y))]  # fmt: skip
+    both = [files(tmp_path, f"t{i}", frame, end) for i, frame in enumerate(tables)]
+    result = two_sample_test(*both, **FAST)
+    alike(result, two_sample_test(*tables, **FAST))
+    assert "Column 'id' is not tested" in " ".join(result.notes)
 
 
 def test_arrays_are_as_in_memory(tmp_path):
@@ -114,27 +116,27 @@ def test_missing_values_are_treated_as_in_memory(tmp_path):
 
 
 def test_the_command_line_takes_them(tmp_path, capsys):
-    x, y = (files(tmp_path, name, one, "parquet") for name, one in (("x", X), ("y", Y)))
+    x, y = (files(tmp_path, name, frame, "parquet") for name, frame in (("x", X), ("y", Y)))
     assert main(["two-sample", x, y, "--seed", "0", "--resamples", "99"]) == 0
     assert f"{two_sample_test(X, Y, **FAST).statistic:.6g}" in capsys.readouterr().out
 
 
 def test_other_commands_read_them_whole(tmp_path, capsys):
-    x, y = (files(tmp_path, name, one, "parquet") for name, one in (("x", X), ("y", Y)))
+    x, y = (files(tmp_path, name, frame, "parquet") for name, frame in (("x", X), ("y", Y)))
     assert main(["compare", x, y, "--seed", "0", "--resamples", "19", "--alpha", "0.1", "--json"]) == 0
     assert capsys.readouterr().out.startswith("{")
 
 
 class Endless:
-    """Batches of which nobody sees the end."""
+    """Batches without an end."""
 
     def __iter__(self):
         return (np.zeros((1000, 5)) for _ in iter(int, 1))
 
 
 def test_what_does_not_fit_says_so():
-    said = r"X and Y have \d+000 observations or more, which take more than 1 MB.*; use gram='rff', rank=1000 \(about"
-    with pytest.raises(MemoryError, match=said):
+    text = r"X and Y have \d+000 observations or more, which take more than 1 MB.*; use gram='rff', rank=1000 \(about"
+    with pytest.raises(MemoryError, match=text):
         two_sample_test(Batches(Endless()), Batches(Endless()), max_memory=16e6)
     with pytest.raises(MemoryError, match="X and Y have 50000 observations or more"):
         independence_test(Batches(np.zeros((25_000, 5))), np.zeros((25_000, 5)), max_memory=16e6)
@@ -143,14 +145,16 @@ def test_what_does_not_fit_says_so():
         two_sample_test(Batches(x), y, estimator="fkmse", max_memory=16e6)
 
 
-@pytest.mark.parametrize("told", [{"bins": 40}, {"store": "sums.npz"}, {"workers": True}, {"rank": 5}])
-def test_batches_are_read_as_such_where_they_are_asked_for(told, tmp_path):
-    """And then there must be features."""
-    x = Batches([X], bins=told.pop("bins", 2000))
-    if "store" in told:
-        told["store"] = tmp_path / told["store"]
+@pytest.mark.parametrize("options", [{"bins": 40}, {"store": "sums.npz"}, {"workers": True}, {"rank": 5}])
+def test_batches_are_read_as_such_where_they_are_asked_for(options, tmp_path):
+    """Rows on disk need features."""
+    x = Batches([X], bins=options.pop("bins", 2000))
+    if "store" in options:
+        options["store"] = tmp_path / options["store"]
     with ThreadPoolExecutor(1) as pool, pytest.raises(ValueError, match="give gram='rff'"):
-        two_sample_test(x, Batches([Y], bins=x.bins), **({"workers": pool} if "workers" in told else told), **FAST)
+        two_sample_test(
+            x, Batches([Y], bins=x.bins), **({"workers": pool} if "workers" in options else options), **FAST
+        )
 
 
 def test_kernels_of_few_features_need_no_whole():

@@ -1,4 +1,4 @@
-"""Files as people have them: one run lists all problems with the options to add, and the next one answers."""
+"""Faulty files: one run lists all problems with the options to add, and the next run answers."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_missing_values_are_told_with_the_other_problems(run, tmp_path):
 
 @pytest.fixture
 def bad(tmp_path):
-    """Files that cannot be used, beside good.csv and good.parquet."""
+    """Unusable files, and good.csv and good.parquet."""
     table = pd.DataFrame({"u": np.arange(20.0) % 7, "v": np.arange(20.0) % 3})
     table.to_csv(tmp_path / "good.csv", index=False)
     table.to_parquet(tmp_path / "good.parquet")

@@ -115,17 +115,17 @@ LINES = [
 def numbers(value):
     """Statistics and p-values in a result printed as JSON, wherever they are."""
     if isinstance(value, dict):
-        own = [(name, one) for name, one in value.items() if name in ("pvalue", "statistic", "pvalues", "statistics")]
-        return own + [pair for one in value.values() for pair in numbers(one)]
-    return [pair for one in value for pair in numbers(one)] if isinstance(value, list) else []
+        own = [(name, item) for name, item in value.items() if name in ("pvalue", "statistic", "pvalues", "statistics")]
+        return own + [pair for item in value.values() for pair in numbers(item)]
+    return [pair for item in value for pair in numbers(item)] if isinstance(value, list) else []
 
 
 @pytest.mark.parametrize("line", LINES)
 def test_a_command_is_the_library(run, folder, line):
     code, out, err = run(line, *WORDS, "--json")
     assert (code, err) == (0, "")
-    found = numbers(json.loads(out))
-    assert found and found == numbers(json.loads(expected(line, folder).to_json()))
+    printed = numbers(json.loads(out))
+    assert printed and printed == numbers(json.loads(expected(line, folder).to_json()))
 
 
 def test_commands_without_permutations_are_the_library(run, folder):
@@ -143,29 +143,29 @@ def test_commands_without_permutations_are_the_library(run, folder):
 
 @pytest.mark.parametrize("ending", ["parquet", "npy"])
 def test_all_commands_read_parquet_and_npy(run, ending):
-    one, two = f"a.{ending}", f"a.{ending} b.{ending}"
+    single, both = f"a.{ending}", f"a.{ending} b.{ending}"
     sides = "--x 0 --y 1" if ending == "npy" else "--x u --y v"
     for line in (
-        f"compare {two} --estimator kme",
-        f"two-sample {two}",
-        f"k-sample {two}",
-        f"columns {two}",
-        f"independence {one} {sides}",
-        f"matrix {one}",
-        f"joint {one}",
-        f"symmetry {one}",
-        f"change {one}",
-        f"calibrate {two} --trials 3",
+        f"compare {both} --estimator kme",
+        f"two-sample {both}",
+        f"k-sample {both}",
+        f"columns {both}",
+        f"independence {single} {sides}",
+        f"matrix {single}",
+        f"joint {single}",
+        f"symmetry {single}",
+        f"change {single}",
+        f"calibrate {both} --trials 3",
     ):
         assert run(line, *WORDS, "--json")[::2] == (0, ""), line
-    assert run(f"equivalence {two} --margin 0.3 --measure distance")[0] == 0
-    assert run(f"closer {two} c.{ending}")[0] == 0
+    assert run(f"equivalence {both} --margin 0.3 --measure distance")[0] == 0
+    assert run(f"closer {both} c.{ending}")[0] == 0
 
 
 def test_files_in_batches_are_the_library(run, folder):
     _, out, _ = run("two-sample [ac].parquet b.parquet --gram rff --rank 20 --json", *WORDS)
-    found = st.two_sample_test(str(folder / "[ac].parquet"), str(folder / "b.parquet"), gram="rff", rank=20, **FAST)
-    assert json.loads(out)["pvalue"] == found.pvalue
+    result = st.two_sample_test(str(folder / "[ac].parquet"), str(folder / "b.parquet"), gram="rff", rank=20, **FAST)
+    assert json.loads(out)["pvalue"] == result.pvalue
     assert (
         run("two-sample a.parquet b.parquet --columns u --bins 20 --gram rff --rank 9 --store sums.npz", *WORDS)[0] == 0
     )
@@ -229,8 +229,8 @@ def test_outputs(run, folder):
     ],
 )
 def test_exit_codes(run, line, code):
-    found, _, err = run(line, *(WORDS if line.split()[0] not in ("equivalence", "closer") else ()))
-    assert found == code
+    status, _, err = run(line, *(WORDS if line.split()[0] not in ("equivalence", "closer") else ()))
+    assert status == code
     assert err == "" if code < 2 else (err.startswith("shrinktest: error: ") and err.count("\n") == 1)
 
 

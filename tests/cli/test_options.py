@@ -20,7 +20,7 @@ PYTHON = {"names", "permutations", "propensity", "transform", "regressor", "x_gi
 
 def subparsers():
     (commands,) = [action for action in parser()._actions if action.dest == "command"]
-    return {name: one for name, one in commands.choices.items() if name in COMMANDS}
+    return {name: subparser for name, subparser in commands.choices.items() if name in COMMANDS}
 
 
 @pytest.mark.parametrize("name", [name for name, command in COMMANDS.items() if command.verbs])

@@ -28,8 +28,8 @@ def table(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
 def test_delimiters(table, mark):
-    found = table(mark.join("ab") + "\n" + mark.join("12") + "\n\n" + mark.join("34") + "\n")
-    assert found.to_dict("list") == {"a": [1, 3], "b": [2, 4]}
+    frame = table(mark.join("ab") + "\n" + mark.join("12") + "\n\n" + mark.join("34") + "\n")
+    assert frame.to_dict("list") == {"a": [1, 3], "b": [2, 4]}
 
 
 def test_how_a_file_is_read(table):
@@ -90,16 +90,16 @@ def test_blank_lines_and_quoted_comments(table):
 
 @pytest.mark.parametrize("word", ["-999", "-999.0", "-9.99e2"])
 def test_numbers_that_stand_for_missing_cells(table, word):
-    found = table("a,zip\n-999.0,007\n-999,-999\n1.5,\n-999.00,7\n", na=[word])
-    assert found["a"].isna().tolist() == [True, True, False, True]
-    assert found["zip"].isna().tolist() == [False, True, True, False]
+    frame = table("a,zip\n-999.0,007\n-999,-999\n1.5,\n-999.00,7\n", na=[word])
+    assert frame["a"].isna().tolist() == [True, True, False, True]
+    assert frame["zip"].isna().tolist() == [False, True, True, False]
     assert table("a;b\n-999,0;1\n2,5;-999\n", decimal=",", na=[word]).isna().to_numpy().tolist() == [
         [True, False], [False, True]]  # fmt: skip
 
 
 def test_words_that_stand_for_missing_cells_are_no_names(table):
-    found = table("id,NULL\n1,2\nNULL,3\n", na=["NULL"])
-    assert list(found) == ["id", "NULL"] and found["id"].isna().tolist() == [False, True]
+    frame = table("id,NULL\n1,2\nNULL,3\n", na=["NULL"])
+    assert list(frame) == ["id", "NULL"] and frame["id"].isna().tolist() == [False, True]
 
 
 def test_columns_by_name_and_by_position(tmp_path):
@@ -128,24 +128,24 @@ def test_numbers_and_dates_are_those_of_pandas(table):
 
 
 def test_types_of_cells(table):
-    found = table(
+    frame = table(
         "zip,n,x,flag,day,at,level,gap\n"
         "02134,1,1.5,true,2024-03-31,9:30,1.0,1\n10001,2,NA,FALSE,2024-04-01,14:45,b,\n94110,3,-1e3,True,,23:59,b,3\n"
     )
-    assert found["zip"].tolist() == ["02134", "10001", "94110"]
-    assert found["n"].dtype == np.int64 and found["x"].dtype == np.float64 and found["flag"].dtype == bool
-    assert found["day"].tolist() == [pd.Timestamp("2024-03-31"), pd.Timestamp("2024-04-01"), pd.NaT]
-    assert found["at"].tolist()[0] == datetime.time(9, 30)
-    assert found["level"].tolist() == ["1", "b", "b"] and found["gap"].isna().tolist() == [False, True, False]
+    assert frame["zip"].tolist() == ["02134", "10001", "94110"]
+    assert frame["n"].dtype == np.int64 and frame["x"].dtype == np.float64 and frame["flag"].dtype == bool
+    assert frame["day"].tolist() == [pd.Timestamp("2024-03-31"), pd.Timestamp("2024-04-01"), pd.NaT]
+    assert frame["at"].tolist()[0] == datetime.time(9, 30)
+    assert frame["level"].tolist() == ["1", "b", "b"] and frame["gap"].isna().tolist() == [False, True, False]
 
 
 def test_types_on_request(table):
     types = {"amount": "number", "share": "number", "zip": "category"}
-    found = table('amount,share,zip\n"$1,234.50",12%,2134\n($5),5 %,2135\n', types=types)
-    assert found.to_dict("list") == {"amount": [1234.5, -5.0], "share": [12, 5], "zip": ["2134", "2135"]}
+    frame = table('amount,share,zip\n"$1,234.50",12%,2134\n($5),5 %,2135\n', types=types)
+    assert frame.to_dict("list") == {"amount": [1234.5, -5.0], "share": [12, 5], "zip": ["2134", "2135"]}
     assert table("n\n1.078.866\n921\n", thousands=".", decimal=",")["n"].tolist() == [1078866, 921]
-    found = table("d\n03/04/2024\n25/12/2024\n", date_format="%d/%m/%Y")
-    assert found["d"].tolist() == [pd.Timestamp("2024-04-03"), pd.Timestamp("2024-12-25")]
+    frame = table("d\n03/04/2024\n25/12/2024\n", date_format="%d/%m/%Y")
+    assert frame["d"].tolist() == [pd.Timestamp("2024-04-03"), pd.Timestamp("2024-12-25")]
     assert table("d\n20240331\n", types={"d": "date"})["d"].tolist() == [pd.Timestamp("2024-03-31")]
 
 

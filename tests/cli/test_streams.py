@@ -37,9 +37,9 @@ def shell(folder):
 
     def run(line):
         command = f"{shlex.quote(sys.executable)} -m shrinktest {line}"
-        kept = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
         done = subprocess.run(
-            ["bash", "-c", command], env=kept, capture_output=True, text=True, timeout=120, check=False
+            ["bash", "-c", command], env=environment, capture_output=True, text=True, timeout=120, check=False
         )
         return done.returncode, done.stdout, done.stderr
 
@@ -82,7 +82,7 @@ def test_without_standard_output(folder, monkeypatch, capsys):
 
 
 def test_without_standard_error(folder, monkeypatch, capsys):
-    """What is said there does not go to standard output instead."""
+    """Messages do not go to standard output instead."""
     monkeypatch.setattr(sys, "stderr", None)
     assert main(["two-sample", "a.csv", "d.csv", "--resamples", "9", "--seed", "0", "--form", "biased", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["n_resamples"] == 9
@@ -126,15 +126,15 @@ def test_an_error_of_the_package_is_no_rejection(folder, monkeypatch, capsys):
     )
 
 
-@pytest.mark.parametrize(("error", "said"), [(MemoryError, "not enough memory"), (ValueError, "ValueError")])
-def test_an_error_without_a_text_has_one(folder, monkeypatch, capsys, error, said):
+@pytest.mark.parametrize(("error", "message"), [(MemoryError, "not enough memory"), (ValueError, "ValueError")])
+def test_an_error_without_a_text_has_one(folder, monkeypatch, capsys, error, message):
     @wraps(shrinktest.two_sample_test)
     def broken(*args, **options):
         raise error
 
     monkeypatch.setattr(shrinktest, "two_sample_test", broken)
     assert main(["two-sample", "a.csv", "b.csv", *FEW]) == 2
-    assert capsys.readouterr().err == f"shrinktest: error: {said}\n"
+    assert capsys.readouterr().err == f"shrinktest: error: {message}\n"
 
 
 def test_a_stream_of_ones_own_needs_only_to_be_written_to(folder, monkeypatch):
@@ -152,8 +152,8 @@ def test_a_stream_of_ones_own_needs_only_to_be_written_to(folder, monkeypatch):
     monkeypatch.setattr(sys, "stdout", own)
     monkeypatch.setattr(sys, "stderr", own)
     assert main(["two-sample", "a.csv", "d.csv", "--resamples", "9", "--seed", "0", "--workers", "1"]) == 0
-    said = "".join(own.texts)
-    assert said.startswith("shrinktest: warning: ") and "Kernel two-sample test" in said
+    printed = "".join(own.texts)
+    assert printed.startswith("shrinktest: warning: ") and "Kernel two-sample test" in printed
     assert main(["power", "mean-shift", "--n", "8", "--trials", "3", "--resamples", "19", "--workers", "1"]) == 0
 
 

@@ -37,7 +37,7 @@ def test_list_of_tests(run):
     code, out, _ = run("power", "--tests")
     assert code == 0
     rows = [line.split(maxsplit=2) for line in out.splitlines()]
-    assert [(name, kind) for name, kind, _ in rows] == [(name, one.test) for name, one in KNOWN_TESTS.items()]
+    assert [(name, kind) for name, kind, _ in rows] == [(name, known.test) for name, known in KNOWN_TESTS.items()]
     assert all(summary for *_, summary in rows)
 
 
@@ -124,16 +124,16 @@ def test_sample_size_calls_an_estimator_as_it_was_typed(run):
 
 
 def test_sample_size_with_all_permutations(run, monkeypatch):
-    asked = {}
+    arguments = {}
 
     @wraps(solve_sample_size)
     def solve(**given):
-        asked.update(given)
-        raise ValueError("asked")
+        arguments.update(given)
+        raise ValueError("stop")
 
     monkeypatch.setattr("shrinktest.cli.studies.solve_sample_size", solve)
-    assert run("sample-size", "mean-shift", "--resamples", "inf")[2] == "shrinktest: error: asked\n"
-    assert asked["n_resamples"] == math.inf
+    assert run("sample-size", "mean-shift", "--resamples", "inf")[2] == "shrinktest: error: stop\n"
+    assert arguments["n_resamples"] == math.inf
     assert "must be a whole number or inf" in run("sample-size", "mean-shift", "--resamples", "all")[2]
 
 
@@ -171,7 +171,7 @@ def test_kernels_and_bandwidths_reach_the_tests(run, tmp_path, design, typed, ke
 
 
 @pytest.mark.parametrize(
-    ("command", "said"),
+    ("command", "message"),
     [
         ("power", "name a design"),
         ("power mean-shiftt", "Did you mean 'mean-shift'?"),
@@ -200,10 +200,10 @@ def test_kernels_and_bandwidths_reach_the_tests(run, tmp_path, design, typed, ke
         ("power mean-shift --estimators auto --bandwidth 2", "test_options has 'bandwidth'"),
     ],
 )
-def test_mistakes_are_one_line(run, command, said):
+def test_mistakes_are_one_line(run, command, message):
     code, out, err = run(*command.split(), *([] if command == "power" else ["--quiet", "--workers", "1"]))
     assert (code, out) == (2, "")
-    assert err.splitlines()[-1].startswith("shrinktest: error: ") and said in err
+    assert err.splitlines()[-1].startswith("shrinktest: error: ") and message in err
 
 
 def test_bars_are_for_terminals(monkeypatch, capsys):

@@ -26,36 +26,36 @@ def test_what_covariates_explain_is_no_difference():
     assert two_sample_test(X, Y, rng=0).pvalue < 0.01
     methods = {"residuals": "signs of residual products", "propensity": "labels drawn by propensity"}
     for name, method in methods.items():
-        told = {"covariates": PAIR, "propensity": KNOWN if name == "propensity" else None, "rng": 0}
-        found = two_sample_test(X, Y, **told)
-        assert found.pvalue > 0.05 and found.method == method
-        assert two_sample_test(X, Y + 1.0, covariate_method=name, **told).pvalue < 0.01
+        options = {"covariates": PAIR, "propensity": KNOWN if name == "propensity" else None, "rng": 0}
+        result = two_sample_test(X, Y, **options)
+        assert result.pvalue > 0.05 and result.method == method
+        assert two_sample_test(X, Y + 1.0, covariate_method=name, **options).pvalue < 0.01
 
 
 @pytest.mark.parametrize("kernel", [None, "laplacian"])
 def test_numbers_are_given_to_the_label(kernel):
-    """The samples put one after the other, the label as the other variable."""
-    told = {} if kernel is None else {"kernel_x": kernel, "kernel_y": "linear"}
+    """The pooled sample and the label are the two variables."""
+    options = {} if kernel is None else {"kernel_x": kernel, "kernel_y": "linear"}
     label = np.repeat([0.0, 1.0], [len(X), len(Y)])
-    expected = independence_test(np.append(X, Y), label, given=np.concatenate(PAIR), **told, **FEW)
-    found = two_sample_test(X, Y, covariates=PAIR, **({} if kernel is None else {"kernel": kernel}), **FEW)
-    assert found.test == "conditional-independence" and found.n_observations == (len(X), len(Y))
-    np.testing.assert_array_equal(found.null_distribution, expected.null_distribution)
+    expected = independence_test(np.append(X, Y), label, given=np.concatenate(PAIR), **options, **FEW)
+    result = two_sample_test(X, Y, covariates=PAIR, **({} if kernel is None else {"kernel": kernel}), **FEW)
+    assert result.test == "conditional-independence" and result.n_observations == (len(X), len(Y))
+    np.testing.assert_array_equal(result.null_distribution, expected.null_distribution)
 
 
 def test_labels_are_strata():
     x, y = X[:6], Y[:6]
-    found = two_sample_test(x, y, covariates=SITES, rng=0)
-    assert found.method == "permutations within strata" and "exact" in found.assumption
+    result = two_sample_test(x, y, covariates=SITES, rng=0)
+    assert result.method == "permutations within strata" and "exact" in result.assumption
     left = np.split(naive_given.centred(np.concatenate([x, y]), np.concatenate(SITES)), [6])
-    assert found.pvalue == two_sample_test(*left, blocks=SITES, rng=0).pvalue
+    assert result.pvalue == two_sample_test(*left, blocks=SITES, rng=0).pvalue
     codes = tuple(np.unique(site, return_inverse=True)[1] for site in SITES)
-    for told in (
+    for options in (
         {"covariates": tuple(pd.DataFrame({"site": site}) for site in SITES)},
         {"covariates": codes, "covariate_method": "strata"},
         {"covariates": tuple(pd.DataFrame({"s": code}) for code in codes), "column_types": {"s": "category"}},
     ):
-        assert two_sample_test(x, y, **told, rng=0).pvalue == found.pvalue
+        assert two_sample_test(x, y, **options, rng=0).pvalue == result.pvalue
 
 
 def test_a_difference_within_strata_is_found_also_where_samples_are_of_other_strata():
@@ -69,55 +69,55 @@ def test_a_difference_within_strata_is_found_also_where_samples_are_of_other_str
 
 
 def test_strata_of_one_sample_are_left_out():
-    sites = tuple(np.append(site, one) for site, one in zip(SITES, ("only here", "only there"), strict=True))
-    found = two_sample_test(X[:7], Y[:7], covariates=sites, rng=0)
-    assert found.n_observations == (6, 6)
-    assert found.pvalue == two_sample_test(X[:6], Y[:6], covariates=SITES, rng=0).pvalue
-    assert any("2 of 14 rows left out" in note for note in found.notes)
+    sites = tuple(np.append(site, label) for site, label in zip(SITES, ("only here", "only there"), strict=True))
+    result = two_sample_test(X[:7], Y[:7], covariates=sites, rng=0)
+    assert result.n_observations == (6, 6)
+    assert result.pvalue == two_sample_test(X[:6], Y[:6], covariates=SITES, rng=0).pvalue
+    assert any("2 of 14 rows left out" in note for note in result.notes)
 
 
 def test_effects_exist_within_strata_only():
     signs = tuple((part > 0).tolist() for part in PAIR)
     assert 0.0 < two_sample_test(X, Y, covariates=signs, rng=0).effect().auc < 1.0
-    for told in ({}, {"propensity": KNOWN}):
+    for options in ({}, {"propensity": KNOWN}):
         with pytest.raises(ValueError, match=r"no effect that is adjusted|no scale"):
-            two_sample_test(X, Y, covariates=PAIR, **told, **FEW).effect()
+            two_sample_test(X, Y, covariates=PAIR, **options, **FEW).effect()
 
 
 def test_known_chances_are_drawn_exactly():
-    """The p-value is near that of all labellings, weighted by their chances, as a twin finds it."""
+    """The p-value is near that of all labellings, weighted by their probabilities in a naive twin."""
     chance = np.array([0.2, 0.4, 0.5, 0.6, 0.7, 0.8])
     x, y, z = np.array([0.0, 1.0, 4.0]), np.array([2.0, 3.0, 5.0]), np.zeros(6)  # nothing to take off
-    told = {"covariates": (z[:3], z[3:]), "propensity": chance, "kernel": "linear", "alpha": 0.5}
-    found = two_sample_test(x, y, **told, n_resamples=9999, rng=0)
+    options = {"covariates": (z[:3], z[3:]), "propensity": chance, "kernel": "linear", "alpha": 0.5}
+    result = two_sample_test(x, y, **options, n_resamples=9999, rng=0)
     pooled, observed = np.concatenate([x, y]), (x.mean() - y.mean()) ** 2
     exact = sum(
         p
         for labels, p in naive_given.chances_of_labels(chance / (1.0 - chance), 3).items()
         if (pooled[np.array(labels) == 0].mean() - pooled[np.array(labels) == 1].mean()) ** 2 >= observed - 1e-9
     )
-    assert found.pvalue == pytest.approx(exact, abs=0.02)
-    assert "exact" in found.assumption and not found.exact
+    assert result.pvalue == pytest.approx(exact, abs=0.02)
+    assert "exact" in result.assumption and not result.exact
 
 
-@pytest.mark.parametrize("told", [{}, {"covariate_method": "strata"}, {"propensity": KNOWN}], ids=str)
-def test_missing_values(told):
-    first, second = ((one > 0.0).astype(float) if "covariate_method" in told else one.copy() for one in PAIR)
+@pytest.mark.parametrize("options", [{}, {"covariate_method": "strata"}, {"propensity": KNOWN}], ids=str)
+def test_missing_values(options):
+    first, second = ((part > 0.0).astype(float) if "covariate_method" in options else part.copy() for part in PAIR)
     x = X.copy()
     x[2] = first[5] = np.nan
     complete = np.isfinite(x) & np.isfinite(first)
-    found = two_sample_test(x, Y, covariates=(first, second), nan_policy="omit", **told, **FEW)
-    known = {"propensity": (KNOWN[0][complete], KNOWN[1])} if "propensity" in told else told
+    result = two_sample_test(x, Y, covariates=(first, second), nan_policy="omit", **options, **FEW)
+    known = {"propensity": (KNOWN[0][complete], KNOWN[1])} if "propensity" in options else options
     without = two_sample_test(x[complete], Y, covariates=(first[complete], second), **known, **FEW)
-    assert (found.pvalue, found.statistic) == (without.pvalue, without.statistic)
-    assert any("1 of" in note and "rows of covariates of X" in note for note in found.notes)
-    assert np.isnan(two_sample_test(X, Y, covariates=(first, second), nan_policy="propagate", **told, **FEW).pvalue)
-    if "propensity" in told:  # the chances are known, also those of rows that miss covariates
-        assert two_sample_test(X, Y, covariates=(first, second), nan_policy="indicator", **told, **FEW).pvalue > 0.0
+    assert (result.pvalue, result.statistic) == (without.pvalue, without.statistic)
+    assert any("1 of" in note and "rows of covariates of X" in note for note in result.notes)
+    assert np.isnan(two_sample_test(X, Y, covariates=(first, second), nan_policy="propagate", **options, **FEW).pvalue)
+    if "propensity" in options:  # the chances are known, also those of rows that miss covariates
+        assert two_sample_test(X, Y, covariates=(first, second), nan_policy="indicator", **options, **FEW).pvalue > 0.0
 
 
 @pytest.mark.parametrize(
-    ("told", "message"),
+    ("options", "message"),
     [
         ({"covariates": PAIR[0]}, "covariates must be a pair"),
         ({"covariates": PAIR[::-1]}, "give them for the same rows"),
@@ -142,9 +142,9 @@ def test_missing_values(told):
         ),
     ],
 )
-def test_what_cannot_be_tested(told, message):
+def test_what_cannot_be_tested(options, message):
     with pytest.raises((ValueError, TypeError), match=message):
-        two_sample_test(X, Y, **told)
+        two_sample_test(X, Y, **options)
 
 
 @pytest.mark.slow
@@ -156,6 +156,6 @@ def test_levels_given_numbers():
         z = rng.normal(size=100)
         second = rng.uniform(size=100) < 1.0 / (1.0 + np.exp(-z))
         outcome = np.sin(2 * z) + z + 0.5 * rng.normal(size=100)
-        told = {"covariates": (z[~second], z[second]), "rng": rng, "n_resamples": 199}
-        rejected += two_sample_test(outcome[~second], outcome[second], **told).pvalue <= 0.05
+        options = {"covariates": (z[~second], z[second]), "rng": rng, "n_resamples": 199}
+        rejected += two_sample_test(outcome[~second], outcome[second], **options).pvalue <= 0.05
     assert rejected <= 36

@@ -31,21 +31,21 @@ FEW = {"n_resamples": 99, "rng": 0}
 def test_strata_are_every_permutation_within_them():
     rng = np.random.default_rng(0)
     x, y, site = rng.normal(size=(7, 1)), rng.normal(size=(7, 1)), list("aabbbcc")
-    found = independence_test(x, y, given=site, bandwidth_x=1.0, bandwidth_y=1.0, alpha=0.5)
-    K, L = (naive_given.gaussian(naive_given.centred(one, site), 1.0) for one in (x, y))
+    result = independence_test(x, y, given=site, bandwidth_x=1.0, bandwidth_y=1.0, alpha=0.5)
+    K, L = (naive_given.gaussian(naive_given.centred(sample, site), 1.0) for sample in (x, y))
     values = [naive_given.hsic(K, L[np.ix_(pi, pi)]) for pi in naive_given.within(site)]
-    assert found.exact and found.n_resamples == len(values) == 24
-    assert found.pvalue == np.mean([value >= values[0] - 1e-12 for value in values])
-    np.testing.assert_allclose(np.sort(found.null_distribution), np.sort(values), atol=1e-12)
+    assert result.exact and result.n_resamples == len(values) == 24
+    assert result.pvalue == np.mean([value >= values[0] - 1e-12 for value in values])
+    np.testing.assert_allclose(np.sort(result.null_distribution), np.sort(values), atol=1e-12)
 
 
 def test_labels_are_strata_by_themselves_and_numbers_where_asked_for():
-    left = [naive_given.centred(one[:10], SITE) for one in (X, Y)]
+    left = [naive_given.centred(sample[:10], SITE) for sample in (X, Y)]
     expected = independence_test(*left, blocks=SITE, rng=1).pvalue
     for given in (SITE, SITE.tolist(), pd.Series(SITE), pd.Series(SITE, dtype="category")):
-        found = independence_test(X[:10], Y[:10], given=given, rng=1)
-        assert found.method == "permutations within strata" and "exact" in found.assumption
-        assert found.test == "conditional-independence" and found.pvalue == expected
+        result = independence_test(X[:10], Y[:10], given=given, rng=1)
+        assert result.method == "permutations within strata" and "exact" in result.assumption
+        assert result.test == "conditional-independence" and result.pvalue == expected
     codes = np.unique(SITE, return_inverse=True)[1]
     assert independence_test(X[:10], Y[:10], given=codes, given_method="strata", rng=1).pvalue == expected
 
@@ -58,16 +58,16 @@ def test_dependence_within_strata_is_found_also_where_that_between_them_runs_aga
     x = rng.normal(size=120)
     y = 3.0 * site - 0.6 * x + rng.normal(size=120)
     x = x + 3.0 * site
-    told = {"given": site.astype(str), "estimator": estimator, "n_resamples": 199, "rng": 0}
-    assert independence_test(x, y, **told).pvalue < 0.02
-    assert independence_test(x, 3.0 * site + rng.normal(size=120), **told).pvalue > 0.05
+    options = {"given": site.astype(str), "estimator": estimator, "n_resamples": 199, "rng": 0}
+    assert independence_test(x, y, **options).pvalue < 0.02
+    assert independence_test(x, 3.0 * site + rng.normal(size=120), **options).pvalue > 0.05
 
 
 def test_rows_alone_in_their_stratum_are_left_out_and_counted():
-    found = independence_test(X[:12], Y[:12], given=np.append(SITE, ["x", "y"]), rng=1)
-    assert found.n_observations == (10,)
-    assert found.pvalue == independence_test(X[:10], Y[:10], given=SITE, rng=1).pvalue
-    assert any("2 of 12 rows left out" in note for note in found.notes)
+    result = independence_test(X[:12], Y[:12], given=np.append(SITE, ["x", "y"]), rng=1)
+    assert result.n_observations == (10,)
+    assert result.pvalue == independence_test(X[:10], Y[:10], given=SITE, rng=1).pvalue
+    assert any("2 of 12 rows left out" in note for note in result.notes)
 
 
 def predicted_and_noise(z, rng):
@@ -75,29 +75,31 @@ def predicted_and_noise(z, rng):
 
 
 def test_copies_are_compared_with_the_data():
-    """The p-value counts copies whose HSIC with what is left of y reaches that of the data, as a twin finds it."""
+    """The p-value counts copies whose HSIC with the residuals of y reaches that of the data."""
     drawn = []
 
     def draw(z, rng):
         drawn.append(z.sum(axis=1, keepdims=True) + rng.normal(size=(N, 1)))
         return drawn[-1]
 
-    found = independence_test(X, TIED, given=Z, x_given_z=draw, bandwidth_x=1.0, bandwidth_y=1.0, n_resamples=39, rng=0)
+    result = independence_test(
+        X, TIED, given=Z, x_given_z=draw, bandwidth_x=1.0, bandwidth_y=1.0, n_resamples=39, rng=0
+    )
     middle = np.mean(drawn[:50], axis=0)
     left = tuned_smoother(candidate_bases(Z), TIED / TIED.std(axis=0)).residuals(TIED)
     L = naive_given.gaussian(left, 1.0)
     copies = [copy - middle for copy in (X, *drawn[51:])]
     values = [naive_given.hsic(naive_given.gaussian(x, 1.0), L) for x in copies]
-    np.testing.assert_allclose([found.statistic, *found.null_distribution], values, atol=1e-12)
-    assert found.pvalue == np.mean(np.array(values) >= values[0])
-    assert found.method == "conditional randomisation test"
+    np.testing.assert_allclose([result.statistic, *result.null_distribution], values, atol=1e-12)
+    assert result.pvalue == np.mean(np.array(values) >= values[0])
+    assert result.method == "conditional randomisation test"
 
 
 def test_a_model_finds_what_is_there_and_results_keep_it():
-    told = {"given": Z, "x_given_z": predicted_and_noise, "n_resamples": 199, "rng": 1}
-    assert independence_test(X, Y, **told).pvalue > 0.05
-    found = independence_test(X, TIED, **told).with_data()
-    assert found.pvalue < 0.05 and pickle.loads(pickle.dumps(found)) == found == copy.deepcopy(found)
+    options = {"given": Z, "x_given_z": predicted_and_noise, "n_resamples": 199, "rng": 1}
+    assert independence_test(X, Y, **options).pvalue > 0.05
+    result = independence_test(X, TIED, **options).with_data()
+    assert result.pvalue < 0.05 and pickle.loads(pickle.dumps(result)) == result == copy.deepcopy(result)
 
 
 def test_a_model_gets_rows_as_they_were_given():
@@ -116,66 +118,68 @@ def test_a_model_gets_rows_as_they_were_given():
         z += rng.normal(size=z.shape)
         return z
 
-    told = {"given": given, "nan_policy": "omit", **FEW}
-    found = independence_test(some, other, x_given_z=in_place, **told)
-    assert found.n_observations == (N - 3,)
+    options = {"given": given, "nan_policy": "omit", **FEW}
+    result = independence_test(some, other, x_given_z=in_place, **options)
+    assert result.n_observations == (N - 3,)
     for table in (pd.Series(some), pd.DataFrame({"x": some})):
-        plain = independence_test(table, other, x_given_z=lambda z, rng: z + rng.normal(size=z.shape), **told)
-        assert plain.pvalue == found.pvalue
+        plain = independence_test(table, other, x_given_z=lambda z, rng: z + rng.normal(size=z.shape), **options)
+        assert plain.pvalue == result.pvalue
 
 
 def test_results_keep_the_method():
-    found = independence_test(X, Y, given=Z, rng=0)
-    assert found.method in str(found.summary()) and any(found.assumption in note for note in found.notes)
+    result = independence_test(X, Y, given=Z, rng=0)
+    assert result.method in str(result.summary()) and any(result.assumption in note for note in result.notes)
     with pytest.raises(ValueError, match="no scale for the dependence of two variables given others"):
-        found.effect()
+        result.effect()
 
 
 def test_matrix_given_others_is_every_test():
     rng = np.random.default_rng(0)
     chain = np.cumsum(rng.normal(size=(90, 4)) * [1.0, 0.6, 0.6, 0.6], axis=1)
-    found = independence_matrix(chain, given="others", rng=1, n_resamples=199)
-    for (i, j), pvalue in zip(itertools.combinations(range(4), 2), found.pvalues, strict=True):
+    result = independence_matrix(chain, given="others", rng=1, n_resamples=199)
+    for (i, j), pvalue in zip(itertools.combinations(range(4), 2), result.pvalues, strict=True):
         rest = np.delete(chain, [i, j], axis=1)
         assert pvalue == independence_test(chain[:, i], chain[:, j], given=rest, rng=1, n_resamples=199).pvalue
-    rejected = [label for label, one in zip(found.labels, found.reject(), strict=True) if one]
+    rejected = [label for label, rejects in zip(result.labels, result.reject(), strict=True) if rejects]
     assert rejected == [("x0", "x1"), ("x1", "x2"), ("x2", "x3")]
-    assert any("approximately valid" in note for note in found.notes)
-    assert not any("stands out most" in note for note in found.notes)
+    assert any("approximately valid" in note for note in result.notes)
+    assert not any("stands out most" in note for note in result.notes)
 
 
 @pytest.mark.parametrize("scale", [None, "sd", "rank"])
-@pytest.mark.parametrize("told", [{"given": Z}, {"given": Z, "given_method": "local"}, {"given": Z[:, 0] > 0}], ids=str)
-def test_matrices_and_tables_in_any_units_are_the_single_tests(told, scale):
-    """Whatever is computed before kernels compare numbers is computed in the units that were asked for."""
+@pytest.mark.parametrize(
+    "options", [{"given": Z}, {"given": Z, "given_method": "local"}, {"given": Z[:, 0] > 0}], ids=str
+)
+def test_matrices_and_tables_in_any_units_are_the_single_tests(options, scale):
+    """All computations before the kernels use the requested units."""
     a, b = np.hstack([X, np.exp(TIED)]), np.hstack([Y, TIED])
     for table in (np.asarray, pd.DataFrame):
-        found = independence_matrix(table(a), table(b), scale=scale, kernel_x="laplacian", **told, **FEW)
+        matrix = independence_matrix(table(a), table(b), scale=scale, kernel_x="laplacian", **options, **FEW)
         for k, (i, j) in enumerate(itertools.product(range(2), repeat=2)):
             kernels = {"kernel_x": "laplacian", "kernel_y": "laplacian"}
-            one = independence_test(a[:, i], b[:, j], scale=scale, **kernels, **told, **FEW)
-            assert found.statistics[k] == pytest.approx(one.statistic, rel=1e-9) and found.pvalues[k] == one.pvalue
+            pair = independence_test(a[:, i], b[:, j], scale=scale, **kernels, **options, **FEW)
+            assert matrix.statistics[k] == pytest.approx(pair.statistic, rel=1e-9) and matrix.pvalues[k] == pair.pvalue
 
 
 def test_calibration_given_numbers_and_labels():
     rng = np.random.default_rng(0)
     z = rng.normal(size=60)
     x, y = z + 0.5 * rng.normal(size=60), z + 0.5 * rng.normal(size=60)
-    site, told = np.where(z > 0, "a", "b"), {"kind": "independence", "n_trials": 100, "workers": 1}
+    site, options = np.where(z > 0, "a", "b"), {"kind": "independence", "n_trials": 100, "workers": 1}
     for given in (z, site):
         ours = partial(independence_test, given=given, n_resamples=99, rng=0, workers=1)
-        assert not calibrate(ours, x, y, given=given, **told).anti_conservative
-        found = calibrate("pearsonr", x, y, given=given, **told)  # which knows of no z
-        assert found.anti_conservative and len(found.notes) == (given is z)  # the null hypothesis is an estimate
+        assert not calibrate(ours, x, y, given=given, **options).anti_conservative
+        result = calibrate("pearsonr", x, y, given=given, **options)  # which knows of no z
+        assert result.anti_conservative and len(result.notes) == (given is z)  # the null hypothesis is an estimate
 
 
 def test_labels_by_chance_are_exact():
     odds = np.array([0.3, 2.0, 1.0, 0.7, 4.0])
     rows = Draws.of(LabelsByChance((3, 2), np.log(odds)), 6000, np.random.default_rng(2)).rows(1)
-    found = dict.fromkeys(expected := naive_given.chances_of_labels(odds, 2), 0)
+    counts = dict.fromkeys(expected := naive_given.chances_of_labels(odds, 2), 0)
     for row in rows.tolist():
-        found[tuple(row)] += 1
-    assert all(abs(found[key] - 6000 * p) < 4.0 * np.sqrt(6000 * p * (1 - p)) for key, p in expected.items())
+        counts[tuple(row)] += 1
+    assert all(abs(counts[key] - 6000 * p) < 4.0 * np.sqrt(6000 * p * (1 - p)) for key, p in expected.items())
 
 
 def gaps(values, policy="indicator"):
@@ -184,7 +188,7 @@ def gaps(values, policy="indicator"):
 
 
 @pytest.mark.parametrize(
-    ("told", "error", "message"),
+    ("options", "error", "message"),
     [
         ({"given": list(range(N)), "given_method": "strata"}, ValueError, "given: no two rows can be exchanged"),
         ({"given": 2.0 * X}, ValueError, "determines X"),
@@ -221,9 +225,9 @@ def gaps(values, policy="indicator"):
         (gaps(Z[:, 0], "raise"), ValueError, "given has 5 missing values.*pass nan_policy='omit'"),
     ],
 )
-def test_what_cannot_be_tested(told, error, message):
+def test_what_cannot_be_tested(options, error, message):
     with pytest.raises(error, match=message):
-        independence_test(**{"X": X, "Y": Y, **told})
+        independence_test(**{"X": X, "Y": Y, **options})
 
 
 def test_rows_that_miss_something():
@@ -231,10 +235,10 @@ def test_rows_that_miss_something():
     holes = np.arange(N) % 8 == 0
     for given in (Z, np.where(Z[:, 0] > 0, "a", "b")):
         assert independence_test(np.where(holes, np.nan, X[:, 0]), Y, given=given, nan_policy="indicator", **FEW)
-        there = independence_test(X[~holes], Y[~holes], given=given[~holes], **FEW)
+        complete = independence_test(X[~holes], Y[~holes], given=given[~holes], **FEW)
         table = pd.DataFrame(given).mask(pd.Series(holes))
-        found = independence_test(X, Y, given=table, nan_policy="omit", **FEW)
-        assert found.pvalue == there.pvalue and found.n_observations == there.n_observations
+        omitted = independence_test(X, Y, given=table, nan_policy="omit", **FEW)
+        assert omitted.pvalue == complete.pvalue and omitted.n_observations == complete.n_observations
         assert np.isnan(independence_test(X, Y, given=table, nan_policy="propagate", **FEW).pvalue)
 
 
@@ -254,7 +258,7 @@ COPIES = {"given": GIVEN, "x_given_z": MODEL, "n_resamples": 39, "rng": 1}
 
 
 @pytest.mark.parametrize(
-    "told",
+    "options",
     [
         {},
         {"estimator": "skmse"},
@@ -270,34 +274,34 @@ COPIES = {"given": GIVEN, "x_given_z": MODEL, "n_resamples": 39, "rng": 1}
     ],
     ids=str,
 )
-def test_coordinates_and_gram_matrices_say_the_same(told):
-    dense = independence_test(FIRST, SECOND, gram="dense", **told, **COPIES)
+def test_coordinates_and_gram_matrices_say_the_same(options):
+    dense = independence_test(FIRST, SECOND, gram="dense", **options, **COPIES)
     for gram in ("auto", "factor"):
-        found = independence_test(FIRST, SECOND, gram=gram, **told, **COPIES)
+        result = independence_test(FIRST, SECOND, gram=gram, **options, **COPIES)
         size = np.abs(dense.null_distribution).max()
-        np.testing.assert_allclose(found.null_distribution, dense.null_distribution, rtol=0.0, atol=1e-8 * size)
-        assert found.pvalue == dense.pvalue
+        np.testing.assert_allclose(result.null_distribution, dense.null_distribution, rtol=0.0, atol=1e-8 * size)
+        assert result.pvalue == dense.pvalue
 
 
 def test_many_rows_need_no_gram_matrix():
     n = 12_000
     z = COPIES_RNG.normal(size=n)
-    told = {"given": z, "x_given_z": lambda z, rng: z + rng.normal(size=z.shape), "n_resamples": 19, "rng": 0}
+    options = {"given": z, "x_given_z": lambda z, rng: z + rng.normal(size=z.shape), "n_resamples": 19, "rng": 0}
     x, y = z + COPIES_RNG.normal(size=n), z + COPIES_RNG.normal(size=n)
-    assert independence_test(x, y, max_memory=2e8, **told).pvalue > 0.05
-    assert independence_test(x, y + 0.1 * x, max_memory=2e8, **told).pvalue == 0.05
+    assert independence_test(x, y, max_memory=2e8, **options).pvalue > 0.05
+    assert independence_test(x, y + 0.1 * x, max_memory=2e8, **options).pvalue == 0.05
     with pytest.raises(MemoryError, match="max_memory"):
-        independence_test(x, y, max_memory=2e8, gram="dense", **told)
+        independence_test(x, y, max_memory=2e8, gram="dense", **options)
 
 
-@pytest.mark.parametrize("told", [{"gram": "nystrom", "rank": 4}, {"gram": "rff", "rank": 4}, {"gram": "factor"}])
-def test_approximations_are_exact_tests(told):
+@pytest.mark.parametrize("options", [{"gram": "nystrom", "rank": 4}, {"gram": "rff", "rank": 4}, {"gram": "factor"}])
+def test_approximations_are_exact_tests(options):
     """Nine copies and the data: every rank is as likely."""
     ranks = []
     for trial in range(120):
         rng = np.random.default_rng(trial)
-        z, told_z = rng.normal(size=12), {"rng": trial, "n_resamples": 9, "alpha": 0.5, **told}
+        z, settings = rng.normal(size=12), {"rng": trial, "n_resamples": 9, "alpha": 0.5, **options}
         x, y = np.sin(z) + rng.standard_t(5, size=12), z + rng.normal(size=12)
-        ranks.append(round(10 * independence_test(x, y, given=z, x_given_z=MODEL, **told_z).pvalue))
+        ranks.append(round(10 * independence_test(x, y, given=z, x_given_z=MODEL, **settings).pvalue))
     counts = np.bincount(ranks, minlength=11)[1:]
     assert ((counts - 12) ** 2 / 12).sum() < 27.9  # chi square with 9 degrees of freedom at .001

@@ -91,7 +91,7 @@ def test_residuals_of_residuals_have_not_seen_the_rows_that_are_predicted():
     left, folds = regression.residuals(Y, "Y"), regression._folds
     assert sorted(np.concatenate(folds)) == list(range(N)) and len(left.held_out) == len(folds)
     bent = bounded(left.values)
-    twice = regression.residuals_of_lines(bent, [bounded(one) for one in left.held_out])
+    twice = regression.residuals_of_lines(bent, [bounded(values) for values in left.held_out])
     for i, rows in enumerate(folds):
         others = np.setdiff1d(np.arange(N), rows)
         np.testing.assert_allclose(left.values[rows], Y[rows] - by_hand(Y, others, rows))
@@ -111,11 +111,11 @@ def test_how_much_noise_is_shared_is_estimated_by_leaving_out_folds():
         weights[rows] = np.column_stack([by_hand(np.eye(N)[:, [i]], others, rows) for i in everything])
         predicted = [by_hand(Y, np.setdiff1d(others, more), rows) for more in folds if more is not rows]
         middle, count = sum(predicted) / len(predicted), len(predicted)
-        spread += (count - 1) / count * sum(float(np.sum((one - middle) ** 2)) for one in predicted)
+        spread += (count - 1) / count * sum(float(np.sum((prediction - middle) ** 2)) for prediction in predicted)
     share = spread / float(np.sum(left.values**2))
     assert left.noise == pytest.approx(share / (1.0 - share))
-    kept = np.eye(N) - weights
-    exact = np.sum((kept.T @ kept) ** 2) / np.sum(np.sum(kept**2, axis=1) ** 2)
+    residual_maker = np.eye(N) - weights
+    exact = np.sum((residual_maker.T @ residual_maker) ** 2) / np.sum(np.sum(residual_maker**2, axis=1) ** 2)
     alike = Residuals(left.values, noise=float(np.mean(np.sum(weights**2, axis=1))))
     assert alike.inflation(alike) == pytest.approx(exact, abs=0.11) and exact > 1.2
 
@@ -147,9 +147,9 @@ TIED = SECOND + FIRST
 
 @pytest.fixture
 def combined(monkeypatch):
-    kept = []
-    monkeypatch.setattr(hypothesis, "Combined", lambda *told: kept.append(Combined(*told)) or kept[-1])
-    return kept
+    created = []
+    monkeypatch.setattr(hypothesis, "Combined", lambda *args: created.append(Combined(*args)) or created[-1])
+    return created
 
 
 @pytest.mark.parametrize("columns", [1, 2, 9])
@@ -159,9 +159,9 @@ def test_squares_of_one_times_lines_of_the_other(columns, combined):
     x, y = z + rng.normal(size=(40, columns)), z**2 + rng.normal(size=(40, 1))
     independence_test(x, y, given=z, rng=0, n_resamples=19)
     regression = Regression.on(z)
-    lines = [naive_given.bounded(regression.residuals(one, "X").values) for one in (x, y)]
+    lines = [naive_given.bounded(regression.residuals(variable, "X").values) for variable in (x, y)]
     squares = map(naive_given.squared, lines)
-    left = [[regression.residuals_of_lines(one).values for one in some] for some in (lines, squares)]
+    left = [[regression.residuals_of_lines(values).values for values in some] for some in (lines, squares)]
     part = next(part for part in combined[0].parts if part.name == "squares")
     np.testing.assert_allclose(part.products.gram, naive_given.crossed(*left), atol=1e-9)
 
@@ -173,43 +173,43 @@ def inflation_of_two(*regressions):
 
 @pytest.mark.parametrize(("seed", "uneven"), [(1, False), (30, True)])
 def test_parts_are_inflated_by_the_largest_that_any_of_their_regressions_needs(seed, uneven, combined):
-    """Those of X and of Y themselves, and those of lines and squares of what these leave."""
+    """Regressions of X and Y, and of the lines and squares of their residuals."""
     rng = np.random.default_rng(seed)
     z, x, y = rng.normal(size=(40, 1)), rng.normal(size=(40, 1)), 0.5 * rng.normal(size=(40, 1))
     x = np.exp(z) * x if uneven else z + x
     y += np.sin(3.0 * z) + z**3
     regression = Regression.on(z)
     independence_test(x, y, given=z, rng=0, n_resamples=19)
-    left = [regression.residuals(one, "X") for one in (x, y)]
-    bent = [naive_given.bounded(one.values) for one in left]
+    left = [regression.residuals(variable, "X") for variable in (x, y)]
+    bent = [naive_given.bounded(residuals.values) for residuals in left]
     lines, squares = (list(map(regression.residuals_of_lines, some)) for some in (bent, map(naive_given.squared, bent)))
     each = [inflation_of_two(*two) for two in (left, (squares[0], lines[1]), (lines[0], squares[1]))]
-    found = {part.name: part.inflation for part in combined[-1].parts}
-    assert found["means"] == found["turning"] == pytest.approx(max(each[0], inflation_of_two(*lines)))
-    assert found["squares"] == pytest.approx(max(each))
+    inflations = {part.name: part.inflation for part in combined[-1].parts}
+    assert inflations["means"] == inflations["turning"] == pytest.approx(max(each[0], inflation_of_two(*lines)))
+    assert inflations["squares"] == pytest.approx(max(each))
 
 
 def test_local_permutations_are_inflated_and_the_data_are_not(monkeypatch):
-    told = {"given": GIVEN, "given_method": "local", "n_resamples": 39, "rng": 0}
-    found = independence_test(FIRST, SECOND, **told)
+    options = {"given": GIVEN, "given_method": "local", "n_resamples": 39, "rng": 0}
+    inflated = independence_test(FIRST, SECOND, **options)
     regression = Regression.on(GIVEN)
-    factor = inflation_of_two(*(regression.residuals(one, "X") for one in (FIRST, SECOND)))
+    factor = inflation_of_two(*(regression.residuals(variable, "X") for variable in (FIRST, SECOND)))
     monkeypatch.setattr(Residuals, "inflation", lambda self, other: 1.0)
-    plain = independence_test(FIRST, SECOND, **told)
-    assert factor > 1.02 and found.statistic == plain.statistic
-    np.testing.assert_allclose(found.null_distribution, factor * plain.null_distribution, rtol=1e-9)
+    plain = independence_test(FIRST, SECOND, **options)
+    assert factor > 1.02 and inflated.statistic == plain.statistic
+    np.testing.assert_allclose(inflated.null_distribution, factor * plain.null_distribution, rtol=1e-9)
 
 
 def test_four_statistics_where_no_kernel_is_asked_for():
     rng = np.random.default_rng(0)
     z, noise, other = rng.normal(size=(3, 200))
-    told = {"given": z, "rng": 0, "n_resamples": 199}
+    options = {"given": z, "rng": 0, "n_resamples": 199}
     effects = {"means": 0.3 * noise, "turning": noise * np.sign(z), "squares": np.abs(noise)}
     effects["shapes"] = 1.2 * np.sin(2.5 * noise)
     for part, y in effects.items():
-        found = independence_test(z + noise, z + other + y, **told)
-        assert found.pvalue < 0.05 and any(f"'{part}' stands out most" in note for note in found.notes)
-    alone = independence_test(z + noise, z + other, kernel_x="laplacian", **told)
+        result = independence_test(z + noise, z + other + y, **options)
+        assert result.pvalue < 0.05 and any(f"'{part}' stands out most" in note for note in result.notes)
+    alone = independence_test(z + noise, z + other, kernel_x="laplacian", **options)
     assert not any("Four statistics" in note for note in alone.notes)
 
 
@@ -219,10 +219,10 @@ def test_groups_turn_together():
     assert independence_test(FIRST, TIED, given=GIVEN, groups=np.arange(ROWS) // 2, rng=0).pvalue < 0.05
 
 
-@pytest.mark.parametrize("told", [{}, {"given_method": "local"}, {"estimator": "auto"}, {"estimator": "skmse"}])
-def test_regressions_find_what_is_there_and_nothing_else(told):
-    assert independence_test(FIRST, SECOND, given=GIVEN, rng=0, **told).pvalue > 0.05
-    assert independence_test(FIRST, TIED, given=GIVEN, rng=0, **told).pvalue < 0.05
+@pytest.mark.parametrize("options", [{}, {"given_method": "local"}, {"estimator": "auto"}, {"estimator": "skmse"}])
+def test_regressions_find_what_is_there_and_nothing_else(options):
+    assert independence_test(FIRST, SECOND, given=GIVEN, rng=0, **options).pvalue > 0.05
+    assert independence_test(FIRST, TIED, given=GIVEN, rng=0, **options).pvalue < 0.05
     assert independence_test(FIRST, SECOND, rng=0).pvalue < 0.05  # without Z
     assert independence_test(FIRST, SECOND, given=np.ones(ROWS), rng=0).pvalue < 0.05  # nothing is given
 
@@ -232,8 +232,8 @@ def test_any_regressor():
     from sklearn.linear_model import Ridge
 
     for regressor in (RandomForestRegressor(n_estimators=20, min_samples_leaf=5, random_state=0), Ridge()):
-        found = independence_test(FIRST, TIED, given=GIVEN, regressor=regressor, rng=0)
-        assert found.pvalue < 0.05 and type(regressor).__name__ in found.assumption
+        result = independence_test(FIRST, TIED, given=GIVEN, regressor=regressor, rng=0)
+        assert result.pvalue < 0.05 and type(regressor).__name__ in result.assumption
 
 
 def test_units_and_the_order_of_the_variables_change_nothing():
@@ -241,17 +241,19 @@ def test_units_and_the_order_of_the_variables_change_nothing():
     assert independence_test(100 * FIRST + 5, SECOND, given=GIVEN * [3.0, 0.01] + 7, rng=0).pvalue == plain.pvalue
     z = np.random.default_rng(0).normal(size=40)
     x, y = z + FIRST[:, 0], np.sin(5.0 * z) + 0.2 * SECOND[:, 0]  # regressions of unlike wiggliness
-    for told in ({}, {"kernel_x": "linear", "kernel_y": "linear"}, {"estimator": "skmse"}):
-        one, other = (independence_test(*pair, given=z, n_resamples=99, rng=0, **told) for pair in ((x, y), (y, x)))
-        np.testing.assert_allclose(one.null_distribution, other.null_distribution, rtol=1e-9)
+    for options in ({}, {"kernel_x": "linear", "kernel_y": "linear"}, {"estimator": "skmse"}):
+        result, swapped = (
+            independence_test(*pair, given=z, n_resamples=99, rng=0, **options) for pair in ((x, y), (y, x))
+        )
+        np.testing.assert_allclose(result.null_distribution, swapped.null_distribution, rtol=1e-9)
 
 
 def test_a_note_where_regressions_fail():
     rng = np.random.default_rng(0)
     z = rng.normal(size=300)
     steps = np.sign(np.sin(40 * z))
-    found = independence_test(steps + 0.1 * rng.normal(size=300), steps + 0.1 * rng.normal(size=300), given=z, rng=0)
-    assert found.pvalue < 0.05 and any("still alike" in note for note in found.notes)
+    result = independence_test(steps + 0.1 * rng.normal(size=300), steps + 0.1 * rng.normal(size=300), given=z, rng=0)
+    assert result.pvalue < 0.05 and any("still alike" in note for note in result.notes)
     assert not any("The regressions" in note for note in independence_test(FIRST, SECOND, given=GIVEN, rng=0).notes)
     x, y, z = Confounded("smooth", columns=5, strength=5.0, effect=0.0).sample(1, 50)
     assert any("degrees of freedom more" in note for note in independence_test(x, y, given=z, rng=0).notes)

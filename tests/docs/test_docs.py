@@ -31,7 +31,7 @@ PUBLIC = {
     if callable(getattr(importlib.import_module(module), name))
 }
 # Objects under the first of their names, which is the shortest.
-OBJECTS = {id(found): name for name, found in reversed(PUBLIC.items())}
+OBJECTS = {id(member): name for name, member in reversed(PUBLIC.items())}
 SOURCES = [*sorted((ROOT / "shrinktest").rglob("*.py")), *sorted(DOCS.glob("*.md")), *(ROOT / "examples").glob("*.py")]
 
 
@@ -99,9 +99,9 @@ def test_a_number_that_is_not_in_the_data_is_found(tmp_path):
 
 def test_every_data_file_and_figure_belongs_to_a_page():
     text = "".join(text_of(path) for path in PAGES)
-    found = [path.relative_to(DOCS).as_posix() for folder in ("data", "figures") for path in (DOCS / folder).iterdir()]
-    assert found
-    assert [name for name in found if f"({name})" not in text and f"(docs/{name})" not in text] == []
+    files = [path.relative_to(DOCS).as_posix() for folder in ("data", "figures") for path in (DOCS / folder).iterdir()]
+    assert files
+    assert [name for name in files if f"({name})" not in text and f"(docs/{name})" not in text] == []
 
 
 @pytest.mark.parametrize("page", _pages.PAGES)
@@ -129,7 +129,7 @@ def test_every_page_with_code_is_run():
 
 
 def anchors(page):
-    """What `page.md#...` can point to: headings in small letters, other signs left out, hyphens for spaces."""
+    """Anchors that `page.md#...` can point to: headings in small letters, other signs left out, hyphens for spaces."""
     text = re.sub(r"(?ms)^```.*?^```", "", page.read_text(encoding="utf-8"))
     return {
         re.sub(r"[^\w -]", "", heading.lower()).strip().replace(" ", "-")
@@ -145,19 +145,19 @@ def test_relative_links_and_images_lead_somewhere(page):
         if re.match(r"https?://", target) or target.startswith(made):
             continue
         path, _, anchor = target.partition("#")
-        found = page.parent / path if path else page
+        linked = page.parent / path if path else page
         if page.name == "contributing.md":
             continue
-        assert found.exists(), f"{page.name}: {target}"
+        assert linked.exists(), f"{page.name}: {target}"
         if anchor:
-            included = ROOT / "CONTRIBUTING.md" if found.name == "contributing.md" else found
+            included = ROOT / "CONTRIBUTING.md" if linked.name == "contributing.md" else linked
             assert anchor in anchors(included), f"{page.name}: {target}"
 
 
 def test_external_links_are_listed_with_their_last_check():
     """`python examples/_links.py` writes the list, and with --check the dates."""
     listed = _links.listed()
-    assert {address: row["in"] for address, row in listed.items()} == _links.found()
+    assert {address: row["in"] for address, row in listed.items()} == _links.external_links()
     for row in listed.values():
         assert re.fullmatch(r"(\d{4}-\d\d-\d\d)?", row["checked"]) and row["answer"]
         assert row["checked"] or row["answer"] != "ok"

@@ -1,4 +1,4 @@
-"""What the studies share: data, splits, paired comparisons; tests of others that powers are compared with; Eckerle4."""
+"""Shared parts of the studies: data, splits, paired comparisons; tests of other packages; Eckerle4."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_paired_differences():
 
 
 def test_agreement_with_what_is_published():
-    """A printed sign is found again, or its opposite, where our interval excludes 0; so for the sign test."""
+    """A printed sign is reproduced, or its opposite, if our interval excludes 0; likewise for the sign test."""
     rows = [  # low, high, lower, higher, p, printed
         (-0.9, -0.4, 9, 1, 0.02, -0.5),
         (-2.0, -1.0, 9, 1, 0.02, +0.2),
@@ -101,7 +101,7 @@ def test_printed_tables_have_our_names():
 
 
 def test_a_split_is_the_same_for_all(tmp_path):
-    """Kernels and estimators see the same rows and the same start, together or one by one."""
+    """Kernels and estimators see the same rows and the same start, together or separately."""
     args = {**density_nll.CONSTANTS, "rows": 60, "components": 2}
     whole = density_nll.trial(args, ["linear", "gaussian"], density_nll.BOTH, "glass", None, 1)
     assert [row["estimator"] for row in whole] == 2 * list(density_nll.BOTH)
@@ -113,17 +113,17 @@ def test_a_split_is_the_same_for_all(tmp_path):
 
 
 def test_slopes_of_rates():
-    """Of powers of n they are the powers, and the interval is that of the errors."""
+    """For powers of n the slopes are the exponents, with the interval of the errors."""
     sizes = np.array([10, 20, 40, 80, 160])
     frame = pd.concat(
         pd.DataFrame({"kernel": "gaussian", "n": sizes, "estimator": name, "loss": 3.0 * sizes**power})
         for name, power in (("kme", -1.0), ("fkmse, 0.25", -0.5), ("fkmse, tuned", -1.0))
     )
-    found = filter_rates.slopes(frame.assign(error=0.1 * frame["loss"])).set_index("filter")
-    np.testing.assert_allclose(found["slope"], [-1.0, -0.5, -1.0])
-    np.testing.assert_allclose(found["bound"], [-1.0, -0.5, -1.0])
+    slopes = filter_rates.slopes(frame.assign(error=0.1 * frame["loss"])).set_index("filter")
+    np.testing.assert_allclose(slopes["slope"], [-1.0, -0.5, -1.0])
+    np.testing.assert_allclose(slopes["bound"], [-1.0, -0.5, -1.0])
     x = np.log(sizes[1:])
-    np.testing.assert_allclose(found["half"], 1.96 * 0.1 / np.sqrt(np.sum((x - x.mean()) ** 2)))
+    np.testing.assert_allclose(slopes["half"], 1.96 * 0.1 / np.sqrt(np.sum((x - x.mean()) ** 2)))
 
 
 @pytest.mark.parametrize("a", filter_rates.POWERS)
@@ -137,8 +137,8 @@ def test_bounds_are_those_of_smoothness_and_qualification(a):
 def test_the_gaussian_mean_is_as_smooth_as_is_said():
     """Squared coefficients of the constant function fall as fast as the eigenvalues of C: by quadrature."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(120)
-    kept = weights > 1e-200
-    nodes, weights = nodes[kept], weights[kept] / weights.sum()
+    positive = weights > 1e-200
+    nodes, weights = nodes[positive], weights[positive] / weights.sum()
     root = np.sqrt(weights)
     matrix = root[:, None] * np.exp(-0.5 * (nodes[:, None] - nodes) ** 2) * root
     values, vectors = np.linalg.eigh(matrix)
@@ -150,9 +150,9 @@ def test_the_gaussian_mean_is_as_smooth_as_is_said():
 
 
 def gram(values, diagonal=1.0):
-    found = np.exp(-squareform(pdist(values)))
-    np.fill_diagonal(found, diagonal)
-    return found
+    matrix = np.exp(-squareform(pdist(values)))
+    np.fill_diagonal(matrix, diagonal)
+    return matrix
 
 
 def test_the_mmd_of_every_split_is_unbiased():
@@ -211,16 +211,16 @@ def test_a_stopped_study_goes_on(tmp_path):
     cell = leaderboard.Cell("two-sample", "small samples", "shift", designs.MeanShift(dimension=2, shift=1.0), 10)
 
     def run(trials):
-        found = leaderboard.theirs(args, cell, cell.design, 10, trials, "cell").drop(columns="seconds")
-        return found.sort_values(["trial", "label"]).to_numpy().tolist()
+        decisions = leaderboard.theirs(args, cell, cell.design, 10, trials, "cell").drop(columns="seconds")
+        return decisions.sort_values(["trial", "label"]).to_numpy().tolist()
 
     whole = run(6)
     path = tmp_path / "cell.txt"
-    kept = path.read_text()
-    path.write_text(kept[: len(kept) // 2])
+    stored = path.read_text()
+    path.write_text(stored[: len(stored) // 2])
     assert run(6) == whole
     assert sorted(line.split("\t")[:3] for line in path.read_text().splitlines()) == sorted(
-        line.split("\t")[:3] for line in kept.splitlines()
+        line.split("\t")[:3] for line in stored.splitlines()
     )
     assert run(2) == whole[: 2 * len(whole) // 6]
 

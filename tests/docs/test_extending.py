@@ -83,28 +83,28 @@ def test_sections_of_the_page():
 
 
 def test_the_statistic_of_the_page():
-    found = followed("A statistic")
+    page = followed("A statistic")
     labels = np.repeat([0, 1], (40, 35))
-    assert found.result.statistic == found.spread(labels)
-    assert found.result.pvalue == (1 + found.result.exceedances) / 1000
-    by_rows = st.permutation_test(lambda rows: [found.spread(row) for row in rows], (40, 35), vectorized=True, rng=0)
-    assert by_rows.pvalue == found.result.pvalue
-    assert "Permutation test" in str(found.result.summary())
+    assert page.result.statistic == page.spread(labels)
+    assert page.result.pvalue == (1 + page.result.exceedances) / 1000
+    by_rows = st.permutation_test(lambda rows: [page.spread(row) for row in rows], (40, 35), vectorized=True, rng=0)
+    assert by_rows.pvalue == page.result.pvalue
+    assert "Permutation test" in str(page.result.summary())
 
 
 def test_the_scheme_of_the_page_is_taken_by_every_test_of_samples():
-    found = followed("A permutation scheme", before="A statistic")
-    x, y = found.response[found.order][:12], found.response[found.order][12:]
-    every = [st.k_sample_test(x, y, permutations=found.scheme, rng=0, estimator=e).pvalue for e in ("kme", "fkmse")]
-    every.append(st.two_sample_test(x, y, permutations=found.scheme, rng=0, estimator=["kme", "skmse"]).pvalue)
-    every.append(st.two_sample_test_columns(x, y, permutations=found.scheme, rng=0).pvalue)
-    assert found.result.exact and found.result.n_resamples == found.scheme.distinct
-    assert every[0] == found.result.pvalue and all(0.0 < pvalue <= 0.2 for pvalue in every)
+    page = followed("A permutation scheme", before="A statistic")
+    x, y = page.response[page.order][:12], page.response[page.order][12:]
+    every = [st.k_sample_test(x, y, permutations=page.scheme, rng=0, estimator=e).pvalue for e in ("kme", "fkmse")]
+    every.append(st.two_sample_test(x, y, permutations=page.scheme, rng=0, estimator=["kme", "skmse"]).pvalue)
+    every.append(st.two_sample_test_columns(x, y, permutations=page.scheme, rng=0).pvalue)
+    assert page.result.exact and page.result.n_resamples == page.scheme.distinct
+    assert every[0] == page.result.pvalue and all(0.0 < pvalue <= 0.2 for pvalue in every)
 
 
 @dataclass(frozen=True, eq=False)
 class Reversals(Permutations):
-    """Of n pairs: y in its order, or the other way round."""
+    """Permutations of n pairs: y in its order, or reversed."""
 
     n: int
 
@@ -126,10 +126,10 @@ class Reversals(Permutations):
 def test_a_scheme_of_pairs_is_taken_by_every_test_of_pairs():
     options = {"permutations": Reversals(len(A)), "alpha": 0.6, "rng": 0}
     for estimator in ("kme", "fkmse"):
-        one = st.independence_test(A[:, :1], B[:, :1], estimator=estimator, **options)
+        single = st.independence_test(A[:, :1], B[:, :1], estimator=estimator, **options)
         every = st.independence_matrix(A, B, estimator=estimator, **options)
-        assert one.exact and one.n_resamples == 2 and one.pvalue in (0.5, 1.0)
-        assert every.pvalues[0] == one.pvalue and set(every.pvalues) <= {0.5, 1.0}
+        assert single.exact and single.n_resamples == 2 and single.pvalue in (0.5, 1.0)
+        assert every.pvalues[0] == single.pvalue and set(every.pvalues) <= {0.5, 1.0}
     with pytest.raises(ValueError, match="permutes rows of Y"):
         st.independence_matrix(A, **options)
 
@@ -157,21 +157,21 @@ def pvalues(result):
 
 def test_a_kernel_of_the_page_finds_its_scale_on_all_data(kernels):
     own = kernels.RationalQuadratic()
-    found = st.two_sample_test(A, B, kernel=own, **OPTIONS).kernel
-    assert found == own.resolve(np.vstack([A, B])) == kernels.RationalQuadratic(found.scale)
-    np.testing.assert_allclose(found.diagonal(A), np.diag(found(A)))
-    assert np.linalg.eigvalsh(found(A)).min() > -1e-12
+    resolved = st.two_sample_test(A, B, kernel=own, **OPTIONS).kernel
+    assert resolved == own.resolve(np.vstack([A, B])) == kernels.RationalQuadratic(resolved.scale)
+    np.testing.assert_allclose(resolved.diagonal(A), np.diag(resolved(A)))
+    assert np.linalg.eigvalsh(resolved(A)).min() > -1e-12
     combined = (own + 0.5 * st.Linear()).resolve(A)
     np.testing.assert_allclose(combined(A, B), own.resolve(A)(A, B) + 0.5 * A @ B.T)
     with pytest.raises(ValueError, match="X has 1 missing value"):
-        found([[0.0, np.nan]])
+        resolved([[0.0, np.nan]])
 
 
 @pytest.mark.parametrize("test", TESTS)
 def test_an_estimator_of_the_page_is_one_everywhere(test, estimators):
     for estimator in (estimators.Trimmed(share=0.2), estimators.halfway):
-        found = np.ravel(pvalues(TESTS[test](estimator, "gaussian")))
-        assert ((found > 0.0) & (found <= 1.0) | np.isnan(found)).all() and not np.isnan(found).all()
+        p_values = np.ravel(pvalues(TESTS[test](estimator, "gaussian")))
+        assert ((p_values > 0.0) & (p_values <= 1.0) | np.isnan(p_values)).all() and not np.isnan(p_values).all()
 
 
 def test_a_design_of_the_page_is_one(designs):

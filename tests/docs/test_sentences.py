@@ -1,4 +1,4 @@
-"""Pages written by hand: their tables, sentences and levels are those of the data files, the tests they name exist."""
+"""Pages written by hand: tables, sentences and levels agree with the data files, and the named tests exist."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ def test_tables_come_from_their_files_and_every_mark_is_filled(page):
 
 
 def test_every_published_table_has_a_row():
-    """With what came of it, and with links that lead to pages that are there."""
+    """With its outcome, and with links to pages that exist."""
     files = [item.file for item in _overview.ITEMS if item.file]
     assert sorted(files) == sorted(path.stem for path in (ROOT / "examples" / "published").glob("*.csv"))
     rows = _blocks.block("reproduction", "overview").splitlines()[2:]
     assert len(rows) == len(_overview.ITEMS)
     for row, item in zip(rows, _overview.ITEMS, strict=True):
         assert item.where in row and item.link in row
-        assert item.verdicts and all(said for _, said in item.verdicts)
-        assert all("because " in said for verdict, said in item.verdicts if verdict == _overview.NOT)
+        assert item.verdicts and all(sentence for _, sentence in item.verdicts)
+        assert all("because " in sentence for verdict, sentence in item.verdicts if verdict == _overview.NOT)
         verdicts = [verdict for verdict, _ in item.verdicts]
         assert verdicts == [_overview.NOTHING] or re.search(r"\*(reproduces|does not|refuted by)\*", row)
         for page in re.findall(r"\((\w+)\.md", item.link):
@@ -62,14 +62,14 @@ def test_no_item_of_the_papers_is_left_out():
     named = " ".join(item.where for item in _overview.ITEMS)
     for paper, figures, tables in (("M14", 3, 2), ("S14", 4, 2), ("X20", 3, 4)):
         for kind, count in (("Fig.", figures), ("Table", tables)):
-            found = re.findall(rf"\[{paper}\](?:, \[M13\])? {re.escape(kind)} (\d)", named)
-            assert found == [str(number) for number in range(1, count + 1)]
+            numbers = re.findall(rf"\[{paper}\](?:, \[M13\])? {re.escape(kind)} (\d)", named)
+            assert numbers == [str(number) for number in range(1, count + 1)]
     assert "Not taken up" not in (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", ["comparison", "validity", "theory"])
 def test_the_tests_that_a_page_names_exist(page):
-    """A file is named by its path from the root, or by its own name, of which there is only one."""
+    """A file is named by its path from the root, or by its own name if it is unique."""
     text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
     files = {path.name: path for path in (ROOT / "tests").rglob("test_*.py")}
     named = set(re.findall(r"`((?:tests/(?:\w+/)*)?test_\w+\.py)`", text))
@@ -128,16 +128,16 @@ def test_levels_that_can_be_calculated():
 
 
 def test_a_shortcut_differs_from_the_valid_test_in_one_thing():
-    """Row 0 is the observed split, p-values count it and ties, and block means are those of the Gram matrix."""
+    """Row 0 is the observed split, p-values count it and ties, and block means agree with the Gram matrix."""
     rng = np.random.default_rng(0)
     x, y = shortcuts.two(rng, 6, 5, 2)
     gram, bandwidth = shortcuts.pooled_gram(x, y)
     masks = shortcuts.labels(rng, 6, 5, rows=30)
     assert masks.shape == (31, 11) and (masks.sum(axis=1) == 6).all()
     np.testing.assert_array_equal(masks[0], np.arange(11) < 6)
-    for mask, *found in zip(masks.astype(bool), *shortcuts.means(gram, masks), strict=True):
+    for mask, *means in zip(masks.astype(bool), *shortcuts.means(gram, masks), strict=True):
         expected = [gram[np.ix_(a, b)].mean() for a, b in ((mask, mask), (~mask, ~mask), (mask, ~mask))]
-        assert found == pytest.approx(expected, rel=1e-12)
+        assert means == pytest.approx(expected, rel=1e-12)
     ours = shortcuts.two_sample_test(x, y, bandwidth=bandwidth, form="biased", n_resamples=0)
     assert shortcuts.mmd(gram, masks)[0] == pytest.approx(ours.statistic, rel=1e-10)
     assert shortcuts.p_value(np.array([1.0, 1.0, 0.5, 2.0])) == 0.75
@@ -170,13 +170,13 @@ def closer() -> Iterator[tuple[str, bool]]:
     table = tables("closer_levels")[""]
     null = table[~table["cell"].str.startswith("power: ")]
     _, high = region(int(table["trials"].max()))
-    both, one = (null[(null["alternative"] == "two-sided") == which]["rejected"] for which in (True, False))
+    two_sided, one_sided = (null[(null["alternative"] == "two-sided") == which]["rejected"] for which in (True, False))
     yield (
         f"The two-sided test (the default) holds its level from {null['n'].min()} rows on.",
-        both.max() <= high,
+        two_sided.max() <= high,
     )
-    yield f"it rejected true null hypotheses in at most {100.0 * both.max():.1f}% of data sets.", True
-    yield "One-sided tests exceed it a little if Y and Z are small", high < one.max() < 0.1
+    yield f"it rejected true null hypotheses in at most {100.0 * two_sided.max():.1f}% of data sets.", True
+    yield "One-sided tests exceed it a little if Y and Z are small", high < one_sided.max() < 0.1
 
 
 def equivalence() -> Iterator[tuple[str, bool]]:
@@ -184,14 +184,14 @@ def equivalence() -> Iterator[tuple[str, bool]]:
     margin = table[table["what"] == "at the margin"]
     best = margin[margin["reading"] == "of the best witness function"]
     shift, turned = (best.loc[best["data"] == data, "rejected"] for data in ("uniform, moved", "normal, turned"))
-    told = f"in {per_cent(shift)} after a shift, and in up to {100.0 * turned.max():.0f}% where the difference"
-    yield f"[it rejects](levels.md#equivalence) {told}", True
+    sentence = f"in {per_cent(shift)} after a shift, and in up to {100.0 * turned.max():.0f}% where the difference"
+    yield f"[it rejects](levels.md#equivalence) {sentence}", True
     own = margin.loc[margin["reading"] == "of the fitted ones", "rejected"]
     of = [per_cent(margin.loc[margin["scale"] == scale, "rejected"], 1) for scale in ("distance", "dependence")]
-    told = f"{of[0]} of data sets (distances) and {of[1]} (dependences), and in {per_cent(own, 1)} for separability"
-    yield f"at 0.05 it rejected in {told}", True
+    sentence = f"{of[0]} of data sets (distances) and {of[1]} (dependences), and in {per_cent(own, 1)} for separability"
+    yield f"at 0.05 it rejected in {sentence}", True
     rare = tables("rare_levels")[""]
-    said = [
+    phrases = [
         f"in 0% to {100 * of['rejected']:.0f}% {every} in at most {100 * of['rejected_unnoted']:.1f}%"
         for every, of in (
             ("of all data sets, and", _most(rare, "rows")),
@@ -199,8 +199,8 @@ def equivalence() -> Iterator[tuple[str, bool]]:
             ("and", _most(rare, "dependence")),
         )
     ]
-    told = f"{said[0]} of those without the note; of pairs {said[1]}; of two variables {said[2]}."
-    yield f"[the test rejected](levels.md#equivalence-of-rare-values) {told}", rare["rejected"].min() < 0.005
+    sentence = f"{phrases[0]} of those without the note; of pairs {phrases[1]}; of two variables {phrases[2]}."
+    yield f"[the test rejected](levels.md#equivalence-of-rare-values) {sentence}", rare["rejected"].min() < 0.005
     fifty = rare.query("data == 'rows' and first == .1 and second == 0 and rows == '50 and 50'")["rejected"].item()
     yield f"equivalence is shown in {100 * fifty:.0f}% of data sets where the distance is the margin", True
 
@@ -213,8 +213,8 @@ def change() -> Iterator[tuple[str, bool]]:
     table = tables("change_levels")[""]
     points = table[(table["what"] == "series") & (table["test"] == "change point") & (table["told"] == "stretches")]
     long, noted = (points[(points["noted"] < 0.05) == which]["level"] for which in (True, False))
-    said = "In series that are long relative to their autocorrelation the test nearly keeps its level."
-    yield said, long.min() > 0.03 and long.max() < 0.07
+    sentence = "In series that are long relative to their autocorrelation the test nearly keeps its level."
+    yield sentence, long.min() > 0.03 and long.max() < 0.07
     yield "In short series it rejects far too often, and the result has a note.", noted.max() > 0.2
     chosen = 100 * table[(table["what"] == "cover") & table["data"].str.endswith("auto")]["level"]
     yield f"in {chosen.min():.1f}% to {chosen.max():.1f}% of series", True
@@ -227,8 +227,8 @@ def given() -> Iterator[tuple[str, bool]]:
     kinds = f"in {', '.join(map(str, sorted(set(table['columns']))[:-1]))} and {table['columns'].max()} columns"
     yield kinds, True
     fails = null_cells(table)[2]
-    kept = fails.groupby("method")["rejected"].agg(lambda found: (found <= LIMIT).mean())
-    yield "Where the regressions fail, hardly any test that was tried keeps its level.", kept.max() < 0.25
+    held = fails.groupby("method")["rejected"].agg(lambda rates: (rates <= LIMIT).mean())
+    yield "Where the regressions fail, hardly any test that was tried keeps its level.", held.max() < 0.25
 
 
 def large() -> Iterator[tuple[str, bool]]:
@@ -248,16 +248,16 @@ def large() -> Iterator[tuple[str, bool]]:
 
 
 def estimators() -> Iterator[tuple[str, bool]]:
-    from which_estimator import as_told
+    from which_estimator import advice_holds
 
     rates = tables("which_estimator")[""]
     rates = rates[(rates["test"] == "two-sample") & ~rates["null"]]
-    said = "Shrinkage makes a test more powerful against changes of spread, and a little less powerful against others."
-    yield said, as_told(rates)
+    text = "Shrinkage makes a test more powerful against changes of spread, and a little less powerful against others."
+    yield text, advice_holds(rates)
     members = tables("aggregation")[""]
     members = members[(members["test"] == "two-sample") & ~members["null"]]
     gains = []
-    for table, names in ((rates, None), (members, list(aggregation.of_members("two-sample")))):
+    for table, names in ((rates, None), (members, list(aggregation.member_tests("two-sample")))):
         power = table.pivot(index=["cell", "d", "n"], columns="estimator", values="power")
         gains.append((power[names or list(power)].max(axis=1) - power["kme"]).mean())
     yield "The choice of kernel usually matters more than the choice of estimator", gains[1] > 1.5 * gains[0]
@@ -265,8 +265,8 @@ def estimators() -> Iterator[tuple[str, bool]]:
 
 def reproduction() -> Iterator[tuple[str, bool]]:
     alike, compared, apart = printed_alike()
-    told = f"in {alike} of {compared} comparable cells and differs by {apart:.3f} at most in the others"
-    yield f"The printed `mkme` column equals the printed `kme` column {told}", True
+    sentence = f"in {alike} of {compared} comparable cells and differs by {apart:.3f} at most in the others"
+    yield f"The printed `mkme` column equals the printed `kme` column {sentence}", True
     table = tables("risk_study")[""].query("kernel == 'gaussian'")
     risk = table.set_index(["estimator", "n"])["risk"].sort_index()
     yield "is worse than the plain average from 20 points on", risk["fkmse, paper"].loc[20:].min() > 1.0
@@ -281,10 +281,10 @@ def reproduction() -> Iterator[tuple[str, bool]]:
 
 def theory() -> Iterator[tuple[str, bool]]:
     table = tables("risk_study")[""].query("kernel == 'gaussian'").set_index(["estimator", "n"])["risk"].sort_index()
-    said = (
+    sentence = (
         "the papers' score makes F-KMSE worse than the plain mean from $n$ of about 20 on, and the deletion score does"
     )
-    yield said, table["fkmse, paper"].loc[20:].min() > 1.0 > table["fkmse"].max()
+    yield sentence, table["fkmse, paper"].loc[20:].min() > 1.0 > table["fkmse"].max()
 
 
 def validity() -> Iterator[tuple[str, bool]]:
@@ -317,11 +317,11 @@ def background() -> Iterator[tuple[str, bool]]:
     from sequential_tests import loss
 
     exact = [tables(name)[""] for name in ("new_tests_levels", "kernel_levels")]
-    kept = [bool(table[~table["test"].str.endswith(", relabelled freely")]["inside"].all()) for table in exact]
+    valid = [bool(table[~table["test"].str.endswith(", relabelled freely")]["inside"].all()) for table in exact]
     low, high = region_of_tables(int(tables("mixed_tables")["level"]["trials"].max()))
-    kept.append(bool(tables("mixed_tables")["level"]["level"].between(low, high).all()))
-    kept.append(bool(tables("large_pairs")["levels"]["inside"].all()))
-    yield "Permutation tests do, in every setting", all(kept)
+    valid.append(bool(tables("mixed_tables")["level"]["level"].between(low, high).all()))
+    valid.append(bool(tables("large_pairs")["levels"]["inside"].all()))
+    yield "Permutation tests do, in every setting", all(valid)
     every = tables("effect_coverage")[""]
     covered = [tables(name)[""]["coverage"].min() for name in ("effect_intervals", "group_coverage")]
     yield (
@@ -395,5 +395,5 @@ def test_no_measured_number_stands_unguarded_beside_its_study():
     """A sentence with a number and a link to a study is made from its data above, or filled between marks."""
     for page in BY_HAND:
         guarded = [plain(sentence) for sentence, _ in SAID.get(page, tuple)()]
-        unguarded = [one for one in measured(page) if not any(said in one or one in said for said in guarded)]
+        unguarded = [text for text in measured(page) if not any(known in text or text in known for known in guarded)]
         assert unguarded == [], page

@@ -1,4 +1,4 @@
-"""How a column differs between two tables: what of it is compared, in which units, and how its values are counted."""
+"""Changes of a column between two tables: summaries, units and histograms."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def test_missing_values_are_left_out_of_the_others_and_counted():
     with_gaps[6:30] = x[6:]
     assert changed(with_gaps[:30], y)[0].first == pytest.approx(np.median(x[6:]))
     a, b = columns(with_gaps[:30], y)
-    found = missing_change(a, b, Units.rows((30, 30)), 0.95)
-    assert (found.what, found.first, found.second) == (MISSING, 0.2, 0.0) and found.high < 0.0
+    change = missing_change(a, b, Units.rows((30, 30)), 0.95)
+    assert (change.what, change.first, change.second) == (MISSING, 0.2, 0.0) and change.high < 0.0
     assert missing_change(*columns(x, y), Units.rows((30, 30)), 0.95) is None
 
 
@@ -60,9 +60,9 @@ def test_dates_are_days_and_durations_too():
 
 def test_shares_of_categories_begin_with_the_largest_change():
     x, y = ["a"] * 10 + ["b"] * 10, ["a"] * 8 + ["b"] * 2 + ["c"] * 10
-    found = changed(x, y)
-    assert [(one.what, one.level) for one in found] == [(SHARE, "c"), (SHARE, "b"), (SHARE, "a")]
-    assert [one.estimate for one in found] == pytest.approx([0.5, -0.4, -0.1])
+    changes = changed(x, y)
+    assert [(change.what, change.level) for change in changes] == [(SHARE, "c"), (SHARE, "b"), (SHARE, "a")]
+    assert [change.estimate for change in changes] == pytest.approx([0.5, -0.4, -0.1])
     assert shares(*columns(x, y)) == [("a", 0.5, 0.4), ("b", 0.5, 0.1), ("c", 0.0, 0.5)]
 
 
@@ -75,9 +75,9 @@ def test_one_of_two_says_all():
 
 def test_ordered_categories_have_a_mean_position_and_shares():
     grades = pd.Categorical(["low", "mid", "high", "mid", "low", "high"], ["low", "mid", "high"], ordered=True)
-    found = changed(grades, grades[[2, 2, 2, 1, 1, 2]])
-    assert [one.what for one in found] == [POSITION, SHARE, SHARE, SHARE]
-    assert (found[0].first, found[0].second) == pytest.approx((1.0, 10 / 6))
+    changes = changed(grades, grades[[2, 2, 2, 1, 1, 2]])
+    assert [change.what for change in changes] == [POSITION, SHARE, SHARE, SHARE]
+    assert (changes[0].first, changes[0].second) == pytest.approx((1.0, 10 / 6))
 
 
 @pytest.mark.parametrize("gone", [[np.nan] * 12, [None] * 12])
@@ -98,29 +98,29 @@ def test_what_is_clear_and_how_strong():
 
 def test_histograms_count_every_value():
     x, y = RNG.normal(size=200), np.append(RNG.normal(size=99), 1e6)
-    found = distribution(*columns(x, y))
-    assert found.clipped and found.first.sum() == pytest.approx(1.0) and found.second.sum() == pytest.approx(1.0)
-    assert found.edges[-1] < 50.0 and found.second[-1] >= 0.01
+    bars = distribution(*columns(x, y))
+    assert bars.clipped and bars.first.sum() == pytest.approx(1.0) and bars.second.sum() == pytest.approx(1.0)
+    assert bars.edges[-1] < 50.0 and bars.second[-1] >= 0.01
     inside = distribution(*columns(x, x))
     assert not inside.clipped and np.array_equal(inside.first, inside.second)
     assert (inside.first * 200).round() == pytest.approx(np.histogram(x, inside.edges)[0])
 
 
 def test_whole_numbers_have_a_bin_each_and_one_value_has_one():
-    found = distribution(*columns([1, 2, 2, 4], [4, 4, 4, 4]))
-    assert found.edges.tolist() == [0.5, 1.5, 2.5, 3.5, 4.5] and found.first.tolist() == [0.25, 0.5, 0.0, 0.25]
-    one = distribution(*columns([3.0, 3.0], [3.0, 3.0]))
-    assert one.first.tolist() == [1.0] and one.edges.tolist() == [2.5, 3.5]
+    bars = distribution(*columns([1, 2, 2, 4], [4, 4, 4, 4]))
+    assert bars.edges.tolist() == [0.5, 1.5, 2.5, 3.5, 4.5] and bars.first.tolist() == [0.25, 0.5, 0.0, 0.25]
+    constant = distribution(*columns([3.0, 3.0], [3.0, 3.0]))
+    assert constant.first.tolist() == [1.0] and constant.edges.tolist() == [2.5, 3.5]
 
 
 @pytest.mark.parametrize("values", [[0.1, 0.2, 0.3, 0.4], [0.0, 1000.0, 2000.0], np.linspace(0.0, 3.0, 50)])
 def test_other_numbers_have_bins_as_wide_as_their_range_asks_for(values):
-    found = distribution(*columns(values, values))
-    assert 8 <= len(found.first) <= 40 and (found.edges[0], found.edges[-1]) == (min(values), max(values))
+    bars = distribution(*columns(values, values))
+    assert 8 <= len(bars.first) <= 40 and (bars.edges[0], bars.edges[-1]) == (min(values), max(values))
 
 
 def test_many_categories_are_put_together():
     x = [f"c{i % 20:02d}" for i in range(100)]
-    found = distribution(*columns(x, x))
-    assert len(found.labels) == 9 and found.labels[-1] == "12 others"
-    assert found.first.sum() == pytest.approx(1.0) and found.first[-1] == pytest.approx(0.6)
+    bars = distribution(*columns(x, x))
+    assert len(bars.labels) == 9 and bars.labels[-1] == "12 others"
+    assert bars.first.sum() == pytest.approx(1.0) and bars.first[-1] == pytest.approx(0.6)

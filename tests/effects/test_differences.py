@@ -31,19 +31,19 @@ def test_distances_are_those_of_sums_over_pairs(route):
     points, kernel = np.random.default_rng(1).normal(size=(18, 1)), Gaussian(0.7)
     K = kernel(points)
     for name, units in UNITS.items():
-        found = distances(gram_of(kernel, points, route), SIZES, units)
+        result = distances(gram_of(kernel, points, route), SIZES, units)
         expected = [naive.mmd2(K, ROWS[0], rows, units) for rows in ROWS[1:]]
-        np.testing.assert_allclose(found.estimates, expected, rtol=1e-9, atol=1e-12)
-        difference, error, freedom = found.difference(0, 1)
-        assert found.difference(1, 0)[:2] == pytest.approx((-difference, error))
+        np.testing.assert_allclose(result.estimates, expected, rtol=1e-9, atol=1e-12)
+        difference, error, freedom = result.difference(0, 1)
+        assert result.difference(1, 0)[:2] == pytest.approx((-difference, error))
         if name != "alone":
             assert (difference, error**2, freedom) == pytest.approx(naive.nearer(K, ROWS, list(units)), rel=1e-8)
             continue
-        strata = found.strata(0, 1)
+        strata = result.strata(0, 1)
         counts = np.bincount(strata)
         assert (counts[counts > 0] > 1).all() and counts[strata[2]] == counts.max()
-        moved = found.without[:, 0] - found.without[:, 1] - difference
-        each = [(c - 1) / c * (moved[strata == one] ** 2).sum() for one, c in enumerate(counts) if c]
+        moved = result.without[:, 0] - result.without[:, 1] - difference
+        each = [(c - 1) / c * (moved[strata == stratum] ** 2).sum() for stratum, c in enumerate(counts) if c]
         assert error**2 == pytest.approx(sum(each))
 
 
@@ -56,10 +56,10 @@ def test_dependences_are_those_of_sums_over_quadruples(route):
     data = list(zip(KERNELS[route], (x, x + 0.5 * y, x**2 + z), strict=True))
     matrices = [kernel(points) for kernel, points in data]
     for measure in (naive.correlation, naive.hsic):
-        found = dependences([gram_of(*one, route) for one in data], normalised=measure is naive.correlation)
+        result = dependences([gram_of(*variable, route) for variable in data], normalised=measure is naive.correlation)
         expected = [measure(matrices[0], other) for other in matrices[1:]]
-        np.testing.assert_allclose(found.estimates, expected, rtol=1e-8)
-        difference, error, freedom = found.difference(1, 0)
+        np.testing.assert_allclose(result.estimates, expected, rtol=1e-8)
+        difference, error, freedom = result.difference(1, 0)
         expected = naive.more_dependent(*matrices, measure)
         assert (difference, error**2, freedom) == pytest.approx(expected, rel=1e-7)
 
@@ -67,16 +67,16 @@ def test_dependences_are_those_of_sums_over_quadruples(route):
 def test_coordinates_and_gram_matrices_go_together():
     x, y, z = np.random.default_rng(5).normal(size=(3, 9, 1))
     data = [(Linear(), x), (Gaussian(1.0), x + y), (Linear(), x - z)]
-    mixed = [gram_of(*one, route) for one, route in zip(data, ("factor", "dense", "factor"), strict=True)]
-    expected = dependences([gram_of(*one, "dense") for one in data], normalised=True)
+    mixed = [gram_of(*variable, route) for variable, route in zip(data, ("factor", "dense", "factor"), strict=True)]
+    expected = dependences([gram_of(*variable, "dense") for variable in data], normalised=True)
     np.testing.assert_allclose(dependences(mixed, normalised=True).without, expected.without, rtol=1e-9, atol=1e-12)
 
 
 def test_rounding():
     points = np.random.default_rng(6).normal(size=(18, 1))
     near, far = (gram_of(Linear(), points + shift, "factor").about_mean(1e9) for shift in (0.0, 1e5))
-    found, expected = (distances(gram, SIZES, UNITS["rows"]).difference(0, 1) for gram in (far, near))
-    assert found == pytest.approx(expected, rel=1e-6)
+    shifted, expected = (distances(gram, SIZES, UNITS["rows"]).difference(0, 1) for gram in (far, near))
+    assert shifted == pytest.approx(expected, rel=1e-6)
     constant = gram_of(Gaussian(1.0), np.repeat([0.0, 1.0, 3.0], SIZES)[:, None], "dense")
     difference, error, freedom = distances(constant, SIZES, UNITS["rows"]).difference(0, 1)
     assert difference < 0.0 and error == 0.0 and np.isnan(freedom)
@@ -85,9 +85,9 @@ def test_rounding():
 def test_the_error_counts_the_second_order_twice():
     """With three samples of one distribution the variance is twice that of the difference (Efron and Stein)."""
     rng, n = np.random.default_rng(7), 12
-    found = [
+    results = [
         distances(gram_of(Gaussian(1.0), rng.normal(size=(36, 1)), "dense"), (n,) * 3, np.arange(36)).difference(0, 1)
         for _ in range(1500)
     ]
-    values, errors, _ = np.array(found).T
+    values, errors, _ = np.array(results).T
     assert np.mean(errors**2) / np.var(values) == pytest.approx(2.0, rel=0.15)

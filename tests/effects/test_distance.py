@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 import naive_effects as naive
+from cases import by_coordinates
 from shrinktest import Gaussian
 from shrinktest.effects.distance import NORMS, VARIANCE, Pair, distance
 from shrinktest.effects.inner_products import InnerProducts
@@ -14,17 +15,12 @@ from shrinktest.kernels import Linear
 RNG = np.random.default_rng(3)
 M, N = 7, 9
 Z = RNG.normal(size=(M + N, 2)) + np.repeat([0.0, 0.7], [M, N])[:, None]
-CHANGES = {"dense": lambda features: features.dense(), "coordinates": lambda features: by_coordinates(features)}
+CHANGES = {"dense": InnerProducts.dense, "coordinates": by_coordinates}
 UNITS = {
     "rows": (M, N, np.arange(M + N)),
     "pairs": (M, M, np.tile(np.arange(M), 2)),
     "groups": (M, N, np.array([0, 0, 1, 1, 1, 2, 3, 4, 5, 5, 6, 6, 7, 7, 8, 8])),
 }
-
-
-def by_coordinates(features):
-    values, vectors = np.linalg.eigh(features.dense().values)
-    return InnerProducts(vectors * np.sqrt(np.maximum(values, 0.0)), True)
 
 
 def pair_of(m, n, units=None, blocks=None):
@@ -43,7 +39,7 @@ def test_value_and_variance_are_those_of_loops(route, design, relative, which):
     if relative == VARIANCE:
         features = InnerProducts.of(Linear(), Z[: m + n] * [1.0, 3.0] + 1.0).centred()
     gram = features.dense().values
-    found = distance(CHANGES[route](features), pair_of(m, n, units), relative)
+    estimate = distance(CHANGES[route](features), pair_of(m, n, units), relative)
 
     def share(rows):
         first = int((rows < m).sum())
@@ -51,23 +47,23 @@ def test_value_and_variance_are_those_of_loops(route, design, relative, which):
         equal = np.full(first, 1.0 / first), np.full(len(rows) - first, 1.0 / (len(rows) - first))
         return naive.shares(gram[np.ix_(rows, rows)], *equal, own)[which]
 
-    assert found.value == pytest.approx(share(np.arange(m + n)), rel=1e-9)
+    assert estimate.value == pytest.approx(share(np.arange(m + n)), rel=1e-9)
     left = [share(np.flatnonzero(units != unit)) for unit in range(units.max() + 1)]
     split = len(left) if design == "pairs" else int(units[:m].max()) + 1
     expected = sum(naive.jackknife(part) for part in (left[:split], left[split:]) if part)
-    assert found.jackknife == pytest.approx(expected, rel=1e-8) and found.units == split
+    assert estimate.jackknife == pytest.approx(expected, rel=1e-8) and estimate.units == split
     if relative == NORMS:
         means = (units + (units.max() + 1) * (np.arange(m + n) >= m) == np.arange(2 * units.max() + 2)[:, None]) * 1.0
         means = means[means.any(axis=1)] / means.sum(axis=1)[means.any(axis=1), None]
         points, size = means @ gram @ means.T, [np.bincount(units[:m]), np.bincount(units[m:])[units[m:].min() :]]
         x, y = points[:split, :split], points[split:, split:]
-        p, q = (one / one.sum() for one in size)
-        scale = sum((w @ one @ w - w**2 @ np.diag(one)) / (1.0 - w @ w) for w, one in ((p, x), (q, y)))
+        p, q = (counts / counts.sum() for counts in size)
+        scale = sum((w @ block @ w - w**2 @ np.diag(block)) / (1.0 - w @ w) for w, block in ((p, x), (q, y)))
         second = naive.second_order(points, p, q)
         if design == "pairs":
             apart = x + y - points[:split, split:] - points[split:, :split]
             second = 2.0 * naive.u_product(apart, apart) / (m * (m - 1))
-        assert found.second == pytest.approx(second / scale**2, rel=1e-8)
+        assert estimate.second == pytest.approx(second / scale**2, rel=1e-8)
 
 
 @pytest.mark.parametrize("route", CHANGES)
@@ -82,7 +78,7 @@ def test_blocks_count_as_if_both_samples_had_them_in_the_same_shares(route):
     labels = np.repeat([0, 1, 0, 1], [30, 10, 10, 30])
     features = CHANGES[route](InnerProducts.of(Gaussian(5.0), 50.0 * labels[:, None] + RNG.normal(size=(80, 1))))
     assert distance(features, pair_of(40, 40), NORMS).value > 0.2
-    found, gram = distance(features, pair_of(40, 40, blocks=labels), NORMS), features.dense().values
+    estimate, gram = distance(features, pair_of(40, 40, blocks=labels), NORMS), features.dense().values
     samples = [
         [np.flatnonzero(labels[:40] == k) for k in (0, 1)],
         [40 + np.flatnonzero(labels[40:] == k) for k in (0, 1)],
@@ -90,10 +86,11 @@ def test_blocks_count_as_if_both_samples_had_them_in_the_same_shares(route):
     norms = []
     for parts in samples:  # within blocks, pairs of different rows; across, all of them
         own = [gram[np.ix_(rows, rows)] for rows in parts]
-        means = [(one.sum() - np.trace(one)) / (len(one) * (len(one) - 1)) for one in own]
+        means = [(block.sum() - np.trace(block)) / (len(block) * (len(block) - 1)) for block in own]
         norms.append(0.25 * sum(means) + 0.5 * gram[np.ix_(*parts)].mean())
     cross = 0.25 * sum(gram[np.ix_(*rows)].mean() for rows in zip(*samples, strict=True))
-    assert found.value == pytest.approx(1.0 - 2.0 * cross / sum(norms), rel=1e-6, abs=1e-9) and abs(found.value) < 0.02
+    expected = 1.0 - 2.0 * cross / sum(norms)
+    assert estimate.value == pytest.approx(expected, rel=1e-6, abs=1e-9) and abs(estimate.value) < 0.02
     assert np.isnan(distance(features, pair_of(40, 40, blocks=np.tile(np.arange(40), 2)), NORMS).interval(0.95)).all()
 
 
@@ -101,17 +98,17 @@ def test_blocks_count_as_if_both_samples_had_them_in_the_same_shares(route):
 
 
 def test_limits_are_as_many_standard_deviations_away_as_the_confidence_says():
-    found = Estimate(0.12, 0.004, 0.0005, 30)
-    low, high = found.interval(0.9)
+    estimate = Estimate(0.12, 0.004, 0.0005, 30)
+    low, high = estimate.interval(0.9)
     slope = (0.004 - 0.001 + 0.001) / (0.12 + np.sqrt(0.001))
     for limit in (low, high):
         assert abs(limit - 0.12) / np.sqrt(0.0005 + slope * limit) == pytest.approx(stats.t.ppf(0.95, 29))
-    assert found.interval(0.99)[0] < low < 0.12 < high < found.interval(0.99)[1]
-    assert found.below(high)[1] == pytest.approx(0.05)
+    assert estimate.interval(0.99)[0] < low < 0.12 < high < estimate.interval(0.99)[1]
+    assert estimate.below(high)[1] == pytest.approx(0.05)
 
 
 def test_lower_limits_are_above_zero_as_often_as_the_square_of_a_normal_variable_allows():
-    """Where nothing differs a linear kernel in one column has such a square; no more of these are above zero."""
+    """A linear kernel in one column has such a square under the null hypothesis; no more of these exceed zero."""
     for confidence in (0.95, 0.999):
         for share, above in ((confidence - 1e-4, False), (confidence + 1e-4, True)):
             value = (stats.chi2(1).ppf(share) - 1.0) / np.sqrt(2.0)
@@ -121,13 +118,13 @@ def test_lower_limits_are_above_zero_as_often_as_the_square_of_a_normal_variable
 
 @pytest.mark.parametrize("blocks", [(20, 2, 2), (2, 6, 6)], ids=["small", "few"])
 def test_distances_within_blocks_vary_as_their_variance_says(blocks):
-    """Blocks of few rows: the standard deviation of the estimates, and the mean of those that the intervals take."""
+    """Blocks of few rows: the variance of the estimates, and the mean of the variances that the intervals use."""
     count, m, n = blocks
-    rng, found = np.random.default_rng(0), []
+    rng, estimates = np.random.default_rng(0), []
     cells = np.concatenate([np.repeat(np.arange(count), m), np.repeat(np.arange(count), n)])
     pair, shift = pair_of(count * m, count * n, blocks=cells), 1.5 * (np.arange(count * (m + n)) >= count * m)
     for _ in range(300):
         z = rng.normal(size=cells.size) + shift
-        found.append(distance(InnerProducts.of(Gaussian(1.0), z[:, None]), pair, NORMS))
-    spread = np.var([one.value for one in found])
-    assert 0.75 < np.mean([max(each.jackknife - each.second, each.second) for each in found]) / spread < 1.6
+        estimates.append(distance(InnerProducts.of(Gaussian(1.0), z[:, None]), pair, NORMS))
+    spread = np.var([estimate.value for estimate in estimates])
+    assert 0.75 < np.mean([max(each.jackknife - each.second, each.second) for each in estimates]) / spread < 1.6

@@ -1,4 +1,4 @@
-"""``result.effect()``: of every test, estimator, route and design, and what it says where there is nothing to say."""
+"""``result.effect()``: of every test, estimator, route and design, and of data without any."""
 
 import pickle
 
@@ -24,7 +24,7 @@ FEW = {"n_resamples": 39, "rng": 0, "workers": 1}
 
 
 def test_with_every_estimator():
-    """One law for all: effects of clear differences have intervals that leave out none."""
+    """Intervals of clear differences leave out the null value."""
     own = lambda gram: np.full(len(gram), 1.0 / len(gram))  # noqa: E731
     for estimator in (*ESTIMATORS, "auto", own):
         effect = two_sample_test(X, Y, estimator=estimator, **FEW).effect()
@@ -50,12 +50,12 @@ def test_by_every_route_and_design():
         {"groups": (np.arange(30) // 3, 100 + np.arange(30) // 3)},
         {"blocks": (np.arange(30) % 3, np.arange(30) % 3)},
     ):
-        found = two_sample_test(X[:30], Y, **options, **FEW).effect()
-        assert 0.5 < found.auc < 1.0 and found.distance_interval[0] <= found.distance <= found.distance_interval[1]
+        effect = two_sample_test(X[:30], Y, **options, **FEW).effect()
+        assert 0.5 < effect.auc < 1.0 and effect.distance_interval[0] <= effect.distance <= effect.distance_interval[1]
         if "kernel" not in options:
-            assert found.distance == pytest.approx(plain.distance, abs=0.05)
-            assert found.auc == pytest.approx(plain.auc, abs=0.1)
-            assert "gram" in options or found.distance_interval != plain.distance_interval
+            assert effect.distance == pytest.approx(plain.distance, abs=0.05)
+            assert effect.auc == pytest.approx(plain.auc, abs=0.1)
+            assert "gram" in options or effect.distance_interval != plain.distance_interval
 
 
 def test_dependence_says_what_its_interval_regards():
@@ -72,22 +72,22 @@ def test_dependence_says_what_its_interval_regards():
 
 def test_of_several_samples_it_is_that_of_every_two():
     samples = {"a": X, "b": Y, "c": X[:20] + 1.5}
-    found = k_sample_test(samples, **FEW)
-    effect = found.effect()
+    result = k_sample_test(samples, **FEW)
+    effect = result.effect()
     assert list(effect.pairs) == [(0, 1), (0, 2), (1, 2)] and effect.names == ("a", "b", "c")
-    alone = two_sample_test(X, Y, bandwidth=found.bandwidth, **FEW).effect()
+    alone = two_sample_test(X, Y, bandwidth=result.bandwidth, **FEW).effect()
     assert effect.pairs[0, 1].distance == pytest.approx(alone.distance, rel=1e-9)
     assert effect.pairs[0, 1].distance_interval == pytest.approx(alone.distance_interval, rel=1e-9)
     assert effect.distance.loc["c", "b"] == effect.pairs[1, 2].distance
     assert effect.table[["first", "second", "measure"]].iloc[3].tolist() == ["a", "c", "distance"]
-    assert "Furthest apart are a and c" in effect.summary() and effect.z == found.z
+    assert "Furthest apart are a and c" in effect.summary() and effect.z == result.z
 
 
 def test_shares_of_columns_have_their_names():
     import pandas as pd
 
     first, second = (
-        pd.DataFrame(one, columns=["height", "weight"]) for one in (X, Y * [1.0, 0.0] + X[:30] * [0.0, 1.0])
+        pd.DataFrame(values, columns=["height", "weight"]) for values in (X, Y * [1.0, 0.0] + X[:30] * [0.0, 1.0])
     )
     effect = two_sample_test(first, second, **FEW).effect(columns=True)
     assert list(effect.shares) == ["height", "weight"] and effect.shares["height"] > 0.5 > effect.shares["weight"]
@@ -95,19 +95,19 @@ def test_shares_of_columns_have_their_names():
 
 
 def test_the_seed_is_obeyed_and_the_confidence_kept():
-    found = two_sample_test(X, Y, **FEW)
-    assert found.effect() == found.effect() and found.effect(rng=1).auc != found.effect().auc
-    assert found.effect(rng=1).distance == found.effect().distance
-    wide, narrow = found.effect(confidence=0.99), found.effect(confidence=0.5)
+    result = two_sample_test(X, Y, **FEW)
+    assert result.effect() == result.effect() and result.effect(rng=1).auc != result.effect().auc
+    assert result.effect(rng=1).distance == result.effect().distance
+    wide, narrow = result.effect(confidence=0.99), result.effect(confidence=0.5)
     for name in ("auc_interval", "distance_interval"):
         (a, b), (c, d) = getattr(wide, name), getattr(narrow, name)
         assert a < c < d < b
-    assert found.effect(folds=2) != found.effect(folds=10)
+    assert result.effect(folds=2) != result.effect(folds=10)
 
 
 def test_combinations_say_which_member_a_distance_is_of():
-    found = two_sample_test(X, Y, estimator="auto", **FEW)
-    effect = found.effect()
+    result = two_sample_test(X, Y, estimator="auto", **FEW)
+    effect = result.effect()
     assert "largest weight" in effect.notes[-1] and "Gaussian" in effect.notes[-1]
     alone = two_sample_test(X, Y, bandwidth="2 * median", **FEW).effect()
     assert effect.distance == pytest.approx(alone.distance, rel=1e-6) and effect.auc != alone.auc
@@ -125,9 +125,9 @@ def test_few_and_constant_data_claim_nothing():
     assert same.auc == 0.5 and np.isnan(same.auc_interval).all() and np.isnan(same.distance_interval).all()
 
 
-def rare(found, said=("Few rows differ", "Few groups differ", "In few rows (")):
+def rare(effect, beginnings=("Few rows differ", "Few groups differ", "In few rows (")):
     """The notes on rare rows."""
-    return [note for note in found.notes if note.startswith(said)]
+    return [note for note in effect.notes if note.startswith(beginnings)]
 
 
 def test_rare_rows_have_a_note():
@@ -144,8 +144,8 @@ def test_rare_rows_have_a_note():
         assert bool(notes) == (text is not None) and (not notes or text in notes[0])
     many = np.repeat([1.0, 0.0], [60, 240])  # in groups of ten
     groups = np.arange(300) // 10, 100 + np.arange(300) // 10
-    found = two_sample_test(many, many, groups=groups, bandwidth=1.0, **FEW).effect()
-    assert rare(found)[0].startswith("Few groups differ from the most common row (6 of X, 6 of Y). ")
+    effect = two_sample_test(many, many, groups=groups, bandwidth=1.0, **FEW).effect()
+    assert rare(effect)[0].startswith("Few groups differ from the most common row (6 of X, 6 of Y). ")
     x, y = np.repeat([1.0, 0.0], [20, 180]), np.repeat([0.0, 1.0, 0.0], [15, 20, 165])
     few, enough = (independence_test(x, other, **FEW).effect() for other in (y, x))
     assert "(5 in both variables)" in rare(few)[0] and not rare(enough)
@@ -160,12 +160,12 @@ def test_with_the_note_equivalence_is_shown_too_often_and_without_it_is_not():
         chances = {True: [0.0, 0.0], False: [0.0, 0.0]}
         for ones in range(1, 30):
             x = np.repeat([1.0, 0.0], [ones, 50 - ones])
-            found = equivalence_test(x, np.zeros(50), margin=margin, measure="distance", bandwidth=1.0)
-            entry, chance = chances[bool(rare(found))], stats.binom(50, share).pmf(ones)
+            result = equivalence_test(x, np.zeros(50), margin=margin, measure="distance", bandwidth=1.0)
+            entry, chance = chances[bool(rare(result))], stats.binom(50, share).pmf(ones)
             entry[0] += chance
-            entry[1] += chance * found.reject()
+            entry[1] += chance * result.reject()
         assert chances[False][1] <= 0.05 * chances[False][0]
-        assert chances[True][1] / sum(one[0] for one in chances.values()) == pytest.approx(level, abs=0.005)
+        assert chances[True][1] / sum(sums[0] for sums in chances.values()) == pytest.approx(level, abs=0.005)
 
 
 def test_effects_do_not_depend_on_units_or_the_order_of_rows():
@@ -193,7 +193,7 @@ def test_many_rows_take_no_gram_matrix():
 def test_a_wide_bandwidth_leaves_the_interval_its_digits():
     x, y = X[:40, :1], Y[:40, :1] + 0.5
     wide = [two_sample_test(x, y, bandwidth=b, **FEW).effect() for b in (1e2, 1e4, 1e5)]
-    shares = [np.array(one.distance_interval) / one.distance for one in wide]
+    shares = [np.array(effect.distance_interval) / effect.distance for effect in wide]
     assert np.allclose(shares[1:], shares[0], rtol=1e-3)
 
 

@@ -71,8 +71,8 @@ def test_shares_of_pairs_have_newcombes_interval(seed):
     rng = np.random.default_rng(seed)
     x = rng.random(30) < 0.4
     y = np.where(rng.random(30) < 0.6, x, rng.random(30) < 0.6)
-    found = difference_of_shares(np.concatenate([x, y]), Units.rows((30, 30), paired=True), 0.95)
-    assert found == pytest.approx(naive.paired_shares(x.astype(int), y.astype(int), 0.95), abs=1e-12)
+    interval = difference_of_shares(np.concatenate([x, y]), Units.rows((30, 30), paired=True), 0.95)
+    assert interval == pytest.approx(naive.paired_shares(x.astype(int), y.astype(int), 0.95), abs=1e-12)
 
 
 def test_groups_of_equal_rows_count_once():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import naive_effects as naive
+from cases import by_coordinates
 from shrinktest import FKMSE, KME, MKME, SKMSE, TSVD, Gaussian, Landweber, two_sample_test
 from shrinktest.effects.inner_products import InnerProducts
 from shrinktest.effects.separability import (
@@ -25,11 +26,6 @@ DENSE = InnerProducts.of(KERNEL, Z)
 FOLDS = fold_codes(np.arange(M + N), SECOND.astype(int), 4, np.random.default_rng(0))
 
 
-def by_coordinates(features):
-    values, vectors = np.linalg.eigh(features.values)
-    return InnerProducts(vectors * np.sqrt(np.maximum(values, 0.0)), True)
-
-
 @pytest.mark.parametrize(
     ("estimator", "tuning"),
     [
@@ -45,24 +41,24 @@ def by_coordinates(features):
     ids=repr,
 )
 def test_scores_are_those_of_functions_fitted_to_the_other_folds(estimator, tuning):
-    found = CrossFit(estimator, KERNEL, DENSE, Z, tuning).scores(SECOND, FOLDS)
+    scores = CrossFit(estimator, KERNEL, DENSE, Z, tuning).scores(SECOND, FOLDS)
     for k in range(4):
         rest, held = k != FOLDS, k == FOLDS
-        one, other = estimates_of(estimator, KERNEL, [Z[rest & ~SECOND], Z[rest & SECOND]], tuning)
-        expected = one.embedding(Z[held]) - other.embedding(Z[held])
-        np.testing.assert_allclose(found[held], expected, rtol=1e-6, atol=1e-9)
+        first, second = estimates_of(estimator, KERNEL, [Z[rest & ~SECOND], Z[rest & SECOND]], tuning)
+        expected = first.embedding(Z[held]) - second.embedding(Z[held])
+        np.testing.assert_allclose(scores[held], expected, rtol=1e-6, atol=1e-9)
     if estimator.by_coordinates:
         low = CrossFit(estimator, KERNEL, by_coordinates(DENSE), Z, tuning).scores(SECOND, FOLDS)
-        np.testing.assert_allclose(low, found, rtol=1e-4, atol=1e-6)
+        np.testing.assert_allclose(low, scores, rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "gaussian", "energy", "whitened", "auto"])
 def test_rows_with_one_value_have_one_score(kernel):
-    """A column of 0 and 1: whatever the kernel, its function has two values, and the pairs of equal rows are ties."""
+    """With a column of 0 and 1 the function of any kernel has two values, and pairs of equal rows are ties."""
     rng = np.random.default_rng(12)
     x, y = ((rng.random((n, 1)) < 0.5).astype(float) for n in (40, 47))
-    told = {"estimator": "auto"} if kernel == "auto" else {"kernel": kernel}
-    test = two_sample_test(x, y, scale="sd", rng=0, n_resamples=99 if told.get("estimator") else 0, **told)
+    options = {"estimator": "auto"} if kernel == "auto" else {"kernel": kernel}
+    test = two_sample_test(x, y, scale="sd", rng=0, n_resamples=99 if options.get("estimator") else 0, **options)
     effect = test.effect(rng=0)
     plain = two_sample_test(x, y, rng=0, n_resamples=0).effect(rng=0)
     assert (effect.auc, effect.auc_interval) == (pytest.approx(plain.auc), pytest.approx(plain.auc_interval, abs=1e-3))
@@ -98,8 +94,8 @@ def test_pairs_that_resemble_each_other_have_an_interval_that_holds_the_area():
 def test_limits_are_as_many_standard_deviations_away_as_the_confidence_says(value):
     from scipy.stats import norm
 
-    found = Area(value, 0.003, (25, 40), 0.4)
-    limits = found.interval(0.9)
+    area = Area(value, 0.003, (25, 40), 0.4)
+    limits = area.interval(0.9)
     least = 0.25 / 1000.0
     size = (0.003 + least) / (naive.hanley(value, 25, 40) + least)
     for limit in limits:
@@ -114,28 +110,28 @@ def test_limits_are_as_many_standard_deviations_away_as_the_confidence_says(valu
 def test_functions_are_added_up_in_units_of_their_own_by_the_evidence_for_each():
     scores = [RNG.normal(size=M + N), RNG.normal(size=M + N)]
     evidence = [np.array([1.0, 2.0, -1.0, 0.0]), np.array([3.0, -1.0, -2.0, 1.0])]
-    found = combine_scores(list(zip(scores, evidence, strict=True)), FOLDS)
+    combined = combine_scores(list(zip(scores, evidence, strict=True)), FOLDS)
     np.testing.assert_allclose(
-        combine_scores([(1e6 * scores[0], evidence[0]), (1e-3 * scores[1], evidence[1])], FOLDS), found, rtol=1e-9
+        combine_scores([(1e6 * scores[0], evidence[0]), (1e-3 * scores[1], evidence[1])], FOLDS), combined, rtol=1e-9
     )
     expected = np.empty(M + N)
     for k, weights in enumerate([(1.0, 9.0), (4.0, 0.0), (1.0, 1.0), (0.0, 1.0)]):
         held = k == FOLDS
-        expected[held] = sum(w * one[held] / one[held].std() for w, one in zip(weights, scores, strict=True))
-    np.testing.assert_allclose(found, expected)
+        expected[held] = sum(w * score[held] / score[held].std() for w, score in zip(weights, scores, strict=True))
+    np.testing.assert_allclose(combined, expected)
     np.testing.assert_allclose(combine_scores([(np.ones(M + N), np.ones(4))], FOLDS), 0.0, atol=1e-12)
 
 
-@pytest.mark.parametrize("change", [lambda one: one, by_coordinates], ids=["dense", "coordinates"])
+@pytest.mark.parametrize("change", [lambda features: features, by_coordinates], ids=["dense", "coordinates"])
 def test_evidence_is_the_distance_in_the_rows_of_the_other_folds(change):
-    found = CrossFit(KME(), KERNEL, change(DENSE), Z, "fixed").evidence(SECOND, FOLDS)
+    evidence = CrossFit(KME(), KERNEL, change(DENSE), Z, "fixed").evidence(SECOND, FOLDS)
     gram = DENSE.values
     for k in range(4):
         x, y = (np.flatnonzero((k != FOLDS) & part) for part in (~SECOND, SECOND))
         own = [gram[np.ix_(r, r)] for r in (x, y)]
-        squared = sum((one.sum() - np.trace(one)) / (len(one) * (len(one) - 1)) for one in own)
+        squared = sum((block.sum() - np.trace(block)) / (len(block) * (len(block) - 1)) for block in own)
         squared -= 2.0 * gram[np.ix_(x, y)].mean()
-        assert found[k] == pytest.approx(squared / np.sqrt(naive.u_product(gram, gram)), rel=1e-8)
+        assert evidence[k] == pytest.approx(squared / np.sqrt(naive.u_product(gram, gram)), rel=1e-8)
 
 
 @pytest.mark.parametrize("pairs", [False, True])
@@ -146,9 +142,9 @@ def test_areas_and_their_variance_are_those_of_loops(pairs):
     scores = RNG.integers(0, 6, size=len(second)) - 1.0 * second
     strata = RNG.integers(0, 3, size=units.max() + 1)[units]
     given = (scores, second, strata, *([units] if pairs else []))
-    found = roc_area(scores, second, strata, units, 0.3)
-    assert found.value == pytest.approx(naive.area(*given)[0])
-    assert found.variance == pytest.approx(naive.area_variance(*given))
+    area = roc_area(scores, second, strata, units, 0.3)
+    assert area.value == pytest.approx(naive.area(*given)[0])
+    assert area.variance == pytest.approx(naive.area_variance(*given))
     won, compared, _ = comparisons(scores, second, strata)
     assert compared[~second].sum() == compared[second].sum() == naive.area(scores, second, strata)[1]
     assert won.sum() == pytest.approx(compared[second].sum())

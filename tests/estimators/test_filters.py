@@ -79,10 +79,10 @@ FIXED = [
 ]
 
 
-def agree(found, expected, message=""):
+def agree(weights, expected, message=""):
     """To 1e-8 of the largest weight, or to the rounding of weights of order one."""
     size = np.abs(expected).max()
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8 * size + 1e-16, err_msg=message)
+    np.testing.assert_allclose(weights, expected, rtol=0, atol=1e-8 * size + 1e-16, err_msg=message)
 
 
 def spectral(D, p):
@@ -124,8 +124,8 @@ def test_stacks_of_samples_by_gram_matrix_and_by_coordinates(n, m, r):
                 agree(dense[p][b], estimator.weights(grams[p][b]), repr(estimator))
         if estimator.by_coordinates:
             low = estimator.fit_samples([Samples(z, by_coordinates=True) for z in parts], joint)
-            for z, found, expected in zip(parts, low, dense, strict=True):
-                means = [(weights[:, None, :] @ z)[:, 0] for weights in (found, expected)]
+            for z, computed, expected in zip(parts, low, dense, strict=True):
+                means = [(weights[:, None, :] @ z)[:, 0] for weights in (computed, expected)]
                 np.testing.assert_allclose(*means, rtol=0, atol=1e-8)
 
 
@@ -208,14 +208,14 @@ SCORES = [
 def test_scores(kind):
     for n, (estimator, twin) in itertools.product((2, 5, 20), SCORES):
         K = GRAMS[kind](n)
-        amounts, found = estimator.scores(K)
+        amounts, scores = estimator.scores(K)
         if isinstance(estimator, Landweber | NuMethod):
             expected = twin(K, len(amounts))
         elif isinstance(estimator, TSVD):
             expected = twin(K, amounts)
         else:
             expected = twin(K, [naive.gram_scale(K, a) for a in amounts])
-        np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-11 * np.trace(K), err_msg=repr(estimator))
+        np.testing.assert_allclose(scores, expected, rtol=1e-8, atol=1e-11 * np.trace(K), err_msg=repr(estimator))
 
 
 @pytest.mark.parametrize("n", [64, 131])
@@ -224,8 +224,8 @@ def test_many_points(n):
     K, few = GRAMS["linear far"](n) + 3.0 * GRAMS["gaussian"](n), [5, 40, 60]
     lams = [naive.gram_scale(K, a) for a in FKMSE().amounts(n)[few]]
     for t in (1, 3, 4):
-        found = IteratedTikhonov(t=t).scores(K)[1][few]
-        np.testing.assert_allclose(found, naive.iterated_tikhonov_scores(K, lams, t), rtol=1e-9)
+        scores = IteratedTikhonov(t=t).scores(K)[1][few]
+        np.testing.assert_allclose(scores, naive.iterated_tikhonov_scores(K, lams, t), rtol=1e-9)
     for estimator, nu in ((Landweber(max_iter=4), None), (NuMethod(max_iter=4), 1.0)):
         np.testing.assert_allclose(estimator.scores(K)[1], naive.descent_scores(K, 4, nu), rtol=1e-9)
 
@@ -256,7 +256,7 @@ def test_global_minimum_of_two(D, p):
 
 
 def test_deletion_can_keep_the_plain_mean():
-    """With a constant among the features the score is flat at 0; that of [M14] Theorem 4 never is (E1)."""
+    """With a constant among the features the score is flat at 0; the score of [M14] Theorem 4 never is (E1)."""
     K = Polynomial(degree=2, offset=1)(points(30, 1) + 1.5)
     np.testing.assert_array_equal(FKMSE().weights(K), np.full(30, 1 / 30))
     assert FKMSE(loo="paper").weights(K).sum() < 0.999

@@ -100,12 +100,12 @@ def test_a_variance_per_coordinate(kind):
     X, bandwidth = SAMPLES[kind]
     th2 = np.broadcast_to(squares(bandwidth), X.shape[1])
     mean = MMKME().fit(X, Gaussian(bandwidth))
-    found = np.array(mean.smoothing)
+    variances = np.array(mean.smoothing)
     assert mean.shrinkage == mean.smoothing
-    score, gradient = MMKME().loocv(X, Gaussian(bandwidth), found)
+    score, gradient = MMKME().loocv(X, Gaussian(bandwidth), variances)
     assert score <= mmkme_tuned(X, th2, starts=2)[1] + 1e-9
     assert score <= marginalized_loocv(X, th2, MKME().fit(X, Gaussian(bandwidth)).shrinkage) + 1e-15
-    logs = np.log(found / th2)
+    logs = np.log(variances / th2)
     assert (logs > -12 - 1e-9).all()
     assert (logs < 6 + 1e-9).all()
     stationary = np.abs(gradient) < 1e-6
@@ -340,14 +340,14 @@ def test_target_with_one_amount_for_two_samples():
 
 def test_refusals():
     gram = np.eye(7)
-    for one, two in (
+    for kernel, other in (
         (Gaussian(1.0), Gaussian(1.1)),
         (Gaussian(1.0), Linear()),
         (Polynomial(2), Polynomial(3)),
         (Precomputed(gram), Precomputed(2 * gram)),
     ):
-        points = np.arange(7) if isinstance(one, Precomputed) else XS
-        first, second = KME().fit(points, one), KME().fit(points, two)
+        points = np.arange(7) if isinstance(kernel, Precomputed) else XS
+        first, second = KME().fit(points, kernel), KME().fit(points, other)
         for verb in (first.inner, first.distance2):
             with pytest.raises(ValueError, match="kernels differ"):
                 verb(second)
@@ -368,6 +368,6 @@ def test_equal_matrices_lists_and_means_far_from_zero():
     same = KME().fit(np.arange(7), Precomputed(gram)), FKMSE(lam=1.0).fit(np.arange(7), Precomputed(gram.copy()))
     assert same[0].inner(same[1]) == pytest.approx(1 / 14)
     assert plain.embedding([0.5])[0] == pytest.approx(np.exp(-0.125)) and plain.distance2(plain) == 0.0
-    near, far = ([KME().fit(one + start, Linear()) for one in (XS, YS)] for start in (0.0, 1e8))
+    near, far = ([KME().fit(sample + start, Linear()) for sample in (XS, YS)] for start in (0.0, 1e8))
     assert far[0].distance2(far[1]) == pytest.approx(near[0].distance2(near[1]), rel=1e-6)
     assert far[0].distance2(KME().fit(XS + 1e8, Linear())) == 0.0

@@ -258,7 +258,7 @@ def test_a_subclass_may_change_the_features():
 
 
 class Returning(MeanEstimator):
-    """What a function makes of the Gram matrix, whatever that is."""
+    """Weights that a function returns for the Gram matrix, valid or not."""
 
     def __init__(self, function):
         self.function = function

@@ -1,4 +1,4 @@
-"""Columns that cannot be tested, that arrive as text, that tell the time, or that are given as well."""
+"""Columns that cannot be tested, arrive as text, hold the time, or are given as well."""
 
 from __future__ import annotations
 
@@ -78,14 +78,14 @@ def test_a_bad_column_is_a_row_with_a_reason(bad):
 @pytest.mark.parametrize("bad", ["constant", "never known", "known once", "wild", "tiny", "numbers of rows"])
 def test_a_bad_column_of_a_matrix_is_a_row_for_each_pair(bad):
     first, _, options, reason = tables(bad)
-    found = independence_matrix(first, **options, **HOW)
-    assert found.labels == (("a", "z"),)
-    rows = found.table[found.table["reason"] != ""]
+    result = independence_matrix(first, **options, **HOW)
+    assert result.labels == (("a", "z"),)
+    rows = result.table[result.table["reason"] != ""]
     assert rows[["x", "y"]].to_numpy().tolist() == [["a", "bad"], ["z", "bad"]] and rows["pvalue"].isna().all()
     assert (
         rows["reason"].str.startswith("column 'bad': ").all() and rows["reason"].str.contains(reason, regex=False).all()
     )
-    assert f"not tested: {rows['reason'].iloc[0]}" in found.summary()
+    assert f"not tested: {rows['reason'].iloc[0]}" in result.summary()
     against = independence_matrix(first[["bad", "a"]], first[["z"]], **options, **HOW)
     assert against.labels == (("a", "z"),) and list(against.untested) == [("bad", "z")]
 
@@ -107,9 +107,9 @@ def test_files_in_batches(tmp_path):
         pd.DataFrame({"a": column, "bad": gap, "same": 1.0, "i": np.arange(N)}).to_csv(path, index=False)
     how = {"nan_policy": "omit", "gram": "rff", "rank": 5, **HOW}
     first, second = map(Batches, paths)
-    found = two_sample_test_columns(first, second, **how)
-    assert found.labels == (("a",),) and set(found.untested) == {("bad",), ("same",), ("i",)}
-    assert found.untested["bad",] == "all values are missing in X"
+    result = two_sample_test_columns(first, second, **how)
+    assert result.labels == (("a",),) and set(result.untested) == {("bad",), ("same",), ("i",)}
+    assert result.untested["bad",] == "all values are missing in X"
     for call in (two_sample_test, independence_test):
         with pytest.raises(ValueError, match=r"column 'bad' of X.*: all values are missing"):
             call(first, second, **how)
@@ -243,9 +243,9 @@ def test_dates_that_are_not_in_order_are_refused(dates):
 def test_columns_that_count_or_tell_the_time_are_left_out(clock):
     table = pd.DataFrame({"t": clock, "v": NOISE})
     for test in OF_CHANGE:
-        found, alone = test(table, **MORE), test(table[["v"]], **MORE)
-        assert found.pvalue == alone.pvalue
-        assert any("Column 't' is not tested: it counts rows or tells the time" in note for note in found.notes)
+        result, alone = test(table, **MORE), test(table[["v"]], **MORE)
+        assert result.pvalue == alone.pvalue
+        assert any("Column 't' is not tested: it counts rows or tells the time" in note for note in result.notes)
 
 
 def test_dates_alone_hold_nothing_to_test():
@@ -262,8 +262,8 @@ def test_values_are_still_tested():
         assert change_point_test(pd.DataFrame({"a": values, "b": NOISE}), **MORE).columns == (("a", "b"),)
     assert change_point_test(pd.DataFrame({"year": 1960 + AT, "people": population}), **MORE).columns == (("people",),)
     assert change_point_test(pd.DataFrame({"people": population}), **MORE).pvalue == 0.01
-    told = change_point_test(pd.DataFrame({"t": DATES[::-1], "v": NOISE}), column_types={"t": "date"}, **MORE)
-    assert told.pvalue == 0.01 and told.columns == (("t", "v"),)
+    declared = change_point_test(pd.DataFrame({"t": DATES[::-1], "v": NOISE}), column_types={"t": "date"}, **MORE)
+    assert declared.pvalue == 0.01 and declared.columns == (("t", "v"),)
 
 
 M = 40

@@ -141,7 +141,9 @@ def test_a_shift_is_told_beside_one_value_that_is_far_away(outlier, in_first, wh
 
 @pytest.mark.parametrize("outlier", [999999999.0, -1e30])
 def test_every_effect_stays_where_it_was(outlier):
-    clean, result = (one.to_frame().set_index("effect") for one in report((0.0, 1.0), (5.0, 1.5), outlier, True))
+    clean, result = (
+        comparison.to_frame().set_index("effect") for comparison in report((0.0, 1.0), (5.0, 1.5), outlier, True)
+    )
     assert {"median", "spread"} == set(clean.index)
     for name, most in {"first": 3.0, "second": 3.0, "estimate": 0.2}.items():
         assert (clean[name] - result[name]).abs().max() < most
@@ -187,8 +189,8 @@ def folder(tmp_path_factory):
 @pytest.mark.parametrize("called", [str, Path, Batches, lambda path: [path]])
 def test_files_are_compared_as_tables_are(folder, kinds, called):
     expected = compare(A, B, **RUN)
-    found = compare(called(folder / f"a.{kinds[0]}"), called(folder / f"b.{kinds[1]}"), **RUN)
-    assert found.table.equals(expected.table) and found.answer == expected.answer
+    from_files = compare(called(folder / f"a.{kinds[0]}"), called(folder / f"b.{kinds[1]}"), **RUN)
+    assert from_files.table.equals(expected.table) and from_files.answer == expected.answer
 
 
 @pytest.mark.parametrize(

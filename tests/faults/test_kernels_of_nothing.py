@@ -172,9 +172,9 @@ def batches(column, size=3000):
     [rare(50_000, np.ones(5)), rare(6000, np.ones(3)), rare(2500, [7.0]), 1.0 - rare(9000, np.ones(2))],
 )
 def test_two_values_give_the_bandwidth_whatever_the_seed(rule, column):
-    found = {rule(column, rng=seed) for seed in range(8)}
-    assert len(found) == 1
-    assert found == {rule(np.r_[column.min(), np.repeat(column.max(), 9)])}
+    bandwidths = {rule(column, rng=seed) for seed in range(8)}
+    assert len(bandwidths) == 1
+    assert bandwidths == {rule(np.r_[column.min(), np.repeat(column.max(), 9)])}
 
 
 @pytest.mark.filterwarnings("ignore:more than half of the distances")
@@ -182,10 +182,10 @@ def test_two_values_give_the_bandwidth_whatever_the_seed(rule, column):
 @pytest.mark.parametrize("others", [20, 200, 3000, 11_700, 20_000])  # of 40,000 numbers, the rest is zero
 def test_numbers_with_many_zeros_have_one_bandwidth(rule, others):
     column = rare(40_000, np.random.default_rng(1).lognormal(0.0, 2.0, others))
-    found = np.array([rule(column, rng=seed) for seed in range(6)])
-    assert (found.max(axis=0) < 1.5 * found.min(axis=0)).all()
+    bandwidths = np.array([rule(column, rng=seed) for seed in range(6)])
+    assert (bandwidths.max(axis=0) < 1.5 * bandwidths.min(axis=0)).all()
     if rule is median_bandwidth:  # the distances from zero
-        assert found[0] == pytest.approx(np.median(column[column > 0.0]), rel=0.25 if others < 11_700 else 0.8)
+        assert bandwidths[0] == pytest.approx(np.median(column[column > 0.0]), rel=0.25 if others < 11_700 else 0.8)
 
 
 @pytest.mark.parametrize("bandwidth", ["median", "grid"])
@@ -201,19 +201,19 @@ def test_every_test_takes_a_rare_flag(bandwidth):
         if bandwidth != "grid":
             assert 0.0 < joint_independence_test(other, long, bandwidths=bandwidth, rng=seed, **FEW).pvalue <= 1.0
             assert len(two_sample_test_columns(x, y, bandwidth=bandwidth, **how)) == 1
-            found = independence_matrix(other, pd.DataFrame({"f": long}), bandwidth_y=bandwidth, **how)
-            assert len(found) == 1
+            result = independence_matrix(other, pd.DataFrame({"f": long}), bandwidth_y=bandwidth, **how)
+            assert len(result) == 1
 
 
 @pytest.mark.filterwarnings("ignore:more than half of the distances")
 @pytest.mark.parametrize("values", [np.ones(4), np.random.default_rng(4).lognormal(0.0, 2.0, 20)])
 def test_samples_in_batches(values):
     how = {**FEW, "gram": "rff", "rank": 5}
-    first, second = (batches(one) for one in np.split(rare(40_000, values), 2))
+    first, second = (batches(sample) for sample in np.split(rare(40_000, values), 2))
     column = rare(40_000, values)
     for rule in ("median", "neighbours"):
-        found = {two_sample_test(first, second, bandwidth=rule, rng=seed, **how).bandwidth for seed in range(3)}
-        assert found == {RULES[rule](column, rng=0)}
+        bandwidths = {two_sample_test(first, second, bandwidth=rule, rng=seed, **how).bandwidth for seed in range(3)}
+        assert bandwidths == {RULES[rule](column, rng=0)}
     number = batches(np.random.default_rng(0).normal(size=40_000))
-    found = {independence_test(number, batches(column), rng=seed, **how).bandwidth[1] for seed in range(3)}
-    assert found == {median_bandwidth(column, rng=0)}
+    bandwidths = {independence_test(number, batches(column), rng=seed, **how).bandwidth[1] for seed in range(3)}
+    assert bandwidths == {median_bandwidth(column, rng=0)}

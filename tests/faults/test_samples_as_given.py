@@ -35,9 +35,9 @@ def test_shorter_numbers_are_compared_as_long_ones_are(dtype, divisor):
     result = compare(D(rating=short), D(rating=long), **QUICK)
     assert result.overall.pvalue > 0.3 and not result.notes
     for estimator, scale in (("kme", "rank"), ("auto", "auto")):
-        found = two_sample_test(short, long, estimator=estimator, scale=scale, **QUICK)
+        rounded = two_sample_test(short, long, estimator=estimator, scale=scale, **QUICK)
         exact = two_sample_test(K1 / divisor, K2 / divisor, estimator=estimator, scale=scale, **QUICK)
-        assert found.pvalue == pytest.approx(exact.pvalue, abs=0.02)
+        assert rounded.pvalue == pytest.approx(exact.pvalue, abs=0.02)
 
 
 def test_ranks_are_the_same_whatever_the_type_of_the_numbers():
@@ -157,8 +157,8 @@ def pairs(seed, shift=1.0, between=10.0, gaps=(2, 2), kind="number"):
 @pytest.mark.parametrize("kind", ["number", "date"])
 @pytest.mark.parametrize("between", [3.0, 10.0, 300.0])
 def test_a_shift_is_found_although_pairs_have_gaps(kind, between):
-    found = [two_sample_test(*pairs(i, 1.3, between, kind=kind), estimator="auto", **GAPS).reject() for i in range(6)]
-    assert sum(found) >= 5
+    rejects = [two_sample_test(*pairs(i, 1.3, between, kind=kind), estimator="auto", **GAPS).reject() for i in range(6)]
+    assert sum(rejects) >= 5
 
 
 def test_a_report_finds_the_shift_and_names_the_gaps():
@@ -172,20 +172,20 @@ def test_a_report_finds_the_shift_and_names_the_gaps():
 @pytest.mark.parametrize("estimator", ["kme", "auto"])
 @pytest.mark.parametrize("between", [0.0, 10.0])
 def test_more_missing_values_are_found_without_a_change_of_values(estimator, between):
-    found = [two_sample_test(*pairs(i, 0.0, between, (0, 9)), estimator=estimator, **GAPS).reject() for i in range(5)]
-    assert sum(found) >= 4
+    rejects = [two_sample_test(*pairs(i, 0.0, between, (0, 9)), estimator=estimator, **GAPS).reject() for i in range(5)]
+    assert sum(rejects) >= 4
 
 
 @pytest.mark.parametrize("categories", [False, True])
 def test_exchanging_the_rows_of_pairs_changes_no_set_of_results(categories):
     """The statistics of all exchanges are the same, whichever of them was observed."""
     rng = np.random.default_rng(3)
-    a, b = (one.iloc[:7].copy() for one in pairs(2))
+    a, b = (table.iloc[:7].copy() for table in pairs(2))
     a.loc[2, "v"] = b.loc[4, "v"] = np.nan
     if categories:
         a["c"], b["c"] = (pd.Series(rng.choice(["p", "q", None], 7), dtype=object) for _ in range(2))
     swapped = rng.random(7) < 0.5
-    c, d = (one.where(np.tile(~swapped, (len(one.columns), 1)).T, other) for one, other in ((a, b), (b, a)))
+    c, d = (table.where(np.tile(~swapped, (len(table.columns), 1)).T, other) for table, other in ((a, b), (b, a)))
     options = GAPS | {"n_resamples": np.inf}
     nulls = [np.sort(two_sample_test(*two, **options).null_distribution) for two in ((a, b), (c, d))]
     assert len(nulls[0]) >= 64

@@ -55,15 +55,15 @@ def test_the_literal_definition(n, d):
     ],
 )
 def test_ties(values):
-    found = neighbour_bandwidth(values)
-    assert found > 0.0 and found == pytest.approx(naive.neighbour_bandwidth(values[:, None]), rel=1e-12)
+    bandwidth = neighbour_bandwidth(values)
+    assert bandwidth > 0.0 and bandwidth == pytest.approx(naive.neighbour_bandwidth(values[:, None]), rel=1e-12)
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1e-3, 7.0, 1e200])
 def test_units(unit):
     assert neighbour_bandwidth(unit * X) == pytest.approx(unit * neighbour_bandwidth(X), rel=1e-12)
-    found, scaled = (two_sample_test(c * X, c * Y, bandwidth="neighbours", **OPTIONS) for c in (1.0, unit))
-    assert scaled.pvalue == found.pvalue
+    plain, scaled = (two_sample_test(c * X, c * Y, bandwidth="neighbours", **OPTIONS) for c in (1.0, unit))
+    assert scaled.pvalue == plain.pvalue
 
 
 def test_many_rows_are_drawn_from():
@@ -135,10 +135,10 @@ def by_hand(scale, *samples):
     return np.split(BY_HAND[scale](np.vstack(samples)), np.cumsum([len(s) for s in samples])[:-1])
 
 
-def same(one, other):
-    assert one.pvalue == other.pvalue
-    assert one.statistic == pytest.approx(other.statistic, rel=1e-9, abs=1e-14)
-    np.testing.assert_allclose(one.null_distribution, other.null_distribution, rtol=1e-7, atol=1e-12)
+def same(first, second):
+    assert first.pvalue == second.pvalue
+    assert first.statistic == pytest.approx(second.statistic, rel=1e-9, abs=1e-14)
+    np.testing.assert_allclose(first.null_distribution, second.null_distribution, rtol=1e-7, atol=1e-12)
 
 
 @pytest.mark.parametrize("scale", BY_HAND, ids=str)
@@ -166,9 +166,9 @@ def test_units_that_differ_give_a_typical_column_the_standard_deviation_one(scal
             two_sample_test(XS, YS, scale=scale, **options),
         )
     normal = np.random.default_rng(1).normal(5.0, 3.0, size=(4000, 2))
-    found = Rescaled(Linear(), (f"{scale} in sd", "sd"), normal)
-    assert found.moved(normal).std(axis=0) == pytest.approx([1.0, 1.0], rel=0.03)
-    assert found.label == Rescaled(Linear(), (scale, "sd")).label
+    rescaled = Rescaled(Linear(), (f"{scale} in sd", "sd"), normal)
+    assert rescaled.moved(normal).std(axis=0) == pytest.approx([1.0, 1.0], rel=0.03)
+    assert rescaled.label == Rescaled(Linear(), (scale, "sd")).label
 
 
 @pytest.mark.parametrize("scale", ["sd", "mad", "rank", "deviation"])
@@ -177,8 +177,8 @@ def test_variables_are_scaled_by_themselves(scale):
     hands = [by_hand(scale, z)[0] for z in (x, y)]
     same(independence_test(x, y, scale=scale, **QUICK), independence_test(*hands, **QUICK))
     same(joint_independence_test(x, y, scale=scale, **QUICK), joint_independence_test(*hands, **QUICK))
-    one = independence_test(x, y, scale=[scale, None], **QUICK)
-    same(one, independence_test(hands[0], y, **QUICK))
+    result = independence_test(x, y, scale=[scale, None], **QUICK)
+    same(result, independence_test(hands[0], y, **QUICK))
 
 
 @pytest.mark.parametrize("gram", ["dense", "factor", "nystrom", "rff"])
@@ -186,9 +186,9 @@ def test_variables_are_scaled_by_themselves(scale):
 def test_every_route(gram, scale):
     given = {**QUICK, "gram": gram, **({"rank": 5} if gram in ("nystrom", "rff") else {})}
     x, y = XS[:, :1], YS[:, :1]
-    found, expected = two_sample_test(x, y, scale=scale, **given), two_sample_test(*by_hand(scale, x, y), **given)
-    assert found.route == gram
-    assert found.statistic == pytest.approx(expected.statistic, rel=1e-6)
+    result, expected = two_sample_test(x, y, scale=scale, **given), two_sample_test(*by_hand(scale, x, y), **given)
+    assert result.route == gram
+    assert result.statistic == pytest.approx(expected.statistic, rel=1e-6)
 
 
 @pytest.mark.parametrize("scale", ["sd", "rank", "deviation"])
@@ -206,9 +206,9 @@ def test_level_is_exact_over_all_splits(scale):
 def test_a_constant_column_has_no_weight_and_a_note():
     constant = [np.column_stack([sample, np.full(len(sample), 7.0)]) for sample in (XS, YS)]
     for scale in ("sd", "mad", "rank", "deviation"):
-        found = two_sample_test(*constant, scale=scale, **QUICK)
-        same(found, two_sample_test(XS, YS, scale=scale, **QUICK))
-        assert f"X and Y: column 3 has one value only, and no weight (scale={scale!r})." in found.notes
+        result = two_sample_test(*constant, scale=scale, **QUICK)
+        same(result, two_sample_test(XS, YS, scale=scale, **QUICK))
+        assert f"X and Y: column 3 has one value only, and no weight (scale={scale!r})." in result.notes
     pytest.importorskip("pandas")
     import pandas as pd
 
@@ -219,11 +219,11 @@ def test_a_constant_column_has_no_weight_and_a_note():
 def test_the_witness_takes_points_in_the_units_of_the_data():
     points = np.vstack([XS[:2], YS[:2]])
     for scale in ("sd", "rank", "deviation"):
-        found = two_sample_test(XS, YS, scale=scale, **QUICK)
+        result = two_sample_test(XS, YS, scale=scale, **QUICK)
         hands = by_hand(scale, XS, YS)
         expected = two_sample_test(*hands, **QUICK).witness(np.vstack([hands[0][:2], hands[1][:2]]))
-        np.testing.assert_allclose(found.witness(points), expected, rtol=1e-9)
-        assert scale == "deviation" or found.contributions(rng=0)["share"].idxmax() == 1
+        np.testing.assert_allclose(result.witness(points), expected, rtol=1e-9)
+        assert scale == "deviation" or result.contributions(rng=0)["share"].idxmax() == 1
 
 
 def test_ranks_and_deviations_off_the_sample():

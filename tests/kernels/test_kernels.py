@@ -150,8 +150,8 @@ def test_ties_more_than_half_use_the_positive_distances():
     counts = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 3.0, 5.0])  # 15 of 28
     with pytest.warns(UserWarning, match="more than half of the distances"):
         assert median_bandwidth(counts) == 3.0 == naive_median(counts[:, None])
-    one = np.array([0.0, 0.0, 0.0, 0.0, 3.0])  # 6 of 10, and there is one distance only, so that nothing was chosen
-    assert median_bandwidth(one) == 3.0 == naive_median(one[:, None])
+    single = np.array([0.0, 0.0, 0.0, 0.0, 3.0])  # 6 of 10, and there is one distance only, so that nothing was chosen
+    assert median_bandwidth(single) == 3.0 == naive_median(single[:, None])
     half = [0.0, 0.0, 0.0, 1.0]  # 3 of 6: exactly half, the median itself is positive
     assert median_bandwidth(half) == np.sqrt(0.5)
 
@@ -221,25 +221,25 @@ def test_values_with_an_origin_and_with_the_mean():
 
 
 def test_the_statistic_is_the_energy_distance():
-    found = two_sample_test(FIRST, SECOND, kernel="energy", form="biased", **options(0)).statistic
-    assert found == pytest.approx(naive.energy_distance(FIRST, SECOND), rel=1e-12)
+    statistic = two_sample_test(FIRST, SECOND, kernel="energy", form="biased", **options(0)).statistic
+    assert statistic == pytest.approx(naive.energy_distance(FIRST, SECOND), rel=1e-12)
     shifted = two_sample_test(FIRST, SECOND, kernel=Energy((9.0, 4.0)), form="biased", **options(0)).statistic
-    assert shifted == pytest.approx(found, rel=1e-10)
+    assert shifted == pytest.approx(statistic, rel=1e-10)
 
 
 def test_the_statistic_is_distance_covariance():
     given = options(0, kernel_x="energy", kernel_y="energy", form="biased")
-    found = independence_test(FIRST, PARTNER, **given).statistic
-    assert found == pytest.approx(naive.distance_covariance(FIRST, PARTNER), rel=1e-11)
+    statistic = independence_test(FIRST, PARTNER, **given).statistic
+    assert statistic == pytest.approx(naive.distance_covariance(FIRST, PARTNER), rel=1e-11)
     joint = joint_independence_test(FIRST, PARTNER, kernels=Energy(), **options(0)).statistic
-    assert joint == pytest.approx(found, rel=1e-9)
+    assert joint == pytest.approx(statistic, rel=1e-9)
 
 
 def test_against_dcor():
     dcor = pytest.importorskip("dcor")
     pairs = options(0, kernel_x="energy", kernel_y="energy", form="biased")
-    found = independence_test(FIRST, PARTNER, **pairs).statistic
-    assert found == pytest.approx(dcor.distance_covariance_sqr(FIRST, PARTNER), rel=1e-10)
+    statistic = independence_test(FIRST, PARTNER, **pairs).statistic
+    assert statistic == pytest.approx(dcor.distance_covariance_sqr(FIRST, PARTNER), rel=1e-10)
     two = two_sample_test(FIRST, SECOND, kernel="energy", form="biased", **options(0)).statistic
     assert two == pytest.approx(dcor.energy_distance(FIRST, SECOND), rel=1e-10)
 
@@ -274,15 +274,15 @@ def bell_values(rows, points):
 def test_waves_are_cosines_and_sines(columns, features):
     rows, turns = ROWS.normal(size=(201, columns)), ROWS.normal(size=(columns, features))
     phase = 2.0 * np.pi * (rows @ turns)
-    found = cosines_and_sines(rows, turns, 0.7)
-    assert np.allclose(found, 0.7 * np.hstack([np.cos(phase), np.sin(phase)]), rtol=0.0, atol=3e-14)
+    waves = cosines_and_sines(rows, turns, 0.7)
+    assert np.allclose(waves, 0.7 * np.hstack([np.cos(phase), np.sin(phase)]), rtol=0.0, atol=3e-14)
 
 
 def test_waves_are_exact_to_rounding_all_around_and_bounded_far_out():
     phase = np.concatenate([np.linspace(-3.0, 3.0, 20_001), np.arange(-8, 9) / 8.0])[:, None]
-    found, whole = cosines_and_sines(phase, np.ones((1, 1))), phase - np.rint(phase)
-    assert np.abs(found[:, :1] - np.cos(2.0 * np.pi * whole)).max() < 2e-15
-    assert np.abs(found[:, 1:] - np.sin(2.0 * np.pi * whole)).max() < 2e-15
+    waves, whole = cosines_and_sines(phase, np.ones((1, 1))), phase - np.rint(phase)
+    assert np.abs(waves[:, :1] - np.cos(2.0 * np.pi * whole)).max() < 2e-15
+    assert np.abs(waves[:, 1:] - np.sin(2.0 * np.pi * whole)).max() < 2e-15
     far = cosines_and_sines(np.array([[2.0**50], [1e17], [-1e300]]), np.ones((1, 1)))
     assert far.tolist() == [[1.0, 0.0]] * 3
 

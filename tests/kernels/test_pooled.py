@@ -90,15 +90,15 @@ def test_depth_distance_is_that_of_mean_depths():
     assert result.statistic == pytest.approx((u[:12].mean() - u[12:].mean()) ** 2, rel=1e-10)
 
 
-@pytest.mark.parametrize(("most", "kept"), [(1, 1), (2, 1), (3, 2), (5, 2), (6, 3), (1000, 4)])
-def test_second_order_by_the_leading_principal_components(most, kept):
+@pytest.mark.parametrize(("most", "components"), [(1, 1), (2, 1), (3, 2), (5, 2), (6, 3), (1000, 4)])
+def test_second_order_by_the_leading_principal_components(most, components):
     rows, new = rng.normal(size=(30, 4)) * [3.0, 2.0, 1.0, 0.1], rng.normal(size=(5, 4))
     features, coordinates, share = SecondOrder(Linear()).resolve(rows).shortened(Linear(), rows, most)
-    assert coordinates.shape == (30, kept * (kept + 1) // 2) and coordinates.shape[1] <= most
+    assert coordinates.shape == (30, components * (components + 1) // 2) and coordinates.shape[1] <= most
     centre = rows.mean(axis=0)
     _, singular, axes = np.linalg.svd(rows - centre)
-    assert share == pytest.approx((singular[:kept] ** 2).sum() / (singular**2).sum())
-    leading, others = ((P - centre) @ axes[:kept].T for P in (rows, new))
+    assert share == pytest.approx((singular[:components] ** 2).sum() / (singular**2).sum())
+    leading, others = ((P - centre) @ axes[:components].T for P in (rows, new))
     np.testing.assert_allclose(coordinates @ coordinates.T, (leading @ leading.T) ** 2, rtol=1e-8, atol=1e-8)
     np.testing.assert_allclose(features(new, rows), (others @ leading.T) ** 2, rtol=1e-8, atol=1e-8)
 

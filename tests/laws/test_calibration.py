@@ -49,7 +49,7 @@ def likeness(gram):
 
 
 def numbers(rng, law, *shape):
-    """Gaussian, or with tails so heavy that there is no mean."""
+    """Gaussian, or with tails so heavy that the mean does not exist."""
     return rng.standard_normal(shape) if law == "gaussian" else rng.standard_cauchy(shape)
 
 
@@ -84,10 +84,10 @@ def check(design, estimator, laws, draws, **options):
         delayed(pvalues)(design, estimator, laws, range(start, draws, n_jobs), label, options)
         for start in range(n_jobs)
     )
-    found = np.concatenate(parts)
-    counts = [int((found <= alpha).sum()) for alpha in LEVELS]
+    p_values = np.concatenate(parts)
+    counts = [int((p_values <= alpha).sum()) for alpha in LEVELS]
     print(f"\n{label:90}", *(f"{count / draws:.4f}" for count in counts), end=" ")
-    ranks = found * (RESAMPLES + 1)
+    ranks = p_values * (RESAMPLES + 1)
     assert ranks.min() > 0.99 and np.abs(ranks - np.rint(ranks)).max() < 1e-9, "p is a rank, and never 0"
     for alpha, count in zip(LEVELS, counts, strict=True):
         low, high = region(draws, alpha)
@@ -100,7 +100,7 @@ BOTH = ("gaussian", "cauchy")  # in turn
 
 
 def name_of(estimator):
-    """The same in every process, unlike the address of a function."""
+    """Name of an estimator, the same in every process."""
     return getattr(estimator, "__name__", str(estimator))
 
 
@@ -164,7 +164,7 @@ def simple_shrinkage(draws, freeze, rng):
     """
     m = 10
     observed = np.arange(2 * m) < m
-    found = np.empty(draws)
+    p_values = np.empty(draws)
     for k in range(draws):
         squares = pdist(rng.standard_normal((2 * m, 3)), "sqeuclidean")
         gram = squareform(np.exp(-squares / (2.0 * 0.02 * np.median(squares)))) + np.eye(2 * m)
@@ -177,8 +177,8 @@ def simple_shrinkage(draws, freeze, rng):
         if freeze:
             s, t = s[0], t[0]
         statistic = (s**2 * xx + t**2 * yy - 2.0 * s * t * xy) / m**2
-        found[k] = (statistic >= statistic[0] - 1e-12).mean()
-    return found
+        p_values[k] = (statistic >= statistic[0] - 1e-12).mean()
+    return p_values
 
 
 def test_amounts_frozen_at_the_observed_split_are_found_out():

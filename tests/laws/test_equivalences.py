@@ -1,4 +1,4 @@
-"""Which tests are provably the same, which form and tuning is the default, and that units do not matter."""
+"""Tests that are provably the same, the default form and tuning, and invariance to units."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_auto_is_one_of_the_tunings():
 
 
 def proportional(a, b):
-    """Whether two tests order the relabellings alike because one statistic is a multiple of the other."""
+    """Check that two tests order the relabellings alike because one statistic is a multiple of the other."""
     ratio = values(a) / values(b)
     return np.ptp(ratio) < 1e-8 * abs(ratio[0])
 
@@ -70,8 +70,8 @@ def proportional(a, b):
 def test_one_amount_of_simple_shrinkage_changes_nothing():
     given = [SKMSE(tuning="pooled"), SKMSE(alpha=0.4)]
     for estimator, sizes, seed, form in itertools.product(given, SIZES, range(2), FORMS):
-        told = {"form": form, "n_resamples": 99, "rng": seed}
-        result, standard = (split_test(*samples(*sizes), each, **told) for each in (estimator, "kme"))
+        options = {"form": form, "n_resamples": 99, "rng": seed}
+        result, standard = (split_test(*samples(*sizes), each, **options) for each in (estimator, "kme"))
         s = 1 - (0.4 if estimator.alpha else refits.amount(SKMSE(), result.kernel(POINTS[:10]))["alpha"])
         np.testing.assert_allclose(values(result), s**2 * values(standard), rtol=1e-9)
         assert result.pvalue == standard.pvalue and "estimator='kme'" in notes(result)
@@ -154,28 +154,28 @@ def test_given_variables_and_covariates():
         lambda f: independence_test(FIRST[:, 0], SECOND[:, 0], given=f * Z, given_method="local", **FEW).pvalue,
         lambda f: independence_test(FIRST[:, 0], SECOND[:, 0], given=f * wide, **FEW).pvalue,
         lambda f: independence_matrix(FIRST, given=f * Z, **FEW).pvalues,
-        lambda f: two_sample_test(FIRST, SECOND, covariates=tuple(f * one for one in both), **FEW).pvalue,
+        lambda f: two_sample_test(FIRST, SECOND, covariates=tuple(f * covariate for covariate in both), **FEW).pvalue,
     ):
         assert all(test(factor) == test(1.0) for factor in FACTORS)
 
 
 @pytest.mark.parametrize(("factor", "scale"), [*zip(FACTORS, ["rank", "mad", None, None, "rank"], strict=True)])
 def test_comparisons(factor, scale):
-    plain, found = (compare(f * FIRST, f * SECOND, scale=scale, **FEW) for f in (1.0, factor))
-    assert found.overall.pvalue == plain.overall.pvalue
-    for one, other in zip(plain.effects, found.effects, strict=True):
-        for before, after in zip(one.changes, other.changes, strict=True):
+    plain, scaled = (compare(f * FIRST, f * SECOND, scale=scale, **FEW) for f in (1.0, factor))
+    assert scaled.overall.pvalue == plain.overall.pvalue
+    for effect, other in zip(plain.effects, scaled.effects, strict=True):
+        for before, after in zip(effect.changes, other.changes, strict=True):
             assert (after.first, after.second) == pytest.approx((before.first * factor, before.second * factor))
             assert (after.estimate, after.low, after.high) == pytest.approx((before.estimate, before.low, before.high))
     assert plain.where is not None
-    assert (found.where is None) == (factor != 2.0**500)
+    assert (scaled.where is None) == (factor != 2.0**500)
 
 
 def test_the_largest_numbers():
     least, most = np.full((12, 1), -1e306), np.full((12, 1), 1e306)
-    found = compare(least, most, **FEW)
-    assert found.overall.pvalue == 0.025
-    assert found.effects[0].changes[0].first == pytest.approx(-1e306)
+    result = compare(least, most, **FEW)
+    assert result.overall.pvalue == 0.025
+    assert result.effects[0].changes[0].first == pytest.approx(-1e306)
     assert (two_sample_test_columns(least, most, **FEW).pvalues == 0.025).all()
     with pytest.raises(ValueError, match="scale='rank'"):
         compare(160.0 * least, 160.0 * most, **FEW)
@@ -198,16 +198,16 @@ def test_kernels_of_points_far_apart_are_zero_whatever_numpy_is_told():
         lambda: two_sample_test(wild, other, covariates=(other, wild), **FEW),
         lambda: compare(wild, other, **FEW),
     )
-    told = lambda found: (found.to_json(), str(found.summary()))  # noqa: E731
+    printed = lambda result: (result.to_json(), str(result.summary()))  # noqa: E731
     looks = (
-        lambda found: found.effect(),
-        lambda found: found.witness_band(),
-        lambda found: found.contributions(n_repeats=2),
+        lambda result: result.effect(),
+        lambda result: result.witness_band(),
+        lambda result: result.contributions(n_repeats=2),
     )
     plain = [call() for call in calls]
-    expected = [told(found) for found in plain], [look(plain[0]) for look in looks]
+    expected = [printed(result) for result in plain], [look(plain[0]) for look in looks]
     with np.errstate(all="raise"):
-        found = [call() for call in calls]
-        seen = [told(one) for one in found], [look(found[0]) for look in looks]
+        results = [call() for call in calls]
+        seen = [printed(result) for result in results], [look(results[0]) for look in looks]
         assert np.geterr()["under"] == "raise"
     assert same(expected, seen)

@@ -76,9 +76,9 @@ class Smoother(MeanEstimator):
 OWN = Compiled(halved, (0.5,))
 
 
-def same(found, expected, what, rtol=1e-8):
+def same(computed, expected, what, rtol=1e-8):
     atol = rtol * np.abs(expected).max() + 1e-14
-    np.testing.assert_allclose(found, expected, rtol=0, atol=atol, err_msg=str(what))
+    np.testing.assert_allclose(computed, expected, rtol=0, atol=atol, err_msg=str(what))
 
 
 def test_every_estimator_has_its_row():
@@ -213,10 +213,10 @@ def test_compiled_is_plain_python():
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
-    expected, found = json.loads(done.stdout), everything()
-    assert (expected.pop("compiled"), found.pop("compiled")) == (False, True)
-    assert found.keys() == expected.keys()
-    for name, values in found.items():
+    expected, compiled = json.loads(done.stdout), everything()
+    assert (expected.pop("compiled"), compiled.pop("compiled")) == (False, True)
+    assert compiled.keys() == expected.keys()
+    for name, values in compiled.items():
         # a minimum in several variables is found to the root of the rounding of its score
         rtol = 1e-6 if name.startswith("MMKME") and not name.endswith("p-value") else 1e-10
         flat = [np.concatenate([np.ravel(part) for part in answer]) for answer in (values, expected[name])]
@@ -255,7 +255,7 @@ def doubling(gram):
 
 
 class Remembering(MeanEstimator):
-    """Its amount is that of the first sample it saw."""
+    """An estimator that keeps the amount of its first sample."""
 
     amount = None
 

@@ -1,4 +1,4 @@
-"""Known defects of permutation and kernel tests in the wild: each has a test that it is not one of ours."""
+"""Known defects of permutation and kernel tests elsewhere, each with a test that this package is free of it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def alternative_data(test, rng, n=25):
 
 
 def inside(rejections, trials, alpha):
-    """Whether a number of rejections lies in the central 99.9 % of a test of this exact level."""
+    """Check that a number of rejections lies in the central 99.9 % of a test of this exact level."""
     low, high = stats.binom(trials, alpha).interval(0.999)
     return low <= rejections <= high
 
@@ -179,9 +179,9 @@ def test_units_do_not_matter_for_two_samples():
 def test_the_bandwidth_treats_both_samples_alike():
     rng = np.random.default_rng(9)
     x, y = rng.normal(size=(30, 2)), 5.0 * rng.normal(size=(12, 2))
-    one, other = two_sample_test(x, y, n_resamples=0), two_sample_test(y, x, n_resamples=0)
-    assert one.bandwidth == pytest.approx(other.bandwidth, rel=1e-12)
-    assert one.statistic == pytest.approx(other.statistic, rel=1e-9)
+    result, swapped = two_sample_test(x, y, n_resamples=0), two_sample_test(y, x, n_resamples=0)
+    assert result.bandwidth == pytest.approx(swapped.bandwidth, rel=1e-12)
+    assert result.statistic == pytest.approx(swapped.statistic, rel=1e-9)
     ordered = two_sample_test(np.sort(x, axis=0), y[::-1], n_resamples=0)  # no part of sorted data stands for all
     shuffled = two_sample_test(rng.permutation(np.sort(x, axis=0)), y, n_resamples=0)
     assert ordered.bandwidth == pytest.approx(shuffled.bandwidth, rel=1e-12)
@@ -289,11 +289,11 @@ def test_a_fixed_amount_is_still_refitted():
     x, y = rng.normal(size=(6, 2)), rng.normal(size=(5, 2))
     result = two_sample_test(x, y, estimator=FKMSE(lam=0.5), bandwidth=1.0, form="biased", n_resamples=np.inf)
     G = Gaussian(1.0)(np.vstack([x, y]))
-    w, v, kept = naive.fkmse(G[:6, :6], lam=0.5), naive.fkmse(G[6:, 6:], lam=0.5), []
+    w, v, statistics = naive.fkmse(G[:6, :6], lam=0.5), naive.fkmse(G[6:, 6:], lam=0.5), []
     for chosen in itertools.combinations(range(11), 6):
         b = np.empty(11)
         mask = np.isin(range(11), chosen)
         b[mask], b[~mask] = w, -v
-        kept.append(b @ G @ b)
-    assert kept[0] == pytest.approx(result.statistic, rel=1e-9)
-    assert np.abs(np.array(kept) - result.null_distribution).max() > 1e-3
+        statistics.append(b @ G @ b)
+    assert statistics[0] == pytest.approx(result.statistic, rel=1e-9)
+    assert np.abs(np.array(statistics) - result.null_distribution).max() > 1e-3

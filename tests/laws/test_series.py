@@ -1,4 +1,4 @@
-"""Rows in order of time: columns that tell it, notes on serial correlation, and what to do about it."""
+"""Rows in order of time: columns with the time, notes on serial correlation, and what to do about it."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ CLOCKS = {
 ALONE = pd.DataFrame({"v": VALUE})
 
 
-def untested(found):
-    return any("'t' is not tested" in note for note in found.notes)
+def untested(result):
+    return any("'t' is not tested" in note for note in result.notes)
 
 
 def test_a_series_is_tested_without_the_columns_that_tell_the_time():
     tests = itertools.cycle((change_point_test, change_points))
     for (name, clock), test in zip(CLOCKS.items(), tests, strict=False):
         table = pd.DataFrame({"t": clock, "v": VALUE})
-        found = test(table, **MORE)
-        assert untested(found) and found.pvalue == test(ALONE, **MORE).pvalue, name
-        as_told = test(table, column_types={"t": "date" if name == "date" else "number"}, **MORE)
-        assert as_told.pvalue == 0.01 and not untested(as_told), name
+        result = test(table, **MORE)
+        assert untested(result) and result.pvalue == test(ALONE, **MORE).pvalue, name
+        declared = test(table, column_types={"t": "date" if name == "date" else "number"}, **MORE)
+        assert declared.pvalue == 0.01 and not untested(declared), name
     few = pd.DataFrame({"t": np.sort(RNG.integers(0, 9, LENGTH)), "v": VALUE})
     assert not untested(change_point_test(few, **MORE))
     table = pd.DataFrame({"t": CLOCKS["quarters"], "v": VALUE})
@@ -67,18 +67,18 @@ def test_a_clock_that_misses_cells_or_stands_beside_such_a_column_is_not_tested(
     alone = change_point_test(ALONE, **MORE)
     for clock, policy in itertools.product(CLOCKS.values(), ("raise", "omit", "indicator", "propagate")):
         table = pd.DataFrame({"t": clock.where(ROWS % 20 != 7), "v": VALUE})
-        found = change_point_test(table, nan_policy=policy, **MORE)
-        assert found.n_observations == (LENGTH,) and untested(found) and found.pvalue == alone.pvalue
+        result = change_point_test(table, nan_policy=policy, **MORE)
+        assert result.n_observations == (LENGTH,) and untested(result) and result.pvalue == alone.pvalue
     for clock, policy in itertools.product(CLOCKS.values(), ("omit", "indicator")):
-        found = change_point_test(pd.DataFrame({"t": clock, "v": value}), nan_policy=policy, **MORE)
+        result = change_point_test(pd.DataFrame({"t": clock, "v": value}), nan_policy=policy, **MORE)
         without = change_point_test(pd.DataFrame({"v": value}), nan_policy=policy, **MORE)
-        assert untested(found) and (found.pvalue, found.location) == (without.pvalue, without.location)
+        assert untested(result) and (result.pvalue, result.location) == (without.pvalue, without.location)
 
 
 def test_places_among_rows_that_are_left():
     x = np.r_[np.full(10, np.nan), VALUE + 5.0 * (ROWS >= 30)]
-    found = change_point_test(x, nan_policy="omit", **MORE)
-    assert found.location == 30 and any("Places count the rows that are left" in note for note in found.notes)
+    result = change_point_test(x, nan_policy="omit", **MORE)
+    assert result.location == 30 and any("Places count the rows that are left" in note for note in result.notes)
     assert change_point_test(x, nan_policy="omit", times=np.arange(len(x)), **MORE).when == 40
     notes = change_points(pd.Series(x), nan_policy="omit", **MORE).notes
     assert any("Places count the rows that are left" in note for note in notes)
@@ -105,7 +105,7 @@ FEW = {"n_resamples": 39, "rng": 0, "workers": 1}
 
 
 def fading(seed, carried=0.8, n=N, columns=1):
-    """Series of which a row carries over a share of the one before."""
+    """Series in which every row carries over a share of the previous row."""
     z = np.random.default_rng(seed).normal(size=(n + 30, columns))
     for t in range(1, n + 30):
         z[t] += carried * z[t - 1]
@@ -117,8 +117,8 @@ def dated(seed, **columns):
     return table.assign(**{name: fading(seed + i)[:, 0] for i, name in enumerate(columns or {"u": 0, "v": 0})})
 
 
-def said(result):
-    """The notes on memory of a result."""
+def serial_notes(result):
+    """Notes on serial correlation in a result."""
     return [note for note in result.notes if note.startswith("Successive rows")]
 
 
@@ -183,7 +183,7 @@ TESTS = {
 
 def test_every_test_says_so_once():
     for name, (test, of_what, advice) in TESTS.items():
-        notes = said(test())
+        notes = serial_notes(test())
         assert len(notes) == 1 and of_what in notes[0] and advice in notes[0], name
 
 
@@ -201,25 +201,27 @@ def test_none_where_rows_do_not_move_one_by_one_or_a_model_draws_them():
         lambda: closer_test(STILL, A, B, measure="dependence"),
         lambda: closer_test(A, STILL, np.roll(STILL, 5), measure="hsic"),
     ):
-        assert not said(test())
+        assert not serial_notes(test())
 
 
 def test_one_variable_without_memory_one_that_explains_it_or_an_order_by_a_variable_is_enough():
     noise, x = np.random.default_rng(9).normal(size=(N, 1)), np.linspace(0.0, 1.0, N)[:, None]
     for pair in ((A, noise), (noise, A), (x, np.sin(6.0 * x) + 0.1 * noise)):
-        assert not said(independence_test(*pair, **FEW))
+        assert not serial_notes(independence_test(*pair, **FEW))
     level = 3.0 * fading(5, 0.95)
     x, y = (level + np.random.default_rng(seed).normal(size=(N, 1)) for seed in (6, 7))
-    assert said(independence_test(x, y, **FEW)) and not said(independence_test(x, y, given=level, **FEW))
+    assert serial_notes(independence_test(x, y, **FEW)) and not serial_notes(
+        independence_test(x, y, given=level, **FEW)
+    )
 
 
 def test_memory_within_blocks():
-    """Persons follow each other; every one has a level of its own, which is no memory."""
+    """Successive persons have levels of their own, which is no serial correlation."""
     person = np.repeat(np.arange(6), N // 6)
     x, y = (3.0 * np.random.default_rng(seed).normal(size=6)[person] for seed in (0, 1))
     noise = np.random.default_rng(2).normal(size=(2, N))
-    assert not said(independence_test(x + noise[0], y + noise[1], blocks=person, **FEW))
-    assert said(independence_test(A, B, blocks=person, **FEW))
+    assert not serial_notes(independence_test(x + noise[0], y + noise[1], blocks=person, **FEW))
+    assert serial_notes(independence_test(A, B, blocks=person, **FEW))
 
 
 def test_dates_in_order_neither_hide_it_nor_are_taken_for_it():
@@ -234,16 +236,16 @@ def test_dates_in_order_neither_hide_it_nor_are_taken_for_it():
         lambda a, b: change_point_test(a, **FEW),
         lambda a, b: change_points(a, **FEW),
     ):
-        assert len(said(test(dated(1), dated(5)))) == 1 and not said(test(*free))
+        assert len(serial_notes(test(dated(1), dated(5)))) == 1 and not serial_notes(test(*free))
 
 
 def test_how_often_it_is_found():
-    """Of pairs of series with factors of .8, nearly always; where one or both are free, next to never."""
-    found = {
+    """Nearly always for pairs of series with factors of .8; next to never if one or both are free."""
+    counts = {
         carried: sum(
             joint_correlation([OrderedRows.of([fading(2 * s + k, carried[k], 60)]) for k in (0, 1)], "xy") is not None
             for s in range(200)
         )
         for carried in ((0.0, 0.0), (0.0, 0.8), (0.5, 0.5), (0.8, 0.8))
     }
-    assert found[0.0, 0.0] == 0 and found[0.0, 0.8] <= 10 and found[0.5, 0.5] >= 100 and found[0.8, 0.8] >= 190
+    assert counts[0.0, 0.0] == 0 and counts[0.0, 0.8] <= 10 and counts[0.5, 0.5] >= 100 and counts[0.8, 0.8] >= 190

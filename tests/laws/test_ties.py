@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import refits
-from cases import TUNED, X, Y, pair_test, split_test, tuned_by
+from cases import TUNED, X, Y, half, pair_test, split_test, tuned_by
 from shrinktest import (
     FKMSE,
     SKMSE,
@@ -29,16 +29,11 @@ def averaging(gram):
     return 0.5 * gram.mean(axis=1) / len(gram)
 
 
-def halving(gram):
-    """A user's estimator whose weights do not vanish with the mean."""
-    return np.full(len(gram), 0.5 / len(gram))
-
-
 #: All estimators, and amounts that are given.
 MANY = [
     *ESTIMATORS,
     *(FKMSE(lam=0.5), FKMSE(lam=1e9), FKMSE(lam_cov=0.1), IteratedTikhonov(lam_cov=0.1, t=2)),
-    *(Landweber(t=3), NuMethod(t=3), TSVD(m=1), TSVD(m=2), SKMSE(alpha=0.9), averaging, halving),
+    *(Landweber(t=3), NuMethod(t=3), TSVD(m=1), TSVD(m=2), SKMSE(alpha=0.9), averaging, half),
 ]
 
 # --- two samples --------------------------------------------------------------------------------------------
@@ -100,16 +95,16 @@ def test_an_estimate_clamped_to_zero_ties_with_the_others():
 def test_samples_whose_means_are_zero_tie_with_all_others():
     """The statistic and the weights of filters are rounding errors then, which must not be compared."""
     x, y = np.array([0.1, 0.2, -0.3]), np.array([0.3, -0.1, -0.2])
-    any_kernel = [one for one in MANY if one not in ("mkme", "mmkme")]
+    any_kernel = [name for name in MANY if name not in ("mkme", "mmkme")]
     for estimator, order in itertools.product(any_kernel, ([0, 1, 2], [2, 0, 1], [1, 2, 0])):
-        told = {"kernel": "linear", "form": "biased", "estimator": estimator}
-        result = split_test(x[order], y[order], n_resamples=np.inf, **told)
+        options = {"kernel": "linear", "form": "biased", "estimator": estimator}
+        result = split_test(x[order], y[order], n_resamples=np.inf, **options)
         assert result.pvalue == 1.0 and abs(result.statistic) <= 1e-15, estimator
-        assert k_sample_test(x[order], y, [0.7, -0.7], rng=0, n_resamples=99, **told).pvalue == 1.0, estimator
+        assert k_sample_test(x[order], y, [0.7, -0.7], rng=0, n_resamples=99, **options).pvalue == 1.0, estimator
 
 
 def test_shrinking_all_alike_leaves_ties_what_they_are():
-    """However much: the p-value is that of the plain mean, as the note says."""
+    """The p-value is that of the plain mean for any amount, as the note says."""
     x, y = np.random.default_rng(4).normal(size=(2, 8))
     for run in (
         lambda estimator: split_test(x, y + 1.0, estimator, n_resamples=199),
@@ -148,8 +143,8 @@ def test_pairs_with_a_statistic_of_nearly_zero_tie_with_their_mirror_images():
     x, y = np.array([2, 0, 2, 1, 1, 2.0]), np.array([2, 2, 2, 1, 1, 1.0])
     rng = np.random.default_rng(0)
     for estimator, order in itertools.product(("nu", "landweber", averaging), [rng.permutation(6) for _ in range(4)]):
-        told = {"bandwidth_x": 1e3, "bandwidth_y": 1e3, "n_resamples": np.inf}
-        result = pair_test(x[order], y[order], estimator, **told)
+        options = {"bandwidth_x": 1e3, "bandwidth_y": 1e3, "n_resamples": np.inf}
+        result = pair_test(x[order], y[order], estimator, **options)
         assert result.pvalue == 1.0 and 0.0 < result.statistic < 1e-18
 
 
@@ -159,9 +154,9 @@ def test_a_projection_that_leaves_nothing_is_zero():
         rng, seen = np.random.default_rng(0), []
         for x, y in (rng.integers(0, 3, (2, 6)).astype(float) for _ in range(40)):
             if np.ptp(x) and np.ptp(y):
-                told = {"estimator": TSVD(m=m), "n_resamples": 24, "alpha": 0.5, "rng": 0}
-                seen.extend(pair_test(x, y, bandwidth_x=1.0, bandwidth_y=1.0, **told).null_distribution)
-                seen.extend(joint_independence_test(x, y, kernels=Gaussian(1.0), **told).null_distribution)
+                options = {"estimator": TSVD(m=m), "n_resamples": 24, "alpha": 0.5, "rng": 0}
+                seen.extend(pair_test(x, y, bandwidth_x=1.0, bandwidth_y=1.0, **options).null_distribution)
+                seen.extend(joint_independence_test(x, y, kernels=Gaussian(1.0), **options).null_distribution)
         values = np.abs(seen)
         assert (values == 0.0).any() and (values > 1e-6).any() and not ((values > 0.0) & (values < 1e-18)).any()
 

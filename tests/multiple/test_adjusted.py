@@ -42,8 +42,8 @@ def test_tied_statistics_have_equal_scores(judged):
     rng = np.random.default_rng(1)
     statistics = rng.integers(0, 6, size=(40, 3)).astype(float)
     noisy = statistics + 1e-10 * rng.uniform(-1, 1, size=statistics.shape)
-    found = judged(noisy, 1e-9)
-    for column, value in zip(found.T, statistics.T, strict=True):
+    noisy_scores = judged(noisy, 1e-9)
+    for column, value in zip(noisy_scores.T, statistics.T, strict=True):
         assert len(np.unique(column)) == len(np.unique(value))
         assert (np.diff(column[np.argsort(value, kind="stable")]) <= 0).all()
 
@@ -54,10 +54,10 @@ def test_tails_agree_with_the_literal_definition():
         statistics[:, 2] = rng.integers(0, 4, size=40)
         noisy = statistics + 1e-10 * rng.uniform(-1, 1, size=statistics.shape)
         weights, tolerance = np.array([5.0, 1.0, 2.0]), np.full(3, 1e-9)
-        expected, found = naive.weighted_tails(noisy, weights, tolerance), tails(noisy, tolerance, weights)
-        np.testing.assert_allclose(found, np.log10(expected), rtol=1e-7, atol=1e-9)
+        expected, log_tails = naive.weighted_tails(noisy, weights, tolerance), tails(noisy, tolerance, weights)
+        np.testing.assert_allclose(log_tails, np.log10(expected), rtol=1e-7, atol=1e-9)
         best = expected.min(axis=1)
-        assert overall_pvalue(found) == (best <= best[0] * (1 + 1e-9)).mean()
+        assert overall_pvalue(log_tails) == (best <= best[0] * (1 + 1e-9)).mean()
 
 
 def test_tails_are_those_of_gamma_distributions():
@@ -65,9 +65,9 @@ def test_tails_are_those_of_gamma_distributions():
     for shape in (2.0, 8.0, 50.0):  # Wilson and Hilferty: the larger the shape, the nearer
         sample = rng.gamma(shape, size=(200_000, 1))
         above = gamma(shape).sf(sample[:, 0])
-        found = 10.0 ** tails(sample)[:, 0]
+        estimated = 10.0 ** tails(sample)[:, 0]
         far = (above > 1e-4) & (above < 0.2)
-        assert np.abs(np.log(found[far] / above[far])).max() < 0.35, shape
+        assert np.abs(np.log(estimated[far] / above[far])).max() < 0.35, shape
 
 
 def test_columns_in_which_little_varies():
@@ -84,25 +84,25 @@ def test_one_column_and_equal_columns_give_the_permutation_pvalue():
         statistics = draws(seed, k=1)
         expected = (statistics >= statistics[0]).mean()
         assert overall_pvalue(scores(statistics)) == expected == step_down(scores(statistics))[0]
-        found = scores(np.repeat(statistics, 4, axis=1))
-        assert overall_pvalue(found) == expected and np.array_equal(step_down(found), np.full(4, expected))
+        repeated = scores(np.repeat(statistics, 4, axis=1))
+        assert overall_pvalue(repeated) == expected and np.array_equal(step_down(repeated), np.full(4, expected))
 
 
 def test_smallest_adjusted_pvalue_is_the_overall_one_and_order_is_kept():
     for seed in range(20):
-        found = scores(draws(seed, rows=100, k=7))
-        adjusted = step_down(found)
+        ranked = scores(draws(seed, rows=100, k=7))
+        adjusted = step_down(ranked)
         raw = tail_ranks(draws(seed, rows=100, k=7))[0] / 100
-        assert adjusted.min() == overall_pvalue(found)
+        assert adjusted.min() == overall_pvalue(ranked)
         assert (adjusted >= raw - 1e-12).all() and (adjusted <= np.minimum(1.0, 7 * raw + 1e-12)).all()
-        assert (np.diff(adjusted[np.argsort(found[0])]) >= 0).all()
+        assert (np.diff(adjusted[np.argsort(ranked[0])]) >= 0).all()
 
 
 def test_weights_divide_ranks():
     statistics, weights = draws(6, k=3), np.array([4.0, 1.0, 1.0])
-    found = scores(statistics, weights=weights)
-    np.testing.assert_allclose(found, scores(statistics) / (weights / weights.mean()))
-    assert np.array_equal(scores(statistics, weights=10 * weights), found)
+    weighted = scores(statistics, weights=weights)
+    np.testing.assert_allclose(weighted, scores(statistics) / (weights / weights.mean()))
+    assert np.array_equal(scores(statistics, weights=10 * weights), weighted)
     alone = overall_pvalue(scores(statistics[:, :1]))  # a dominating weight leaves the test of its column
     assert overall_pvalue(scores(statistics, weights=[1e9, 1.0, 1.0])) == alone
 
@@ -116,9 +116,9 @@ def test_every_row_as_the_observed_one_gives_uniform_pvalues():
         for weights in (None, [5.0, 1.0, 1.0, 0.3]):
             overall, smallest = [], []
             for row in range(24):
-                found = scores(np.roll(statistics, -row, axis=0), weights=weights)
-                overall.append(overall_pvalue(found))
-                smallest.append(step_down(found).min())
+                rolled = scores(np.roll(statistics, -row, axis=0), weights=weights)
+                overall.append(overall_pvalue(rolled))
+                smallest.append(step_down(rolled).min())
             levels = np.arange(1, 25) / 24
             rejected = np.array([np.mean(np.array(overall) <= a + 1e-12) for a in levels])
             assert (rejected <= levels + 1e-12).all()
@@ -152,8 +152,8 @@ def test_results_say_that_permutations_are_too_few_for_the_number_of_tests():
     b[["c0", "c1"]] += 5.0
     given = {"rng": 0, "estimator": "kme"}
     with pytest.warns(UserWarning, match="can never reject"):
-        found = compare(a, b, method="holm", n_resamples=99, **given)
-    assert "cannot tell" in found.answer and any("99 permutations can" in note for note in found.notes)
+        comparison = compare(a, b, method="holm", n_resamples=99, **given)
+    assert "cannot tell" in comparison.answer and any("99 permutations can" in note for note in comparison.notes)
     enough = compare(a, b, method="holm", n_resamples=599, **given)
     assert set(enough.changed()) == {"c0", "c1"} and not any("permutations can" in note for note in enough.notes)
     with pytest.warns(UserWarning, match="can never reject"):
@@ -205,18 +205,18 @@ def test_series_roll_by_themselves():
     rng = np.random.default_rng(1)
     x = rng.normal(size=(3, 40))
     y = np.roll(x, 1, axis=1) + 0.5 * rng.normal(size=(3, 40))
-    found = independence_test(
+    result = independence_test(
         x.ravel(), y.ravel(), lags=[0, 1], shift="circular", blocks=np.repeat([0, 1, 2], 40), rng=0, n_resamples=199
     )
-    assert found.pvalues.argmin() == 1 and found.pvalue <= 0.01
+    assert result.pvalues.argmin() == 1 and result.pvalue <= 0.01
 
 
 def test_several_estimators_and_rows_that_come_round(data):
-    found = independence_test(*data, lags=[1, 2], shift="circular", estimator=["kme", "mkme"], rng=0)
-    assert found.pvalues.argmin() == 1 and [row["lag"] for row in json.loads(found.to_json())["tests"]] == [1, 2]
+    result = independence_test(*data, lags=[1, 2], shift="circular", estimator=["kme", "mkme"], rng=0)
+    assert result.pvalues.argmin() == 1 and [row["lag"] for row in json.loads(result.to_json())["tests"]] == [1, 2]
     alone = independence_test(*data, lags=-1, shift="circular", n_resamples=0)
     assert alone.notes[-2].startswith("This is lag -1 alone; lags=range(-1, 2) tests all lags up to 1.")
-    assert "At a lag of 2 the last 2 rows of one series meet the first" in found.notes[-1]
+    assert "At a lag of 2 the last 2 rows of one series meet the first" in result.notes[-1]
 
 
 @pytest.mark.parametrize(
@@ -243,9 +243,9 @@ def test_no_pvalue_is_below_lags_over_rows_and_turning_time_round_changes_nothin
     rng = np.random.default_rng(0)
     x = rng.normal(size=n)
     y = x + 0.3 * rng.normal(size=n)
-    told = {"lags": range(-1, 2), "shift": "circular", "estimator": estimator, "n_resamples": np.inf, "alpha": 0.1}
-    for one, other in ((x, y), (y, x), (x[::-1], y[::-1])):
-        assert independence_test(one, other, rng=0, workers=1, **told).pvalue == pytest.approx(3 / n)
+    options = {"lags": range(-1, 2), "shift": "circular", "estimator": estimator, "n_resamples": np.inf, "alpha": 0.1}
+    for first, second in ((x, y), (y, x), (x[::-1], y[::-1])):
+        assert independence_test(first, second, rng=0, workers=1, **options).pvalue == pytest.approx(3 / n)
 
 
 # --- rows left out of all columns ----------------------------------------------------------------------------------
@@ -254,14 +254,14 @@ OMIT = {"nan_policy": "omit", **FEW}
 
 
 def table(seed, columns="abc", n=30, gaps=()):
-    found = pd.DataFrame(np.random.default_rng(seed).normal(size=(n, len(columns))), columns=list(columns))
+    frame = pd.DataFrame(np.random.default_rng(seed).normal(size=(n, len(columns))), columns=list(columns))
     for rows, column in gaps:
-        found.loc[rows, column] = np.nan
-    return found
+        frame.loc[rows, column] = np.nan
+    return frame
 
 
 def lost(result):
-    """How many rows of how many the note says."""
+    """Return the number of rows left out, as the note states it."""
     notes = [note for note in result.notes if getattr(note, "code", "") == "missing-left-out-of-all"]
     return notes[0].partition("(")[2].partition(")")[0] if notes else None
 

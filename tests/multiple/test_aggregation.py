@@ -1,4 +1,4 @@
-"""Several estimators, kernels and bandwidths in one test: its value, its level, its shape, and what it refuses."""
+"""Several estimators, kernels and bandwidths in one test: value, level, shape and errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scipy.stats import binom
 import naive
 import naive_kernels
 import naive_multiplicity
-from cases import POINTS, samples, values
+from cases import POINTS, half, samples, values
 from cases import X as PAIRED_X
 from cases import Y as PAIRED_Y
 from shrinktest import (
@@ -42,9 +42,9 @@ LIST = {"estimator": ["kme", "skmse", FKMSE(lam_cov=0.3)], "bandwidth": ["median
 def test_exhaustive_two_samples_agree_with_the_literal_definition():
     estimators = [KME(), Landweber(t=1), FKMSE(lam_cov=0.5)]
     twins = [naive.kme, lambda K: naive.descent(K, 1)[-1], lambda K: naive.fkmse(K, lam_cov=0.5)]
-    told = {"estimator": estimators, "bandwidth": [0.4, 0.9, 2.5], "form": "biased", "alpha": 0.2}
+    options = {"estimator": estimators, "bandwidth": [0.4, 0.9, 2.5], "form": "biased", "alpha": 0.2}
     for m, n in ((4, 4), (3, 5)):
-        result = two_sample_test(*samples(m, n), **told, n_resamples=np.inf)
+        result = two_sample_test(*samples(m, n), **options, n_resamples=np.inf)
         grams = [naive_kernels.gaussian(POINTS[: m + n], POINTS[: m + n], width) for width in (0.4, 0.9, 2.5)]
         assert result.exact and len(result.members) == 9
         assert result.pvalue == pytest.approx(naive_multiplicity.combined_two_samples(grams, twins, m))
@@ -74,12 +74,8 @@ def test_members_are_the_single_tests_on_the_same_relabellings():
     assert result.pvalue == alone.pvalue == result.adjusted[0]  # one candidate is the single test
 
 
-def half(gram):
-    return np.full(len(gram), 0.5 / len(gram))
-
-
 def test_every_distinct_kernel_is_evaluated_and_resolved_once(monkeypatch):
-    """How many kernels there are, and bandwidths to be found: multiples of one share it."""
+    """Count kernels and bandwidths: multiples of a bandwidth share it."""
     counted, (X, Y) = Counter(), np.random.default_rng(4).normal(size=(2, 12, 2))
     evaluate, resolve = DistanceKernel.block, DistanceKernel.resolve
 
@@ -93,7 +89,7 @@ def test_every_distinct_kernel_is_evaluated_and_resolved_once(monkeypatch):
 
     monkeypatch.setattr(DistanceKernel, "block", block)
     monkeypatch.setattr(DistanceKernel, "resolve", resolved)
-    for test, data, told, kernels, bandwidths in (
+    for test, data, options, kernels, bandwidths in (
         (two_sample_test, (X, Y), {"estimator": ["kme", "skmse", half, "landweber"]}, 1, 1),
         (two_sample_test, (X, Y), {"estimator": ["kme", "skmse"], "bandwidth": ["median", 0.7]}, 2, 1),
         (two_sample_test, (X, Y), {"bandwidth": ["0.5 * median", "median", "2 * median"]}, 3, 1),
@@ -105,8 +101,8 @@ def test_every_distinct_kernel_is_evaluated_and_resolved_once(monkeypatch):
     ):
         rows = 12 if test is independence_test else 24
         counted.clear()
-        test(*data, **told, **FEW)
-        assert counted == {"Gram matrices": kernels, "bandwidths": bandwidths}, (test, told)
+        test(*data, **options, **FEW)
+        assert counted == {"Gram matrices": kernels, "bandwidths": bandwidths}, (test, options)
 
 
 def assert_never_too_often(pvalues):
@@ -127,9 +123,9 @@ def test_every_split_of_the_same_points_as_the_data():
 
 
 def test_every_pairing_and_every_swap_of_the_same_points_as_the_data():
-    x, y, told = PAIRED_X[:4], PAIRED_Y[:4], {"n_resamples": np.inf, "alpha": 0.3, "workers": 1}
+    x, y, options = PAIRED_X[:4], PAIRED_Y[:4], {"n_resamples": np.inf, "alpha": 0.3, "workers": 1}
     orders = map(list, itertools.permutations(range(4)))
-    assert_never_too_often([independence_test(x, y[pi], estimator=["kme", "skmse"], **told).pvalue for pi in orders])
+    assert_never_too_often([independence_test(x, y[pi], estimator=["kme", "skmse"], **options).pvalue for pi in orders])
     (X, Y), pvalues = samples(6, 6), []
     for swaps in itertools.product((False, True), repeat=6):
         swapped = np.array(swaps)[:, None]
@@ -140,15 +136,15 @@ def test_every_pairing_and_every_swap_of_the_same_points_as_the_data():
 
 def test_level_in_simulation():
     rng, trials, (low, high) = np.random.default_rng(5), 300, binom.interval(0.999, 300, 0.05)
-    told = {"n_resamples": 59, "workers": 1}
+    options = {"n_resamples": 59, "workers": 1}
     widths = [f"{factor} * median" for factor in (0.1, 0.3, 1, 3)]
     split = [
-        two_sample_test(*np.split(rng.exponential(size=(16, 2)), [6]), bandwidth=widths, rng=i, **told)
+        two_sample_test(*np.split(rng.exponential(size=(16, 2)), [6]), bandwidth=widths, rng=i, **options)
         for i in range(trials)
     ]
-    told["bandwidth_y"] = ["median"]
+    options["bandwidth_y"] = ["median"]
     pairs = [
-        independence_test(rng.exponential(size=9), rng.permutation(9) // 3, bandwidth_x=widths, rng=i, **told)
+        independence_test(rng.exponential(size=9), rng.permutation(9) // 3, bandwidth_x=widths, rng=i, **options)
         for i in range(trials)
     ]
     for results in (split, pairs):
@@ -184,8 +180,8 @@ def test_grid_is_geometric_between_quantiles():
 
 
 def test_kernels_and_bandwidths_are_crossed():
-    told = {"kernel": ["gaussian", "laplacian", Linear()], "bandwidth": [0.5, "median", (1.0, 2.0)]}
-    result = two_sample_test(*samples(6, 6), **told, **FEW)
+    options = {"kernel": ["gaussian", "laplacian", Linear()], "bandwidth": [0.5, "median", (1.0, 2.0)]}
+    result = two_sample_test(*samples(6, 6), **options, **FEW)
     kinds = [type(kernel).__name__ for kernel in result.kernel]
     assert kinds == ["Gaussian"] * 3 + ["Laplacian"] * 3 + ["Linear"]
     assert result.bandwidth[0] == 0.5 and result.bandwidth[2] == (1.0, 2.0) and result.bandwidth[-1] is None
@@ -220,22 +216,22 @@ def test_the_result_is_a_test_result_and_more():
 def test_the_best_member_is_the_one_that_decided_where_adjusted_p_values_are_tied():
     rng = np.random.default_rng(91)
     X, Y = rng.normal(size=(20, 2)), 1.4 * rng.normal(size=(20, 2)) + 0.2
-    found = two_sample_test(X, Y, estimator="auto", n_resamples=999, rng=0, workers=1)
-    tied = np.flatnonzero(found.adjusted == found.adjusted.min())
-    assert len(tied) > 1 and found.best.statistic == found.members[found.decided].statistic
-    assert found.decided in tied and found.decided != tied[0] and found.to_dict()["decided"] == found.decided
+    result = two_sample_test(X, Y, estimator="auto", n_resamples=999, rng=0, workers=1)
+    tied = np.flatnonzero(result.adjusted == result.adjusted.min())
+    assert len(tied) > 1 and result.best.statistic == result.members[result.decided].statistic
+    assert result.decided in tied and result.decided != tied[0] and result.to_dict()["decided"] == result.decided
 
 
-def study(tests, **told):
-    return lambda: power_study("mean-shift", tests, 8, n_trials=1, progress=False, **told)
+def study(tests, **options):
+    return lambda: power_study("mean-shift", tests, 8, n_trials=1, progress=False, **options)
 
 
-def two(**told):
-    return lambda: two_sample_test(*samples(6, 6), **told, **FEW)
+def two(**options):
+    return lambda: two_sample_test(*samples(6, 6), **options, **FEW)
 
 
-def pair(x=PAIRED_X, y=PAIRED_Y, **told):
-    return lambda: independence_test(x, y, **told, **FEW)
+def pair(x=PAIRED_X, y=PAIRED_Y, **options):
+    return lambda: independence_test(x, y, **options, **FEW)
 
 
 def test_refusals_name_the_argument():

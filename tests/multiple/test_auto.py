@@ -1,4 +1,4 @@
-"""estimator="auto" in every test: level by enumeration, value, what leaves it as it is, small and tied data."""
+"""estimator="auto" in every test: level by enumeration, value, invariance, small and tied data."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ EVERY = {
 
 
 def assert_never_too_often(pvalues):
-    """At most k of N equally likely data have p <= k / N; and small p-values there are."""
+    """At most k of N equally likely data have p <= k / N, and some p-values are small."""
     number = len(pvalues)
     counts = [sum(p <= k / number + 1e-12 for p in pvalues) for k in range(1, number + 1)]
-    assert all(found <= k for k, found in enumerate(counts, start=1))
+    assert all(count <= k for k, count in enumerate(counts, start=1))
     assert min(pvalues) <= 2 / number + 1e-12 and len(set(pvalues)) > number / 10
 
 
@@ -78,14 +78,14 @@ def test_every_partition_into_three():
 
 
 def test_samples_that_do_not_overlap_have_the_smallest_pvalue():
-    """Also where there are few splits: the largest of few values of another statistic is no evidence."""
+    """Also with few splits: the largest of few values of another statistic is no evidence."""
     for size, rows in ((3, 10), (4, 35), (5, 126)):
         sample = np.arange(float(size))
-        found = two_sample_test(sample, sample + size + 2, estimator="auto", alpha=0.2)
-        assert found.exact and found.pvalue == pytest.approx(1 / rows)
+        result = two_sample_test(sample, sample + size + 2, estimator="auto", alpha=0.2)
+        assert result.exact and result.pvalue == pytest.approx(1 / rows)
 
 
-def of_ranks(Z):
+def mid_ranks(Z):
     """Mid-ranks over their number."""
     return np.array([[(sum(Z[:, j] < v) + sum(Z[:, j] <= v)) / (2 * len(Z)) for j, v in enumerate(row)] for row in Z])
 
@@ -97,7 +97,7 @@ def with_width(width):
 def test_two_samples_are_the_literal_combination_of_literal_kernels():
     pooled = np.vstack([X, Y])[:8]
     width, near = naive.median_bandwidth(pooled), naive.neighbour_bandwidth(pooled)
-    ranked = of_ranks(pooled)
+    ranked = mid_ranks(pooled)
     grams = [
         naive.gaussian(pooled, pooled, 2.0 * width),
         naive.gaussian(ranked, ranked, naive.median_bandwidth(ranked)),
@@ -111,11 +111,11 @@ def test_two_samples_are_the_literal_combination_of_literal_kernels():
     for chosen in itertools.combinations(range(8), 4):
         signs = np.array([0.25 if i in chosen else -0.25 for i in range(8)])
         rows.append([signs @ K @ signs for K in grams])
-    found = two_sample_test(pooled[:4], pooled[4:], form="biased", **ALL)
-    for member, statistic in zip(found.members, rows[0], strict=True):
+    result = two_sample_test(pooled[:4], pooled[4:], form="biased", **ALL)
+    for member, statistic in zip(result.members, rows[0], strict=True):
         assert member.statistic == pytest.approx(statistic, rel=1e-6, abs=1e-9)
     rows, tolerance = np.array(rows), [1e-9] * 6
-    assert found.pvalue == pytest.approx(naive_multiplicity.overall_weighted(rows, weights, tolerance))
+    assert result.pvalue == pytest.approx(naive_multiplicity.overall_weighted(rows, weights, tolerance))
 
 
 def test_pairs_are_the_literal_combination_of_literal_kernels():
@@ -124,7 +124,7 @@ def test_pairs_are_the_literal_combination_of_literal_kernels():
     def kernels(Z):
         width, near = naive.median_bandwidth(Z), naive.neighbour_bandwidth(Z)
         city = np.median([np.abs(a - b).sum() ** 2 for a, b in itertools.combinations(Z, 2)]) ** 0.5
-        ranked, centre = of_ranks(Z), Z.mean(axis=0)
+        ranked, centre = mid_ranks(Z), Z.mean(axis=0)
         return {
             "wide": naive.gaussian(Z, Z, 4 * width),
             "whitened": naive.whitened(with_width(width), Z, Z, Z, 0.1),
@@ -138,19 +138,19 @@ def test_pairs_are_the_literal_combination_of_literal_kernels():
         }
 
     together = [(name, name) for name in ("wide", "whitened", "near", "depth", "second")]
-    for one, other in (("corners", "ranks"), ("fine", "wide"), ("fast", "wide")):
-        together += [(one, other), (other, one)]
+    for first, second in (("corners", "ranks"), ("fine", "wide"), ("fast", "wide")):
+        together += [(first, second), (second, first)]
     left, right, H = kernels(x), kernels(y), np.eye(5) - 0.2
     rows = [
         [np.trace(H @ left[a] @ H @ right[b][np.ix_(pi, pi)]) / 25 for a, b in together]
         for pi in itertools.permutations(range(5))
     ]
-    found = independence_test(x, y, form="biased", **ALL)
-    for member, statistic in zip(found.members, rows[0], strict=True):
+    result = independence_test(x, y, form="biased", **ALL)
+    for member, statistic in zip(result.members, rows[0], strict=True):
         assert member.statistic == pytest.approx(statistic, rel=1e-6, abs=1e-9)
     weights = [9, 5, 1, 1, 0.75, 1.5, 1.5, 1.25, 1.25, 1, 1]
     expected = naive_multiplicity.overall_weighted(np.array(rows), weights, [1e-9] * 11)
-    assert found.pvalue == pytest.approx(expected)
+    assert result.pvalue == pytest.approx(expected)
 
 
 def test_members_of_auto_for_several_samples_and_variables():
@@ -202,16 +202,16 @@ AFTER = BEFORE + rng.normal(size=(9, 2)) + [0.5, 0.0]
 
 
 def test_differences_within_pairs_are_a_member_with_the_most_weight():
-    found = two_sample_test(BEFORE, AFTER, paired=True, **FEW)
+    result = two_sample_test(BEFORE, AFTER, paired=True, **FEW)
     given = two_sample_test(BEFORE, AFTER, paired=True, **{**FEW, "estimator": recommended("two-sample")})
-    assert found.pvalue == given.pvalue and found.members[-1].kernel.label == "Gaussian of differences"
-    assert found.estimator.weights[-1] == found.estimator.weights.max() < found.estimator.weights[:-1].sum()
+    assert result.pvalue == given.pvalue and result.members[-1].kernel.label == "Gaussian of differences"
+    assert result.estimator.weights[-1] == result.estimator.weights.max() < result.estimator.weights[:-1].sum()
     apart = BEFORE - AFTER
     alone = symmetry_test(apart, **{**FEW, "estimator": "kme", "bandwidth": "2 * median"})
-    assert found.members[-1].pvalue == alone.pvalue and found.members[-1].statistic == pytest.approx(alone.statistic)
+    assert result.members[-1].pvalue == alone.pvalue and result.members[-1].statistic == pytest.approx(alone.statistic)
     first, second = alone.estimates
-    assert np.allclose(found.members[-1].witness(apart), first.embedding(apart) - second.embedding(apart))
-    assert found.context.leading.kernel == found.members[0].kernel  # effects are of values
+    assert np.allclose(result.members[-1].witness(apart), first.embedding(apart) - second.embedding(apart))
+    assert result.context.leading.kernel == result.members[0].kernel  # effects are of values
     unpaired = two_sample_test(BEFORE, AFTER, **FEW)
     assert unpaired.estimator == Ensemble([member.on(1, 18) for member in recommended("two-sample").members])
 
@@ -232,8 +232,8 @@ def test_pairs_that_agree_and_columns_with_gaps():
     gap = BEFORE.copy()
     gap[2, 0] = np.nan
     rest = np.arange(9) != 2
-    found = two_sample_test(gap, AFTER, paired=True, nan_policy="omit", **FEW)
-    assert found.pvalue == two_sample_test(BEFORE[rest], AFTER[rest], paired=True, **FEW).pvalue
+    result = two_sample_test(gap, AFTER, paired=True, nan_policy="omit", **FEW)
+    assert result.pvalue == two_sample_test(BEFORE[rest], AFTER[rest], paired=True, **FEW).pvalue
     assert two_sample_test(gap, AFTER, paired=True, nan_policy="indicator", **FEW).members[-1].pvalue < 1.0
 
 
@@ -246,13 +246,13 @@ def test_a_note_says_that_differences_alone_would_reject():
     draws = np.random.default_rng(2)
     before = 5.0 * draws.normal(size=(30, 1))
     after = before + draws.normal(size=(30, 1)) + 0.45
-    found = two_sample_test(before, after, paired=True, rng=0)
-    (told,) = found.notes
-    assert not found.reject() and told.code == "differences-alone" and "estimator='auto'" in told
+    result = two_sample_test(before, after, paired=True, rng=0)
+    (note,) = result.notes
+    assert not result.reject() and note.code == "differences-alone" and "estimator='auto'" in note
     assert two_sample_test(before, after, paired=True, rng=0, estimator="auto").reject()
     for quiet in (two_sample_test(before, after, rng=0), two_sample_test(before, after + 9.0, paired=True, rng=0),
                   two_sample_test(before, draws.permutation(after), paired=True, rng=0)):  # fmt: skip
-        assert not [one for one in quiet.notes if one.code == "differences-alone"]
+        assert not [note for note in quiet.notes if note.code == "differences-alone"]
 
 
 def test_units():
@@ -271,40 +271,40 @@ def test_units():
 
 @pytest.mark.parametrize("name", EVERY)
 def test_the_result_says_who_is_who_with_any_number_of_workers(name):
-    found, two = (EVERY[name](workers=workers) for workers in (1, 2))
-    assert np.array_equal(values(found), values(two)) and np.array_equal(found.adjusted, two.adjusted)
-    members = recommended(found.test).members
-    assert len(found.members) == len(members) == len(found.adjusted)
-    assert found.notes == tuple(dict.fromkeys(note for member in found.members for note in member.notes))
-    assert 0.0 < found.pvalue <= 1.0 and found.pvalue == found.adjusted.min()
-    text, table, read = str(found.summary()), found.table, json.loads(found.to_json())
+    result, in_parallel = (EVERY[name](workers=workers) for workers in (1, 2))
+    assert np.array_equal(values(result), values(in_parallel)) and np.array_equal(result.adjusted, in_parallel.adjusted)
+    members = recommended(result.test).members
+    assert len(result.members) == len(members) == len(result.adjusted)
+    assert result.notes == tuple(dict.fromkeys(note for member in result.members for note in member.notes))
+    assert 0.0 < result.pvalue <= 1.0 and result.pvalue == result.adjusted.min()
+    text, table, read = str(result.summary()), result.table, json.loads(result.to_json())
     assert "combined" in text and text.count("KME()") == len(members)
-    assert table["pvalue"].tolist() == [member.pvalue for member in found.members]
+    assert table["pvalue"].tolist() == [member.pvalue for member in result.members]
     variables = {"pairs": ["_x", "_y"], "several": ["_0", "_1", "_2"]}.get(name, [""])
     assert [key for key in table if "kernel" in key] == [f"kernel{v}" for v in variables]
     assert [key for key in table if "bandwidth" in key] == [f"bandwidth{v}" for v in variables]
-    assert len(read["members"]) == len(members) and found.to_frame()["pvalue"].tolist() == [found.pvalue]
-    assert len(found.plot().get_yticklabels()) == len(members)
+    assert len(read["members"]) == len(members) and result.to_frame()["pvalue"].tolist() == [result.pvalue]
+    assert len(result.plot().get_yticklabels()) == len(members)
     matplotlib.pyplot.close("all")
-    again = pickle.loads(pickle.dumps(found))
-    assert str(again.summary()) == text and np.array_equal(values(again), values(found))
+    again = pickle.loads(pickle.dumps(result))
+    assert str(again.summary()) == text and np.array_equal(values(again), values(result))
 
 
 def test_members_that_do_not_fit_are_left_out_with_a_note():
-    one, other = np.random.default_rng(0).normal(size=(2, 400, 5))
+    x, y = np.random.default_rng(0).normal(size=(2, 400, 5))
     options = {**FEW, "n_resamples": 19, "max_memory": 1.5e7}
-    found = two_sample_test(one, other, **options)
-    left_out = [note for note in found.notes if "is left out of the combination" in note]
-    assert 0 < len(left_out) < 6 and len(found.members) == 6 - len(left_out) == len(found.estimator.members)
+    result = two_sample_test(x, y, **options)
+    left_out = [note for note in result.notes if "is left out of the combination" in note]
+    assert 0 < len(left_out) < 6 and len(result.members) == 6 - len(left_out) == len(result.estimator.members)
     assert any("Whitened" in note and "max_memory" in note for note in left_out)
-    given = Ensemble(found.estimator.members)
-    assert two_sample_test(one, other, **{**options, "estimator": given}).pvalue == found.pvalue
-    named = two_sample_test(one, other, **{**options, "estimator": recommended("two-sample")})  # as in power studies
-    assert named.pvalue == found.pvalue
-    of_ones_own = Ensemble([*recommended("two-sample").members, Candidate("landweber")])
+    given = Ensemble(result.estimator.members)
+    assert two_sample_test(x, y, **{**options, "estimator": given}).pvalue == result.pvalue
+    named = two_sample_test(x, y, **{**options, "estimator": recommended("two-sample")})  # as in power studies
+    assert named.pvalue == result.pvalue
+    with_landweber = Ensemble([*recommended("two-sample").members, Candidate("landweber")])
     with pytest.raises(MemoryError, match="max_memory"):
-        two_sample_test(one, other, **{**options, "estimator": of_ones_own})
-    columns = two_sample_test_columns(one[:, :1], other[:, :1], **{**options, "max_memory": 1e10})
+        two_sample_test(x, y, **{**options, "estimator": with_landweber})
+    columns = two_sample_test_columns(x[:, :1], y[:, :1], **{**options, "max_memory": 1e10})
     assert not any("left out" in note for note in columns.notes)
 
 
@@ -323,9 +323,9 @@ SMALL = {
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_the_smallest_and_tied_data():
     for name, run in SMALL.items():
-        found = run({**FEW, "alpha": 0.5})
-        assert 0.0 < found.pvalue <= 1.0 and np.isfinite(values(found)).all(), name
-        assert all(0.0 < member.pvalue <= 1.0 and np.isfinite(member.statistic) for member in found.members)
+        result = run({**FEW, "alpha": 0.5})
+        assert 0.0 < result.pvalue <= 1.0 and np.isfinite(values(result)).all(), name
+        assert all(0.0 < member.pvalue <= 1.0 and np.isfinite(member.statistic) for member in result.members)
     bits = rng.integers(0, 2, size=(20, 3)).astype(float)
-    for found in (two_sample_test_columns(bits[:9], bits[9:], **FEW), independence_matrix(bits, **FEW)):
-        assert ((found.pvalues > 0.0) & (found.pvalues <= 1.0)).all() and np.isfinite(found.statistics).all()
+    for result in (two_sample_test_columns(bits[:9], bits[9:], **FEW), independence_matrix(bits, **FEW)):
+        assert ((result.pvalues > 0.0) & (result.pvalues <= 1.0)).all() and np.isfinite(result.statistics).all()

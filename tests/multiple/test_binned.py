@@ -32,8 +32,8 @@ def test_columns_of_files_are_matched_by_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pd.DataFrame(X, columns=["a", "b"]).to_parquet("x.parquet")
     pd.DataFrame(Y[:, ::-1], columns=["b", "a"]).to_csv("y.csv", index=False)
-    found = two_sample_test("x.parquet", "y.csv", **RFF)  # in units of standard deviations, as columns of tables are
-    assert close(found, two_sample_test(Batches(X), Y, scale="sd", **RFF))
+    result = two_sample_test("x.parquet", "y.csv", **RFF)  # in units of standard deviations, as columns of tables are
+    assert close(result, two_sample_test(Batches(X), Y, scale="sd", **RFF))
     assert close(two_sample_test("x.parquet", "y.csv", scale=None, **RFF), two_sample_test(Batches(X), Y, **RFF))
     pd.DataFrame(Y, columns=["a", "c"]).to_csv("z.csv", index=False)
     with pytest.raises(ValueError, match=r"^z\.csv has the columns a, c, and another sample a, b; choose common"):
@@ -105,7 +105,7 @@ def test_few_bins_against_all_splits_of_their_means(bins_of_four, form, gram):
         a, b, c = gram[np.ix_(first, first)], gram[np.ix_(second, second)], gram[np.ix_(first, second)]
         if form == "biased":
             return a.mean() + b.mean() - 2.0 * c.mean()
-        off = [(one.sum() - np.trace(one)) / (len(one) * (len(one) - 1)) for one in (a, b)]
+        off = [(block.sum() - np.trace(block)) / (len(block) * (len(block) - 1)) for block in (a, b)]
         return sum(off) - 2.0 * c.mean()
 
     null = [statistic(list(first)) for first in combinations(range(9), 5)]
@@ -130,7 +130,7 @@ def test_few_bins_against_scipy(bins_of_four):
 
 @pytest.mark.parametrize("bins", [800, 200])
 def test_permutations_of_bins_spread_as_much_as_those_of_rows(bins):
-    """So that hundreds of bins have the power of rows; and shrinkage is about that of rows."""
+    """Hundreds of bins have the power of rows, and about the same shrinkage."""
     options = {**RFF, "n_resamples": 499, "bandwidth": 1.0, "estimator": "skmse"}
     spreads = []
     for seed in range(8):  # which rows share a bin moves the spread by an eighth or so, with 200 bins
@@ -138,8 +138,8 @@ def test_permutations_of_bins_spread_as_much_as_those_of_rows(bins):
         binned = two_sample_test(Batches(X, bins=bins), Y, **options | {"rng": seed})
         assert rows.n_observations == (3001, 2500) and len(binned.estimates[0].points) < bins
         spreads.append(binned.null_distribution.std() / rows.null_distribution.std())
-        for one, other in zip(binned.estimates, rows.estimates, strict=True):
-            assert one.shrinkage == pytest.approx(other.shrinkage, rel=0.25)
+        for estimate, other in zip(binned.estimates, rows.estimates, strict=True):
+            assert estimate.shrinkage == pytest.approx(other.shrinkage, rel=0.25)
     assert np.mean(spreads) == pytest.approx(1.0, abs=0.15)
 
 
@@ -154,7 +154,7 @@ def test_several_samples_and_their_names():
 
 @pytest.mark.parametrize(("sizes", "seed"), [((60, 60), 1), ((45, 130), 2)])
 def test_level(sizes, seed):
-    """Rejections lie where those of an exact test do, for bins of several rows, some left over, and landmarks."""
+    """The number of rejections fits an exact test, for bins of several rows, some left over, and landmarks."""
     rng, rejected, trials = np.random.default_rng(seed), 0, 400
     for i in range(trials):
         x, y = (np.exp(rng.normal(size=(n, 2))) for n in sizes)
@@ -242,15 +242,15 @@ def test_what_takes_rows_is_refused_with_the_reason():
 def test_results_are_kept_in_files():
     result = two_sample_test(Batches(X), Y, **RFF)
     assert pickle.loads(pickle.dumps(result)).pvalue == result.pvalue
-    kept = pickle.loads(pickle.dumps(result.with_data()))
-    assert kept.effect().distance == result.effect().distance
+    loaded = pickle.loads(pickle.dumps(result.with_data()))
+    assert loaded.effect().distance == result.effect().distance
 
 
 # --- what is refused before any row is read -----------------------------------------------------------------
 
 
 class Untouched:
-    """Batches that nobody may read."""
+    """Batches that must not be read."""
 
     def __iter__(self):
         return self._rows()
@@ -261,7 +261,7 @@ class Untouched:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"rank": 5}, "gram='auto' with Gaussian.* give gram='rff' .* or gram='nystrom'"),
         ({"gram": "dense"}, "gram='dense' with Gaussian"),
@@ -283,11 +283,11 @@ class Untouched:
         ({"gram": "rff", "scale": "ranks"}, "scale must be one of"),
     ],
 )
-def test_refused(options, said):
-    with pytest.raises((ValueError, TypeError), match=said):
+def test_refused(options, message):
+    with pytest.raises((ValueError, TypeError), match=message):
         two_sample_test(Batches(Untouched()), Batches(Untouched()), **options)
     if not {"paired", "covariates"} & options.keys():
-        with pytest.raises((ValueError, TypeError), match=said):
+        with pytest.raises((ValueError, TypeError), match=message):
             k_sample_test(Batches(Untouched()), Batches(Untouched()), **options)
 
 
@@ -314,7 +314,7 @@ def test_kernels_that_are_not_for_random_fourier_features():
 
 
 class Simulated:
-    """A million rows, which are never there all at once."""
+    """A million rows, which are never in memory all at once."""
 
     def __init__(self, seed):
         self.seed = seed

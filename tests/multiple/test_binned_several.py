@@ -56,7 +56,7 @@ def test_members_are_the_single_tests_from_one_reading():
         assert close(member, alone) and member.bandwidth == pytest.approx(alone.bandwidth)
     assert list(result.table["kernel"]) == ["Gaussian"] * 4 + ["Whitened(Gaussian, lam=0.1)"] * 2
     weights = np.ones(len(result.members))
-    null = np.stack([np.append(one.statistic, one.null_distribution) for one in result.members], axis=1)
+    null = np.stack([np.append(member.statistic, member.null_distribution) for member in result.members], axis=1)
     ranks = np.array([[np.sum(column >= v - 1e-12 * abs(v)) for v in column] for column in null.T]).T / weights
     assert result.pvalue == pytest.approx(np.mean(ranks.min(axis=1) <= ranks[0].min()))
 
@@ -72,29 +72,29 @@ def test_cuts_change_rounding_only(estimator):
 
 def test_grids_and_collections():
     grid = two_sample_test(Batches(X, bins=100), Y, bandwidth="grid", **RFF)
-    assert len(grid.members) == 5 and len({one.bandwidth for one in grid.members}) == 5
+    assert len(grid.members) == 5 and len({member.bandwidth for member in grid.members}) == 5
     weighted = Ensemble([Candidate("kme", Energy(), weight=2.0), Candidate("skmse", Depth())])
-    found = two_sample_test(Batches(X, bins=100), Y, estimator=weighted, **{**RFF, "gram": "nystrom"})
-    assert found.estimator is not None and [one.route for one in found.members] == ["nystrom"] * 2
+    result = two_sample_test(Batches(X, bins=100), Y, estimator=weighted, **{**RFF, "gram": "nystrom"})
+    assert result.estimator is not None and [member.route for member in result.members] == ["nystrom"] * 2
     three = k_sample_test(Batches(X, bins=100), Y, X[::2] + 1.0, estimator="auto", **RFF)
     assert three.pvalue == 0.01 and len(three.members) == 6
 
 
 def test_with_all_rows_for_landmarks_and_bins_auto_is_that_in_memory():
-    """Of few rows the features are exact, and by all splits the p-value is the same to the last bit."""
+    """With few rows the features are exact, and over all splits the p-value is the same to the last bit."""
     x, y = X[:6], Y[:4] + 1.0
     binned = two_sample_test(Batches(x), y, estimator="auto", gram="nystrom", rank=10, n_resamples=np.inf)
     memory = two_sample_test(x, y, estimator="auto", n_resamples=np.inf)
     assert binned.pvalue == memory.pvalue and binned.exact
-    for one, other in zip(binned.members, memory.members, strict=True):
-        assert one.statistic == pytest.approx(other.statistic, rel=1e-6)
-        assert one.pvalue == other.pvalue and one.bandwidth == pytest.approx(other.bandwidth)
+    for member, other in zip(binned.members, memory.members, strict=True):
+        assert member.statistic == pytest.approx(other.statistic, rel=1e-6)
+        assert member.pvalue == other.pvalue and member.bandwidth == pytest.approx(other.bandwidth)
 
 
 def test_members_of_auto_without_room_are_left_out():
     result = two_sample_test(Batches(X, bins=100), Y, estimator="auto", max_memory=2.5e5, **RFF)
     assert 0 < len(result.members) < 6 and len(result.table) == len(result.members)
-    assert any("is left out of the combination:" in one and "max_memory=250000 bytes" in one for one in result.notes)
+    assert any("is left out of the combination:" in note and "max_memory=250000 bytes" in note for note in result.notes)
     with pytest.raises(MemoryError, match=r"features in .* bins take .* give a smaller rank="):
         two_sample_test(Batches(X, bins=100), Y, estimator="auto", max_memory=1e4, **RFF)
     with pytest.raises(MemoryError, match="features in 94 bins"):
@@ -173,7 +173,7 @@ def test_ranks_are_those_among_the_sample_of_rows(few_bins):
 
 @pytest.mark.parametrize("scale", ["mad", "deviation", "sd", (1.0, 2.0)])
 def test_units_and_whitening_together(scale):
-    """Whitened features are those of the kernel in its units, shared with the plain kernel."""
+    """Whitened features share the features of the plain kernel, in the same units."""
 
     memory = two_sample_test(
         X, Y, kernel=[Gaussian(), Whitened()], scale=scale, gram="nystrom", rank=300, rng=0, n_resamples=19
@@ -186,8 +186,8 @@ def test_units_and_whitening_together(scale):
         scale=scale,
         **{**RFF, "gram": "nystrom", "rank": 300},
     )
-    for one, other in zip(near.members, memory.members, strict=True):
-        assert one.statistic == pytest.approx(other.statistic, rel=0.15)
+    for member, other in zip(near.members, memory.members, strict=True):
+        assert member.statistic == pytest.approx(other.statistic, rel=0.15)
 
 
 def test_whitening_of_linear_features_is_the_mahalanobis_distance_of_bins():
@@ -225,9 +225,9 @@ def test_columns_are_adjusted_on_shared_permutations_of_bins():
 
 
 def test_columns_with_one_value_only_are_not_tested():
-    found = two_sample_test_columns(Batches(X * [0.0, 1.0]), Y * [0.0, 1.0], bandwidth=[1.0, 2.0], **RFF)
-    assert found.labels == (("x1",),) and found.pvalues[0] == 0.01
-    assert found.notes[-1] == "Column 'x0' is not tested: it has the same value in every row."
+    result = two_sample_test_columns(Batches(X * [0.0, 1.0]), Y * [0.0, 1.0], bandwidth=[1.0, 2.0], **RFF)
+    assert result.labels == (("x1",),) and result.pvalues[0] == 0.01
+    assert result.notes[-1] == "Column 'x0' is not tested: it has the same value in every row."
 
 
 def test_columns_that_cannot_be_tested():
@@ -241,16 +241,16 @@ def test_columns_that_cannot_be_tested():
 
 @pytest.mark.parametrize("kind", ["auto", "whitened", "columns"])
 def test_level(kind):
-    """Rejections lie where those of an exact test do."""
+    """The number of rejections fits an exact test."""
     rng, rejected, trials = np.random.default_rng(8), 0, 60 if kind == "auto" else 200
     for _ in range(trials):
         x, y = (Batches(np.exp(rng.normal(size=(n, 2))), bins=20) for n in (45, 100))
-        told = {"gram": "rff", "rank": 6, "n_resamples": 9, "alpha": 0.1, "rng": rng}
+        options = {"gram": "rff", "rank": 6, "n_resamples": 9, "alpha": 0.1, "rng": rng}
         if kind == "columns":
-            rejected += two_sample_test_columns(x, y, **told).reject().any()
+            rejected += two_sample_test_columns(x, y, **options).reject().any()
         else:
             chosen = {"estimator": "auto"} if kind == "auto" else {"kernel": "whitened"}
-            rejected += two_sample_test(x, y, **chosen, **told).reject()
+            rejected += two_sample_test(x, y, **chosen, **options).reject()
     low, high = stats.binom(trials, 0.1).interval(0.999)
     assert rejected <= high and (kind == "columns" or low <= rejected)
 
@@ -260,7 +260,7 @@ def test_the_note_on_power_says_what_the_study_found():
     table = pd.read_csv(Path(__file__).parents[2] / "docs" / "data" / "large_power.csv")
     main = table[table["estimator"].isin(["kme", "whitened"]) & (table["bins"] == 400)]
     lost, to_bins = (main.groupby("rank")[name].mean() for name in ("lost", "lost_to_bins"))
-    (said,) = (note for note in two_sample_test(Batches(X), Y, **RFF).notes if note.code == "bins-cost")
-    points = re.search(r"100 random features cost about (\d+) points .* 400 features about (\d+)", said).groups()
+    (message,) = (note for note in two_sample_test(Batches(X), Y, **RFF).notes if note.code == "bins-cost")
+    points = re.search(r"100 random features cost about (\d+) points .* 400 features about (\d+)", message).groups()
     assert np.allclose(100.0 * lost.loc[[100, 400]], np.array(points, dtype=float), atol=1.5)
-    assert abs(100.0 * to_bins[400]) < 1.5 and "400 bins next to nothing" in said
+    assert abs(100.0 * to_bins[400]) < 1.5 and "400 bins next to nothing" in message

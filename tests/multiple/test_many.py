@@ -41,18 +41,18 @@ FEW = {"n_resamples": 59, "rng": 5, "workers": 1}
 COMBINED = ["auto", ["kme", "fkmse"], Ensemble([Candidate("kme"), Candidate("skmse", "laplacian", 2.0)])]
 
 
-def assert_single_tests(found, x, y, **options):
+def assert_single_tests(result, x, y, **options):
     for j in range(x.shape[1]):
-        one = two_sample_test(x[:, j], y[:, j], **options)
-        assert one.pvalue == found.pvalues[j]
-        assert np.allclose(one.statistic, found.statistics[j], rtol=1e-9, atol=1e-5 * found.tolerances[j])
-        assert np.allclose(one.null_distribution, found.null_distributions[:, j], rtol=1e-9, atol=1e-15)
+        single = two_sample_test(x[:, j], y[:, j], **options)
+        assert single.pvalue == result.pvalues[j]
+        assert np.allclose(single.statistic, result.statistics[j], rtol=1e-9, atol=1e-5 * result.tolerances[j])
+        assert np.allclose(single.null_distribution, result.null_distributions[:, j], rtol=1e-9, atol=1e-15)
 
 
 @pytest.mark.parametrize("estimator", ["kme", "skmse", SKMSE(tuning="joint"), FKMSE(lam=0.1), "mkme", *COMBINED])
 def test_every_column_is_the_test_of_that_column(estimator):
-    found = two_sample_test_columns(X, Y[:11], estimator=estimator, **FEW)
-    assert_single_tests(found, X, Y[:11], estimator=estimator, **FEW)
+    result = two_sample_test_columns(X, Y[:11], estimator=estimator, **FEW)
+    assert_single_tests(result, X, Y[:11], estimator=estimator, **FEW)
 
 
 @pytest.mark.parametrize("options", [
@@ -60,7 +60,7 @@ def test_every_column_is_the_test_of_that_column(estimator):
     {"bandwidth": "neighbours"}, {"n_resamples": np.inf, "alpha": 0.1, "paired": True},
 ], ids=str)  # fmt: skip
 def test_columns_with_ties_outliers_and_any_unit_beside_each_other(options):
-    """Most are computed as a stack, and those with many ties or a bandwidth to be warned of by themselves."""
+    """Most columns are computed as a stack; columns with many ties or a doubtful bandwidth, one at a time."""
     rng, units = np.random.default_rng(8), np.array([1.0, 1e-9, 1e9, 1e150, 1e-150, 1.0, 1.0, 1.0, 1.0])
     x, y = rng.normal(size=(2, 9, 9)) * units
     x[:, 5:7], y[:, 5:7] = rng.integers(3, size=(9, 2)), rng.integers(4, size=(9, 2))
@@ -68,8 +68,8 @@ def test_columns_with_ties_outliers_and_any_unit_beside_each_other(options):
     x[:, 8] += 1e6
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of ties
-        found = two_sample_test_columns(x, y, **{**FEW, **options})
-        assert_single_tests(found, x, y, **{**FEW, **options})
+        result = two_sample_test_columns(x, y, **{**FEW, **options})
+        assert_single_tests(result, x, y, **{**FEW, **options})
 
 
 def test_blocks_and_threads_change_nothing(monkeypatch):
@@ -78,26 +78,26 @@ def test_blocks_and_threads_change_nothing(monkeypatch):
     monkeypatch.setattr(stacked, "_PAIRS", 1000)
     monkeypatch.setattr(stacked, "_STATISTICS", 40)
     for workers in (1, 3):
-        found = two_sample_test_columns(x, y, **{**FEW, "workers": workers})
-        assert np.array_equal(found.pvalues, whole.pvalues)
-        assert np.allclose(found.null_distributions, whole.null_distributions, rtol=1e-9, atol=1e-15)
+        result = two_sample_test_columns(x, y, **{**FEW, "workers": workers})
+        assert np.array_equal(result.pvalues, whole.pvalues)
+        assert np.allclose(result.null_distributions, whole.null_distributions, rtol=1e-9, atol=1e-15)
 
 
 @pytest.mark.parametrize("estimator", ["kme", "fkmse", *COMBINED])
 def test_every_pair_is_the_test_of_that_pair(estimator):
-    found = independence_matrix(X[:, :2], PAIRED, estimator=estimator, **FEW)
-    assert found.labels == tuple((f"x{i}", f"y{j}") for i in range(2) for j in range(2))
+    result = independence_matrix(X[:, :2], PAIRED, estimator=estimator, **FEW)
+    assert result.labels == tuple((f"x{i}", f"y{j}") for i in range(2) for j in range(2))
     for k, (i, j) in enumerate(itertools.product(range(2), range(2))):
-        one = independence_test(X[:, i], PAIRED[:, j], estimator=estimator, **FEW)
-        assert (one.statistic, one.pvalue) == (found.statistics[k], found.pvalues[k])
-        assert np.array_equal(one.null_distribution, found.null_distributions[:, k])
+        single = independence_test(X[:, i], PAIRED[:, j], estimator=estimator, **FEW)
+        assert (single.statistic, single.pvalue) == (result.statistics[k], result.pvalues[k])
+        assert np.array_equal(single.null_distribution, result.null_distributions[:, k])
 
 
 def test_pairs_within_a_table_see_the_shuffles_of_a_joint_test():
-    found = independence_matrix(X[:, :3], **FEW)
-    assert found.labels == (("x0", "x1"), ("x0", "x2"), ("x1", "x2"))
+    result = independence_matrix(X[:, :3], **FEW)
+    assert result.labels == (("x0", "x1"), ("x0", "x2"), ("x1", "x2"))
     for k, (i, j) in enumerate(itertools.combinations(range(3), 2)):
-        assert np.isclose(found.statistics[k], independence_test(X[:, i], X[:, j], n_resamples=0).statistic)
+        assert np.isclose(result.statistics[k], independence_test(X[:, i], X[:, j], n_resamples=0).statistic)
     # of the first column and another, the shuffles that a joint test of all three draws
     shuffles = []
     joint_independence_test(*X[:, :3].T, estimator=lambda gram: np.ones(len(gram)) / len(gram), **FEW)
@@ -110,14 +110,14 @@ def test_pairs_within_a_table_see_the_shuffles_of_a_joint_test():
     K = [Gaussian(median_bandwidth(X[:, v]))(X[:, v]) for v in range(3)]
     first = [np.trace(H @ K[0] @ H @ K[1][np.ix_(s[0], s[0])]) / 14**2 for s in shuffles]
     last = [np.trace(H @ K[1][np.ix_(s[0], s[0])] @ H @ K[2][np.ix_(s[1], s[1])]) / 14**2 for s in shuffles]
-    assert np.allclose(found.null_distributions[:, 0], first, rtol=1e-8)
-    assert np.allclose(found.null_distributions[:, 2], last, rtol=1e-8)
+    assert np.allclose(result.null_distributions[:, 0], first, rtol=1e-8)
+    assert np.allclose(result.null_distributions[:, 2], last, rtol=1e-8)
 
 
 def test_exhaustive_nulls_of_few_rows():
     columns = two_sample_test_columns(X[:3], Y[:4], n_resamples=np.inf, alpha=0.5)
-    one = two_sample_test(X[:3, 1], Y[:4, 1], n_resamples=np.inf, alpha=0.5)
-    assert columns.exact and len(columns.null_distributions) == 35 and columns.pvalues[1] == one.pvalue
+    single = two_sample_test(X[:3, 1], Y[:4, 1], n_resamples=np.inf, alpha=0.5)
+    assert columns.exact and len(columns.null_distributions) == 35 and columns.pvalues[1] == single.pvalue
     inside = independence_matrix(X[:3, :3], n_resamples=np.inf, alpha=0.5)
     assert inside.exact and len(inside.null_distributions) == 36
     pair = independence_test(X[:3, 1], X[:3, 2], n_resamples=np.inf, alpha=0.5)
@@ -125,49 +125,49 @@ def test_exhaustive_nulls_of_few_rows():
 
 
 def test_default_is_the_step_down_on_the_shared_relabellings():
-    found = two_sample_test_columns(X, Y, **FEW)
-    rows = np.vstack([found.statistics, found.null_distributions])
-    assert np.array_equal(found.adjusted, step_down(scores(rows, found.tolerances)))
-    assert (found.adjusted >= found.pvalues - 1e-12).all() and found.pvalue == found.adjusted.min()
-    assert found.reject().tolist() == [False, False, True, False]
+    result = two_sample_test_columns(X, Y, **FEW)
+    rows = np.vstack([result.statistics, result.null_distributions])
+    assert np.array_equal(result.adjusted, step_down(scores(rows, result.tolerances)))
+    assert (result.adjusted >= result.pvalues - 1e-12).all() and result.pvalue == result.adjusted.min()
+    assert result.reject().tolist() == [False, False, True, False]
 
 
 @pytest.mark.parametrize("method", METHODS[1:])
 def test_methods_of_statsmodels(method):
     given = {**FEW, "n_resamples": 99}
-    found = two_sample_test_columns(X, Y, method=method, **given)
-    rejected, adjusted = multipletests(found.pvalues, alpha=0.05, method=method)[:2]
-    assert np.allclose(found.adjusted, adjusted) and np.array_equal(found.reject(), rejected)
-    at = multipletests(found.pvalues, alpha=0.2, method=method)[0]
-    assert np.array_equal(found.reject(0.2), at)
+    result = two_sample_test_columns(X, Y, method=method, **given)
+    rejected, adjusted = multipletests(result.pvalues, alpha=0.05, method=method)[:2]
+    assert np.allclose(result.adjusted, adjusted) and np.array_equal(result.reject(), rejected)
+    at = multipletests(result.pvalues, alpha=0.2, method=method)[0]
+    assert np.array_equal(result.reject(0.2), at)
     again = two_sample_test_columns(X, Y, **given).with_method(method)
-    assert np.array_equal(again.adjusted, found.adjusted) and again.method == method
+    assert np.array_equal(again.adjusted, result.adjusted) and again.method == method
 
 
 @pytest.mark.parametrize("method", ["fdr_tsbh", "fdr_tsbky"])
 def test_the_pvalue_of_all_is_that_of_simes_where_two_stages_adjust(method):
-    """The smallest adjusted one lay below every p-value, and rejected far too often where all hypotheses are true."""
-    found = independence_matrix(X, PAIRED, **FEW)
+    """The smallest adjusted p-value would lie below all p-values and reject far too often under the null."""
+    result = independence_matrix(X, PAIRED, **FEW)
     reached = [33, 34, 35, 36, 37, 38, 39, 899]  # of 999 permutations
     nulls = [Null(1.0, np.r_[np.ones(count), np.zeros(999 - count)], 0.0, False) for count in reached]
-    found = replace(found, nulls=dict(zip(found.labels, nulls, strict=False))).with_method(method)
-    assert found.adjusted.min() < 0.02
-    simes = (found.pvalues * 8 / np.arange(1, 9)).min()
-    assert found.pvalue == pytest.approx(simes) and simes > found.pvalues.min() > found.adjusted.min()
-    assert found.to_dict()["pvalue"] == found.pvalue
+    result = replace(result, nulls=dict(zip(result.labels, nulls, strict=False))).with_method(method)
+    assert result.adjusted.min() < 0.02
+    simes = (result.pvalues * 8 / np.arange(1, 9)).min()
+    assert result.pvalue == pytest.approx(simes) and simes > result.pvalues.min() > result.adjusted.min()
+    assert result.to_dict()["pvalue"] == result.pvalue
     assert np.isnan(two_sample_test_columns(X, Y, n_resamples=0, method=method).pvalue)
 
 
 def test_results_name_columns_of_frames_and_json_has_all_but_the_null_distributions():
     x, y = pd.DataFrame(X, columns=list("abcd")), pd.DataFrame(Y, columns=list("abcd"))[list("dbca")]
     generator = np.random.default_rng(5)
-    found = two_sample_test_columns(x, y, **{**FEW, "rng": generator})
+    named = two_sample_test_columns(x, y, **{**FEW, "rng": generator})
     plain = two_sample_test_columns(X, Y, **FEW)
     again = two_sample_test_columns(x, y, **{**FEW, "rng": generator})
-    assert found.table.columns.tolist() == ["column", "statistic", "pvalue", "adjusted", "reject", "reason"]
-    assert found.table["column"].tolist() == list("abcd") and np.array_equal(found.pvalues, plain.pvalues)
-    assert not np.array_equal(found.null_distributions, again.null_distributions)  # a generator moves on
-    assert "  c " in found.summary() and "1 of 4 rejected" in found.summary()
+    assert named.table.columns.tolist() == ["column", "statistic", "pvalue", "adjusted", "reject", "reason"]
+    assert named.table["column"].tolist() == list("abcd") and np.array_equal(named.pvalues, plain.pvalues)
+    assert not np.array_equal(named.null_distributions, again.null_distributions)  # a generator moves on
+    assert "  c " in named.summary() and "1 of 4 rejected" in named.summary()
     matrix = independence_matrix(x, pd.DataFrame(PAIRED, columns=["u", "v"]), **FEW)
     assert matrix.table["y"].tolist() == ["u", "v"] * 4
     assert repr(matrix).startswith("MultipleTestsResult(8 independence tests") and len(matrix) == 8
@@ -184,11 +184,11 @@ def test_results_name_columns_of_frames_and_json_has_all_but_the_null_distributi
     {"groups": np.arange(28) // 2, "blocks": np.arange(28) // 2 % 2},
 ], ids=lambda design: "+".join(design))  # fmt: skip
 def test_columns_are_permuted_as_the_design_allows(design):
-    found = two_sample_test_columns(X, Y, estimator="skmse", **design, **FEW)
+    result = two_sample_test_columns(X, Y, estimator="skmse", **design, **FEW)
     single = [two_sample_test(X[:, j], Y[:, j], estimator="skmse", **design, **FEW) for j in range(4)]
-    assert found.pvalues.tolist() == [one.pvalue for one in single]
-    assert found.restriction == single[0].restriction != "" and found.to_dict()["restriction"] == found.restriction
-    assert f"59 (random), {found.restriction}, shared by all tests" in found.summary()
+    assert result.pvalues.tolist() == [alone.pvalue for alone in single]
+    assert result.restriction == single[0].restriction != "" and result.to_dict()["restriction"] == result.restriction
+    assert f"59 (random), {result.restriction}, shared by all tests" in result.summary()
 
 
 @pytest.mark.parametrize("design", [
@@ -198,10 +198,10 @@ def test_columns_are_permuted_as_the_design_allows(design):
 ], ids=lambda design: "+".join(design))  # fmt: skip
 def test_pairs_are_permuted_as_the_design_allows(design):
     options = {**FEW, "n_resamples": 39}
-    found = independence_matrix(X[:, :2], PAIRED, **design, **options)
+    result = independence_matrix(X[:, :2], PAIRED, **design, **options)
     single = [independence_test(X[:, i], PAIRED[:, j], **design, **options) for i in range(2) for j in range(2)]
-    assert found.pvalues.tolist() == [one.pvalue for one in single]
-    assert found.restriction == single[0].restriction != ""
+    assert result.pvalues.tolist() == [alone.pvalue for alone in single]
+    assert result.restriction == single[0].restriction != ""
 
 
 def test_every_swap_within_pairs_as_the_data_is_rejected_as_often_as_it_may():
@@ -217,9 +217,9 @@ def test_every_swap_within_pairs_as_the_data_is_rejected_as_often_as_it_may():
 def test_every_shift_as_the_data_is_rejected_as_often_as_it_may():
     x, y = np.random.default_rng(7).normal(size=(2, 8, 2))
     rolled = [np.roll(y, step, axis=0) for step in range(8)]
-    found = [independence_matrix(x, z, shift="circular", n_resamples=np.inf, alpha=0.2).pvalue for z in rolled]
-    for level in np.unique(found):
-        assert np.mean(np.array(found) <= level) <= level + 1e-12
+    p_values = [independence_matrix(x, z, shift="circular", n_resamples=np.inf, alpha=0.2).pvalue for z in rolled]
+    for level in np.unique(p_values):
+        assert np.mean(np.array(p_values) <= level) <= level + 1e-12
 
 
 def constant(values=X):
@@ -229,28 +229,28 @@ def constant(values=X):
 
 
 def test_columns_with_one_value_only_are_not_tested():
-    """They are no tests to adjust for; widths and other given columns are those of all columns."""
+    """They are not adjusted for; bandwidths and the given columns refer to all columns."""
     widths, varied, options = np.arange(1.0, 5.0), [0, 2], {"n_resamples": 99, "rng": 0}
-    one, other = (pd.DataFrame(constant(values)).rename(columns=str) for values in (X, Y))
+    first, second = (pd.DataFrame(constant(values)).rename(columns=str) for values in (X, Y))
     given = {"given": "others", **options}
-    alone = two_sample_test_columns(one, other, **options)
-    beside = independence_matrix(one, one, **options)
-    for found, expected in (
+    alone = two_sample_test_columns(first, second, **options)
+    matrix = independence_matrix(first, first, **options)
+    for result, expected in (
         (two_sample_test_columns(constant(), constant(Y), bandwidth=widths, **options),
          two_sample_test_columns(X[:, varied], Y[:, varied], bandwidth=widths[varied], **options)),
         (independence_matrix(constant(), bandwidth_x=widths, **options),
          independence_matrix(X[:, varied], bandwidth_x=widths[varied], **options)),
         (independence_matrix(np.column_stack([constant(), PAIRED[:, :1]]), **given),
          independence_matrix(np.column_stack([X[:, varied], PAIRED[:, :1]]), **given)),
-        (compare(one, other, estimator="kme", **options).columns, alone),
+        (compare(first, second, estimator="kme", **options).columns, alone),
     ):  # fmt: skip
-        assert np.array_equal(found.adjusted, expected.adjusted)
-    assert alone.labels == (("0",), ("2",)) and [y for _, y in beside.labels] == ["0", "2"] * 2
+        assert np.array_equal(result.adjusted, expected.adjusted)
+    assert alone.labels == (("0",), ("2",)) and [y for _, y in matrix.labels] == ["0", "2"] * 2
     assert [note.code for note in alone.notes] == ["units-sd", "constant-columns"]
-    codes = [note.code for note in beside.notes]
+    codes = [note.code for note in matrix.notes]
     assert codes.count("constant-columns") == 2 and "no-weight" not in codes
-    beside = independence_matrix(one, one[["0"]], given=pd.DataFrame({"z": PAIRED[:, 0], "w": 5.0}), **options)
-    assert "given: column w has one value only, and no weight." in beside.notes
+    matrix = independence_matrix(first, first[["0"]], given=pd.DataFrame({"z": PAIRED[:, 0], "w": 5.0}), **options)
+    assert "given: column w has one value only, and no weight." in matrix.notes
 
 
 columns, matrix = two_sample_test_columns, independence_matrix
@@ -301,7 +301,7 @@ def test_bad_input_is_named(call, named):
 )
 def test_too_few_permutations_are_warned_of_and_noted_until_the_method_changes(call, message):
     with pytest.warns(UserWarning, match=message):
-        found = call()
-    assert found.notes[-1].code == "too-few-permutations"
-    (changed,) = found.with_method("fdr_bh").notes
-    assert changed.code == "too-few-permutations" and ("may reject" in changed) == (found.method == "holm")
+        result = call()
+    assert result.notes[-1].code == "too-few-permutations"
+    (changed,) = result.with_method("fdr_bh").notes
+    assert changed.code == "too-few-permutations" and ("may reject" in changed) == (result.method == "holm")
