@@ -289,9 +289,9 @@ def picture(summary: pd.DataFrame):
     names = list(dict.fromkeys(part["data"]))
     labels = list(ESTIMATORS)[1:]
     published = printed("M14_table1_density_nll").set_index(["kernel", "data", "estimator"])["there"]
-    across = min(5, len(names))
+    across = min(3, len(names))
     down = -(-len(names) // across)
-    figure = Figure(figsize=(3.0 * across + 1.5, 2.6 * down + 0.9), layout="constrained")
+    figure = Figure(figsize=(2.5 * across + 1.5, 2.2 * down + 0.9), layout="constrained")
     panels = figure.subplots(down, across, sharey=True, squeeze=False).ravel()
     for ax, name in zip(panels, names, strict=False):
         cells = part[part["data"] == name].set_index("estimator").loc[labels]
@@ -317,7 +317,9 @@ def picture(summary: pd.DataFrame):
     panels[0].invert_yaxis()
     handles, texts = panels[0].get_legend_handles_labels()
     figure.legend(handles[::-1], texts[::-1], loc="outside lower right", frameon=False, ncols=2)
-    figure.supxlabel("negative log-likelihood per held-out row, minus that of the plain average (left of 0: better)")
+    panels[across * (down - 1) + across // 2].set_xlabel(
+        "negative log-likelihood per held-out row, difference from the plain average (left of 0: better)"
+    )
     figure.suptitle("Gaussian mixtures fitted to shrunken kernel means: is the density better than with the average?")
     return figure
 

@@ -111,10 +111,11 @@ def picture(differences: pd.DataFrame, names):
 
     from shrinktest.plots.studies import COLOURS, MARKERS
 
-    figure = Figure(figsize=(2.9 * len(names) + 2, 6), layout="constrained")
-    panels = figure.subplots(2, len(names), squeeze=False, sharex=True)
-    for row, kind in zip(panels, KINDS, strict=True):
-        for ax, name in zip(row, names, strict=True):
+    figure = Figure(figsize=(9.0, 2.2 * len(names) + 1.2), layout="constrained")
+    panels = figure.subplots(len(names), 2, squeeze=False, sharex=True)
+    for column, kind in zip(panels.T, KINDS, strict=True):
+        column[-1].set_xlabel("number of components")
+        for ax, name in zip(column, names, strict=True):
             part = differences[(differences["data"] == name) & (differences["kind"] == kind)]
             for i, label in enumerate(list(METHODS)[1:], start=1):
                 line = part[part["estimator"] == label].sort_values("components")
@@ -126,12 +127,11 @@ def picture(differences: pd.DataFrame, names):
             ax.axhline(0.0, color="#8C8C8C", linestyle=":")
             ax.set_title(f"{name}, {kind} error", fontsize="medium")
             ax.spines[["top", "right"]].set_visible(False)
-        row[0].set_ylabel(f"{kind} error, % more\n(below 0: better)")
-    figure.supxlabel("number of components")
+    figure.supylabel("error, % more (below 0: better)")
     figure.suptitle(
-        f"Reconstruction error of held-out rows, {TRAIN} rows to fit, against standard kernel PCA (bands: 95%)"
+        f"Reconstruction error of held-out rows compared with standard kernel PCA\n({TRAIN} rows to fit; bands: 95%)"
     )
-    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside right center", frameon=False)
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", frameon=False, ncols=3)
     return figure
 
 

@@ -167,9 +167,9 @@ def picture(table: pd.DataFrame):
     style = {name: (COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]) for i, name in enumerate(ESTIMATORS)}
     style |= {name: (COLOURS[i], MARKERS[i]) for i, name in enumerate(KERNELS)}
     style |= {"kme": ("#8C8C8C", "."), "mmkme, half the columns": style["mmkme"]}
-    figure = Figure(figsize=(18, 8.4), layout="constrained")
+    figure = Figure(figsize=(9.0, 14.0), layout="constrained")
     shown: dict = {}  # estimators look the same in all panels
-    for ax, (panel, (heading, x, scale, y, source)) in zip(figure.subplots(2, 4).ravel(), PANELS.items(), strict=True):
+    for ax, (panel, (heading, x, scale, y, source)) in zip(figure.subplots(4, 2).ravel(), PANELS.items(), strict=True):
         part = table[table["panel"] == panel]
         for curve, line in part.groupby("curve", sort=False):
             colour, marker = style[curve]
@@ -196,7 +196,7 @@ def picture(table: pd.DataFrame):
             handles, labels = ax.get_legend_handles_labels()
             shown |= dict(zip(labels, handles, strict=True))
         ax.spines[["top", "right"]].set_visible(False)
-    figure.legend(shown.values(), shown.keys(), loc="outside right center", frameon=False)
+    figure.legend(shown.values(), shown.keys(), loc="outside lower center", frameon=False, ncols=4)
     return figure
 
 

@@ -128,8 +128,8 @@ def picture(args, table: pd.DataFrame):
 
     from shrinktest.plots.studies import COLOURS, MARKERS
 
-    figure = Figure(figsize=(17, 8.5), layout="constrained")
-    above, below = figure.subplots(2, 4)
+    figure = Figure(figsize=(9.0, 14.0), layout="constrained")
+    above, below = np.split(figure.subplots(4, 2).ravel(), 2)
     shown = ["skmse", "fkmse", "fkmse, paper", "landweber", "oracle"]
     for ax, kernel in zip(above, KERNELS, strict=True):
         for i, label in enumerate(shown):
