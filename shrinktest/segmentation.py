@@ -21,15 +21,15 @@ from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.ensembles import KernelSpec, is_several
 from shrinktest.multiple.run import run
 from shrinktest.notes import note
+from shrinktest.plots.change import plot_changes, shown_times
 from shrinktest.results.base import Result
-from shrinktest.results.change import between_times, plain_curve, shown_times, time_at, times_of_ends
+from shrinktest.results.change import between_times, plain_curve, time_at, times_of_ends
 from shrinktest.results.info import CHANGE
 from shrinktest.results.printing import Summary, Table
 from shrinktest.statistics.seeded_intervals import Calibration
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
 _FEWEST = 8  # rows of a stretch that is tested
 _COMPARED = 199  # permutations that compare several statistics for a place
@@ -93,6 +93,7 @@ class ChangesResult(Result):
     columns: tuple[str, ...] | None = None
 
     computed = ("pvalue", "reject")
+    plot = plot_changes
 
     def __len__(self) -> int:
         return len(self.locations)
@@ -162,12 +163,6 @@ class ChangesResult(Result):
         shown = {name: cells for name, cells in columns.items() if any(cells)}
         table = Table(list(zip(*shown.values(), strict=True)), "r", headers=list(shown), below="-")
         return Summary.of(table, head=head, notes=self.notes)
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the rows with the changes and their intervals (matplotlib)."""
-        from shrinktest.plots.change import plot_changes
-
-        return plot_changes(self, ax)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
@@ -14,17 +15,19 @@ from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes, fitted, legend_below
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_MIDNIGHT = re.compile(r"[T ]00:00:00(\.0+)?$")
 _UNITS = {"days": 86400.0, "hours": 3600.0, "minutes": 60.0, "seconds": 1.0}  # of durations
 _COLUMNS = 8  # that are drawn
 _APART = 0.12  # of the axis, from which p-values can be written side by side
 _ALIKE = 3.0  # ratio of spreads up to which columns are drawn in one unit
 
 
-def plot_change(result: Any, ax: Axes | None, times: Sequence[str]) -> Axes:
-    """Draw the standardised distance over the rows, its critical value, the place of the change and its interval."""
+def plot_change(result: Any, ax: Axes | None = None) -> Axes:
+    """Draw the standardised distance at every cut, the place of the change and its interval (matplotlib)."""
     if result.location is None:
         raise ValueError("this result has no place of a change to draw; take the combined result, or omit missing rows")
     ax, epidemic, combined = axes(ax), result.until is not None, hasattr(result, "members")
+    times = shown_times(result.times)
     first = "first row of the interval" if epidemic else "first row after the cut"
     at = _row_axis(ax, result.times, len(result.curve) - 1, first)
     _draw_curve(ax, at, result.curve, label="distance, standardised")
@@ -43,7 +46,7 @@ def plot_change(result: Any, ax: Axes | None, times: Sequence[str]) -> Axes:
 
 
 def plot_changes(result: Any, ax: Axes | None = None) -> Axes:
-    """Draw the columns of the rows, or without them the distance at every cut; changes and their intervals."""
+    """Draw the rows with the changes and their intervals (matplotlib)."""
     ax = axes(ax)
     at = _row_axis(ax, result.times, result.n_observations[0], "row")
     if result.points is None:
@@ -105,3 +108,19 @@ def _row_axis(ax: Axes, times: tuple[Any, ...], n: int, label: str) -> Any:
             ticks(ax.xaxis, "date", getattr(times[0], "tzinfo", None))
     ax.set_xlabel(label)
     return at
+
+
+def shown_times(times: Sequence[Any]) -> list[str]:
+    """Write times: dates without their hour if all are at midnight, numbers with a decimal more than tells them apart.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> shown_times(pd.to_datetime(["1898", "1899"])), shown_times([1898, 1899]), shown_times([1 / 7, 2 / 7])
+    (['1898-01-01', '1899-01-01'], ['1898', '1899'], ['0.14', '0.29'])
+    """
+    if any(isinstance(time, float) for time in times):
+        places = next((n for n in range(15) if np.unique(np.round(times, n)).size == len(times)), 15)
+        return [f"{round(time, places + 1):.15g}" for time in times]
+    texts = list(map(str, times))
+    return [_MIDNIGHT.sub("", text) for text in texts] if all(map(_MIDNIGHT.search, texts)) else texts

@@ -23,7 +23,7 @@ _DARK = 0.4  # of the way to the darkest color, from which black letters could n
 
 
 def plot_null(result: Any, ax: Axes | None = None) -> Axes:
-    """Draw a histogram of the null distribution, the observed statistic and the critical value.
+    """Draw the null distribution with the observed statistic and the critical value (matplotlib).
 
     A statistic far beyond the null distribution would leave a sliver of it: an arrow at the edge then points there.
     """
@@ -39,12 +39,15 @@ def plot_null(result: Any, ax: Axes | None = None) -> Axes:
     label = f"observed: {result.statistic:.4g}, p = {result.pvalue:.4g}"
     ax.axvline(result.statistic, color=ORANGE, linewidth=2, label=label)
     _point_beyond(ax, result.statistic, float(np.min(values)), float(np.max(values)))
-    form = f" ({result.form} form)" if result.form else ""
-    ax.set_xlabel(f"{result.kind.statistic} statistic{form}".strip())
+    combined, form = hasattr(result, "members"), f" ({result.form} form)" if result.form else ""
+    statistic = "-log10 of the smallest weighted p-value" if combined else f"{result.kind.statistic} statistic{form}"
+    ax.set_xlabel(statistic.strip())
     ax.set_ylabel("number of permutations")
     if ax.get_yscale() == "linear":  # other scales have ticks of their own
         ax.locator_params(axis="y", integer=True)
-    title(ax, f"{result.test} test" + ("" if result.estimator is None else f", {result.estimator!r}"), "large")
+    estimator = "" if result.estimator is None else f", {result.estimator!r}"
+    how = f", {len(result.members)} statistics combined" if combined else estimator
+    title(ax, f"{result.test} test{how}", "large")
     ax.legend(edgecolor="none", framealpha=0.85)  # lines may cross it
     return open_frame(ax)
 
@@ -97,7 +100,7 @@ def _draw_pvalues(ax: Axes, rows: Sequence[dict[str, Any]], labels: Sequence[str
 
 
 def plot_many(tests: Any, ax: Axes | None = None) -> Axes:
-    """Draw p-values of columns, the smallest at the top, a matrix of those of pairs, or the statistics at lags."""
+    """Draw the p-values of columns, a heat map of those of pairs, or the statistics at every lag (matplotlib)."""
     if tests.keys == ("lag",):
         return _plot_lags(tests, ax)
     _check_permuted(tests)

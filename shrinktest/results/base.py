@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property, partial
 from numbers import Real
+from operator import attrgetter
 from pathlib import Path
 from types import MethodType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -22,6 +23,19 @@ from shrinktest.results.printing import Summary
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Class = TypeVar("Class", bound=type)
+
+
+def part_of(field: str, *names: str) -> Callable[[Class], Class]:
+    """Give a class the attributes with these names of one of its fields."""
+
+    def decorate(owner: Class) -> Class:
+        for name in names:
+            setattr(owner, name, property(attrgetter(f"{field}.{name}"), doc=f"As in ``{field}``."))
+        return owner
+
+    return decorate
 
 
 class _Frame:
@@ -72,8 +86,8 @@ class Result:
     def _plain(self, *names: str) -> dict[str, Any]:
         """Return fields, properties and what methods return as plain values, with the class and the versions."""
         values = {name: getattr(self, name) for name in (*names, "versions")}
-        called = {name: value() if isinstance(value, MethodType) else value for name, value in values.items()}
-        return {"result": type(self).__name__} | {name: plain(value) for name, value in called.items()}
+        called = {name: plain(value() if isinstance(value, MethodType) else value) for name, value in values.items()}
+        return {"result": type(self).__name__, **called}
 
     def to_json(self, path: str | Path | None = None, *, effect: Any = False, **options: Any) -> str:
         """Return ``to_dict`` as JSON, also written to ``path`` if given; ``options`` go to :func:`json.dumps`.

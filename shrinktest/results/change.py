@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from shrinktest._check import percent
-from shrinktest.results.base import plain
-from shrinktest.results.info import OUTSIDE_INSIDE
+from shrinktest.plots.change import plot_change, shown_times
+from shrinktest.results.base import part_of, plain
 from shrinktest.results.printing import Table
 from shrinktest.results.result import TestResult
 from shrinktest.results.several import AggregateResult
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-_MIDNIGHT = re.compile(r"[T ]00:00:00(\.0+)?$")
 _PLACE = ("location", "until", "confidence", "interval", "until_interval")
 
 
@@ -42,19 +36,28 @@ class Place:
         return [(row, interval) for row, interval in both if row is not None]
 
 
+@part_of("place", *_PLACE, "curve")
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Placed(TestResult):
-    """Base class of results with the place of a change."""
+class ChangeResult(TestResult):
+    """Result of a change-point test: all of a :class:`TestResult`, and the place of the change.
+
+    Attributes
+    ----------
+    place : Place
+        ``location``, the first row after the change, counting from 0 (the first changed row of an epidemic change), and
+        ``until``, the first row after an epidemic change; ``interval`` and ``until_interval``, the first and last place
+        that a test does not reject with this ``confidence``; ``curve`` (n + 1,), the standardised distance of the rows
+        before and after every cut, or the largest of epidemic changes that begin there.  None if not computed.
+    times : tuple
+        When the rows were observed, if known; for ``result.when`` and ``result.when_interval``.
+    null, data, setup, alpha, estimates, rng, notes, context
+        As in a :class:`TestResult`; ``estimates`` of the rows before and after the change, or outside and inside.
+    """
 
     place: Place = field(default_factory=Place)
     times: tuple[Any, ...] = ()
 
-    location = property(attrgetter("place.location"))
-    interval = property(attrgetter("place.interval"))
-    until = property(attrgetter("place.until"))
-    until_interval = property(attrgetter("place.until_interval"))
-    confidence = property(attrgetter("place.confidence"))
-    curve = property(attrgetter("place.curve"))
+    plot = plot_change
 
     @property
     def when(self) -> Any:
@@ -79,7 +82,7 @@ class Placed(TestResult):
         return super()._row() | {k: str(value) if isinstance(value, tuple) else value for k, value in place.items()}
 
     def _estimate_names(self) -> tuple[str, ...]:
-        return OUTSIDE_INSIDE if self.until is not None else super()._estimate_names()
+        return super()._estimate_names() if self.until is None else ("outside", "inside")
 
     def _tables(self) -> list[Table]:
         texts, rows = shown_times(self.times), []
@@ -91,33 +94,9 @@ class Placed(TestResult):
                 rows.append((f"{percent(self.confidence)} interval:", f"{interval[0]} to {interval[1]}{between}"))
         return [*super()._tables(), *([Table(rows, "lr", gap="   ")] if rows else [])]
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the standardised distance at every cut, the place of the change and its interval (matplotlib)."""
-        from shrinktest.plots.change import plot_change
-
-        return plot_change(self, ax, shown_times(self.times))
-
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class ChangeResult(Placed):
-    """Result of a change-point test: all of a :class:`TestResult`, and the place of the change.
-
-    Attributes
-    ----------
-    place : Place
-        ``location``, the first row after the change, counting from 0 (the first changed row of an epidemic change), and
-        ``until``, the first row after an epidemic change; ``interval`` and ``until_interval``, the first and last place
-        that a test does not reject with this ``confidence``; ``curve`` (n + 1,), the standardised distance of the rows
-        before and after every cut, or the largest of epidemic changes that begin there.  None if not computed.
-    times : tuple
-        When the rows were observed, if known; for ``result.when`` and ``result.when_interval``.
-    null, data, setup, alpha, estimates, rng, notes, context
-        As in a :class:`TestResult`; ``estimates`` of the rows before and after the change, or outside and inside.
-    """
-
-
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class AggregateChangeResult(Placed, AggregateResult):
+class AggregateChangeResult(ChangeResult, AggregateResult):
     """Result of a change-point test that combines several statistics: an :class:`AggregateResult` with a place.
 
     Attributes
@@ -140,22 +119,6 @@ def time_at(times: Sequence[Any], row: int | None) -> Any:
 def times_of_ends(times: Sequence[Any], interval: tuple[int, int] | None) -> tuple[Any, Any] | None:
     """Return the times of both ends of an interval of rows."""
     return None if interval is None else (time_at(times, interval[0]), time_at(times, interval[1]))
-
-
-def shown_times(times: Sequence[Any]) -> list[str]:
-    """Write times: dates without their hour if all are at midnight, numbers with a decimal more than tells them apart.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> shown_times(pd.to_datetime(["1898", "1899"])), shown_times([1898, 1899]), shown_times([1 / 7, 2 / 7])
-    (['1898-01-01', '1899-01-01'], ['1898', '1899'], ['0.14', '0.29'])
-    """
-    if any(isinstance(time, float) for time in times):
-        places = next((n for n in range(15) if np.unique(np.round(times, n)).size == len(times)), 15)
-        return [f"{round(time, places + 1):.15g}" for time in times]
-    texts = list(map(str, times))
-    return [_MIDNIGHT.sub("", text) for text in texts] if all(map(_MIDNIGHT.search, texts)) else texts
 
 
 def between_times(texts: Sequence[str], interval: tuple[int, int]) -> str:

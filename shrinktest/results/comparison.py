@@ -356,7 +356,7 @@ def _how(result: ComparisonResult) -> dict[str, str]:
     """Return how the comparison was computed."""
     overall, columns = result.overall, result.columns
     entropy = columns.rng.get("entropy")
-    design = f", {columns.restriction}" if columns.restriction else ""
+    design = f", {columns.data.restriction}" if columns.data.restriction else ""
     return {
         "Rows": " + ".join(map(str, overall.n_observations)),
         "Overall test": f"{overall.kind.title}: {getattr(overall.estimator, 'label', repr(overall.estimator))}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from operator import attrgetter
 from typing import Any, ClassVar
@@ -15,37 +15,28 @@ class TestInfo:
     __test__: ClassVar[bool] = False  # not a test class for pytest
 
     name: str  # as in ``result.test``
-    # heading of its summary, and its null hypothesis
-    title: str = "Permutation test"
-    null: str = "exchangeability"
+    title: str = "Permutation test"  # of its summary
+    null: str = "exchangeability"  # its null hypothesis
     statistic: str = ""  # name of its statistic, for pictures
-    unit: str = "observations"  # what its observations are called
-    # names of the estimates; a single one that ends in a space is numbered, as in "sample 0", "sample 1"
-    estimates: tuple[str, ...] = ("estimate ",)
-    variables: tuple[str, ...] = ()  # names of the kernels where there are several; empty: they are numbered
-    # True if its data are samples that can differ in size, and not rows that belong together
-    several_samples: bool = False
-    # the arguments that take its kernels and their bandwidths
-    kernels: tuple[str, ...] = ("kernel",)
+    unit: str = "rows"  # what its observations are called
+    estimates: tuple[str, ...] = ()  # names of the estimates; empty: one for each sample, numbered
+    variables: tuple[str, ...] = ()  # names of several kernels; empty: numbered
+    several_samples: bool = False  # True if the samples can differ in size; False for rows that belong together
+    kernels: tuple[str, ...] = ("kernel",)  # the arguments that take its kernels, and their bandwidths
     bandwidths: tuple[str, ...] = ("bandwidth",)
     restrictions: tuple[str, ...] = ()  # the arguments that restrict its permutations
     settings: tuple[str, ...] = ()  # arguments that no other test has
-    # the arguments that say which form of the statistic, and how the kernel is evaluated
-    forms: tuple[str, ...] = ("form", "gram", "rank")
-    # whether a list of kernels or bandwidths holds candidates to combine, and not one for each variable
-    candidates: bool = True
-    counted: str = "observations"  # what the sizes ``n`` of a power study count
+    forms: tuple[str, ...] = ("form", "gram", "rank")  # arguments for the form of the statistic and of the kernel
+    counted: str = "rows"  # what the sizes ``n`` of a power study count
     permuted: str = "observations permuted"  # what a permutation does to the data
-    # what is tested where there is one test for each: one of them, and several
-    several: tuple[str, str] = ("hypothesis", "hypotheses")
-    no_effect: str = ""  # why results have no effect, and what to do; empty where they have one
+    several: tuple[str, str] = ("hypothesis", "hypotheses")  # what many tests are made of: one, and several
+    no_effect: str = ""  # why results have no effect, and what to do
     verb: str = ""  # module and function that runs the test on data in the order of a design
     reader: str = ""  # module and function that reads the data of the test
     named_data: tuple[str, ...] = ()  # names by which the function takes the data, if not by position
     ensemble: str = "SAMPLES"  # what estimator="auto" stands for; see ``multiple.ensembles``
-    # module and class of its result, for one statistic and for several that are combined
-    result: str = "results.result:TestResult"
-    combined: str = "results.several:AggregateResult"
+    result: str = "results.result:TestResult"  # module and class of its result, for one statistic,
+    combined: str = "results.several:AggregateResult"  # and for several that are combined
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -65,15 +56,11 @@ class TestInfo:
 
     def estimate_names(self, count: int) -> tuple[str, ...]:
         """Return a name for each of ``count`` estimates."""
-        if len(self.estimates) == 1 and self.estimates[0].endswith(" "):
-            return tuple(f"{self.estimates[0]}{i}" for i in range(count))
-        return self.estimates
+        return self.estimates or tuple(f"sample {i}" for i in range(count))
 
     def kernel_names(self, count: int) -> tuple[str, ...]:
         """Return a name for each of ``count`` kernels, which is empty for a single one."""
-        if count == 1:
-            return ("",)
-        return self.variables or tuple(map(str, range(count)))
+        return ("",) if count == 1 else self.variables or tuple(map(str, range(count)))
 
 
 TWO_SAMPLE = TestInfo(
@@ -81,6 +68,7 @@ TWO_SAMPLE = TestInfo(
     title="Kernel two-sample test (MMD)",
     null="equal distributions",
     statistic="MMD²",
+    unit="observations",
     estimates=("X", "Y"),
     several_samples=True,
     restrictions=("blocks", "paired", "groups"),
@@ -115,7 +103,7 @@ K_SAMPLE = TestInfo(
     title="Kernel k-sample test",
     null="equal distributions",
     statistic="k-sample",
-    estimates=("sample ",),
+    unit="observations",
     several_samples=True,
     restrictions=("blocks", "groups"),
     settings=("comparison", "weights"),
@@ -129,13 +117,10 @@ JOINT = TestInfo(
     title="Kernel joint independence test (dHSIC)",
     null="joint independence",
     statistic="dHSIC",
-    unit="rows",
     estimates=("rows",),
     kernels=("kernels",),
     bandwidths=("bandwidths",),
-    candidates=False,
     forms=(),
-    counted="rows",
     permuted="rows of all variables but the first permuted",
     no_effect="there is no scale for the effect of a joint-independence test; test the variables two by two "
     "(independence_matrix, independence_test), whose results have an effect",
@@ -143,40 +128,32 @@ JOINT = TestInfo(
     reader="joint:JointIndependence.read",
     ensemble="VARIABLES",
 )
-CONDITIONAL = TestInfo(
+CONDITIONAL = replace(
+    INDEPENDENCE,
     name="conditional-independence",
     title="Kernel conditional independence test",
     null="independence given Z",
     statistic="HSIC given Z",
     unit="rows",
     estimates=("rows",),
-    variables=("X", "Y"),
-    kernels=("kernel_x", "kernel_y"),
-    bandwidths=("bandwidth_x", "bandwidth_y"),
     restrictions=("blocks", "groups"),
     settings=("given_method", "regressor"),
     forms=("gram", "rank"),
     counted="rows",
     permuted="residuals of X and Y permuted",
-    several=("pair of columns", "pairs of columns"),
     no_effect="there is no scale for the dependence of two variables given others; without given=, independence_test "
     "has one, for what is not taken off",
-    verb="independence:independence_test",
     reader="conditional.given:read_given",
     named_data=("X", "Y", "given"),
-    ensemble="PAIRS",
 )
-
 CHANGE = TestInfo(
     name="change-point",
     title="Kernel change-point test",
     null="one distribution throughout",
     statistic="largest standardised MMD²",
-    unit="rows",
     estimates=("before", "after"),
     restrictions=("blocks", "shift"),
     settings=("change", "trim", "confidence"),
-    counted="rows",
     permuted="rows put into another order",
     no_effect="the cut was chosen by the data to make the difference large, so that any measure of it is too large: "
     "compare stretches that were fixed beforehand, two_sample_test(first, second).effect()",
@@ -185,15 +162,12 @@ CHANGE = TestInfo(
     result="results.change:ChangeResult",
     combined="results.change:AggregateChangeResult",
 )
-
 SYMMETRY = TestInfo(
     name="symmetry",
     title="Kernel symmetry test",
     null="symmetry",
     statistic="MMD²",
-    unit="rows",
     estimates=("X", "reflected X"),
-    counted="rows",
     settings=("about",),
     permuted="signs of rows flipped",
     no_effect="a symmetry test has no effect size; compare the sample with its reflection, "
@@ -203,13 +177,10 @@ SYMMETRY = TestInfo(
     ensemble="SYMMETRIC",
 )
 
-#: The estimates of a change that ends again.
-OUTSIDE_INSIDE = ("outside", "inside")
-
 #: Every kind of test, by the name that results have it under.
 KINDS = {kind.name: kind for kind in (TWO_SAMPLE, INDEPENDENCE, K_SAMPLE, JOINT, CONDITIONAL, CHANGE, SYMMETRY)}
 
-#: How covariates are taken into account where results of two samples have no effect, and why.
+#: Method of taking covariates into account that leaves no effect, and why.
 BY_PROPENSITY = "labels drawn by propensity"
 NO_EFFECT_BY_PROPENSITY = (
     "there is no effect that is adjusted for covariates by their propensity; within strata, covariate_method='strata', "
@@ -219,5 +190,5 @@ _OWN = "there is no scale for the effect of a statistic of your own; run a kerne
 
 
 def kind_of(name: str) -> TestInfo:
-    """Return the entry of a test; for a statistic of the user's own, one that is not in the table."""
-    return KINDS.get(name) or TestInfo(name=name, no_effect=_OWN)
+    """Return the entry of a test, or a new one for a statistic of the user."""
+    return KINDS.get(name) or TestInfo(name=name, unit="observations", no_effect=_OWN)

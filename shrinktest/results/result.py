@@ -17,13 +17,12 @@ from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import KME
 from shrinktest.notes import note
 from shrinktest.permutations.null import Null
-from shrinktest.results.base import Decision, Notes, Setup, TestData, as_tuple, bandwidth_of, plain
+from shrinktest.plots import pvalues
+from shrinktest.results.base import Decision, Notes, Setup, TestData, as_tuple, bandwidth_of, part_of, plain
 from shrinktest.results.info import BY_PROPENSITY, NO_EFFECT_BY_PROPENSITY, TestInfo, kind_of
 from shrinktest.results.printing import Summary, Table, known, number, side_by_side
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from shrinktest.results.effect import Effect
 
 #: Number of folds, each scored by the witness function of the others, unless ``folds=`` says another.
@@ -32,7 +31,7 @@ FOLDS = 5
 #: The null distribution of a statistic that was not computed.
 UNKNOWN = Null(math.nan, np.empty(0), 0.0, exact=False)
 
-_NO_DATA = (
+NO_DATA = (
     "this result does not hold its data (missing values, or several tests together); run a test by itself without "
     "missing values"
 )
@@ -43,6 +42,9 @@ _ROW = (
 _KEYS = (*_ROW, "names", "columns", "notes", "rng", "versions", "tolerance", "assumption")
 
 
+@part_of("null", "exact", "tolerance", "exceedances", "stopping", "stopped", "n_planned")
+@part_of("data", "test", "n_observations", "names", "columns", "encodings", "restriction", "method", "assumption")
+@part_of("setup", "estimator", "kernel", "form", "tuning", "route")
 @dataclass(frozen=True, eq=False, repr=False)
 class TestResult(Decision):
     """Result of a test: statistic, p-value, null distribution and how they were computed.
@@ -102,31 +104,13 @@ class TestResult(Decision):
             raise AttributeError(f"a witness function compares two samples; {self.kind.described} has none")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    # --- attributes of the null distribution, the data and the setup --------------------------------------------
-
     statistic = property(attrgetter("null.observed"), doc="Squared MMD, HSIC or their relatives; see the test.")
     pvalue = property(attrgetter("null.pvalue"), doc="Permutation p-value, never 0; NaN without permutations.")
     null_distribution = property(attrgetter("null.values"), doc="Statistics over the permutations; all, if ``exact``.")
     n_resamples = property(attrgetter("null.values.size"), doc="Number of permutations in the null distribution.")
-    exact = property(attrgetter("null.exact"))
-    tolerance = property(attrgetter("null.tolerance"))
-    exceedances = property(attrgetter("null.exceedances"))
-    stopping = property(attrgetter("null.stopping"))
-    stopped = property(attrgetter("null.stopped"))
-    n_planned = property(attrgetter("null.n_planned"))
-    test = property(attrgetter("data.test"))
-    n_observations = property(attrgetter("data.n_observations"))
-    names = property(attrgetter("data.names"))
-    columns = property(attrgetter("data.columns"))
-    encodings = property(attrgetter("data.encodings"))
-    restriction = property(attrgetter("data.restriction"))
-    method = property(attrgetter("data.method"))
-    assumption = property(attrgetter("data.assumption"))
-    estimator = property(attrgetter("setup.estimator"))
-    kernel = property(attrgetter("setup.kernel"))
-    form = property(attrgetter("setup.form"))
-    tuning = property(attrgetter("setup.tuning"))
-    route = property(attrgetter("setup.route"))
+
+    plot_null = pvalues.plot_null
+    plot = pvalues.plot_null
 
     @property
     def bandwidth(self) -> Any:
@@ -216,7 +200,7 @@ class TestResult(Decision):
     def require_data(self) -> Any:
         """Return the data and statistics of the test; raises ValueError without them."""
         if self.context is None or isinstance(self.context, str):
-            raise ValueError(self.context or _NO_DATA)
+            raise ValueError(self.context or NO_DATA)
         return self.context
 
     # --- shown --------------------------------------------------------------------------------------------------
@@ -316,16 +300,6 @@ class TestResult(Decision):
             ("Permutations:", drawn),
             ("Design:", self.restriction),
         ]
-
-    def plot_null(self, ax: Axes | None = None) -> Axes:
-        """Draw the null distribution with the observed statistic and the critical value (matplotlib)."""
-        from shrinktest.plots.pvalues import plot_null
-
-        return plot_null(self, ax)
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the result (matplotlib): the picture of ``plot_null``."""
-        return self.plot_null(ax)
 
 
 def _own_names(own: tuple[str | None, ...], plain: tuple[str, ...]) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +14,8 @@ from shrinktest._check import choice, counted, level
 from shrinktest.notes import has_code, note
 from shrinktest.permutations.multiplicity import factor_of, scores, step_down, too_few
 from shrinktest.permutations.null import Null
-from shrinktest.results.base import Result, Setup, TestData, as_tuple, bandwidth_of
+from shrinktest.plots.pvalues import plot_many, plot_members
+from shrinktest.results.base import Result, Setup, TestData, as_tuple, bandwidth_of, part_of
 from shrinktest.results.info import kind_of
 from shrinktest.results.printing import Summary, Table, number, side_by_side
 from shrinktest.results.result import TestResult
@@ -168,19 +168,9 @@ class AggregateResult(TestResult):
         table.attrs["member"] = self._decider()
         return table
 
-    def plot_null(self, ax: Axes | None = None) -> Axes:
-        """Draw the combined statistic over the permutations, with the observed and the critical value (matplotlib)."""
-        ax = super().plot_null(ax)
-        ax.set_xlabel("-log10 of the smallest weighted p-value")
-        ax.set_title(f"{self.test} test, {len(self.members)} statistics combined")
-        return ax
-
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the p-values of the members, raw and adjusted, and of the combined test (matplotlib)."""
-        from shrinktest.plots.pvalues import plot_members
-
-        labels = [f"{member.estimator!r}, {_kernels(member)}" for member in self.members]
-        return plot_members(self, ax, labels)
+        return plot_members(self, ax, [f"{member.estimator!r}, {_kernels(member)}" for member in self.members])
 
 
 def _kernels(member: TestResult) -> str:
@@ -192,6 +182,8 @@ def _each_null(name: str, doc: str) -> property:
     return property(lambda self: np.array([getattr(null, name) for null in self.nulls.values()]), doc=doc)
 
 
+@part_of("data", "test", "n_observations", "restriction")
+@part_of("setup", "estimator", "form", "tuning")
 @dataclass(frozen=True, eq=False, repr=False)
 class MultipleTestsResult(Result):
     """Result of several tests on shared permutations, with p-values adjusted for their number.
@@ -238,24 +230,20 @@ class MultipleTestsResult(Result):
     untested: Mapping[tuple[Any, ...], str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
-    test = property(attrgetter("data.test"))
-    n_observations = property(attrgetter("data.n_observations"))
-    restriction = property(attrgetter("data.restriction"))
-    estimator = property(attrgetter("setup.estimator"))
-    form = property(attrgetter("setup.form"))
-    tuning = property(attrgetter("setup.tuning"))
     statistics = _each_null("observed", "Statistics, shape (k,).")
     pvalues = _each_null("pvalue", "p-values of the single tests, shape (k,), not adjusted.")
     tolerances = _each_null("tolerance", "How far below a statistic a value still counts as equal to it, shape (k,).")
     n_resamples = property(lambda self: next(iter(self.nulls.values())).values.size, doc="Number of permutations.")
     exact = property(lambda self: next(iter(self.nulls.values())).exact, doc="True if permutations were enumerated.")
 
+    plot = plot_many
+
     def __len__(self) -> int:
         return len(self.nulls)
 
     def __repr__(self) -> str:
         return (
-            f"MultipleTestsResult({len(self)} {self.test} tests, method={self.method!r}, "
+            f"MultipleTestsResult({len(self)} {self.data.test} tests, method={self.method!r}, "
             f"{int(self.reject().sum())} rejected at {self.alpha:g})"
         )
 
@@ -339,15 +327,15 @@ class MultipleTestsResult(Result):
 
     def summary(self) -> Summary:
         """Return what was done, and the tests, most significant first: thirty at most, while ``table`` has all."""
-        rejected, rows = self.reject(), self.rows()
+        rejected, rows, estimator = self.reject(), self.rows(), self.setup.estimator
         order = np.lexsort((np.arange(len(self)), self.pvalues, self.adjusted))
         cells = []
         for row in [*(rows[i] for i in order[:_SHOWN]), *rows[len(self) :]][:_SHOWN]:
             numbers = (number(row["statistic"], ".6g"), number(row["pvalue"]), number(row["adjusted"]))
             last = f"not tested: {row['reason']}" if row["reason"] else "reject" if row["reject"] else ""
             cells.append([*(str(row[key]) for key in self.keys), *numbers, last])
-        several = ("lag", "lags") if self.keys == ("lag",) else kind_of(self.test).several
-        how = f"{'all' if self.exact else 'random'}), {f'{self.restriction}, ' if self.restriction else ''}"
+        several = ("lag", "lags") if self.keys == ("lag",) else kind_of(self.data.test).several
+        how = f"{'all' if self.exact else 'random'}), {f'{self.data.restriction}, ' if self.data.restriction else ''}"
         more = rejected[order[_SHOWN:]]
         decisions = f"{int(rejected.sum())} of {len(self)} rejected at level {self.alpha:g}"
         rest = f"... and {len(more)} more, {more.sum() or 'none'} rejected" if len(more) else ""
@@ -355,18 +343,12 @@ class MultipleTestsResult(Result):
             decisions = f"no decisions at level {self.alpha:g}, for there are no p-values"
             rest = rest.partition(",")[0]
         head = (
-            f"Kernel {self.test} tests of {len(self)} {several[len(self) != 1]}",
-            f"Estimator:     {getattr(self.estimator, 'label', repr(self.estimator))}",
-            f"Observations:  {' + '.join(map(str, self.n_observations))}",
+            f"Kernel {self.data.test} tests of {len(self)} {several[len(self) != 1]}",
+            f"Estimator:     {getattr(estimator, 'label', repr(estimator))}",
+            f"Observations:  {' + '.join(map(str, self.data.n_observations))}",
             f"Permutations:  {self.n_resamples} ({how}shared by all tests",
             f"Adjustment:    {self.method}; {decisions}",
         )
         headers = [*self.keys, "statistic", "p-value", "adjusted", ""]
         table = Table(cells, "r" * (len(headers) - 1) + "l", headers=headers, below="-")
         return Summary.of(table, head=head, rest=rest, notes=self.notes)
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the p-values of columns, a heat map of those of pairs, or the statistics at every lag (matplotlib)."""
-        from shrinktest.plots.pvalues import plot_many
-
-        return plot_many(self, ax)

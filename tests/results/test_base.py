@@ -104,7 +104,7 @@ def test_every_class_of_results_is_tested_here():
         return {kind}.union(*map(below, kind.__subclasses__()))
 
     ours = {kind.__name__ for kind in below(Result) if kind.__module__.startswith("shrinktest.")}
-    assert ours - {"Result", "Decision", "Effect", "Placed", "StudyResult"} == made
+    assert ours - {"Result", "Decision", "Effect", "StudyResult"} == made
 
 
 # --- equality -------------------------------------------------------------------------------------------------

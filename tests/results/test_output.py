@@ -24,7 +24,8 @@ from shrinktest import (
     two_sample_test_columns,
 )
 from shrinktest.estimators import ESTIMATORS
-from shrinktest.results.change import between_times, shown_times
+from shrinktest.plots.change import shown_times
+from shrinktest.results.change import between_times
 from shrinktest.results.printing import Table
 
 RNG = np.random.default_rng(5)
