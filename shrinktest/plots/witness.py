@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest._check import choice, count, counted, percent
+from shrinktest._warn import tiny_is_zero
 from shrinktest.plots.axes import (
     GREY,
     OF_X,
@@ -34,6 +35,7 @@ _POINTS = 1000  # of a sample, more of which would cover the other sample
 _LETTERS = 24  # of a name in a legend
 
 
+@tiny_is_zero
 def plot_witness(
     result: TwoSampleResult,
     ax: Axes | None = None,
@@ -45,11 +47,27 @@ def plot_witness(
     grid: int | None = None,
     member: str = "",
 ) -> Axes:
-    """Draw the witness function over one or two coordinates, with its band, and the observations.
+    """Draw the witness function over one or two coordinates, with its band and the observations (matplotlib).
 
-    The ground has the color of the sample that has more mass there.  ``member``: of a combined test, which is shown.
+    Parameters
+    ----------
+    ax : Axes, optional
+    coordinates : sequence of int or str, optional
+        Names (of tables) or numbers of one or two columns; needed with more than two.
+    others : {"median", "marginal"}, default "median"
+        "median" holds the other columns at the medians of all observations, and categories at the most frequent level;
+        "marginal" averages over their values (the partial dependence of J. H. Friedman, Annals of Statistics 29 (2001),
+        1189-1232).
+    confidence, studentize
+        As in :meth:`witness_band`.
+    grid : int, optional
+        Points along each coordinate.
+    member : str, optional
+        The member of a combined test that is drawn, for the title.
     """
-    pooled, sizes = result.context.pooled, result.context.sizes
+    result.require_columns()
+    context = result.require_data()
+    pooled, sizes = context.pooled, context.sizes
     encoding = result.encodings[0] if result.encodings else None
     columns = _columns(coordinates, pooled.shape[1], encoding)
     places = [column.feature for column in columns if column.feature is not None]

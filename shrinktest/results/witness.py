@@ -10,13 +10,13 @@ import numpy as np
 from shrinktest._check import percent
 from shrinktest._warn import tiny_is_zero
 from shrinktest.permutations.stopping import allowed_rows
+from shrinktest.plots import witness as pictures
 from shrinktest.results.base import Result
 from shrinktest.results.printing import Summary, Table
-from shrinktest.results.result import TestResult
+from shrinktest.results.result import NO_DATA, TestResult
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
 _TIE = 1e-10  # relative
 
@@ -43,34 +43,27 @@ class TwoSampleResult(TestResult):
     def witness(self, points: Any) -> np.ndarray:
         """Return the witness function mu_X - mu_Y at ``points`` (m, d), shape (m,): positive if X has more mass there.
 
-        For samples that were tables, the points are a table with the same columns, or an array if all of these are
-        numbers.  Raises ValueError if the data contained missing values or covariates were taken off.
+        For tables, the points are a table with the same columns, or an array if all columns are numbers.  Raises
+        ValueError if the data contained missing values or covariates were taken off.
         """
-        self._require_estimates()
+        if not self.estimates:
+            raise ValueError(NO_DATA)
         first, second = self.estimates
         points = first.read(self._encoded(points), "points")
         return first.embedding(points) - second.embedding(points)
 
-    def _require_estimates(self) -> None:
-        if not self.estimates:
-            raise ValueError("the data contained missing values, so there is neither a witness function nor an effect")
-
     def _encoded(self, points: Any) -> Any:
         """Return points as the kernel compares them."""
-        self._require_own_columns()
+        self.require_columns()
         encoding = self.encodings[0] if self.encodings else None
         return points if encoding is None else encoding.read(points, "points")
 
-    def _require_own_columns(self) -> None:
+    def require_columns(self) -> None:
+        """Raise ValueError if the kernel compares residuals in place of the columns."""
         if self.method:
             raise ValueError(
                 "points: with covariates= the witness function is of the residuals; use witness_band() without points"
             )
-
-    def require_data(self) -> Any:
-        """Return the data and statistics of the test; raises ValueError without them."""
-        self._require_estimates()
-        return super().require_data()
 
     @tiny_is_zero
     def witness_band(self, points: Any = None, *, confidence: float = 0.95, studentize: bool = True) -> WitnessBand:
@@ -116,30 +109,12 @@ class TwoSampleResult(TestResult):
         WitnessBand(120 points, 86 outside the 95% band)
         """
         context = self.require_data()
-        as_compared = points is None or len(getattr(points, "shape", ())) == 3
-        at = points if as_compared else self._encoded(points)
-        band: WitnessBand = context.band(self.estimates, at, confidence=confidence, studentize=studentize)
+        if points is not None and len(getattr(points, "shape", ())) != 3:
+            points = self._encoded(points)
+        band: WitnessBand = context.band(self.estimates, points, confidence=confidence, studentize=studentize)
         return band
 
-    @tiny_is_zero
-    def plot_witness(self, ax: Axes | None = None, **options: Any) -> Axes:
-        """Draw the witness function over one or two coordinates, with its band (matplotlib).
-
-        Parameters
-        ----------
-        ax : Axes, optional
-        **options
-            ``coordinates``: names (of tables) or numbers of one or two columns (needed with more than two); ``others``:
-            "median" holds the other columns at the medians of all observations, and categories at the most frequent
-            level, "marginal" averages over their values (the partial dependence of J. H. Friedman, Annals of Statistics
-            29 (2001), 1189-1232); ``confidence``, ``studentize`` as in :meth:`witness_band`; ``grid``: points along
-            each coordinate.
-        """
-        self.require_data()
-        self._require_own_columns()
-        from shrinktest.plots.witness import plot_witness
-
-        return plot_witness(self, ax, **options)
+    plot_witness = pictures.plot_witness
 
     @tiny_is_zero
     def contributions(self, *, n_repeats: int = 20, rng: Any = 0) -> pd.DataFrame:
