@@ -47,12 +47,15 @@ _VARIABLES = {BLUE: "var(--first)", ORANGE: "var(--second)", GREY: "var(--rule)"
 _STYLE = {"svg.fonttype": "none", "font.size": 9.0, "axes.linewidth": 0.6, "savefig.transparent": True}
 
 
-def plot_comparison(result: Any, columns: Any = None, figure: Figure | None = None) -> np.ndarray:
-    """Draw the distributions of columns, one picture each, and return the axes."""
-    if columns is None:
-        names = list(result.changed()) or [column.name for column in result.ordered if column.kind]
-        names = names[:_MOST]
-    else:
+def plot_comparison(result: Any, columns: Any = None, *, figure: Figure | None = None) -> np.ndarray:
+    """Draw distributions in both tables of the columns that changed (matplotlib).
+
+    ``columns``, a name or several, are by default those that changed, or all (up to twelve) if none has; ``figure``
+    is where to draw.  Returns an ndarray of Axes.
+    """
+    names = list(result.changed()) or [column.name for column in result.ordered if column.kind]
+    names = names[:_MOST]
+    if columns is not None:
         given = columns if isinstance(columns, list | tuple) else [columns]
         names = list(dict.fromkeys(choice(name, [c.name for c in result.effects], "a column") for name in given))
     if not names:
@@ -106,8 +109,8 @@ def draw_witness_map(ax: Axes, shown: Any, names: Sequence[str]) -> None:
         ticks(axis, kind)
 
 
-def plot_pairs(effect: Any, ax: Axes | None = None, measure: str = "auc") -> Axes:
-    """Draw a measure of every two samples with its interval, the most different at the top."""
+def plot_pairs(effect: Any, ax: Axes | None = None, *, measure: str = "auc") -> Axes:
+    """Draw ``measure`` ("auc" or "distance") of every two samples with its interval, largest first (matplotlib)."""
     choice(measure, ("auc", "distance"), "measure")
     none, rows = 0.5 if measure == "auc" else 0.0, []
     for pair in effect.pairs.values():
@@ -127,8 +130,8 @@ def plot_pairs(effect: Any, ax: Axes | None = None, measure: str = "auc") -> Axe
     return ax
 
 
-def plot_candidates(result: Any, ax: Axes | None, further: str) -> Axes:
-    """Draw how much further away than the nearest every candidate is, with its interval."""
+def plot_candidates(result: Any, ax: Axes | None = None) -> Axes:
+    """Draw how much further away than the nearest every candidate is, with its interval (matplotlib)."""
     nearest, *others = result.ranked[:_PAIRS]
     rows = [(shorten(nearest, _LETTERS, placeholder="..."), 0.0, (0.0, 0.0), BLUE)]
     for name in others:
@@ -140,6 +143,7 @@ def plot_candidates(result: Any, ax: Axes | None, further: str) -> Axes:
         color = GREY if name in result.best else ORANGE
         rows.append((shorten(name, _LETTERS, placeholder="..."), value, limits, color))
     ax = draw_intervals(axes(ax), rows, 0.0)
+    further = "further away than" if result.measure == "distance" else "less dependence than on"
     label = f"{further} {rows[0][0]} ({percent(result.confidence)} intervals)"
     ax.set_xlabel(fitted(label, ax), loc="right", parse_math=False)
     rest = f" ({len(rows)} of {len(result.estimates)} shown)" if len(rows) < len(result.estimates) else ""

@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from operator import attrgetter
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from shrinktest._check import percent
+from shrinktest.plots.comparison import plot_candidates
 from shrinktest.results.base import Decision, as_tuple, bandwidth_of, plain
 from shrinktest.results.printing import WIDTH, Summary, Table, known, shown_pvalue
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 DISTANCE, DEPENDENCE, HSIC = "distance", "dependence", "hsic"
 #: What an estimate of each measure is called.
@@ -86,6 +84,7 @@ class CloserResult(Decision):
     notes: tuple[str, ...] = ()
 
     computed = ("statistic", "pvalue", "bandwidth", "answer", "best", "ranked", "reject")
+    plot = plot_candidates
 
     def __repr__(self) -> str:
         return f"CloserResult({len(self.names) - 1} candidates, pvalue={self.pvalue:.6g}, best={self.best!r})"
@@ -193,12 +192,6 @@ class CloserResult(Decision):
         table = Table(cells, "lll" + "r" * len(numbers) + "l", headers, gap="  ", below="-")
         head = [fill(line, WIDTH, break_on_hyphens=False) for line in lines]
         return Summary.of(table, head=head, notes=self.notes)
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw how much further away than the nearest every candidate is, with its interval (matplotlib)."""
-        from shrinktest.plots.comparison import plot_candidates
-
-        return plot_candidates(self, ax, "further away than" if self.measure == DISTANCE else "less dependence than on")
 
 
 def kernels_in_words(kernels: Any) -> str:

@@ -20,6 +20,7 @@ import numpy as np
 from shrinktest._check import choice, counted, output_path, percent
 from shrinktest.data.column import Table
 from shrinktest.notes import has_code
+from shrinktest.plots.comparison import draw_distribution, draw_witness_map, inline, plot_comparison
 from shrinktest.results.base import Result
 from shrinktest.results.columns import ColumnEffects, Distribution, distribution
 from shrinktest.results.effect import TwoSampleEffect
@@ -30,7 +31,6 @@ from shrinktest.results.several import MultipleTestsResult
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
 
 _NAMED = 8  # columns that a sentence names
 _SMALL, _LARGE = (3.5, 2.2), (5.2, 3.8)  # inches of pictures in the page
@@ -96,6 +96,7 @@ class ComparisonResult(Result):
 
     pvalue = property(attrgetter("overall.pvalue"), doc="p-value of the hypothesis that the tables do not differ.")
     alpha = property(attrgetter("overall.alpha"), doc="Level at which the result decides.")
+    plot = plot_comparison
 
     def __repr__(self) -> str:
         return (
@@ -243,21 +244,11 @@ class ComparisonResult(Result):
 
     def to_html(self, path: str | Path | None = None) -> str:
         """Return the report as one page of HTML with its pictures, also written to ``path`` (matplotlib)."""
-        file = None if path is None else output_path(path, "path")
-        text = _page(self)
-        if file is not None:
-            file.write_text(text, encoding="utf-8")
+        if path is None:
+            return _page(self)
+        file = output_path(path, "path")
+        file.write_text(text := _page(self), encoding="utf-8")
         return text
-
-    def plot(self, columns: Any = None, *, figure: Figure | None = None) -> np.ndarray:
-        """Draw distributions in both tables of the columns that changed (matplotlib).
-
-        ``columns``, a name or several, are by default those that changed, or all (up to twelve) if none has; ``figure``
-        is where to draw.  Returns an ndarray of Axes.
-        """
-        from shrinktest.plots.comparison import plot_comparison
-
-        return plot_comparison(self, columns, figure)
 
 
 def _first(names: tuple[str, ...]) -> str:
@@ -274,12 +265,13 @@ def _page(result: ComparisonResult) -> str:
     changed = [column for column in result.ordered if column.reject]
     others = [column for column in result.ordered if column.kind and not (column.reject or column.constant)]
     sections = {
-        "Columns that changed": _figures(result, changed),
+        "Columns that changed": _distributions(result, changed),
         "Where two columns differ together": "" if result.where is None else _map(result, result.where),
-        "Columns without a clear change" if changed else "Distributions": _figures(result, others),
+        "Columns without a clear change" if changed else "Distributions": _distributions(result, others),
     }
     first, second = map(escape, result.names)
     legend = f'<p class="legend"><span class="first"></span>{first} <span class="second"></span>{second}</p>\n'
+    pictures = (f"<section><h2>{name}</h2>\n{legend}{text}</section>\n" for name, text in sections.items() if text)
     notes = "".join(f"<li>{escape(text)}</li>" for text in result.notes)
     template = resources.files("shrinktest.results").joinpath("report.html").read_text(encoding="utf-8")
     return Template(template).substitute(
@@ -291,11 +283,7 @@ def _page(result: ComparisonResult) -> str:
         f"{counted(len(result.columns), 'test')}",
         headers="".join(f'<th scope="col">{escape(header)}</th>' for header in headers),
         rows="".join(_row(column, headers[1:]) for column in result.ordered),
-        pictures="".join(
-            f"<section><h2>{heading}</h2>\n{legend}{figures}</section>\n"
-            for heading, figures in sections.items()
-            if figures
-        ),
+        pictures="".join(pictures),
         how="".join(f"<dt>{label}</dt><dd>{escape(value)}</dd>" for label, value in _how(result).items()),
         notes=f"<h3>Notes</h3><ul>{notes}</ul>" if notes else "",
     )
@@ -316,10 +304,8 @@ def _lines(column: ColumnEffects) -> str:
     return "<br>".join(map(escape, column.lines))
 
 
-def _figures(result: ComparisonResult, columns: list[ColumnEffects]) -> str:
+def _distributions(result: ComparisonResult, columns: list[ColumnEffects]) -> str:
     """Return pictures of the distributions of columns."""
-    from shrinktest.plots.comparison import draw_distribution, inline
-
     figures = []
     for column in columns:
         shares = result.distribution(column.name)
@@ -333,19 +319,15 @@ def _figures(result: ComparisonResult, columns: list[ColumnEffects]) -> str:
 
 def _map(result: ComparisonResult, shown: WitnessMap) -> str:
     """Return a picture of the witness function of two columns."""
-    from shrinktest.plots.comparison import draw_witness_map, inline
-
     first, second = result.names
     words = f"The witness function of {' and '.join(shown.columns)}: where {second} has more rows than {first}, "
     words += "and where fewer."
     picture = inline(partial(draw_witness_map, shown=shown, names=result.names), _LARGE, words, "where")
-    name = f"its {percent(shown.confidence)} simultaneous permutation band"
-    if shown.outside is None:
-        band = ""
-    elif shown.outside.all():  # no line between
-        band = f" It is outside {name} everywhere."
-    else:
+    name, band = f"its {percent(shown.confidence)} simultaneous permutation band", ""
+    if shown.outside is not None:
         band = f" Outlined: where it leaves {name}." if shown.outside.any() else f" It stays within {name}."
+        if shown.outside.all():  # no line between
+            band = f" It is outside {name} everywhere."
     chosen = " The two columns were chosen by looking at the data, so that this describes, and proves nothing."
     sample = " It is computed from a random part of the rows." if shown.sampled else ""
     caption = escape(f"{words}{band}{chosen}{sample}")

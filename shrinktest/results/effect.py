@@ -13,12 +13,12 @@ import numpy as np
 
 from shrinktest._check import percent
 from shrinktest.notes import note
+from shrinktest.plots.comparison import plot_pairs
 from shrinktest.results.base import Result
 from shrinktest.results.printing import WIDTH, Summary, Table, without_zero
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
 Interval = tuple[float, float]
 
@@ -206,6 +206,8 @@ class KSampleEffect(Effect):
     names: tuple[str, ...]
     pairs: Mapping[tuple[int, int], TwoSampleEffect]
 
+    plot = plot_pairs
+
     def __repr__(self) -> str:
         areas = [pair.auc for pair in self._estimated()]
         return f"KSampleEffect({len(self.names)} samples{f', auc up to {_number(max(areas))}' if areas else ''})"
@@ -230,12 +232,6 @@ class KSampleEffect(Effect):
         for (i, j), pair in self.pairs.items():
             out.iloc[i, j] = out.iloc[j, i] = getattr(pair, measure)
         return out
-
-    def plot(self, ax: Axes | None = None, *, measure: str = "auc") -> Axes:
-        """Draw ``measure`` ("auc" or "distance") of every two samples with its interval, largest first (matplotlib)."""
-        from shrinktest.plots.comparison import plot_pairs
-
-        return plot_pairs(self, ax, measure)
 
     def lines(self) -> list[str]:
         if not self._estimated():

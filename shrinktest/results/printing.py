@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from itertools import zip_longest
 from textwrap import fill
 from typing import Any, Self
@@ -12,7 +13,6 @@ from unicodedata import combining, east_asian_width
 
 WIDTH = 80  # of lines of words
 _HTML_ROWS = 60  # of a table in a notebook
-_HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _PAD = {"l": str.ljust, "r": str.rjust, "c": str.center}
 
 # p-values that papers compare with, of which a rounded p-value must not become one
@@ -54,35 +54,23 @@ class Table:
         total = sum(widths) + len(self.gap) * (len(widths) - 1)
         lines = []
         for i, row in enumerate(cells):
-            aligns = self.heads * len(row) if self.headers and i == 0 else self._aligns()
-            padded = [
-                _PAD[align](cell, width + len(cell) - _width(cell))
-                for cell, width, align in zip(row, widths, aligns, strict=True)
-            ]
-            lines.append(self.gap.join(padded))
+            aligns = self.heads * len(row) if self.headers and i == 0 else self.aligns.ljust(len(row), self.aligns[-1])
+            padded = [(cell, width + len(cell) - _width(cell)) for cell, width in zip(row, widths, strict=True)]
+            lines.append(self.gap.join(_PAD[align](*cell) for cell, align in zip(padded, aligns, strict=True)))
         if self.headers:
             lines.insert(1, "-" * total)
         title = [self.title.center(total)] if self.title else []
         return "\n".join([*title, "=" * total, *lines, self.below * total])
 
-    def as_markdown(self) -> str:
-        """Return the table in Markdown, without its title."""
-        rule = ["---:" if align == "r" else "---" for align in self._aligns()]
-        rows = (" | ".join(cell.replace("|", "\\|") for cell in row) for row in (self.headers, rule, *self.rows))
-        return "\n".join(f"| {row} |" for row in rows)
-
     def as_html(self) -> str:
         """Return the title and the first 60 rows as HTML."""
-        title = f"<caption>{self.title.translate(_HTML)}</caption>\n" if self.title else ""
+        title = f"<caption>{escape(self.title, quote=False)}</caption>\n" if self.title else ""
         rows = ""
         for row in self.lines[: _HTML_ROWS + bool(self.headers)]:
             cells = [("td" if j and row is not self.headers else "th", cell) for j, cell in enumerate(row)]
-            rows += "<tr>" + "".join(f"<{tag}>{cell.translate(_HTML)}</{tag}>" for tag, cell in cells) + "</tr>\n"
+            rows += "<tr>" + "".join(f"<{tag}>{escape(cell, quote=False)}</{tag}>" for tag, cell in cells) + "</tr>\n"
         more = [f"... and {len(self.rows) - _HTML_ROWS} more rows"] if len(self.rows) > _HTML_ROWS else []
         return f'<table class="simpletable">\n{title}{rows}</table>{_preformatted(more)}'
-
-    def _aligns(self) -> str:
-        return self.aligns.ljust(len(self.rows[0]), self.aligns[-1])
 
 
 class Summary(str):
@@ -137,7 +125,7 @@ def _width(text: str) -> int:
 
 
 def _preformatted(lines: Sequence[str]) -> str:
-    text = "\n".join(lines).strip("\n").translate(_HTML)
+    text = escape("\n".join(lines).strip("\n"), quote=False)
     return f"<pre>{text}</pre>" if text else ""
 
 
