@@ -96,21 +96,13 @@ class CloserResult(Decision):
 
     statistic = property(attrgetter("clearest.statistic"), doc="Difference over its standard error; NaN if that is 0.")
     difference = property(attrgetter("clearest.difference"), doc="Below zero if X is nearer to the first of the pair.")
+    interval = property(attrgetter("clearest.low", "clearest.high"), doc="Interval of the difference.")
+    bandwidth = property(lambda self: bandwidth_of(self.kernel), doc="Bandwidth of the kernel, or of each kernel.")
 
     @property
     def pvalue(self) -> float:
         """p-value of the hypothesis that all candidates are equally near, adjusted for the number of pairs."""
         return min(pair.adjusted for pair in self.pairs)
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Interval of the difference; one limit is infinite with a one-sided alternative."""
-        return self.clearest.low, self.clearest.high
-
-    @property
-    def bandwidth(self) -> Any:
-        """Bandwidth of the kernel, or of each kernel."""
-        return bandwidth_of(self.kernel)
 
     @property
     def ranked(self) -> tuple[str, ...]:
@@ -148,17 +140,15 @@ class CloserResult(Decision):
         if not others:
             return start + ("; all others are clearly further away." if near else ", and clearly less on all others.")
         names = " and ".join(filter(None, [", ".join(others[:-1]), others[-1]]))
-        if not near:
-            return f"{start} by the estimates, and not clearly less on {names}."
-        return f"{start} by the estimates; {names} {'is' if len(others) == 1 else 'are'} not clearly further away."
+        are = "is" if len(others) == 1 else "are"
+        end = f"; {names} {are} not clearly further away." if near else f", and not clearly less on {names}."
+        return f"{start} by the estimates{end}"
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for every pair, the clearest first: its :class:`CloserPair`, ``reject`` and ``nearer``."""
-        rows = []
-        for pair in sorted(self.pairs, key=attrgetter("adjusted", "pvalue")):
-            clear = pair.adjusted <= self.alpha
-            rows.append({**asdict(pair), "reject": clear, "nearer": pair.nearer if clear else ""})
-        return rows
+        pairs = sorted(self.pairs, key=attrgetter("adjusted", "pvalue"))
+        clear = [pair.adjusted <= self.alpha for pair in pairs]
+        return [asdict(p) | {"reject": c, "nearer": p.nearer if c else ""} for p, c in zip(pairs, clear, strict=True)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values under the attribute names, ``answer``, ``best``, ``ranked`` and ``reject``."""
@@ -176,17 +166,12 @@ class CloserResult(Decision):
             f"{' + '.join(map(str, self.n_observations))} observations, {self.units} vary independently; "
             + kernels_in_words(self.kernel),
         ]
-        numbers = ("statistic", "freedom", "pvalue", "adjusted")[: 3 + several]
-        cells = [
-            [
-                *(row["first"], row["second"]),
-                f"{row['difference']:.4g} "
-                + ("(no interval)" if np.isnan(row["low"]) else f"[{row['low']:.4g}, {row['high']:.4g}]"),
-                *(known(row[name]) for name in numbers),
-                row["nearer"],
-            ]
-            for row in self.rows()
-        ]
+        numbers, cells = ("statistic", "freedom", "pvalue", "adjusted")[: 3 + several], []
+        for row in self.rows():
+            interval = "(no interval)" if np.isnan(row["low"]) else f"[{row['low']:.4g}, {row['high']:.4g}]"
+            difference = f"{row['difference']:.4g} {interval}"
+            shown = (known(row[name]) for name in numbers)
+            cells.append([row["first"], row["second"], difference, *shown, row["nearer"]])
         headers = ["first", "second", f"difference, {percent(self.confidence)} interval", "t", "df", "p-value"]
         headers += [*(["adjusted"] if several else []), "nearer" if self.measure == DISTANCE else "more on"]
         table = Table(cells, "lll" + "r" * len(numbers) + "l", headers, gap="  ", below="-")

@@ -108,9 +108,9 @@ class ColumnEffects:
     @property
     def lines(self) -> tuple[str, ...]:
         """A line for each change to show, or the reason why there is none."""
-        words = tuple(map(self.text, self.shown))
+        words = () if self.constant else tuple(map(self.text, self.shown))
         if self.untested:
-            return (f"not tested: {self.untested}", *(() if self.constant else words))
+            return (f"not tested: {self.untested}", *words)
         if self.reject and not any(change.clear for change in self.changes):
             return ("no single effect is clear", *words)
         return words or ("not estimated",)
@@ -129,8 +129,11 @@ class ColumnEffects:
             return f"{100.0 * value:.{digits}g}%"
         if change.what == MEDIAN and self.kind in ("date", "time"):
             return _time_of_day(value) if self.kind == "time" else str(np.datetime64(math.floor(value), "D"))
-        powers = max(abs(change.first), abs(change.second)) >= _POWERS
-        return f"{_number(value, digits, powers)}{_UNITS.get(self.kind, '')}"
+        if abs(value) >= 1000.0 and max(abs(change.first), abs(change.second)) < _POWERS:
+            shown = f"{value:,.{max(0, digits - len(f'{abs(value):.0f}'))}f}"  # without a power of ten
+        else:
+            shown = f"{value:,.{digits}g}"
+        return f"{shown}{_UNITS.get(self.kind, '')}"
 
     def to_dict(self, change: Change) -> dict[str, Any]:
         """Return one change as plain values."""
@@ -149,13 +152,6 @@ class ColumnEffects:
         if what == MEDIAN and self.kind == "date":
             return pd.Timestamp(np.datetime64(seconds, "s"))
         return pd.Timedelta(np.timedelta64(seconds, "s"))
-
-
-def _number(number: float, digits: int, powers: bool) -> str:
-    """Return a number without powers of ten, unless it is very large."""
-    if 1000.0 <= abs(number) < _POWERS and not powers:
-        return f"{number:,.{max(0, digits - len(f'{abs(number):.0f}'))}f}"
-    return f"{number:,.{digits}g}"
 
 
 def _time_of_day(hours: float) -> str:
@@ -219,8 +215,8 @@ def _edges(values: np.ndarray) -> tuple[np.ndarray, bool]:
 def shares(first: Column, second: Column) -> list[tuple[str, float, float]]:
     """Return the share of every category that occurs among the values, in both tables."""
     present = [column.values[column.values >= 0] for column in (first, second)]
-    parts = [
-        [float((values == i).mean()) if len(values) else math.nan for values in present]
-        for i in range(len(first.levels))
-    ]
-    return [(level, a, b) for level, (a, b) in zip(first.levels, parts, strict=True) if a > 0.0 or b > 0.0]
+    rows = []
+    for i, level in enumerate(first.levels):
+        a, b = (float((values == i).mean()) if len(values) else math.nan for values in present)
+        rows += [(level, a, b)] if a > 0.0 or b > 0.0 else []
+    return rows

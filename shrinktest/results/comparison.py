@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 _NAMED = 8  # columns that a sentence names
 _SMALL, _LARGE = (3.5, 2.2), (5.2, 3.8)  # inches of pictures in the page
-_EFFECTS = ["column", "effect", "level", "first", "second", "estimate", "low", "high"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,24 +147,21 @@ class ComparisonResult(Result):
     @property
     def verdict(self) -> str:
         """The answers of the tests, in a few sentences."""
-        lost = [
-            f"Only {name} has the column{'s' * (len(alone) > 1)} {_first(alone)}."
-            for name, alone in zip(self.names, self.only, strict=True)
-            if alone
-        ]
+        both = zip(self.names, self.only, strict=True)
+        lost = [f"Only {name} has the column{'s' * (len(alone) > 1)} {_first(alone)}." for name, alone in both if alone]
         return " ".join([*lost, self._decision()])
 
     def _decision(self) -> str:
-        changed, tested = self.changed(), len(self.columns)
-        columns = f"{len(changed)} of {counted(tested, 'column')} changed: {_first(changed)}"
-        tables, chance = "the columns that both have" if any(self.only) else "these tables", shown_pvalue(self.pvalue)
         if math.isnan(self.pvalue):
             return "No p-value was computed, because there are no permutations (n_resamples=0)."
+        changed, tested, chance = self.changed(), len(self.columns), f"(p = {shown_pvalue(self.pvalue)})"
+        columns = f"{len(changed)} of {counted(tested, 'column')} changed: {_first(changed)}"
         if not self.reject() and changed:
             whole = f"without {_first(self.successive)}" if self.successive else "taken as a whole"
-            return f"{columns}; {whole}, the tables do not differ clearly (p = {chance})."
+            return f"{columns}; {whole}, the tables do not differ clearly {chance}."
         if not self.reject():
-            return f"No difference was found {'in' if any(self.only) else 'between'} {tables} (p = {chance})."
+            where = "in the columns that both have" if any(self.only) else "between these tables"
+            return f"No difference was found {where} {chance}."
         alone = "No column is clear by itself: small changes may add up, or the dependence of columns changed."
         if changed:
             alone = f"{columns}."
@@ -173,7 +169,7 @@ class ComparisonResult(Result):
             alone = "Its one column is not clear."
         elif any(has_code(text, "too-few-permutations") for text in self.columns.notes):
             alone = "Its columns cannot tell: there are too few permutations for so many tests (see the notes)."
-        return f"{tables[0].upper()}{tables[1:]} differ (p = {chance}). {alone}"
+        return f"{'The columns that both have' if any(self.only) else 'These tables'} differ {chance}. {alone}"
 
     def rows(self) -> list[dict[str, Any]]:
         """Return rows of ``table``, one per column, most significant first.
@@ -206,7 +202,7 @@ class ComparisonResult(Result):
             for change in column.changes:
                 values = {name: column.as_pandas(change.what, getattr(change, name)) for name in ("first", "second")}
                 rows.append(column.to_dict(change) | values)
-        return pd.DataFrame(rows, columns=_EFFECTS)
+        return pd.DataFrame(rows, columns=["column", "effect", "level", "first", "second", "estimate", "low", "high"])
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values: the answer, overall test, ``effect``; ``columns``, ``effects`` (a row each).

@@ -24,8 +24,8 @@ Interval = tuple[float, float]
 
 _LEADING = 3  # columns that a sentence names
 
-#: What the distance of two samples is relative to, in words.
-RELATIVE = {
+# the distance of two samples, in words
+_RELATIVE = {
     "norms": "0: the same, 1: nothing in common",
     "variance": "the share of the variance in feature space that lies between the samples",
 }
@@ -67,16 +67,13 @@ class Effect(Result, ABC):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows of ``table``: measure, estimate, low, high."""
-        rows = []
-        for name in self.measures:
-            low, high = getattr(self, f"{name}_interval")
-            rows.append({"measure": name, "estimate": getattr(self, name), "low": low, "high": high})
-        return rows
+        keys = ("measure", "estimate", "low", "high")
+        rows = [(name, getattr(self, name), *getattr(self, f"{name}_interval")) for name in self.measures]
+        return [dict(zip(keys, row, strict=True)) for row in rows]
 
     def summary(self) -> Summary:
         """Return the effect in sentences and as a table."""
-        head = [*(fill(line, WIDTH) for line in self.lines()), ""]
-        return Summary.of(self.printed(), head=head, notes=self.remarks)
+        return Summary.of(self.printed(), head=[*(fill(line, WIDTH) for line in self.lines()), ""], notes=self.remarks)
 
     def printed(self) -> Table:
         """Return ``table`` as summaries print it."""
@@ -166,7 +163,7 @@ class TwoSampleEffect(Effect):
         separable = f"Shown one observation of {first} and one of {second}, {self.assignment()}."
         return [
             "The AUC of the witness function was not estimated." if math.isnan(self.auc) else separable,
-            self._amount("Their distance", "distance", RELATIVE[self.relative_to]),
+            self._amount("Their distance", "distance", _RELATIVE[self.relative_to]),
             self._above(),
             *([_contributed(self.shares)] if self.shares else []),
         ]
@@ -215,15 +212,8 @@ class KSampleEffect(Effect):
     def _estimated(self) -> list[TwoSampleEffect]:
         return [pair for pair in self.pairs.values() if not math.isnan(pair.auc)]
 
-    @property
-    def auc(self) -> pd.DataFrame:
-        """Separability of every two samples (k, k), NaN on the diagonal (pandas)."""
-        return self._matrix("auc")
-
-    @property
-    def distance(self) -> pd.DataFrame:
-        """Distance of every two samples (k, k), NaN on the diagonal (pandas)."""
-        return self._matrix("distance")
+    auc = property(lambda self: self._matrix("auc"), doc="Separability of every two samples (k, k), a pandas table.")
+    distance = property(lambda self: self._matrix("distance"), doc="Distance of every two samples (k, k), as ``auc``.")
 
     def _matrix(self, measure: str) -> pd.DataFrame:
         import pandas as pd
@@ -234,12 +224,12 @@ class KSampleEffect(Effect):
         return out
 
     def lines(self) -> list[str]:
-        if not self._estimated():
-            return [self._above()]
-        apart = max(self._estimated(), key=lambda pair: pair.auc)
-        first, second = apart.names
-        most = f"Furthest apart are {first} and {second}: shown one observation of each, {apart.assignment()}."
-        return [most, self._above()]
+        lines = [self._above()]
+        if estimated := self._estimated():
+            apart = max(estimated, key=lambda pair: pair.auc)
+            which = f"Furthest apart are {' and '.join(apart.names)}"
+            lines.insert(0, f"{which}: shown one observation of each, {apart.assignment()}.")
+        return lines
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows of ``table``, two for every pair: first, second, measure, estimate, low, high."""
@@ -304,8 +294,8 @@ def shown_shares(value: float, interval: Interval, spare: int = 1, least: int = 
 
 def shown_estimate(value: float, interval: Interval, spare: int = 0) -> str:
     """Return an estimate with its interval as text."""
-    shown, low, high = shown_shares(value, interval, spare)
-    return f"{shown} [no interval]" if math.isnan(interval[0]) else f"{shown} [{low}, {high}]"
+    shown, *limits = shown_shares(value, interval, spare)
+    return f"{shown} [{'no interval' if math.isnan(interval[0]) else ', '.join(limits)}]"
 
 
 def _number(value: float, form: str = ".2f") -> str:

@@ -18,7 +18,7 @@ from shrinktest.estimators import KME
 from shrinktest.notes import note
 from shrinktest.permutations.null import Null
 from shrinktest.plots import pvalues
-from shrinktest.results.base import Decision, Notes, Setup, TestData, as_tuple, bandwidth_of, part_of, plain
+from shrinktest.results.base import Decision, Notes, Setup, TestData, as_tuple, bandwidth_of, part_of, plain, unique
 from shrinktest.results.info import BY_PROPENSITY, NO_EFFECT_BY_PROPENSITY, TestInfo, kind_of
 from shrinktest.results.printing import Summary, Table, known, number, side_by_side
 
@@ -245,7 +245,7 @@ class TestResult(Decision):
         if not effect:
             return Summary.of(*self._tables(), notes=self.notes)
         size = self._effect(effect)
-        notes = tuple(dict.fromkeys([*self.notes, *size.remarks]))
+        notes = unique((*self.notes, *size.remarks))
         return Summary.of(*self._tables(), size.printed(), lines=size.lines(), notes=notes)
 
     def _effect(self, effect: bool | Effect) -> Effect:
@@ -265,21 +265,19 @@ class TestResult(Decision):
             left += [(f"Bandwidth{label}:", number(bandwidth_of(kernel))) for label, kernel in named]
         left.append((f"No. {kind.unit}:", " + ".join(map(str, self.n_observations))))
         critical = math.nan if math.isnan(self.pvalue) else self.critical_value()
+        pvalue, interval, *decision = self._decided()
         right = [
-            ("Statistic:", known(self.statistic, ".6g")),
-            ("Form:", setup.form),
-            *self._decided(),
-            ("Kernel values:", setup.route),
+            *(("Statistic:", known(self.statistic, ".6g")), ("Form:", setup.form), pvalue, interval),
+            (f"Critical ({self.alpha:g}):", "not known" if self.stopped else known(critical, ".6g")),
+            *(*decision, ("Kernel values:", setup.route)),
         ]
-        right.insert(4, (f"Critical ({self.alpha:g}):", "not known" if self.stopped else known(critical, ".6g")))
         tables = [side_by_side(kind.title, left, right)]
         sizes, named_samples = tuple(estimate.n for estimate in self.estimates), any(self.names)
         shrunk = any(estimate.shrinkage is not None for estimate in self.estimates)
         if shrunk or (named_samples and len(sizes) > 1) or sizes not in ((), self.n_observations):
             labels = _own_names(self.names, self._estimate_names())
             rows = [(a, str(e.n), number(e.shrinkage)) for a, e in zip(labels, self.estimates, strict=True)]
-            headers = ["", "n", getattr(setup.estimator, "amount", "amount")]
-            tables.append(Table(rows, "lr", headers, gap="   "))
+            tables.append(Table(rows, "lr", ["", "n", getattr(setup.estimator, "amount", "amount")], gap="   "))
         return tables
 
     def _estimate_names(self) -> tuple[str, ...]:

@@ -85,7 +85,6 @@ class AggregateResult(TestResult):
     decided: int = 0
 
     def __repr__(self) -> str:
-        # not with the p-value of the member that decided, which is not the answer
         member = "" if math.isnan(self.pvalue) else f", decided by member {self.decided}: {self._decider()}"
         return f"{type(self).__name__}(pvalue={self.pvalue:.6g}, {len(self.members)} members{member})"
 
@@ -107,10 +106,10 @@ class AggregateResult(TestResult):
         rows = []
         for member, adjusted, spec in zip(self.members, self.adjusted.tolist(), self.estimator.members, strict=True):
             kernels = as_tuple(member.kernel)
-            labels = [f"_{label.lower()}" if label else "" for label in self.kind.kernel_names(len(kernels))]
+            ends = [f"_{label.lower()}" if label else "" for label in self.kind.kernel_names(len(kernels))]
             row = {"estimator": repr(member.estimator)}
-            row |= {f"kernel{label}": kernel.label for label, kernel in zip(labels, kernels, strict=True)}
-            row |= {f"bandwidth{label}": bandwidth_of(kernel) for label, kernel in zip(labels, kernels, strict=True)}
+            row |= {f"kernel{end}": kernel.label for end, kernel in zip(ends, kernels, strict=True)}
+            row |= {f"bandwidth{end}": bandwidth_of(kernel) for end, kernel in zip(ends, kernels, strict=True)}
             row |= {name: getattr(member, name) for name in ("form", "statistic", "pvalue")}
             rows.append(row | {"adjusted": adjusted, "weight": spec.weight})
         return rows
@@ -242,10 +241,8 @@ class MultipleTestsResult(Result):
         return len(self.nulls)
 
     def __repr__(self) -> str:
-        return (
-            f"MultipleTestsResult({len(self)} {self.data.test} tests, method={self.method!r}, "
-            f"{int(self.reject().sum())} rejected at {self.alpha:g})"
-        )
+        rejected = f"{int(self.reject().sum())} rejected at {self.alpha:g}"
+        return f"MultipleTestsResult({len(self)} {self.data.test} tests, method={self.method!r}, {rejected})"
 
     @property
     def labels(self) -> tuple[tuple[Any, ...], ...]:
@@ -314,9 +311,9 @@ class MultipleTestsResult(Result):
 
         Tests that were not made come last, with NaN for numbers and the reason; it is empty for the others.
         """
-        columns = (self.statistics.tolist(), self.pvalues.tolist(), self.adjusted.tolist(), self.reject().tolist())
+        columns = (array.tolist() for array in (self.statistics, self.pvalues, self.adjusted, self.reject()))
         tested = ((*label, *entries, "") for label, *entries in zip(self.labels, *columns, strict=True))
-        others = ((*label, math.nan, math.nan, math.nan, False, reason) for label, reason in self.untested.items())
+        others = ((*label, *[math.nan] * 3, False, reason) for label, reason in self.untested.items())
         names = (*self.keys, "statistic", "pvalue", "adjusted", "reject", "reason")
         return [dict(zip(names, row, strict=True)) for row in (*tested, *others)]
 

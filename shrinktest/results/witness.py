@@ -38,6 +38,10 @@ class TwoSampleResult(TestResult):
     >>> result = two_sample_test(rng.normal(size=60), rng.normal(1.0, 1.0, size=60), rng=0)
     >>> result.witness([-1.0, 2.0]).round(2)  # there are more of the first sample at the left
     array([ 0.3, -0.3])
+    >>> result.witness_band([-2.0, -1.0, 0.5, 2.0, 3.0]).outside
+    array([ True,  True, False,  True,  True])
+    >>> result.witness_band()  # at all observations
+    WitnessBand(120 points, 86 outside the 95% band)
     """
 
     def witness(self, points: Any) -> np.ndarray:
@@ -81,32 +85,15 @@ class TwoSampleResult(TestResult):
             Whether the band is proportional to the spread of the function over the permutations; otherwise it has one
             width, so that small differences in the tails stay within it.
 
-        Returns
-        -------
-        WitnessBand
-            ``values``, ``half_width``, ``outside``, ``pvalue``, ``to_frame()``.
-
         Notes
         -----
-        The functions of the same permutations as in the test, each with its estimates fitted again, are compared by
-        their largest height over the points, in units of their root mean square at every point if ``studentize``.  If
-        the function leaves the band anywhere, equality is rejected at level 1 - confidence, exactly.  Where it does
-        shows where the evidence is; the points are not proven one by one (weak control).
+        The functions of the permutations of the test, with estimates fitted again, are compared by their largest height
+        over the points, in units of their root mean square at every point if ``studentize``.  If the function leaves
+        the band anywhere, equality is rejected at level 1 - confidence, exactly.  Where it does shows where the
+        evidence is; the points are not proven one by one (weak control).
 
-        This holds for points that are fixed beforehand or taken from the pooled sample without regard to the labels, as
-        the default points are.  At points that depend on the labels, such as the mean of X, the function may leave the
-        band twice as often as stated.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from shrinktest import two_sample_test
-        >>> rng = np.random.default_rng(0)
-        >>> result = two_sample_test(rng.normal(size=60), rng.normal(1.0, 1.0, size=60), rng=0)
-        >>> result.witness_band([-2.0, -1.0, 0.5, 2.0, 3.0]).outside
-        array([ True,  True, False,  True,  True])
-        >>> result.witness_band()  # at all observations
-        WitnessBand(120 points, 86 outside the 95% band)
+        At points that depend on the labels, such as the mean of X, the function may leave the band twice as often as
+        stated; the default points, taken from the pooled sample, do not.
         """
         context = self.require_data()
         if points is not None and len(getattr(points, "shape", ())) != 3:
@@ -207,16 +194,15 @@ class WitnessBand(Result):
         """Coordinates, witness, lower, upper and outside at every point (pandas)."""
         import pandas as pd
 
-        coordinates = pd.DataFrame(self.points, columns=[f"x{j}" for j in range(self.points.shape[1])])
-        lower, upper = -self.half_width, self.half_width
-        return coordinates.assign(witness=self.values, lower=lower, upper=upper, outside=self.outside)
+        table = pd.DataFrame(self.points).add_prefix("x")
+        return table.assign(witness=self.values, lower=-self.half_width, upper=self.half_width, outside=self.outside)
 
     def summary(self) -> Summary:
         """Return the function and its band at every point."""
-        rows = self.rows()
-        cells = [
-            [*(f"{value:.4g}" for value in list(row.values())[:-1]), "outside" if row["outside"] else ""]
-            for row in rows
+        table = self.table
+        rows = [
+            [*(f"{value:.4g}" for value in values), "outside" if outside else ""]
+            for *values, outside in table.itertuples(index=False)
         ]
-        headers = [*list(rows[0])[:-1], ""]
-        return Summary.of(Table(cells, "r", headers, heads="r"), head=[repr(self)], notes=self.notes)
+        headers = [*table.columns[:-1], ""]
+        return Summary.of(Table(rows, "r", headers, heads="r"), head=[repr(self)], notes=self.notes)
