@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Class = TypeVar("Class", bound=type)
+_IN_JSON = {"NaN": None, "Infinity": "inf", "-Infinity": "-inf"}  # what these numbers become
 
 
 def part_of(field: str, *names: str) -> Callable[[Class], Class]:
@@ -95,7 +96,7 @@ class Result:
         NaN becomes null, infinity the text "inf".  For ``effect`` see :meth:`TestResult.to_dict`.
         """
         values = self.to_dict(effect=effect) if effect else self.to_dict()  # type: ignore[call-arg]
-        text = json.dumps(_finite(values), **options)
+        text = json.dumps(json.loads(json.dumps(values), parse_constant=_IN_JSON.get), **options)
         if path is not None:
             output_path(path, "path").write_text(text, encoding="utf-8")
         return text
@@ -224,16 +225,6 @@ def bandwidth_of(kernel: Any) -> Any:
     return tuple(map(bandwidth_of, kernel)) if isinstance(kernel, tuple) else getattr(kernel, "bandwidth", None)
 
 
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(entry) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [_finite(entry) for entry in value]
-    if isinstance(value, float) and not np.isfinite(value):
-        return None if np.isnan(value) else str(value)
-    return value
-
-
 # --- equality ---------------------------------------------------------------------------------------------
 
 
@@ -258,8 +249,6 @@ def same(entry: Any, other: Any) -> bool:
         return all(same(getattr(entry, field.name), getattr(other, field.name)) for field in _compared(entry))
     if isinstance(entry, partial):  # features hold such functions, which Python compares by identity
         return same((entry.func, entry.args, entry.keywords), (other.func, other.args, other.keywords))
-    if isinstance(entry, MethodType):
-        return same((entry.__func__, entry.__self__), (other.__func__, other.__self__))
     if isinstance(entry, Mapping):
         return entry.keys() == other.keys() and all(same(entry[key], other[key]) for key in entry)
     if isinstance(entry, tuple | list):

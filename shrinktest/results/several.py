@@ -50,12 +50,12 @@ class AggregateResult(TestResult):
     Attributes
     ----------
     null : Null
-        ``statistic`` is minus the decimal logarithm of the smallest weighted p-value among the members, the p-values of
-        gamma distributions with the moments of their statistics, or of fewer than a hundred permutations by ranks.
+        ``statistic`` is minus the decimal logarithm of the smallest weighted p-value among the members, by gamma
+        distributions with the moments of their statistics, or by ranks of fewer than a hundred permutations.
         ``pvalue`` is exact: the statistic is ranked among its values in all permutations.
     setup : Setup
-        ``estimator`` is the `Ensemble` of members with the kernels as they were asked for; kernels and bandwidths
-        are tuples with an entry for each member; other values are joined by "/" if they differ.
+        ``estimator`` is the `Ensemble` of members with the kernels as given; kernels and bandwidths are tuples with an
+        entry for each member; other values are joined by "/" if they differ.
     members : tuple of TestResult
         Results of the members on the same permutations; their p-values are not adjusted.
     adjusted : ndarray, shape (k,)
