@@ -110,10 +110,10 @@ def legend_below(ax: Axes, *, right: bool = False) -> None:
     legend(ax, **place, edgecolor="none", borderaxespad=4.0, ncols=1 if wide else 2)
 
 
-def legend_beside(ax: Axes, **look: Any) -> None:
+def legend_beside(ax: Axes) -> None:
     """Draw a legend at the right of the axes, or inside them if no layout makes room for it."""
     outside = {"frameon": False, "loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
-    legend(ax, **(_INSIDE if ax.figure.get_layout_engine() is None else outside), **look)
+    legend(ax, **(_INSIDE if ax.figure.get_layout_engine() is None else outside))
 
 
 def ticks(axis: Any, kind: str, zone: Any = None) -> None:
@@ -130,11 +130,19 @@ def ticks(axis: Any, kind: str, zone: Any = None) -> None:
         axis.set_major_locator(MaxNLocator(nbins=4, steps=[1, 2, 2.5, 5, 10]))
 
 
-def draw_intervals(ax: Axes, rows: Sequence[tuple[str, float, Any, str]], none: float) -> Axes:
+def name_ticks(axis: Any, labels: Sequence[Any], most: int, letters: int) -> None:
+    """Set ticks at 0, 1, ... with these labels, of which ``most`` at most are written."""
+    every = -(-len(labels) // most)
+    shown = [short(str(label), letters) for label in labels[::every]]
+    axis.set_ticks(range(0, len(labels), every), shown, parse_math=False)
+
+
+def draw_intervals(ax: Axes | None, rows: Sequence[tuple[str, float, Any, str]], none: float) -> Axes:
     """Draw estimates with their intervals, one below the other: label, estimate, limits and color of each.
 
     A line marks ``none``, the value of no effect.
     """
+    ax = axes(ax)
     for place, (_, value, limits, color) in enumerate(rows):
         ax.plot(limits, [place, place], color=color, linewidth=2.0)
         ax.plot([value], [place], "o", color=color)
@@ -170,8 +178,7 @@ class Along:
     def ticks(self, axis: Any) -> None:
         """Set ticks that are dates or levels if the numbers stand for these."""
         if self.kind == "ordered" and self.levels:
-            every = -(-len(self.levels) // _LEVELS)
-            axis.set_ticks(range(0, len(self.levels), every), [*map(short, self.levels[::every])], parse_math=False)
+            name_ticks(axis, self.levels, _LEVELS, _SHORT)
         elif self.kind == "date":
             ticks(axis, self.kind)
 

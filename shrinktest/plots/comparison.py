@@ -20,7 +20,6 @@ from shrinktest.plots.axes import (
     ORANGE,
     SETTINGS,
     UNITS,
-    axes,
     below_offset,
     draw_intervals,
     fitted,
@@ -112,7 +111,7 @@ def draw_witness_map(ax: Axes, shown: Any, names: Sequence[str]) -> None:
 def plot_pairs(effect: Any, ax: Axes | None = None, *, measure: str = "auc") -> Axes:
     """Draw ``measure`` ("auc" or "distance") of every two samples with its interval, largest first (matplotlib)."""
     choice(measure, ("auc", "distance"), "measure")
-    none, rows = 0.5 if measure == "auc" else 0.0, []
+    (none, what), rows = {"auc": (0.5, "AUC"), "distance": (0.0, "distance")}[measure], []
     for pair in effect.pairs.values():
         value, interval = getattr(pair, measure), getattr(pair, f"{measure}_interval")
         if np.isfinite(value):
@@ -121,8 +120,7 @@ def plot_pairs(effect: Any, ax: Axes | None = None, *, measure: str = "auc") -> 
     if not rows:
         raise ValueError(f"measure: no {measure} was estimated; choose the other measure")
     every, rows = len(rows), sorted(rows, key=lambda row: -float(row[1]))[:_PAIRS]
-    ax = draw_intervals(axes(ax), rows, none)
-    what = "AUC" if measure == "auc" else "distance"
+    ax = draw_intervals(ax, rows, none)
     # long names leave little room for the axes, but there is room at the left of them
     ax.set_xlabel(f"{what} ({percent(effect.confidence)} intervals, each by itself)", loc="right")
     shown = f", {len(rows)} of {every} pairs" if len(rows) < every else ""
@@ -142,7 +140,7 @@ def plot_candidates(result: Any, ax: Axes | None = None) -> Axes:
         limits = np.clip(limits, value - reach, value + reach)
         color = GREY if name in result.best else ORANGE
         rows.append((shorten(name, _LETTERS, placeholder="..."), value, limits, color))
-    ax = draw_intervals(axes(ax), rows, 0.0)
+    ax = draw_intervals(ax, rows, 0.0)
     further = "further away than" if result.measure == "distance" else "less dependence than on"
     label = f"{further} {rows[0][0]} ({percent(result.confidence)} intervals)"
     ax.set_xlabel(fitted(label, ax), loc="right", parse_math=False)

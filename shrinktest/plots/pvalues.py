@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest._check import counted, percent
-from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes, legend_below, letters, open_frame, short, title
+from shrinktest.plots.axes import (
+    BLUE,
+    GREY,
+    ORANGE,
+    axes,
+    legend_below,
+    letters,
+    name_ticks,
+    open_frame,
+    short,
+    title,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -123,10 +134,7 @@ def plot_many(tests: Any, ax: Axes | None = None) -> Axes:
         color = "white" if shades[i, j] < _DARK * lowest else "black"
         ax.text(j, i, f"{number}{star}", ha="center", va="center", color=color)
     for axis, labels in ((ax.xaxis, across), (ax.yaxis, down)):
-        every_nth = -(-len(labels) // _NAMES)
-        axis.set_ticks(
-            range(0, len(labels), every_nth), [short(str(x), 24) for x in labels[::every_nth]], parse_math=False
-        )
+        name_ticks(axis, labels, _NAMES, 24)
     if len(across) > _UPRIGHT or len(across) * max(map(len, map(str, across))) > letters(ax):
         ax.tick_params(axis="x", rotation=90)
     title(ax, f"{every}; * rejected at {tests.alpha:g}")

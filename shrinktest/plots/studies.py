@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 # Okabe and Ito's palette, and a marker for each, so that no curve is told apart by color alone
 COLOURS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A800")
 MARKERS = "osD^vP*X"
+_IMPROVEMENT = ("improvement", "improvement_low", "improvement_high")
 _INSIDE = 4  # curves up to which a legend inside the axes leaves them room
 
 
@@ -23,6 +25,13 @@ def look(ax: Axes, i: int) -> dict[str, Any]:
     colour = COLOURS[i % len(COLOURS)]
     other = (i + i // len(COLOURS)) % len(MARKERS)
     return {"color": ink(ax) if colour == "#000000" else colour, "marker": MARKERS[other], "markersize": 5}
+
+
+def _draw_curve(ax: Axes, table: Any, columns: Sequence[str], *, color: Any, **style: Any) -> None:
+    """Draw a column of a table over another, and the band between two more."""
+    x, value, low, high = (table[name] for name in columns)
+    ax.plot(x, value, color=color, **style)
+    ax.fill_between(x, low, high, color=color, alpha=0.15, linewidth=0)
 
 
 def plot_power(result: Any, ax: Axes | None, counted_as: str) -> Axes:
@@ -34,8 +43,7 @@ def plot_power(result: Any, ax: Axes | None, counted_as: str) -> Axes:
     for i, label in enumerate(result.estimators):
         style: Any = look(ax, i)
         curve, null = (table[table["estimator"] == label] for table in tables)
-        ax.plot(curve["n"], curve["power"], label=label, **style)
-        ax.fill_between(curve["n"], curve["low"], curve["high"], color=style["color"], alpha=0.15, linewidth=0)
+        _draw_curve(ax, curve, ("n", "power", "low", "high"), label=label, **style)
         ax.plot(null["n"], null["level"], linestyle="--", linewidth=1, **style)
     ax.axhline(alpha, color=GREY, linestyle=":", label=f"α = {alpha:g}")
     ax.set_xlabel(f"n, {counted_as}")
@@ -90,11 +98,8 @@ def plot_risk(result: Any, ax: Axes | None, kernel: str | None, d: int | None) -
     ax = axes(ax)
     for i, label in enumerate(list(result.estimators)[1:]):
         curve = table[table["estimator"] == label]
-        style: Any = look(ax, i)
         dashed = "--" if label == "oracle" else "-"
-        ax.plot(curve[along], curve["improvement"], label=label, linestyle=dashed, **style)
-        ends = curve["improvement_low"], curve["improvement_high"]
-        ax.fill_between(curve[along], *ends, color=style["color"], alpha=0.15, linewidth=0)
+        _draw_curve(ax, curve, (along, *_IMPROVEMENT), label=label, linestyle=dashed, **look(ax, i))
     ax.axhline(0.0, color=GREY, linestyle=":", label=f"{result.baseline} (above: closer to the truth)")
     fixed = "n" if along == "d" else "d"
     ax.set_xlabel({"n": "sample size n", "d": "dimension d"}[along])
@@ -110,16 +115,13 @@ def plot_path(path: Any, ax: Axes | None, relative: bool) -> Axes:
     """Draw the mean loss, or the improvement over the plain average, against the amount, with its interval."""
     ax = axes(ax)
     table = path.table.sort_values("amount")
-    columns = ("improvement", "improvement_low", "improvement_high") if relative else ("loss", "low", "high")
-    value, low, high = columns
-    style: Any = {"color": COLOURS[0], "marker": MARKERS[0], "markersize": 4}
-    ax.plot(table["amount"], table[value], label=f"{path.estimator!r} at this {path.parameter}", **style)
-    ax.fill_between(table["amount"], table[low], table[high], color=COLOURS[0], alpha=0.15, linewidth=0)
-    for i, (label, row) in enumerate(path.references.iterrows()):
-        style = {"color": (GREY, COLOURS[1])[i], "linestyle": (":", "--")[i]}
-        ax.axhline(row[value], label=f"{label}: {row[value]:.4g}", **style)
+    columns = _IMPROVEMENT if relative else ("loss", "low", "high")
+    value, label = columns[0], f"{path.estimator!r} at this {path.parameter}"
+    _draw_curve(ax, table, ("amount", *columns), label=label, color=BLUE, marker=MARKERS[0], markersize=4)
+    for (name, row), color, line in zip(path.references.iterrows(), (GREY, ORANGE), (":", "--"), strict=False):
+        ax.axhline(row[value], label=f"{name}: {row[value]:.4g}", color=color, linestyle=line)
     best = table.loc[table["loss"].idxmin()]
-    ax.plot(best["amount"], best[value], "*", color=COLOURS[1], markersize=12, label=f"best: {best['amount']:.4g}")
+    ax.plot(best["amount"], best[value], "*", color=ORANGE, markersize=12, label=f"best: {best['amount']:.4g}")
     if table["amount"].min() > 0.0 and table["amount"].max() >= 30.0 * table["amount"].min():
         ax.set_xscale("log")
     if not relative and table["loss"].max() >= 10.0 * table["loss"].min() > 0.0:

@@ -83,7 +83,7 @@ def plot_witness(
     lines = [column.drawn(line) for line, column in zip(lines, columns, strict=True)]
     rows = np.stack([column.drawn(pooled[:, j]) for j, column in zip(places, columns, strict=True)], axis=1)
     samples = np.split(rows, [sizes[0]])
-    first, second = called = tuple(name or plain for name, plain in zip(result.names or (None,) * 2, "XY", strict=True))
+    first, second = called = tuple(name or plain for name, plain in zip(result.names or "XY", "XY", strict=True))
     if len(columns) == 1:
         _curve(ax, lines[0], band, samples, called)
         _label_y(ax, f"witness, mean of {first} less mean of {second}")
