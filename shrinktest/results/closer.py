@@ -12,7 +12,7 @@ import numpy as np
 from shrinktest._check import percent
 from shrinktest.plots.comparison import plot_candidates
 from shrinktest.results.base import Decision, as_tuple, bandwidth_of, plain
-from shrinktest.results.printing import WIDTH, Summary, Table, known, shown_pvalue
+from shrinktest.results.printing import WIDTH, Summary, Table, number, shown_pvalue
 
 DISTANCE, DEPENDENCE, HSIC = "distance", "dependence", "hsic"
 #: What an estimate of each measure is called.
@@ -170,7 +170,7 @@ class CloserResult(Decision):
         for row in self.rows():
             interval = "(no interval)" if np.isnan(row["low"]) else f"[{row['low']:.4g}, {row['high']:.4g}]"
             difference = f"{row['difference']:.4g} {interval}"
-            shown = (known(row[name]) for name in numbers)
+            shown = (number(row[name], unknown="none") for name in numbers)
             cells.append([row["first"], row["second"], difference, *shown, row["nearer"]])
         headers = ["first", "second", f"difference, {percent(self.confidence)} interval", "t", "df", "p-value"]
         headers += [*(["adjusted"] if several else []), "nearer" if self.measure == DISTANCE else "more on"]

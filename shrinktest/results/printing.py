@@ -132,18 +132,13 @@ def _preformatted(lines: Sequence[str]) -> str:
 # --- numbers ----------------------------------------------------------------------------------------------------
 
 
-def number(value: Any, form: str = ".4g") -> str:
-    """Format a number with few digits; "-" for None and NaN, and the first four numbers of a tuple."""
+def number(value: Any, form: str = ".4g", unknown: str = "-") -> str:
+    """Format a number with few digits; ``unknown`` for None and NaN, and the first four numbers of a tuple."""
     if isinstance(value, tuple):
         return f"({', '.join(number(each, form) for each in value[:4])}{', ...' if len(value) > 4 else ''})"
     if value is None or (isinstance(value, float) and math.isnan(value)):
-        return "-"
+        return unknown
     return str(value) if isinstance(value, int | str) else format(value, form)
-
-
-def known(value: float, form: str = ".4g") -> str:
-    """Format a number; "none" for NaN."""
-    return "none" if math.isnan(value) else format(value, form)
 
 
 def shown_pvalue(pvalue: float) -> str:

@@ -20,7 +20,7 @@ from shrinktest.permutations.null import Null
 from shrinktest.plots import pvalues
 from shrinktest.results.base import Decision, Notes, Setup, TestData, as_tuple, bandwidth_of, part_of, plain, unique
 from shrinktest.results.info import BY_PROPENSITY, NO_EFFECT_BY_PROPENSITY, TestInfo, kind_of
-from shrinktest.results.printing import Summary, Table, known, number, side_by_side
+from shrinktest.results.printing import Summary, Table, number, side_by_side
 
 if TYPE_CHECKING:
     from shrinktest.results.effect import Effect
@@ -267,8 +267,8 @@ class TestResult(Decision):
         critical = math.nan if math.isnan(self.pvalue) else self.critical_value()
         pvalue, interval, *decision = self._decided()
         right = [
-            *(("Statistic:", known(self.statistic, ".6g")), ("Form:", setup.form), pvalue, interval),
-            (f"Critical ({self.alpha:g}):", "not known" if self.stopped else known(critical, ".6g")),
+            *(("Statistic:", number(self.statistic, ".6g", "none")), ("Form:", setup.form), pvalue, interval),
+            (f"Critical ({self.alpha:g}):", "not known" if self.stopped else number(critical, ".6g", "none")),
             *(*decision, ("Kernel values:", setup.route)),
         ]
         tables = [side_by_side(kind.title, left, right)]
@@ -292,7 +292,7 @@ class TestResult(Decision):
         if self.stopping is not None:
             drawn = f"{self.n_resamples} of {self.n_planned} (random)"
         return [
-            ("p-value:", known(self.pvalue)),
+            ("p-value:", number(self.pvalue, unknown="none")),
             ("95% Monte Carlo:", interval),
             ("Decision:", f"{decision}{at}"),
             ("Permutations:", drawn),
