@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from shrinktest.conditional.given import null_given
 from shrinktest.data.read import XY, read_samples, read_variables
 from shrinktest.data.tables import categories, is_table, names_for, stacked, taken
 from shrinktest.permutations.design import PermutationDesign
+from shrinktest.plots.pvalues import plot_calibration
 from shrinktest.power.compared import AnyTest, as_levels, as_pvalue, known_test, known_tests
 from shrinktest.power.designs.base import function_name
 from shrinktest.power.trials import as_run, run_trials, seed_from, trial_numbers
@@ -21,9 +22,6 @@ from shrinktest.results.base import Result
 from shrinktest.results.info import INDEPENDENCE, TWO_SAMPLE, kind_of
 from shrinktest.results.printing import Summary, Table
 from shrinktest.results.result import clopper_pearson
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 KINDS = (TWO_SAMPLE.name, INDEPENDENCE.name)
 
@@ -194,6 +192,7 @@ class CalibrationResult(Result):
     notes: tuple[str, ...] = ()
 
     computed = ("anti_conservative",)
+    plot = plot_calibration
 
     def __repr__(self) -> str:
         worst = ", ".join(f"{row['alpha']:g}" for row in self.rows() if row["verdict"] == "anti-conservative")
@@ -238,12 +237,6 @@ class CalibrationResult(Result):
             f"Intervals:  {percent(self.confidence)} Clopper-Pearson",
         )
         return Summary.of(Table(rows, "r", ["alpha", "level", "interval", ""], below="-"), head=head, notes=self.notes)
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the share of p-values up to every level, with the band of uniform ones (matplotlib)."""
-        from shrinktest.plots.pvalues import plot_calibration
-
-        return plot_calibration(self, ax)
 
 
 @dataclass(frozen=True, eq=False)

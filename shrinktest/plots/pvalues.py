@@ -149,7 +149,7 @@ def _plot_lags(tests: Any, ax: Axes | None) -> Axes:
 
 
 def plot_calibration(result: Any, ax: Axes | None = None) -> Axes:
-    """Draw the empirical distribution function of the p-values, with the pointwise band of uniform ones."""
+    """Draw the share of p-values up to every level, with the band of uniform ones (matplotlib)."""
     from scipy.stats import binom
 
     ax, trials, grid = axes(ax), len(result.pvalues), np.linspace(0.0, 1.0, 201)

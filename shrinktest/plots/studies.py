@@ -60,8 +60,8 @@ def plot_power(result: Any, ax: Axes | None, counted_as: str) -> Axes:
     return open_frame(ax)
 
 
-def plot_sample_size(result: Any, ax: Axes | None) -> Axes:
-    """Draw the fitted power curve, the trials, and the solution with its interval."""
+def plot_sample_size(result: Any, ax: Axes | None = None) -> Axes:
+    """Draw the fitted power curve, the trials, and the solution with its interval (matplotlib)."""
     ax = axes(ax)
     from matplotlib.ticker import LogFormatter, ScalarFormatter
 
@@ -84,8 +84,8 @@ def plot_sample_size(result: Any, ax: Axes | None) -> Axes:
     return open_frame(ax)
 
 
-def plot_risk(result: Any, ax: Axes | None, kernel: str | None, d: int | None) -> Axes:
-    """Draw improvements over the plain average, in percent of its risk, with intervals."""
+def plot_risk(result: Any, ax: Axes | None = None, *, kernel: str | None = None, d: int | None = None) -> Axes:
+    """Draw the improvement over the plain average against n, or against d if there is one n (matplotlib)."""
     table = result.table
     kernel = choice(kernel or next(iter(result.kernels)), tuple(result.kernels), "kernel")
     table = table[table["kernel"] == kernel]
@@ -111,8 +111,8 @@ def plot_risk(result: Any, ax: Axes | None, kernel: str | None, d: int | None) -
     return open_frame(ax)
 
 
-def plot_path(path: Any, ax: Axes | None, relative: bool) -> Axes:
-    """Draw the mean loss, or the improvement over the plain average, against the amount, with its interval."""
+def plot_path(path: Any, ax: Axes | None = None, *, relative: bool = False) -> Axes:
+    """Draw the mean loss against the amount, or, ``relative``, the improvement over the plain average."""
     ax = axes(ax)
     table = path.table.sort_values("amount")
     columns = _IMPROVEMENT if relative else ("loss", "low", "high")

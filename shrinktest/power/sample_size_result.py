@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from shrinktest._check import percent
+from shrinktest.plots.studies import plot_sample_size
 from shrinktest.power.designs import Design, FromData
 from shrinktest.power.result import rate_words
 from shrinktest.results.base import Result
@@ -20,7 +21,6 @@ from shrinktest.results.printing import Summary, Table
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
 _ASSUMED = "This assumes that the effect in the pilot study is the true effect."
 
@@ -173,6 +173,8 @@ class SampleSizeResult(Result):
     seed: int
     shown: str = ""
 
+    plot = plot_sample_size
+
     def __repr__(self) -> str:
         return f"SampleSizeResult(n={self.n}, low={self.low:.4g}, high={self.high:.4g}, power={self.power:g})"
 
@@ -262,9 +264,3 @@ class SampleSizeResult(Result):
             "level": rate_words(level),
             "without": "in the design itself" if self.shown else "without an effect",
         }
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the fitted power curve, the trials, and the solution with its interval (matplotlib)."""
-        from shrinktest.plots.studies import plot_sample_size
-
-        return plot_sample_size(self, ax)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from shrinktest._check import choice, to_plain
 from shrinktest._hints import hinted
 from shrinktest.estimators import MMKME, MeanEstimator, as_estimator
+from shrinktest.plots.studies import plot_path
 from shrinktest.power.compared import several
 from shrinktest.results.base import Result
 from shrinktest.results.printing import Summary, Table
@@ -17,7 +18,6 @@ from shrinktest.risk.study import BASELINE, ORACLE, risk_study
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
 #: Parameters that fix the amount of an estimator, the usual one first.
 AMOUNTS = ("alpha", "lam", "lam_cov", "t", "m", "threshold", "variance")
@@ -49,6 +49,8 @@ class LossPath(Result):
     estimator: MeanEstimator
     parameter: str
     amounts: tuple[Any, ...]
+
+    plot = plot_path
 
     def __repr__(self) -> str:
         ends = f"{self.amounts[0]:.4g} to {self.amounts[-1]:.4g}"
@@ -96,12 +98,6 @@ class LossPath(Result):
         saved = improvement(least, paired[self.study.baseline].to_numpy())
         names = ("loss", "improvement", "improvement_low", "improvement_high", "trials")
         return pd.Series(dict(zip(names, (least.mean(), *saved, len(least)), strict=True)))
-
-    def plot(self, ax: Axes | None = None, *, relative: bool = False) -> Axes:
-        """Draw the mean loss against the amount, or, ``relative``, the improvement over the plain average."""
-        from shrinktest.plots.studies import plot_path
-
-        return plot_path(self, ax, relative)
 
 
 @hinted

@@ -10,6 +10,7 @@ import numpy as np
 
 from shrinktest._check import Array
 from shrinktest.kernels import Kernel
+from shrinktest.plots.studies import plot_risk
 from shrinktest.power.result import StudyResult, first_to_last
 from shrinktest.power.trials import Row
 from shrinktest.results.printing import Summary, Table
@@ -17,7 +18,6 @@ from shrinktest.risk.mixtures import MixtureDesign
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
 CELL = ["kernel", "n", "d"]
 _ERROR = 0.05  # of every interval: they cover 95%
@@ -55,6 +55,8 @@ class RiskStudyResult(StudyResult):
     estimators: Mapping[str, Any]
     kernels: Mapping[str, Kernel]
     seed: int
+
+    plot = plot_risk
 
     @classmethod
     def from_rows(
@@ -138,12 +140,6 @@ class RiskStudyResult(StudyResult):
         out = pd.DataFrame(rows, columns=[*CELL, *names, "better", "pvalue"])
         out["p_holm"] = multipletests(out["pvalue"], method="holm")[1]
         return out
-
-    def plot(self, ax: Axes | None = None, *, kernel: str | None = None, d: int | None = None) -> Axes:
-        """Draw the improvement over the plain average against n, or against d if there is one n (matplotlib)."""
-        from shrinktest.plots.studies import plot_risk
-
-        return plot_risk(self, ax, kernel, d)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the table without the time the study took."""
