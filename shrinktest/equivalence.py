@@ -324,6 +324,11 @@ class EquivalenceResult(Decision):
             return f"T{what[1:]} is below {_number(self.margin)} ({limit}): {meaning}, {chance}"
         return f"It was not shown that {what} is below {_number(self.margin)} ({limit}), {chance}"
 
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the result as the one row of ``table``."""
+        names = ("measure", "estimate", "upper", "margin", "statistic", "pvalue", "alpha")
+        return [{name: getattr(self, name) for name in names} | {"equivalent": self.equivalent}]
+
     def to_dict(self) -> dict[str, Any]:
         """Return the attributes, ``answer`` and ``reject``, also of the ordinary test, as plain Python values."""
         names = ("test", "n_observations", "columns", "kernel", "bandwidth", "route", "rng", "estimator")
