@@ -121,8 +121,7 @@ class _Sides:
         within = sides if blocks is None else 2 * blocks[first:end] + sides
         if self.restriction.stretch:
             units = stretches([sides[sides == 0], sides[sides == 1]], self.restriction.stretch, within)
-        exchangeable = ExchangeableUnits.of(within, units)
-        return exchangeable.moved(exchangeable.draw(rng, count))
+        return ExchangeableUnits.of(within, units).draw(rng, count)
 
 
 def _end(accepted: Callable[[int], bool], inside: int, outside: int) -> int:

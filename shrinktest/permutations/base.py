@@ -20,7 +20,7 @@ _FEWEST = 16  # rows of a chunk
 _SMALL = 120  # observations up to which numpy's own shuffle is used; beyond, a compiled loop pays for its start
 _CACHED = 2**13  # random numbers that are compared at a time, in the cache
 _ROUNDS = 16  # random words by which a subset comes close to its size
-_LARGEST = math.exp(700.0)  # larger numbers of permutations are not counted
+_LARGEST = 700.0  # logarithm of the number of permutations up to which they are counted
 
 
 class Permutations(ABC):
@@ -73,18 +73,17 @@ class Permutations(ABC):
         """Enumerate all permutations, the data as they are first."""
 
     def _identity(self) -> np.ndarray:
-        """Return the data as they are."""
         return np.asarray(next(iter(self.all())))
 
 
 def capped(number: int) -> float:
     """Replace a number of permutations that no float can hold by infinity."""
-    return number if number < _LARGEST else math.inf
+    return number if number < math.exp(_LARGEST) else math.inf
 
 
 def factorials(numbers: Sequence[int], divisors: Sequence[int] = ()) -> float:
     """Divide a product of factorials by another; infinity if no float can hold the result."""
-    if sum(math.lgamma(n + 1) for n in numbers) - sum(math.lgamma(n + 1) for n in divisors) > math.log(_LARGEST):
+    if sum(math.lgamma(n + 1) for n in numbers) - sum(math.lgamma(n + 1) for n in divisors) > _LARGEST:
         return math.inf
     return math.prod(map(math.factorial, numbers)) // math.prod(map(math.factorial, divisors))
 
@@ -151,8 +150,8 @@ def as_permutations(given: Any, identity: np.ndarray | None) -> Permutations:
 class Draws:
     """The permutations of one test: all of them if there are at most ``n_resamples``, else the data and random ones.
 
-    Rows are drawn in chunks whose size depends on the scheme alone.  Each chunk has a generator of its own, so any
-    thread may draw any chunk, and several statistics share the same permutations by sharing this value.
+    Rows are drawn in chunks whose size depends on the scheme alone, each with a generator of its own.  Several
+    statistics share the same permutations by sharing this value.
     """
 
     permutations: Permutations
@@ -163,11 +162,7 @@ class Draws:
 
     @classmethod
     def of(cls, permutations: Permutations, n_resamples: float, rng: np.random.Generator) -> Draws:
-        """Take a seed from a generator, which moves on.
-
-        The seed comes from the state of the generator, not from ``rng.spawn``, so a generator whose state was restored
-        gives the same permutations again.
-        """
+        """Take a seed from the state of a generator, not from ``rng.spawn``: a restored state gives it again."""
         if not permutations.equally_likely and n_resamples == math.inf:
             raise ValueError("n_resamples=inf needs equally likely permutations; give a number such as 9999")
         return cls(permutations, n_resamples, np.random.SeedSequence(rng.integers(2**63, size=2).tolist()))
@@ -196,35 +191,32 @@ class Draws:
         return self.count if self.exact else max(_FEWEST, _CHUNK // max(1, self.permutations.size))
 
     def rows(self, start: int = 0, stop: int | None = None) -> np.ndarray:
-        """Return permutations ``start`` to before ``stop``; row 0 is the data as they are."""
+        """Return permutations ``start`` to before ``stop``; row 0 is the data as they are.
+
+        An enumeration that is too long to keep goes on from the last call.
+        """
         stop = self.count if stop is None else min(stop, self.count)
+        in_memory = self.count * self.permutations.size <= _KEPT
+        if self.exact and in_memory:
+            if not self._chunks:
+                self._chunks[0] = np.array(list(self.permutations.all()))
+            return self._chunks[0][start:stop]
         if self.exact:
-            return self._enumerated(start, stop)
+            if start == 0:
+                self._stream[:] = [self.permutations.all()]
+            return np.array(list(itertools.islice(self._stream[0], stop - start)))
         parts = [self.permutations._identity()[None]] if start == 0 else []
         low, high = max(start, 1) - 1, stop - 1  # among random rows
         for k in range(low // self.chunk, -(-high // self.chunk)):
-            parts.append(self._random(k)[max(0, low - k * self.chunk) : high - k * self.chunk])
+            drawn = self._chunks.get(k)
+            if drawn is None:
+                child = np.random.SeedSequence(self.seed.entropy, spawn_key=(*self.seed.spawn_key, k))
+                size = min(self.chunk, self.count - 1 - k * self.chunk)
+                drawn = self.permutations.draw(np.random.default_rng(child), size)
+                if in_memory:
+                    self._chunks[k] = drawn
+            parts.append(drawn[max(0, low - k * self.chunk) : high - k * self.chunk])
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-    def _enumerated(self, start: int, stop: int) -> np.ndarray:
-        """Return rows of the enumeration, which goes on from the last call if there are too many rows to keep."""
-        if self.count * self.permutations.size <= _KEPT:
-            if 0 not in self._chunks:
-                self._chunks[0] = np.array(list(self.permutations.all()))
-            return self._chunks[0][start:stop]
-        if start == 0:
-            self._stream[:] = [self.permutations.all()]
-        return np.array(list(itertools.islice(self._stream[0], stop - start)))
-
-    def _random(self, k: int) -> np.ndarray:
-        """Return chunk k of the random permutations."""
-        if k in self._chunks:
-            return self._chunks[k]
-        child = np.random.SeedSequence(self.seed.entropy, spawn_key=(*self.seed.spawn_key, k))
-        drawn = self.permutations.draw(np.random.default_rng(child), min(self.chunk, self.count - 1 - k * self.chunk))
-        if self.count * self.permutations.size <= _KEPT:
-            self._chunks[k] = drawn
-        return drawn
 
 
 def random_words(rng: np.random.Generator, shape: int | tuple[int, ...]) -> np.ndarray:
@@ -255,9 +247,8 @@ def random_subsets(rng: np.random.Generator, rows: int, size: int, members: int)
     """Draw uniform subsets of ``members`` of ``size`` observations, as a mask of bool (rows, size).
 
     In small samples the members have the smallest of random numbers.  In large ones every observation first joins with
-    probability near members / size, 64 at a time: random words are combined by AND and OR along the binary expansion of
-    that probability.  Random members then leave, or others join, until the size is right.  No step depends on which
-    observation is which, so all subsets are equally likely.
+    probability near members / size: random words are combined by AND and OR along its binary expansion.  Random members
+    then leave, or others join, until the size is right.  No step depends on which observation is which.
     """
     if size <= _SMALL:
         mask = np.empty((rows, size), dtype=bool)

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from shrinktest._check import choice, counted
 from shrinktest.permutations.base import Permutations, capped, factorials, random_orders
-from shrinktest.permutations.schemes import Labels, Pairings, alike, choices, labellings
+from shrinktest.permutations.schemes import Labels, Pairings, alike, all_orders, labellings, sample_labels
 
 # --- units that change places -------------------------------------------------------------------------------
 
@@ -62,8 +62,8 @@ class ExchangeableUnits:
         return np.take(self.rows[:, 0], places) if self.rows.shape[1] == 1 else self.rows[places, self.place]
 
     def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
-        """Draw orders (rows, U) of the units within their strata."""
-        return random_orders(rng, rows, self.starts)
+        """Draw orders (rows, N) of observations whose units change places within their strata."""
+        return self.moved(random_orders(rng, rows, self.starts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,16 +87,12 @@ class UnitPairings(_UnitScheme):
         return factorials(self.units.counts.tolist())
 
     def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
-        return self.units.moved(self.units.draw(rng, rows))
+        return self.units.draw(rng, rows)
 
     def all(self) -> Iterator[np.ndarray]:
-        strata = itertools.pairwise(self.units.starts.tolist())
-        for orders in choices([partial(_orders, range(*ends)) for ends in strata]):
+        strata = [range(*ends) for ends in itertools.pairwise(self.units.starts.tolist())]
+        for orders in all_orders(strata):
             yield self.units.moved(np.array([[*itertools.chain(*orders)]]))[0]
-
-
-def _orders(units: range, _: Any) -> Iterator[tuple[int, ...]]:
-    return itertools.permutations(units)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +124,7 @@ class _SampleScheme(_UnitScheme):
     sizes: tuple[int, ...] = ()  # of the samples
 
     def _identity(self) -> np.ndarray:
-        return np.repeat(np.arange(len(self.sizes), dtype=np.uint16), self.sizes)
+        return sample_labels(self.sizes)
 
     def _table(self, units: ExchangeableUnits) -> np.ndarray:
         """Count the units of each stratum in each sample, shape (S, k)."""
@@ -149,12 +145,8 @@ class UnitLabels(_SampleScheme):
         table = self._table(self.units)
         return factorials(self.units.counts.tolist(), [*table.ravel().tolist(), *map(len, alike(table))])
 
-    @cached_property
-    def _unit_permutations(self) -> np.ndarray:
-        return self._identity()[self.units.rows[:, 0]]
-
     def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
-        return np.take(self._unit_permutations[self.units.draw(rng, rows)], self.units.unit, axis=1)
+        return np.take(self._identity(), self.units.draw(rng, rows))
 
     def all(self) -> Iterator[np.ndarray]:
         table = self._table(self.units)
@@ -171,24 +163,18 @@ class ShiftedLabels(_SampleScheme):
     @cached_property
     def _shifts(self) -> CircularShifts:
         """Shifts of the series; rows of a series within a single sample, which no shift changes, are left alone."""
-        units, series = self.units, self.units.stratum[self.units.unit]
+        units, series, rows = self.units, self.units.stratum[self.units.unit], np.arange(self.size)
         mixed = (self._table(units) > 0).sum(axis=1) > 1
         if not mixed.all():
-            rows = np.arange(self.size)
             units = ExchangeableUnits.of(np.where(mixed[series], series, mixed.size + rows), rows)
         return CircularShifts(units, self.restriction)
 
     @cached_property
-    def _turns(self) -> int:
-        """Number of shifts that exchange whole samples, or leave them where they are."""
-        table = self._table(self._shifts.units)
-        if not table.all():
-            return 1
-        return sum(bool((np.roll(table, turn, axis=1) == table).all()) for turn in range(len(self.sizes)))
-
-    @property
-    def distinct(self) -> float:
-        return self._shifts.distinct // self._turns
+    def distinct(self) -> float:  # type: ignore[override]
+        table, turns = self._table(self._shifts.units), 1  # turns exchange whole samples, or leave them where they are
+        if table.all():
+            turns = sum(bool((np.roll(table, turn, axis=1) == table).all()) for turn in range(len(self.sizes)))
+        return self._shifts.distinct // turns
 
     def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
         return np.take(self._identity(), self._shifts.draw(rng, rows))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,24 +23,22 @@ from shrinktest.permutations.base import (
 
 # --- enumerations -------------------------------------------------------------------------------------------
 
-Step = Callable[[list[Any]], Iterator[Any]]
 
-
-def choices(steps: Sequence[Step]) -> Iterator[list[Any]]:
-    """Enumerate all ways to take a choice at every step; what a step offers may depend on the choices before it."""
-    taken: list[Any] = []
-    offers = [steps[0](taken)]
+def all_orders(ranges: Sequence[range]) -> Iterator[list[tuple[int, ...]]]:
+    """Enumerate all combinations of orders of several ranges, one at a time."""
+    orders: list[tuple[int, ...]] = []
+    offers = [itertools.permutations(ranges[0])]
     while offers:
-        del taken[len(offers) - 1 :]
-        choice = next(offers[-1], None)
-        if choice is None:
+        del orders[len(offers) - 1 :]
+        order = next(offers[-1], None)
+        if order is None:
             offers.pop()
             continue
-        taken.append(choice)
-        if len(taken) == len(steps):
-            yield taken
+        orders.append(order)
+        if len(orders) == len(ranges):
+            yield orders
         else:
-            offers.append(steps[len(taken)](taken))
+            offers.append(itertools.permutations(ranges[len(orders)]))
 
 
 def alike(table: np.ndarray) -> list[list[int]]:
@@ -51,53 +49,35 @@ def alike(table: np.ndarray) -> list[list[int]]:
     return list(groups.values())
 
 
-def labellings(table: np.ndarray, groups: list[list[int]]) -> Iterator[np.ndarray]:
-    """Enumerate labels (U,) of units that give every sample its numbers of units of all strata, a table (S, k).
+def labellings(table: np.ndarray, groups: Sequence[Sequence[int]]) -> Iterator[np.ndarray]:
+    """Enumerate labels (U,) of units, in order of strata, that give every sample its numbers of units, a table (S, k).
 
-    Units are in order of strata, and first in order of samples within these.  Samples of a group may be exchanged: of
-    labellings that differ in this alone, only the one in which the first units of these samples are in order comes.
+    Samples of a group may be exchanged: of labellings that differ in this alone, only the one in which the first units
+    of these samples are in order comes.
     """
-    order = np.concatenate(groups)  # below, samples are in this order, in which samples of a group follow each other
-    group = np.repeat(np.arange(len(groups)), list(map(len, groups)))
-    numbers, ends = table[:, order], np.cumsum(table.sum(axis=1))
-    labels = np.repeat(np.tile(order, len(table)), numbers.ravel()).astype(np.uint16)
-    back = np.lexsort((labels, np.repeat(ends, table.sum(axis=1))))
-    steps: list[Step] = []
-    given: list[int] = []
-    for s, row in enumerate(numbers):
-        present = np.flatnonzero(row)
-        units = range(int(ends[s] - row.sum()), int(ends[s]))
-        labels[units.start : units.stop] = order[present[-1]]  # the last sample has what the others leave
-        for i, sample in enumerate(present[:-1].tolist()):
-            ordered = not numbers[:s, sample].any()  # in later strata samples of a group can be told apart
-            after = ordered and i > 0 and group[present[i - 1]] == group[sample]
-            only = ordered and group[present[-1]] == group[sample]
-            steps.append(partial(_members, units, i, int(row[sample]), after, only))
-            given += [order[sample]] * int(row[sample])
-    if not steps:
-        yield labels[back]
-    for chosen in choices(steps) if steps else ():
-        out = labels.copy()
-        out[list(itertools.chain(*chosen))] = given
-        yield out[back]
-
-
-def _members(
-    units: range, earlier: int, count: int, after: bool, only: bool, taken: list[Any]
-) -> Iterator[tuple[int, ...]]:
-    """Enumerate the members of a sample among the ``units`` of a stratum, after so many ``earlier`` samples.
-
-    The first member comes ``after`` the first member of the sample before, and is the first unit left if ``only``
-    exchangeable samples are.
-    """
-    used = set(itertools.chain(*taken[len(taken) - earlier :])) if earlier else ()
-    left = [unit for unit in units if unit not in used]
-    if only:
-        return ((left[0], *others) for others in itertools.combinations(left[1:], count - 1))
-    return itertools.combinations([unit for unit in left if not after or unit > taken[-1][0]], count)
+    previous = {after: sample for group in groups for sample, after in itertools.pairwise(group)}
+    strata: list[tuple[int, list[tuple[int, int]]]] = []  # of each unit: the first unit, and the numbers, last first
+    for numbers in table.tolist():
+        strata += [(len(strata), list(enumerate(numbers))[::-1])] * sum(numbers)
+    stack: list[tuple[int, ...]] = [()]
+    while stack:
+        labels = stack.pop()
+        if len(labels) == len(strata):
+            yield np.array(labels, dtype=np.uint16)
+            continue
+        start, numbers = strata[len(labels)]
+        stratum = labels[start:]
+        for sample, number in numbers:
+            if stratum.count(sample) < number and (sample not in previous or previous[sample] in labels):
+                stack.append((*labels, sample))
 
 
 # --- labels, orders, signs ----------------------------------------------------------------------------------
+
+
+def sample_labels(sizes: Sequence[int]) -> np.ndarray:
+    """Return the labels (N,) of the samples in the data as they are."""
+    return np.repeat(np.arange(len(sizes), dtype=np.uint16), sizes)
 
 
 @dataclass(frozen=True)
@@ -116,7 +96,7 @@ class Labels(Permutations):
         return factorials([self.size], [*self.sizes, *(Counter(self.sizes).values() if self.symmetric else ())])
 
     def _identity(self) -> np.ndarray:
-        return np.repeat(np.arange(len(self.sizes), dtype=np.uint16), self.sizes)
+        return sample_labels(self.sizes)
 
     def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
         if len(self.sizes) == 2:
@@ -126,7 +106,7 @@ class Labels(Permutations):
 
     def all(self) -> Iterator[np.ndarray]:
         table = np.array([self.sizes])
-        return labellings(table, alike(table) if self.symmetric else [[k] for k in range(len(self.sizes))])
+        return labellings(table, alike(table) if self.symmetric else ())
 
 
 @dataclass(frozen=True)
@@ -138,9 +118,6 @@ class Pairings(Permutations):
     @property
     def distinct(self) -> float:
         return factorials([self.size])
-
-    def _identity(self) -> np.ndarray:
-        return np.arange(self.size)
 
     def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
         return random_orders(rng, rows, np.array([0, self.size]))
@@ -175,7 +152,7 @@ class Shuffles(Permutations):
         return random_orders(np.random.default_rng(stream), rows, np.array([0, self.n]))
 
     def all(self) -> Iterator[np.ndarray]:
-        return map(np.array, choices([lambda _: itertools.permutations(range(self.n))] * (self.variables - 1)))
+        return map(np.array, all_orders([range(self.n)] * (self.variables - 1)))
 
 
 @dataclass(frozen=True)
@@ -194,19 +171,18 @@ class RelativeOrders(Shuffles):
 
     def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
         second = self._orders(rng, rows, self.second)
-        return second if self.first == 0 else _relative(self._orders(rng, rows, self.first), second)
+        if self.first == 0:
+            return second
+        out = np.empty_like(second)
+        np.put_along_axis(out, self._orders(rng, rows, self.first), second, axis=1)
+        return out
 
     def all(self) -> Iterator[np.ndarray]:
-        for order in super().all():
-            moved = np.vstack([np.arange(self.n), order])
-            yield _relative(moved[[self.first]], moved[[self.second]])[0]
-
-
-def _relative(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return orders of the second variable that pair it with the first as moving both does."""
-    out = np.empty_like(second)
-    np.put_along_axis(out, first, second, axis=1)
-    return out
+        for orders in super().all():
+            out = orders[self.second - 1].copy()
+            if self.first:
+                out[orders[self.first - 1]] = orders[self.second - 1]
+            yield out
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,10 +217,10 @@ class Signs(Permutations):
 
 @dataclass(frozen=True)
 class GroupShifts(Permutations):
-    """Shifts (B, groups) of y within blocks of successive pairs, whole numbers below ``length``.
+    """Circular shifts (B, groups) of y within blocks of successive pairs, whole numbers below ``length``.
 
-    What leaves a block at its end returns at its start.  The shifts form a group, and leave the distribution of the
-    data unchanged if y is independent of x and the pairs of a block are exchangeable.
+    They form a group, and leave the distribution of the data unchanged if y is independent of x and the pairs of a
+    block are exchangeable.
     """
 
     groups: int
@@ -252,7 +228,6 @@ class GroupShifts(Permutations):
 
     @property
     def restriction(self) -> str:  # type: ignore[override]
-        """Describe what is permuted."""
         return f"within {self.length} successive pairs"
 
     @property
@@ -284,10 +259,9 @@ class _Modelled(Permutations):
 
 @dataclass(frozen=True, eq=False)
 class LabelsByChance(_Modelled):
-    """Labels (B, N) of two samples of fixed sizes; the odds of a row say how likely it is to be in the second.
+    """Independent labels (B, N) of two samples of fixed sizes.
 
-    Independent draws, exact for these sizes: a set of n observations has probability proportional to the product of
-    the odds of its members ([R84]).
+    A set of n observations is the second sample with a probability proportional to the product of its odds ([R84]).
     """
 
     sizes: tuple[int, int]
@@ -321,7 +295,7 @@ class LabelsByChance(_Modelled):
         return out
 
     def all(self) -> Iterator[np.ndarray]:
-        yield np.repeat(np.arange(2, dtype=np.uint16), self.sizes)
+        yield sample_labels(self.sizes)
 
 
 @dataclass(frozen=True, eq=False)
