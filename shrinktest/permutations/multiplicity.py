@@ -1,8 +1,8 @@
 """Several statistics on the same permutations: made comparable, combined into one p-value, adjusted one by one.
 
-Statistics are a matrix (rows, k) with a column for each: row 0 belongs to the data, the others to permutations, and
-large values speak against the null hypothesis.  ``tolerance``, a number or one for each column, is how far below a
-statistic still counts as a tie; ``weights`` (k,) are shares of the level, by default equal ones.
+Statistics are a matrix (rows, k) with a column for each: row 0 belongs to the data, and large values speak against the
+null hypothesis.  ``tolerance``, a number or (k,), is how far below a statistic still counts as a tie; ``weights`` (k,)
+are shares of the level, by default equal ones.
 """
 
 from __future__ import annotations
@@ -34,10 +34,9 @@ def tail_ranks(statistics: Any, tolerance: Any = 0.0) -> np.ndarray:
 def scores(statistics: Any, tolerance: Any = 0.0, weights: Any = None) -> np.ndarray:
     """Make statistics of any units and distributions comparable: the smaller a score, the more extreme.
 
-    A score is a decreasing function of the statistic in its column: the tail rank over the weight.  Equal ranks of
-    different columns are ordered by the number of standard deviations above the mean of the column, which changes a
-    score by less than one rank.  Ranks, means and deviations treat all rows alike, so that scores are exchangeable
-    under the null hypothesis and any p-value that compares the scores of the rows is exact.
+    A score is the tail rank over the weight.  Equal ranks of different columns are ordered by the number of standard
+    deviations above the mean, which changes a score by less than one rank.  All rows are treated alike, so that any
+    p-value that compares the scores of the rows is exact.
 
     Examples
     --------
@@ -59,8 +58,7 @@ def tails(statistics: Any, tolerance: Any = 0.0, weights: Any = None) -> np.ndar
 
     Ranks among B permutations end at 1/(B + 1), whereas the tail of a gamma distribution with the mean, variance and
     skewness of a column goes on.  The largest value of a column, with its ties, is left out of the moments.  The
-    approximation matters for power only: it treats all rows alike, so that any p-value that compares their values is
-    exact, as with :func:`scores`.
+    approximation matters for power only; p-values are exact as with :func:`scores`.
     """
     values = np.asarray(statistics, dtype=np.float64)
     shares, slack = _shares(weights, values.shape[1]), np.broadcast_to(tolerance, values.shape[1:])
@@ -114,13 +112,12 @@ def overall_pvalue(comparable: np.ndarray) -> float:
 def step_down(comparable: np.ndarray) -> np.ndarray:
     """Adjust the p-values of all columns of scores (rows, k) for their number; the smallest is ``overall_pvalue``.
 
-    Step-down procedure of Westfall and Young ([WY93] section 2.6).  The chance that any true null hypothesis has an
-    adjusted p-value of at most alpha is at most alpha, if the joint distribution of the statistics of the true ones
-    does not depend on the others (subset pivotality).
+    Step-down procedure of Westfall and Young ([WY93] section 2.6), which controls the familywise error under subset
+    pivotality.
     """
     observed = comparable[0]
     order = np.argsort(observed, kind="stable")
-    # the best of what is left when the more extreme columns of the data have been set aside
+    # the smallest score without the more extreme columns of the data
     best = np.minimum.accumulate(comparable[:, order[::-1]], axis=1)[:, ::-1]
     adjusted = np.empty(len(observed))
     adjusted[order] = np.maximum.accumulate((best <= _up_to_ties(observed[order])).mean(axis=0))
@@ -147,20 +144,14 @@ def _shares(weights: Any, columns: int) -> np.ndarray:
 
 
 def factor_of(method: str, tests: int, rows: int) -> float:
-    """Return by what adjusting multiplies the smallest p-value of ``rows`` permutations, at least.
-
-    Step-up methods may leave it unchanged if all p-values are small.
-    """
+    """Return by what adjusting multiplies the smallest p-value of ``rows`` permutations, at least."""
     if method in ("bonferroni", "holm"):
         return float(tests)
     return rows * (1.0 - (1.0 - 1.0 / rows) ** tests) if method in ("sidak", "holm-sidak") and rows else 1.0
 
 
 def too_few(rows: int, alpha: float, factor: float = 1.0, *, exact: bool = False) -> str:
-    """Return a message if no p-value can be as small as ``alpha``; empty if permutations are enough.
-
-    An adjustment multiplies the smallest p-value by ``factor``.
-    """
+    """Return a message if no p-value, multiplied by ``factor``, can be as small as ``alpha``; else an empty one."""
     smallest = min(1.0, factor / rows) if rows else 1.0
     if rows <= 1 or smallest <= alpha:
         return ""

@@ -28,7 +28,7 @@ _SECONDS = 0.05  # work of a piece in a thread: short enough for progress and in
 _WORTH_THREADS = 0.004  # seconds of work from which a pool of threads pays
 _TRIED = 16  # rows of the piece that shows how long a row takes
 _ENTRIES = 2**22  # entries of permutations in a piece
-_WHOLE = 4096  # rows of a piece where there should be few
+_WHOLE = 4096  # rows of a piece if pieces should be few
 _AHEAD = 4  # with a stopping rule, rows evaluated ahead are at most this part of those seen
 _TOO_MANY = 10**8  # permutations that nobody waits for
 
@@ -119,18 +119,19 @@ def null_distribution(
     if draws.count > _TOO_MANY:
         raise ValueError(f"n_resamples={draws.n_resamples} permutations are too many; give a number such as 9999")
     rule = None if draws.exact else stopping
-    out = np.empty((draws.count, 2))
+    planned = draws.count - 1
     bar: Any = contextlib.nullcontext()
     if progress and sys.stderr is not None:  # None in programs without a console
         from tqdm.auto import tqdm
 
         bar = tqdm(total=draws.count, desc="permutations", unit="")
     with bar as shown:
-        run = _Runner(statistic, draws, out, workers, cost, shown)
+        run = _Runner(statistic, draws, workers, cost, shown)
         if rule is None:
             run.until(draws.count)
         else:
-            out = out[: _stopped(rule, run, out, draws.count)]
+            run.until_stopped(rule, planned)
+    out = run.out[: run.done]
     finite = np.isfinite(out).all(axis=1)
     if not finite.all():
         raise ValueError(
@@ -138,18 +139,15 @@ def null_distribution(
             "more shrinkage or another kernel"
         )
     values = out[0 if draws.exact else 1 :, 0].copy()
-    planned = None if rule is None else draws.count - 1
-    return Null(float(out[0, 0]), values, TIE * float(out[0, 1]), draws.exact, rule, planned)
+    return Null(float(out[0, 0]), values, TIE * float(out[0, 1]), draws.exact, rule, planned if rule else None)
 
 
 class _Runner:
     """Evaluates rows in order, in pieces that threads share if that pays."""
 
-    def __init__(
-        self, statistic: Statistic, draws: Draws, out: np.ndarray, workers: int, cost: CostHint | None, bar: Any
-    ) -> None:
-        self.statistic, self.draws, self.out, self.workers, self.bar = statistic, draws, out, workers, bar
-        self.done = 0
+    def __init__(self, statistic: Statistic, draws: Draws, workers: int, cost: CostHint | None, bar: Any) -> None:
+        self.statistic, self.draws, self.workers, self.bar = statistic, draws, workers, bar
+        self.out, self.done = np.empty((draws.count, 2)), 0
         few = min(draws.chunk, _WHOLE, _ENTRIES // max(1, draws.permutations.size))
         self.most = _WHOLE if cost and cost.whole else max(1, few)
         self.seconds = cost.seconds if cost else 0.0  # of a row; 0 if not known yet
@@ -168,10 +166,24 @@ class _Runner:
             step = -(-left // (workers * max(1, -(-left // (workers * self.batch)))))
         else:
             step = min(self.most, int(_SECONDS / self.seconds), -(-left // workers))
+        step = max(1, step)
         if workers > 1:
-            self._threaded(stop, max(1, step))
+            self._threaded(stop, step)
         while self.done < stop:
-            self._take(min(stop, self.done + max(1, step)))
+            self._take(min(stop, self.done + step))
+
+    def until_stopped(self, rule: Stopping, planned: int) -> None:
+        """Evaluate rows until the rule ends the drawing; only those that count are done."""
+        reached = drawn = 0
+        self.until(1)
+        while drawn < planned:
+            ahead = max(rule.least(reached, drawn, planned), drawn // _AHEAD, _TRIED)
+            self.until(min(planned, drawn + ahead) + 1)
+            exceedances = np.cumsum(self.out[1 : self.done, 0] >= self.out[0, 0] - TIE * self.out[0, 1])
+            if (last := rule.stop(exceedances, planned)) is not None:
+                self.done = 1 + last
+                return
+            reached, drawn = int(exceedances[-1]), self.done - 1
 
     def _take(self, stop: int, values: np.ndarray | None = None) -> None:
         """Write down the values of the next rows, computed here if they are not given."""
@@ -193,24 +205,9 @@ class _Runner:
         try:
             for start in range(self.done, stop, step):
                 if len(pending) == 2 * self.workers:
-                    self._take(min(stop, self.done + step), pending.popleft().result())
+                    self._take(self.done + step, pending.popleft().result())
                 pending.append(pool.submit(self.statistic, self.draws.rows(start, min(stop, start + step))))
             while pending:
                 self._take(min(stop, self.done + step), pending.popleft().result())
         finally:  # also on Ctrl-C: pieces that run end soon, others are dropped
             pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _stopped(rule: Stopping, run: _Runner, out: np.ndarray, count: int) -> int:
-    """Evaluate rows until the rule ends the drawing; returns how many rows count."""
-    reached, drawn, planned = 0, 0, count - 1
-    run.until(1)
-    while drawn < planned:
-        ahead = max(rule.least(reached, drawn, planned), drawn // _AHEAD, _TRIED)
-        run.until(min(count, 1 + drawn + ahead))
-        exceedances = np.cumsum(out[1 : run.done, 0] >= out[0, 0] - TIE * out[0, 1])
-        last = rule.stop(exceedances, planned)
-        if last is not None:
-            return 1 + last
-        reached, drawn = int(exceedances[-1]), run.done - 1
-    return count

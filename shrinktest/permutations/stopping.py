@@ -39,12 +39,10 @@ class BesagClifford(Stopping):
     Notes
     -----
     The p-value is h / l if the h-th exceedance is draw l, and (g + 1) / (B + 1) if there were only g < h among all B
-    draws.  It is exact [BC91]: without ties P(p <= x) = x under the null hypothesis at every x that it can take; ties
-    only lower that.
+    draws.  It is exact [BC91]: without ties P(p <= x) = x under the null hypothesis at every x that it can take.
 
-    A test at level alpha decides as its first h / alpha - 1 draws would, 399 at .05 with the default; at levels up to
-    h / (B + 1), .02 with B = 999, it decides as all B would.  Under the null hypothesis it takes about
-    h (1 + log(B / h)) draws on average, 98 of 999.
+    At levels up to h / (B + 1), .02 with B = 999, the decision is that of all B draws; at others that of the first
+    h / alpha - 1.  Under the null hypothesis the test takes about h (1 + log(B / h)) draws on average, 98 of 999.
 
     Examples
     --------
@@ -59,7 +57,6 @@ class BesagClifford(Stopping):
     h: int = 20
 
     def __post_init__(self) -> None:
-        """Check the parameter."""
         object.__setattr__(self, "h", count(self.h, "h", minimum=1))
 
     def stop(self, exceedances: np.ndarray, planned: int) -> int | None:
@@ -87,9 +84,8 @@ class Curtailed(Stopping):
     (1 + b + B - l) / (1 + B); drawing stops once none of the levels lies between these two.
 
     The p-value is (1 + b) / (1 + l), on the side of every level on which the p-value of all draws is.  It is valid:
-    P(p <= x) <= x for every x.  (A run that ends no higher than with b of l has at most b exceedances after l draws,
-    whether it ends sooner or later; and without ties their number after l draws is uniform on 0, ..., l under the null
-    hypothesis.)
+    P(p <= x) <= x for every x, since a run with a p-value no larger has at most b exceedances after l draws, and their
+    number is uniform on 0, ..., l under the null hypothesis without ties.
 
     Examples
     --------
@@ -105,14 +101,13 @@ class Curtailed(Stopping):
     alphas: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        """Check the levels and put them in order."""
         levels = self.alphas if isinstance(self.alphas, str) else np.atleast_1d(self.alphas).tolist()
         if isinstance(levels, str) or not levels or any(isinstance(each, str) for each in levels):
             raise TypeError(f"alphas must be one or more levels, such as (0.05, 0.01); got {self.alphas!r}")
         object.__setattr__(self, "alphas", tuple(sorted({level(alpha, "alphas") for alpha in levels})))
 
     def _allowed(self, planned: int) -> np.ndarray:
-        """Return how many of all rows may reach the observed statistic for each level to reject, at least one."""
+        """Return how many of all rows may reach the observed statistic at most for each level to reject."""
         return np.array([max(1, allowed_rows(alpha, planned + 1)) for alpha in self.alphas])
 
     def stop(self, exceedances: np.ndarray, planned: int) -> int | None:
@@ -130,12 +125,11 @@ class Curtailed(Stopping):
         return int(np.maximum(np.minimum(to_accept, to_reject), 0).max())
 
 
-#: Names of rules.
 STOPPINGS = ("besag-clifford", "curtailed")
 
 
 def as_stopping(stopping: Any, *alphas: float) -> Stopping | None:
-    """Return a rule given None, a name or a rule; "curtailed" is that at ``alphas``."""
+    """Return a rule given None, a name or a rule; "curtailed" makes sure of the decisions at ``alphas``."""
     if stopping is None or isinstance(stopping, Stopping):
         return stopping
     if isinstance(stopping, str):
@@ -149,14 +143,9 @@ def rule_name(stopping: str) -> str:
 
 
 def allowed_rows(alpha: float, rows: int) -> int:
-    """Return how many of so many rows may reach the observed statistic, itself among them, so that p <= alpha.
-
-    Judged by the attainable p-values themselves, so that rounding cannot make another decision.
-    """
-    most = int(alpha * rows)
-    while most < rows and (most + 1) / rows <= alpha:
-        most += 1
-    while most > 0 and most / rows > alpha:
+    """Return how many of so many rows may reach the observed statistic, itself among them, so that p <= alpha."""
+    most = min(rows, int(alpha * rows) + 1)
+    while most > 0 and most / rows > alpha:  # the attainable p-values decide, not the rounded product
         most -= 1
     return most
 
