@@ -43,7 +43,8 @@ class CopiedKernel:
         if gram not in ("auto", "dense"):  # refuses what is impossible
             features = cache(kernel, reference, request)
             if cache.limits.random or cache.limits.rank is not None:
-                return cls(kernel, reference, features.feature_map, 0, memory, features.note, features.name)
+                low = features.kernel if isinstance(features.kernel, FeatureMap) else None
+                return cls(kernel, reference, low, 0, memory, features.note, features.name)
         limit = size if gram == "factor" else size // _LOW
         by_coordinates = gram != "dense" and request.by_coordinates
         low = _few_coordinates(kernel, reference, others, limit) if by_coordinates else None

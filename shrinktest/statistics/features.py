@@ -66,15 +66,6 @@ class Features:
         z = self.coordinates(rows=1)
         return None if z is None else z.shape[1]
 
-    @property
-    def feature_map(self) -> FeatureMap | None:
-        """The kernel of finite rank that stands for the requested one, if there are coordinates."""
-        return self.kernel if isinstance(self.kernel, FeatureMap) else None
-
-    def evaluated(self) -> Features:
-        """Return the same with its coordinates computed."""
-        return replace(self, known=self.coordinates())
-
     def diagonal(self) -> np.ndarray:
         """Squared norms (N,) of the features."""
         if self.moved is not None:
@@ -106,7 +97,17 @@ class Features:
             return Centred.from_coordinates(z)
         if isinstance(self.kernel, FeatureMap):
             return Centred.from_coordinates(self.kernel.coordinates(self.points), dense=True)
-        return Centred.from_kernel(self.kernel, self.points, self.matrix(workers), workers)
+        matrix = self.matrix(workers)
+        rows = matrix.mean(axis=0)
+        if alike(np.trace(matrix), rows.sum() * len(rows), len(rows)):  # what all values share takes their digits
+            differences = self.kernel.differences(self.points, workers)
+            matrix = matrix if differences is None else differences
+            rows = matrix.mean(axis=0)
+        out = matrix - rows[:, None]
+        out -= rows
+        out += rows.mean()
+        before, after = (float(np.linalg.norm(gram)) / len(out) for gram in (matrix, out))
+        return Centred(out, after, LAST_BITS * before, by_coordinates=False)
 
     def about_mean(self, memory: float, workers: int = 1) -> Features:
         """Return the features about their mean, if the mean is so long that rounding would hide how they differ.
@@ -117,10 +118,10 @@ class Features:
         if self.name == "tiles":
             return self
         z = self.coordinates()
-        if z is not None:
-            squares, total = float(np.linalg.norm(z)) ** 2, float(np.square(z.sum(axis=0)).sum())
+        if z is None:
+            squares, total = float(np.trace(self.matrix(workers))), float(self.matrix(workers).sum())
         else:
-            squares, total = np.trace(self.matrix(workers)), self.matrix(workers).sum()
+            squares, total = float(np.linalg.norm(z)) ** 2, float(np.square(z.sum(axis=0)).sum())
         fits = z is not None or needed(len(self.points), 2) <= memory
         if not (fits and alike(squares, total, len(self.points))):
             return self if z is None else replace(self, known=z)
@@ -145,20 +146,6 @@ class Centred:
         less = np.ascontiguousarray(z - z.mean(axis=0))
         before, after = (float(np.linalg.norm(w.T @ w)) / len(z) for w in (z, less))
         return cls(less @ less.T if dense else less, after, LAST_BITS * (before * after) ** 0.5, not dense)
-
-    @classmethod
-    def from_kernel(cls, kernel: Kernel, points: np.ndarray, matrix: np.ndarray, workers: int = 1) -> Centred:
-        """Center the Gram matrix (N, N) of a kernel."""
-        rows = matrix.mean(axis=0)
-        if alike(np.trace(matrix), rows.sum() * len(rows), len(rows)):  # what all values share takes their digits
-            differences = kernel.differences(points, workers)
-            matrix = matrix if differences is None else differences
-            rows = matrix.mean(axis=0)
-        out = matrix - rows[:, None]
-        out -= rows
-        out += rows.mean()
-        before, after = (float(np.linalg.norm(gram)) / len(out) for gram in (matrix, out))
-        return cls(out, after, LAST_BITS * before, by_coordinates=False)
 
     @property
     def size(self) -> float:

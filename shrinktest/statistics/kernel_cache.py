@@ -17,25 +17,22 @@ from shrinktest.statistics.sums import tile_seconds
 
 GRAMS = ("auto", "dense", "factor", "nystrom", "rff")
 
-_LOW = 1000  # coordinates at most if nobody asked for a factor
+_LOW = 1000  # coordinates at most for gram="auto"
 _MOST = 3000  # coordinates beyond which a factor saves nothing
 _SEVERAL = 16  # observations from which two coordinates take less time than a Gram matrix
 _DENSE = 4000  # observations up to which a Gram matrix takes less time than a thousand coordinates
 _PATIENCE = 600.0  # seconds up to which "auto" makes a Gram matrix by tiles
 
-# Seconds on one core, measured on one machine: good for an order of magnitude elsewhere.  The benchmarks of samples in
-# batches compare them with tests ("foretold").
+# Seconds on one core, an order of magnitude.
 _ROW = 4e-7  # for an observation that is read, checked and scaled
 _FEATURE = 8e-9  # for a random Fourier feature of an observation: half a cosine and half a sine
-_LANDMARK = 2.4e-8  # for a landmark: a kernel value,
-_SOLVED = 2.8e-11  # and a product for every other landmark
+_LANDMARK, _SOLVED = 2.4e-8, 2.8e-11  # for a landmark: a kernel value, and a product for every other landmark
 _COLUMN = 2e-10  # a product for a column of the data in either
-#: Work of a permutation, by name: sums of weights; products of two variables; filters that are fitted again.
-#: It takes (first) x observations x coordinates x (coordinates + second), or for sums only
-#: (first) x observations x (coordinates + second).
+#: Work of a permutation, by name: sums of weights; products of two variables; filters that are fitted again.  It takes
+#: (first) x observations x (coordinates + second), except for sums times the coordinates.
 WORKS = {"sums": (2.4e-11, 100.0), "pairs": (8e-11, 30.0), "filter": (1.6e-10, 86.0)}
 _SPECTRUM = 5e-10  # and a filter the third power of the coordinates
-_PERMUTATIONS = 1e7  # for more there is another error
+_PERMUTATIONS = 1e7  # at most
 
 
 @dataclass(frozen=True)
@@ -53,7 +50,7 @@ class Request:
     products: int | None = None  # coordinates at most of a pooled kernel, which is shortened if it has more
 
     def for_inner(self) -> Request:
-        """Request for the kernel inside a pooled one: a factorization takes memory besides its Gram matrix."""
+        """Request for the kernel inside a pooled one, whose factorization takes memory besides its Gram matrix."""
         return replace(self, kernels=self.kernels + 1, tiled=False)
 
 
@@ -77,8 +74,8 @@ class Limits:
 class KernelCache:
     """Every distinct kernel of a test, evaluated once at each set of points.
 
-    Kernels are told apart by ``==``.  Random coordinates are drawn for every kernel object by itself, so that a
-    statistic sees the same ones in any combination.
+    Random coordinates are drawn for every kernel object by itself, so that a statistic sees the same ones in any
+    combination.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -94,8 +91,7 @@ class KernelCache:
                     return features
                 dense = features if dense is None and features.name == "dense" else dense
         if isinstance(kernel, PooledKernel) and not random:
-            inner = self(kernel.kernel, points, request.for_inner())
-            features = _pooled(kernel, inner, self.limits, request)
+            features = _pooled(kernel, self(kernel.kernel, points, request.for_inner()), self.limits, request)
         else:
             features = choose(kernel, points, self.limits, request)
         if features.name == "dense" and dense is not None:
@@ -114,9 +110,9 @@ def choose(kernel: Kernel, points: np.ndarray, limits: Limits, request: Request)
     gram, size = choice(limits.gram, GRAMS, "gram"), len(points)
     if isinstance(kernel, Rescaled):
         inner = choose(kernel.kernel, kernel.moved(points), limits, request)
-        if inner.feature_map is None or inner.name == "dense":
+        if not isinstance(inner.kernel, FeatureMap) or inner.name == "dense":
             return Features(inner.name, kernel, points, inner=inner)
-        return Features(inner.name, kernel.transform_features(inner.feature_map), points, inner.note, inner.known)
+        return Features(inner.name, kernel.transform_features(inner.kernel), points, inner.note, inner.known)
     if isinstance(kernel, PooledKernel):
         return _pooled(kernel, choose(kernel.kernel, points, limits, request.for_inner()), limits, request)
     if limits.rank is not None:
@@ -129,12 +125,11 @@ def choose(kernel: Kernel, points: np.ndarray, limits: Limits, request: Request)
                 f"gram={gram!r}: this estimator is fitted to the Gram matrix of every permuted sample; use gram='dense'"
             )
         return _approximated(kernel, points, limits, request)
-    fits = needed(size, request.kernels) <= limits.memory
     if gram == "auto" and request.by_coordinates and request.any_rank:
         features = _few_coordinates(kernel, points, limits, request)
         if features is not None:
             return features
-    if not fits:
+    if needed(size, request.kernels) > limits.memory:
         by_tiles = tile_seconds(size, limits.permutations, pairings=request.work == "pairs")
         if request.tiled and (gram == "dense" or by_tiles < _PATIENCE):
             return Features("tiles", kernel, points)
@@ -165,12 +160,11 @@ def _few_coordinates(kernel: Kernel, points: np.ndarray, limits: Limits, request
 
 def _approximated(kernel: Kernel, points: np.ndarray, limits: Limits, request: Request) -> Features:
     """Coordinates that were asked for: an exact factor, or of a given rank."""
-    gram, rank, size = limits.gram, limits.rank, len(points)
-    affordable = _affordable(points, limits, request)
+    gram, rank, size, affordable = limits.gram, limits.rank, len(points), _affordable(points, limits, request)
     exact = gram == "factor" and rank is None
     most = rank or (_MOST if exact else request.rank)
     most = most if gram == "rff" else min(most, size)  # a landmark is one of the observations
-    if (1 if exact else most) > max(1, affordable):
+    if not exact and most > max(1, affordable):
         taken = f"{counted(most, 'coordinate')} take {bytes_of(24.0 * request.kernels * size * most)}"
         raise MemoryError(
             f"gram={gram!r}: {taken}, more than max_memory={bytes_of(limits.memory)}; give rank={max(1, affordable)}"
@@ -184,27 +178,24 @@ def _approximated(kernel: Kernel, points: np.ndarray, limits: Limits, request: R
             full += f", which take all of max_memory={bytes_of(limits.memory)}"
             raise MemoryError(f"{full}; use gram='nystrom' with rank={min(request.rank, affordable)}")
         raise ValueError(f"{full}; use gram='dense', or gram='nystrom' with rank={request.rank}")
+    low: FeatureMap
+    coordinates = None
     if gram == "nystrom":
-        landmarks = nystrom(kernel, points, most, limits.rng)
+        low = landmarks = nystrom(kernel, points, most, limits.rng)
         what = f"a Nystrom approximation with {counted(len(landmarks.points), 'landmark')}"
-        return Features(gram, landmarks, points, note("approximation", what=what))
-    if gram == "rff":
-        waves = random_fourier(kernel, points.shape[1], most, limits.rng)
+    elif gram == "rff":
+        low = waves = random_fourier(kernel, points.shape[1], most, limits.rng)
         what = f"an approximation by {2 * len(waves.frequencies)} random Fourier features"
         if most > size and rank is None:
             what += f", more than the {size} observations (gram='dense' is exact and faster)"
-        return Features(gram, waves, points, note("approximation", what=what))
-    if isinstance(kernel, FeatureMap):
+    elif isinstance(kernel, FeatureMap):
         return Features(gram, kernel, points)
-    factor = factorized(kernel, points, most, truncate=True)
-    assert factor is not None  # because it may be truncated
-    return Features(
-        gram,
-        factor[0],
-        points,
-        note("approximation", what=f"a pivoted Cholesky factor of rank {factor[1].shape[1]}"),
-        factor[1],
-    )
+    else:
+        factor = factorized(kernel, points, most, truncate=True)
+        assert factor is not None  # because it may be truncated
+        low, coordinates = factor
+        what = f"a pivoted Cholesky factor of rank {coordinates.shape[1]}"
+    return Features(gram, low, points, note("approximation", what=what), coordinates)
 
 
 def _factor(kernel: Kernel, points: np.ndarray, limit: int) -> Features | None:
@@ -224,8 +215,8 @@ def _pooled(kernel: PooledKernel, inner: Features, limits: Limits, request: Requ
     """A kernel of the pooled sample from the features that it takes."""
     points, automatic, z = inner.points, limits.gram == "auto", inner.coordinates()
     if z is None:
-        free = automatic and request.by_coordinates and request.any_rank
-        few = kernel.few(lambda: inner.matrix(limits.workers)) if free and len(points) >= _SEVERAL else None
+        free = automatic and request.by_coordinates and request.any_rank and len(points) >= _SEVERAL
+        few = kernel.few(lambda: inner.matrix(limits.workers)) if free else None
         if few is None:
             return Features("dense", kernel, points, inner=inner)
         return Features("factor", few[0], points, known=few[1])

@@ -84,14 +84,14 @@ def prepare(
     if filters:
         request = replace(request, large=_DEAR, columns=pooled.shape[1], work="filter")
     gram = cache(kernel if used.needs == "noise" else used.features(kernel, pooled), pooled, request)
-    low = kernel if used.changes_features else gram.feature_map or kernel
+    low = kernel if used.changes_features else gram.kernel
     if tuning == "pooled" and filters:
         used = estimator.tuned(low, pooled)
     sizes = contrast.sizes if contrast.comparison == "pairs" else (*contrast.sizes, len(pooled))  # of all estimates
     if used.needs == "sums" and used.weighs_all_alike(sizes):
         gram = gram.about_mean(cache.limits.memory, workers)
     else:
-        gram = gram.evaluated()
+        gram = replace(gram, known=gram.coordinates())
     if used.needs == "noise":
         statistic = _noise_statistic(cast(Marginalized, used), kernel, pooled, tuning == "joint", form == "unbiased")
     else:

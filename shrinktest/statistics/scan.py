@@ -283,7 +283,7 @@ def prepare(
     used = estimator.tuned(kernel, points) if estimator.smooths else estimator
     gram = series_features(used.features(kernel, points), points, cache, cuts.change)
     within = Within.of(gram, workers)
-    low = kernel if used.changes_features else gram.feature_map or kernel
+    low = kernel if used.changes_features else gram.kernel
     scans = scans_of(within) if scans_of else None
     _, first, end = within.curve(cuts)
     inside = np.zeros(len(points), dtype=bool)
