@@ -20,6 +20,7 @@ from shrinktest.hypotheses.context import FittedStatistic
 from shrinktest.hypotheses.place import locate, place_confidence
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.kernels.bandwidths import require_in_range
+from shrinktest.kernels.inner import FeatureMap
 from shrinktest.multiple.ensembles import KernelSpec
 from shrinktest.multiple.run import run
 from shrinktest.notes import note
@@ -29,8 +30,9 @@ from shrinktest.permutations.multiplicity import NEVER
 from shrinktest.permutations.serial_correlation import BY_STRETCHES, in_stretches, short, split_by_blocks
 from shrinktest.results.change import AggregateChangeResult, ChangeResult
 from shrinktest.results.info import CHANGE, TestInfo
+from shrinktest.statistics.features import Features
 from shrinktest.statistics.kernel_cache import KernelCache
-from shrinktest.statistics.scan import CHANGES, SINGLE, Cuts, Within, fitted_features, prepare
+from shrinktest.statistics.scan import CHANGES, SINGLE, Cuts, Within, prepare, series_features
 from shrinktest.statistics.seeded_intervals import Calibration, Scans
 from shrinktest.statistics.statistic import Prepared
 
@@ -149,7 +151,11 @@ class NoChange(Hypothesis):
                 f"no p-value of all permutations of {counted(self.sizes[0], 'row')} is below {self.least:.3g}, "
                 f"and alpha = {result.alpha:g}: the test {NEVER}, but by chance; collect more rows"
             )
-        within = Within.of(fitted_features(member.features[0], self.points, cache, self.change))
+        kernel = member.features[0]
+        if isinstance(kernel, FeatureMap):  # its coordinates were drawn before
+            within = Within.of(Features("factor", kernel, self.points))
+        else:
+            within = Within.of(series_features(kernel, self.points, cache, self.change))
         confidence = None if self.interval_notes() else self.confidence
         several = hasattr(result, "members")
         chosen = several and len(result.members) > 1

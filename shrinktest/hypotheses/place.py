@@ -23,6 +23,7 @@ _REACHED = 2  # so many statistics, the observed one included, may be as large a
 _CHOSEN = 1.5  # times fewer places are missed by each statistic, where the data choose one of several: measured
 _AT_ONCE = 33  # of them; a place that is kept needs only the first few
 _SUREST = 0.9999  # confidence at most: permutations for every place go as one over what is missing to 1
+_FEW_ROWS = 300  # of which a pass over the Gram matrix takes no longer than one over coordinates
 _TRIED = 48  # places at first; of longer series every so many, and then the ends of what is found by halving
 
 
@@ -50,7 +51,8 @@ def locate(
     interval = until_interval = None
     if confidence is not None:
         alpha = (1.0 - confidence) / (_CHOSEN if chosen else 1.0)
-        sides = _Sides(within.reduced(rng), cuts.fewest, restriction, alpha, rng)
+        moved = within if within.n <= _FEW_ROWS else within.by_few_coordinates(rng)
+        sides = _Sides(moved, cuts.fewest, restriction, alpha, rng)
         interval = sides.interval(location, 0, cuts.n if until is None else until)
         until_interval = None if until is None else sides.interval(until, location, cuts.n)
     return Place(location, interval, until, until_interval, confidence, curve)

@@ -20,7 +20,6 @@ import numpy as np
 
 from shrinktest.estimators import MeanEstimator
 from shrinktest.kernels import Kernel
-from shrinktest.kernels.inner import FeatureMap
 from shrinktest.permutations.design import ExchangeableUnits
 from shrinktest.permutations.null import TIE, CostHint, Statistic
 from shrinktest.statistics.features import Features
@@ -35,7 +34,6 @@ SINGLE, EPIDEMIC = "single", "epidemic"
 CHANGES = (SINGLE, EPIDEMIC)
 
 _FACTOR = 150  # observations from which few coordinates pay for being found
-_SMALL = 300  # rows of which a pass over the Gram matrix takes no longer than one over coordinates
 _DIRECTIONS = 32  # of larger series
 _TOGETHER = 64  # permutations that share a row of the Gram matrix
 
@@ -48,18 +46,12 @@ class Cuts:
     change: str  # "single" or "epidemic": the first rows, or any that follow one another
     fewest: int  # rows that a part, and the rest, have at least
 
-    @property
-    def lengths(self) -> tuple[int, int]:
-        """Rows of a part, at least and at most."""
-        return self.fewest, self.n - self.fewest
-
     def least(self, strata: ExchangeableUnits) -> float:
-        """A share of all orders of the units below which no p-value can be, whatever the rows are.
+        """Share of all orders of the units that give the same parts as some cut: no p-value can be smaller.
 
-        If the rows on both sides of a cut are in any other order, or change sides as a whole, its parts are the same.
         Of intervals among units of several rows, or in several strata, nothing is known: 0.
         """
-        counts, (fewest, most) = strata.counts, self.lengths
+        counts = strata.counts
         free = counts.size == 1
         if self.change == EPIDEMIC:
             if not free or len(strata.rows) < self.n:
@@ -76,7 +68,7 @@ class Cuts:
         np.add.at(within, begins, 1)
         np.add.at(within, ends, -1)
         mirrored = np.where(free & (np.cumsum(within) == 0), math.log(2.0), 0.0)
-        return float(np.exp((np.cumsum(share) + mirrored)[fewest - 1 : most].min(initial=0.0)))
+        return float(np.exp((np.cumsum(share) + mirrored)[self.fewest - 1 : self.n - self.fewest].min(initial=0.0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +79,7 @@ class Within:
     values: np.ndarray
     own: np.ndarray  # (n,): the squared norms of the coordinates; none for the kernel
     by_coordinates: bool
-    units: np.ndarray  # (n + 1,): one over the standard deviation, for each number of rows; zero where nothing varies
+    units: np.ndarray  # (n + 1,): one over the standard deviation for each number of rows; zero if nothing varies
     terms: float  # the size of the terms that cancel, in these units
     spread: float  # the root of the sum of the squared values
 
@@ -95,28 +87,25 @@ class Within:
     def of(cls, gram: Features, workers: int = 1) -> Within:
         """Scan the kernel of the rows."""
         moved = gram.centred(workers)
-        return (cls.from_coordinates if moved.by_coordinates else cls.from_gram)(moved.values, moved.size)
+        return cls.from_values(moved.values, moved.size, moved.by_coordinates)
 
     @classmethod
-    def from_gram(cls, values: np.ndarray, size: float) -> Within:
-        """Scan kernel values (n, n), whose diagonal does not matter; ``size`` is the size of the terms that cancel."""
+    def from_values(cls, values: np.ndarray, size: float, by_coordinates: bool) -> Within:
+        """Scan coordinates (n, rank) or kernel values (n, n), of which the terms that cancel have this size."""
         n = len(values)
+        if by_coordinates:
+            z = np.ascontiguousarray(values - values.mean(axis=0))
+            own = np.square(z).sum(axis=1)
+            shift = (own - own.sum() / (2.0 * (n - 1))) / (n - 2)  # what makes the sums over the others zero
+            squares = float(np.square(z.T @ z).sum()) - float(np.square(own).sum()) - 4.0 * float(shift @ own)
+            squares += 2.0 * (n - 2) * float(shift @ shift) + 2.0 * float(shift.sum()) ** 2
+            return cls(z, own, True, *_units(n, max(squares, 0.0) ** 0.5, size))
         rows = (values.sum(axis=1) - np.diagonal(values)) / (n - 2)
         rows = rows - rows.sum() / (2.0 * (n - 1))
         z = values - rows[:, None]
         z -= rows
         np.fill_diagonal(z, 0.0)
         return cls(z, np.empty(0), False, *_units(n, float(np.linalg.norm(z)), size))
-
-    @classmethod
-    def from_coordinates(cls, coordinates: np.ndarray, size: float) -> Within:
-        """Scan coordinates (n, rank) of the rows."""
-        z = np.ascontiguousarray(coordinates - coordinates.mean(axis=0))
-        n, own = len(z), np.square(z).sum(axis=1)
-        shift = (own - own.sum() / (2.0 * (n - 1))) / (n - 2)  # what makes the sums over the others zero
-        squares = float(np.square(z.T @ z).sum()) - float(np.square(own).sum()) - 4.0 * float(shift @ own)
-        squares += 2.0 * (n - 2) * float(shift @ shift) + 2.0 * float(shift.sum()) ** 2
-        return cls(z, own, True, *_units(n, max(squares, 0.0) ** 0.5, size))
 
     @property
     def n(self) -> int:
@@ -138,7 +127,7 @@ class Within:
         """The largest value as a function of orders (B, n), and the size of the terms that cancel, (B, 2)."""
         from shrinktest.statistics import scan_loops as loops
 
-        (low, high), single = cuts.lengths, cuts.change == SINGLE
+        low, high, single = cuts.fewest, cuts.n - cuts.fewest, cuts.change == SINGLE
 
         def statistic(orders: np.ndarray) -> np.ndarray:
             orders = np.ascontiguousarray(orders, dtype=np.int64)
@@ -168,12 +157,11 @@ class Within:
     def curve(self, cuts: Cuts) -> tuple[np.ndarray, int, int | None]:
         """The values (n + 1,) at every cut of the rows as they are, and where the largest is.
 
-        Value t belongs to the cut before row t; for intervals, it is the largest among intervals that begin there; NaN
-        if there is none.  The place is the first row of the later part, or of the interval, and the first row behind
-        the interval, or None.  Of intervals that split the rows in the same two parts, it is the one that does not
-        begin with row 0.
+        Value t belongs to the cut before row t, or is the largest among intervals that begin there; NaN if there is
+        none.  The place is the first row of the later part or of the interval, and the first row behind the interval.
+        Of intervals that split the rows in the same two parts, it is the one that does not begin with row 0.
         """
-        low, high = cuts.lengths
+        low, high = cuts.fewest, cuts.n - cuts.fewest
         curve = np.full(self.n + 1, np.nan)
         if cuts.change == SINGLE:
             t = np.arange(low, high + 1)
@@ -214,33 +202,29 @@ class Within:
         """Return the sums within the rows from ``first`` to before ``end``."""
         if (first, end) == (0, self.n):
             return self
-        if self.by_coordinates:
-            return Within.from_coordinates(self.values[first:end], self.size)
-        return Within.from_gram(self.values[first:end, first:end], self.size)
-
-    def reduced(self, rng: np.random.Generator) -> Within:
-        """Return `by_few_coordinates` of many rows; few rows stay."""
-        return self if self.n <= _SMALL else self.by_few_coordinates(rng)
+        values = self.values[first:end] if self.by_coordinates else self.values[first:end, first:end]
+        return Within.from_values(values, self.size, self.by_coordinates)
 
     def by_few_coordinates(self, rng: np.random.Generator) -> Within:
         """Return the sums by coordinates: all of few rows, and of more the directions in which these vary most.
 
-        Found by subspace iteration from random vectors, which the order of the rows has nothing to do with.
+        Subspace iteration finds these from random vectors, which do not depend on the order of the rows.
         """
         if self.by_coordinates:
             if self.values.shape[1] <= _DIRECTIONS:
                 return self
-            turned = np.linalg.eigh(self.values.T @ self.values)[1]
-            return Within.from_coordinates(self.values @ turned[:, -_DIRECTIONS:], self.size)
-        if self.n <= _DIRECTIONS:  # sums over pairs do not depend on the diagonal, which makes all lengths positive
+            z = self.values @ np.linalg.eigh(self.values.T @ self.values)[1][:, -_DIRECTIONS:]
+        elif self.n <= _DIRECTIONS:  # sums over pairs do not depend on the diagonal, which makes all lengths positive
             lengths, turned = np.linalg.eigh(self.values)
-            return Within.from_coordinates(turned * np.sqrt(lengths - lengths[0]), self.size)
-        basis = rng.standard_normal((self.n, min(self.n, _DIRECTIONS + 8)))
-        for _ in range(2):
-            basis = np.linalg.qr(self.values @ basis)[0]
-        lengths, turned = np.linalg.eigh(basis.T @ (self.values @ basis))
-        leading = np.flatnonzero(lengths > 0.0)[-_DIRECTIONS:]
-        return Within.from_coordinates((basis @ turned[:, leading]) * np.sqrt(lengths[leading]), self.size)
+            z = turned * np.sqrt(lengths - lengths[0])
+        else:
+            basis = rng.standard_normal((self.n, min(self.n, _DIRECTIONS + 8)))
+            for _ in range(2):
+                basis = np.linalg.qr(self.values @ basis)[0]
+            lengths, turned = np.linalg.eigh(basis.T @ (self.values @ basis))
+            leading = np.flatnonzero(lengths > 0.0)[-_DIRECTIONS:]
+            z = (basis @ turned[:, leading]) * np.sqrt(lengths[leading])
+        return Within.from_values(z, self.size, by_coordinates=True)
 
 
 def _units(n: int, spread: float, size: float) -> tuple[np.ndarray, float, float]:
@@ -257,13 +241,6 @@ def _units(n: int, spread: float, size: float) -> tuple[np.ndarray, float, float
 def series_features(kernel: Kernel, points: np.ndarray, cache: KernelCache, change: str) -> Features:
     """Features of the rows: few coordinates if these are enough, for intervals only on request."""
     return cache(kernel, points, Request(any_rank=change == SINGLE, large=_FACTOR))
-
-
-def fitted_features(kernel: Kernel, points: np.ndarray, cache: KernelCache, change: str) -> Features:
-    """Features of a kernel that was used before, without drawing its coordinates again."""
-    if isinstance(kernel, FeatureMap):
-        return Features("factor", kernel, points)
-    return series_features(kernel, points, cache, change)
 
 
 def prepare(
@@ -290,9 +267,9 @@ def prepare(
     inside[first : len(points) if end is None else end] = True
     cost = None
     if cuts.change == SINGLE and within.by_coordinates:
-        cost = CostHint(seconds=1e-7 + within.n * (5e-9 + 4e-10 * within.values.shape[1]))
+        cost = CostHint(seconds=1e-7 + cuts.n * (5e-9 + 4e-10 * within.values.shape[1]))
     elif cuts.change == SINGLE:
-        cost = CostHint(seconds=1e-7 + 2.5e-10 * within.n**2, rows=_TOGETHER)
+        cost = CostHint(seconds=1e-7 + 2.5e-10 * cuts.n**2, rows=_TOGETHER)
     return Prepared(
         statistic=scans.statistic() if scans else within.statistic(cuts),
         estimates=lambda: estimates_of(used, low, [points[~inside], points[inside]], "fixed"),

@@ -33,8 +33,8 @@ def before(matrix, places, out):
 def largest_of_coordinates(z, own, orders, linear, constant, units, low, high, out):
     """The largest standardised sum (B,) within the first rows, by coordinates z (n, r) with squared norms ``own``.
 
-    The sum within so many rows is the squared norm of the sum of their coordinates, less that many times ``linear`` of
-    their own norms, less ``constant``.
+    The sum within t rows is the squared norm of the sum of their coordinates, less ``linear[t]`` times the sum of their
+    own norms, less ``constant[t]``.
     """
     rank = z.shape[1]
     total = np.empty(rank)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -92,18 +93,16 @@ class Calibration:
 class Scans:
     """Scans of a series and of intervals in it, for every order of its rows.
 
-    Scans of intervals of the same length are combined by the root of their mean square, which grows with one large
-    change and with many small ones.  Lengths are compared by the p-values of gamma distributions with moments over
-    random orders, drawn apart from the orders of the test.  The orders of the data and of the test are exchangeable
-    given these, so that the test stays exact.
+    Scans of intervals of the same length are combined by the root of their mean square.  Lengths are compared by the
+    p-values of gamma distributions with moments over random orders, drawn apart from the orders of the test, which are
+    exchangeable with the data given these, so that the test stays exact.
     """
 
     within: Within  # the whole series
     cuts: Cuts
     low: Within  # the same by few coordinates, for intervals
     intervals: Intervals
-    weights: np.ndarray  # of the sums before, after and across every cut
-    tails: GammaTails  # of each length, the whole series first
+    calibrating: np.ndarray  # (orders, n): random orders
 
     @classmethod
     def of(cls, within: Within, cuts: Cuts, restriction: PermutationDesign, calibration: Calibration) -> Scans | None:
@@ -114,30 +113,33 @@ class Scans:
         if not len(intervals.ends):
             return None
         low = within.by_few_coordinates(np.random.default_rng([calibration.seed, 1]))
-        if not low.spread > 0.0:
-            return None
-        shares = np.full(intervals.counts.size + 1, _SHARE / intervals.counts.size)
-        shares[0] = 1.0 - _SHARE
-        none = np.zeros(shares.size)
-        scans = cls(within, cuts, low, intervals, intervals.weights(low), GammaTails(none, none, none, shares))
-        values = scans.by_length(calibration.orders(cuts.n, restriction))
-        return replace(scans, tails=GammaTails.fitted(values, np.full(shares.size, TIE * scans.terms), shares))
+        return cls(within, cuts, low, intervals, calibration.orders(cuts.n, restriction)) if low.spread > 0.0 else None
 
     @property
     def terms(self) -> float:
         """Size of the terms that cancel in a scan."""
         return max(self.within.terms, self.low.terms)
 
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """Weights (cuts, 3) of the sums before, after and across every cut."""
+        return self.intervals.weights(self.low)
+
+    @cached_property
+    def tails(self) -> GammaTails:
+        """Distributions over random orders of each length, the whole series first."""
+        lengths = self.intervals.counts.size
+        shares = np.array([1.0 - _SHARE, *[_SHARE / lengths] * lengths])
+        return GammaTails.fitted(self.by_length(self.calibrating), np.full(lengths + 1, TIE * self.terms), shares)
+
     def by_interval(self, orders: np.ndarray) -> np.ndarray:
         """Return the largest value (B, k) of every interval, in orders (B, n) of the rows."""
         from shrinktest.statistics.scan_loops import largest_in_intervals
 
-        largest, orders = (
-            np.empty((len(orders), len(self.intervals.ends))),
-            np.ascontiguousarray(orders, dtype=np.int64),
-        )
-        ends, starts, cuts = self.intervals.ends, self.intervals.starts, self.intervals.cuts
-        largest_in_intervals(self.low.values, self.low.own, orders, ends, starts, cuts, self.weights, largest)
+        low, intervals, orders = self.low, self.intervals, np.ascontiguousarray(orders, dtype=np.int64)
+        largest = np.empty((len(orders), len(intervals.ends)))
+        places = intervals.ends, intervals.starts, intervals.cuts
+        largest_in_intervals(low.values, low.own, orders, *places, self.weights, largest)
         return largest
 
     def by_length(self, orders: np.ndarray) -> np.ndarray:
@@ -169,7 +171,7 @@ class Scans:
         return first + self.within.part(first, end).curve(cuts)[1]
 
     def cost(self, whole: CostHint | None) -> CostHint | None:
-        """Return what an order takes in a large batch, if that is known of the ``whole`` series."""
+        """Return the cost of an order, if that of a scan of the ``whole`` series is known."""
         if whole is None:
             return None
         rank = self.low.values.shape[1]
