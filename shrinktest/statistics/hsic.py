@@ -46,8 +46,8 @@ def prepare(
 
     ``series`` are the rows of those that are shifted in time; ``workers`` threads may make the Gram matrices.
     """
-    tuned = margins(estimator, kernels, (x, y), workers)
-    by_sums, n = tuned[0].needs == "sums", len(x)
+    tuned, n = margins(estimator, kernels, (x, y), workers), len(x)
+    by_sums = tuned[0].needs == "sums"
     request = Request(by_coordinates=by_sums, tiled=by_sums, kernels=2, large=300, rank=100, work="pairs")
     smoothed = [(mean.features(kernel, z), z) for mean, kernel, z in zip(tuned, kernels, (x, y), strict=True)]
     features = [cache(kernel, z, request) for kernel, z in smoothed]
@@ -70,8 +70,7 @@ def prepare(
 
     def estimate() -> tuple[MeanEmbedding]:
         if scaled:
-            total, trace = sums(np.arange(n)[None])[0]
-            weights, amount = estimator._scaled((total, trace, n))  # type: ignore[attr-defined]
+            weights, amount = estimator._scaled((*sums(np.arange(n)[None])[0], n))  # type: ignore[attr-defined]
         else:
             weights, amount = estimator._solve(left.values * right.values)
         if estimator.smooths:  # the features are smoothed already; their weights are equal
@@ -97,7 +96,7 @@ def prepare(
 
 
 def tuning_of(estimator: MeanEstimator, n: int) -> str:
-    """Return when an estimator is tuned on n pairs, or raise ValueError if that makes no sense for pairs."""
+    """Return when an estimator is tuned on n pairs; raises ValueError if that makes no sense for pairs."""
     estimator.check_pairs()
     tuning = estimator.tuning_for((n,))
     if tuning == "joint":
@@ -117,13 +116,12 @@ def scaled_norm(
     ``traces`` belong to the centered Gram matrices, and ``size`` is the size of the terms that cancel.
     """
 
+    def moments(permuted: np.ndarray) -> Moments:
+        return (*sums(permuted).T, size)
+
     def without_bias(permuted: np.ndarray) -> np.ndarray:
         total, trace = sums(permuted).T
         return np.stack([unbiased(total, trace, traces, n), np.full(len(total), size)], axis=1)
-
-    def moments(permuted: np.ndarray) -> Moments:
-        total, trace = sums(permuted).T
-        return total, trace, size
 
     return without_bias if form == "unbiased" else estimated_norm(estimator, n, moments)
 
@@ -146,28 +144,28 @@ def _pairing_sums(features: Sequence[Features], workers: int) -> tuple[PairingSu
         left, right = (CentredStrips(margin, workers) for margin in features)
         return pairing_sums_by_tiles(left, right, workers), (left.trace, right.trace), left.size * right.size
     x, y = _centred(features, workers)
+    size = x.size * y.size
     loop: Any = _gathered
     integers: type = np.int64
     if x.by_coordinates and y.by_coordinates:
         from shrinktest.statistics.sum_loops import cross_sums
 
-        loop, u, v = cross_sums, x.values, y.values
-        traces = float(np.square(u).sum()), float(np.square(v).sum())
+        loop, traces = cross_sums, (float(np.square(x.values).sum()), float(np.square(y.values).sum()))
     else:
-        u, v = x.dense().values, y.dense().values
-        traces = float(np.trace(u)), float(np.trace(v))
-        if len(u) > _PLAIN:
+        x, y = x.dense(), y.dense()
+        traces = float(np.trace(x.values)), float(np.trace(y.values))
+        if len(x.values) > _PLAIN:
             from shrinktest.statistics.sum_loops import pairing_sums
 
             loop = pairing_sums
-            integers = np.uint16 if len(u) <= 2**16 else np.uint32  # the shorter, the more of them stay in the cache
+            integers = np.uint16 if len(x.values) <= 2**16 else np.uint32  # the shorter, the more stay in the cache
 
     def sums(pairings: np.ndarray) -> np.ndarray:
         out = np.empty((len(pairings), 2))
-        loop(u, v, pairings.astype(integers, copy=False), out)
+        loop(x.values, y.values, pairings.astype(integers, copy=False), out)
         return out
 
-    return sums, traces, x.size * y.size
+    return sums, traces, size
 
 
 def _gathered(x: np.ndarray, y: np.ndarray, pairings: np.ndarray, out: np.ndarray) -> None:
@@ -265,10 +263,7 @@ def notes_on(estimator: MeanEstimator, n: int, plain: str = "HSIC") -> tuple[str
 def shift_notes(
     kernels: tuple[Kernel, Kernel], x: np.ndarray, y: np.ndarray, series: Sequence[np.ndarray]
 ) -> tuple[str, ...]:
-    """Return a note if ``series``, rows (n,) within which y is shifted, are short for how slow they are.
-
-    Each series is examined alone and circularly, so every shift gives the same note.
-    """
+    """Return a note if ``series``, rows (n,) within which y is shifted, are short for how slow they are."""
     if not series or junction_excess(kernels, x, y, series) < _EXCESS:
         return ()
     return (note("short-series", what="The series are", name="X and Y"),)
@@ -279,9 +274,9 @@ def junction_excess(
 ) -> float:
     """Return about how much larger HSIC of independent series is as they are than shifted, as a share of it.
 
-    Under independence its mean is the sum over pairs i, j of E Kc_ij E Lc_ij.  A shift of y parts the pairs across
-    the place where its end meets its start, h (n - h) / n of those h apart.  The autocorrelation is taken to fall by
-    the same factor g from one step to the next, in both series together.
+    Under independence its mean is the sum over pairs i, j of E Kc_ij E Lc_ij.  A shift of y parts h (n - h) / n of the
+    pairs h apart.  The autocorrelation is assumed to fall by the same factor g at every step, in both series together.
+    Each series is examined circularly, so every shift gives the same result.
     """
     length = round(float(np.mean([len(rows) for rows in series])))
     g = _autocorrelation(kernels[0], x, series) * _autocorrelation(kernels[1], y, series)

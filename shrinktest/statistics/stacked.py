@@ -35,12 +35,13 @@ def stacked_nulls(
     """Null distributions of single columns (c, N) on shared permutations, with a kernel that differs by bandwidth.
 
     Bandwidths are ``widths`` (c,), in units of the median distance if ``by_median`` (c,) says so.  None for columns
-    with many ties, features that hardly differ, or a bandwidth to be warned of, for which there is other code.
+    with many ties, features that hardly differ, or a bandwidth to be warned of.
     """
     size = columns.shape[1]
     nulls: list[Null | None] = []
     first, second = np.triu_indices(size, 1)
     step = max(1, _PAIRS // len(first))
+    middle = (len(first) - 1) // 2, len(first) // 2
     with single_blas_thread(PLAIN):
         for start in range(0, len(columns), step):
             part = slice(start, start + step)
@@ -51,7 +52,9 @@ def stacked_nulls(
             distances -= some[:, second]
             np.abs(distances, out=distances)
             in_range = np.isfinite(distances.max(axis=1) * unit)
-            scaled = widths[part] * np.where(by_median[part], _medians(distances), 1.0 / unit)
+            medians = np.sqrt(np.square(np.partition(distances, middle, axis=1)[:, middle]).mean(axis=1))
+            medians[2 * np.count_nonzero(distances, axis=1) < len(first)] = np.nan  # most pairs are ties
+            scaled = widths[part] * np.where(by_median[part], medians, 1.0 / unit)
             with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
                 successive = np.square(np.diff(some[:, :_LOOKED_AT], axis=1) / scaled[:, None])
                 distances /= scaled[:, None]
@@ -72,14 +75,6 @@ def stacked_nulls(
     return nulls
 
 
-def _medians(distances: Array) -> Array:
-    """Median distances (c,), in the square; NaN for columns with more ties than other pairs."""
-    middle = (distances.shape[1] - 1) // 2, distances.shape[1] // 2
-    medians = np.sqrt(np.square(np.partition(distances, middle, axis=1)[:, middle]).mean(axis=1))
-    medians[2 * np.count_nonzero(distances, axis=1) < distances.shape[1]] = np.nan
-    return medians
-
-
 def _statistics(
     estimator: ScaledMean,
     values: Array,
@@ -91,10 +86,9 @@ def _statistics(
     tuning: str,
     workers: int,
 ) -> tuple[Array, Array]:
-    """Statistics (c, permutations) from kernel values (c, pairs) with ones on the diagonal, and sizes (c,) of terms.
+    """Statistics (c, permutations) from kernel values (c, pairs) with ones on the diagonal; sizes (c,) for the data.
 
-    The sizes belong to the data.  A sum over pairs within a sample is a product of the values with the products of
-    memberships, for all columns at once.
+    A sum over pairs within a sample is a product of the values with the products of memberships, for all columns.
     """
     count, (n, m), size = len(values), contrast.sizes, sum(contrast.sizes)
     first, second = np.triu_indices(size, 1)
@@ -104,20 +98,14 @@ def _statistics(
     everything = rows.sum(axis=1)[:, None]
     out, terms = np.empty((count, draws.count)), np.empty(count)
     step = max(1, _PAIRS // (4 * len(first)))
-    for start in range(0, draws.count, step):
+
+    def evaluate(start: int) -> None:
         members = draws.rows(start, start + step) == 0
         both = (members[:, first] & members[:, second]).astype(np.float64).T
         memberships = members.astype(np.float64).T
         wide = max(1, _STATISTICS // len(members))
 
-        def compute(
-            low: int,
-            members: Array = members,
-            both: Array = both,
-            memberships: Array = memberships,
-            wide: int = wide,
-            start: int = start,
-        ) -> None:
+        def compute(low: int) -> None:
             part = slice(low, low + wide)
             inside = n + 2.0 * (values[part] @ both)
             cross = rows[part] @ memberships - inside
@@ -131,4 +119,7 @@ def _statistics(
                 terms[part] = part_values[:, 0, 1]
 
         parallel_for(compute, range(0, count, wide), workers)
+
+    for start in range(0, draws.count, step):
+        evaluate(start)
     return out, terms

@@ -39,14 +39,13 @@ class Prepared:
     kernel: Any  # with the bandwidths that are used
     route: str  # how the kernel is evaluated
     notes: tuple[str, ...]  # on this combination of estimator and kernel
-    threads: bool  # whether threads pay: functions of the user hold the interpreter lock and need not be thread-safe
+    threads: bool  # False for functions of the user, which hold the interpreter lock and need not be thread-safe
     cost: CostHint | None = None  # for statistics that are cheap per row only in large batches
-    # of the features that the estimator works with, one for every variable; of finite rank where coordinates are used
-    features: tuple[Kernel, ...] = ()
-    approximated: bool = False  # whether these stand for other features, so that they give another statistic
+    features: tuple[Kernel, ...] = ()  # of every variable, as the estimator uses them; feature maps for coordinates
+    approximated: bool = False  # True if these stand for other features, so that they give another statistic
 
     def null(self, draws: Draws, *, stopping: Stopping | None = None, workers: int, progress: bool = False) -> Null:
-        """The statistic on the data and over the permutations."""
+        """Null distribution of the statistic."""
         tiled = self.route == "tiles"  # which show their own progress
         with kernel_progress(progress and tiled):
             return null_distribution(
@@ -57,10 +56,6 @@ class Prepared:
                 progress=progress and not tiled,
                 cost=self.cost,
             )
-
-    def about(self, notes: tuple[str, ...] = ()) -> dict[str, Any]:
-        """Return the fields of a result, with ``notes`` on the data."""
-        return {"kernel": self.kernel, "estimates": self.estimates(), "notes": notes + self.notes, "route": self.route}
 
 
 def margins(
@@ -86,8 +81,8 @@ def refit(
 ) -> Iterator[tuple[slice, Sequence[Samples], list[np.ndarray]]]:
     """Fit an estimator to the samples of every permutation; yield some rows, their samples, and the weights (B, n).
 
-    ``samples`` turns rows of ``permuted`` into the samples, which have ``entries`` numbers for each row.  ``joint``:
-    one amount of shrinkage for all samples of a row.
+    ``samples`` makes the samples of rows of ``permuted``, ``entries`` numbers for each row.  ``joint``: one amount of
+    shrinkage for all samples of a row.
     """
     step = max(1, _ROOM // entries)
     for start in range(0, len(permuted), step):
@@ -150,10 +145,9 @@ def estimated_norm(
 ) -> Statistic:
     """Return the squared norm w'Gw of the estimated mean of n features, as a function of permutations.
 
-    Scaled means need only ``moments``: sum and trace (B,) of the Gram matrices G of permutations (B, ...), and the size
-    of the terms that cancel in the sum, over n^2.  Other estimators are fitted anew to ``grams`` (B, n, n).  The plain
-    mean of features that cancel is zero except for rounding, up to ``nothing``, and so are its estimates.  ``rounding``
-    is what rounding may change in an entry of G, in units of what a tie is relative to.
+    Scaled means need only ``moments`` of the Gram matrices G; other estimators are fitted anew to ``grams`` (B, n, n).
+    A plain mean up to ``nothing``, and its estimates, are zero except for rounding.  ``rounding`` is what rounding may
+    change in an entry of G, in units of what a tie is relative to.
     """
 
     def scaled(permuted: np.ndarray) -> np.ndarray:
@@ -167,9 +161,10 @@ def estimated_norm(
         out = np.empty((len(permuted), 2))
         for rows, (stack,), (weights,) in refit(estimator, lambda part: (Samples(grams(part)),), permuted, n * n):
             lengths, plain = np.abs(weights), np.abs(stack.values.mean(axis=(1, 2)))
-            value = _quadratic(stack.values, weights)
+            value = ((stack.values @ weights[:, :, None])[:, :, 0] * weights).sum(axis=1)
             value[(plain <= nothing) & (np.abs(value) <= nothing)] = 0.0
-            terms = _quadratic(np.abs(stack.values), lengths) * left_over(plain, nothing)
+            terms = ((np.abs(stack.values) @ lengths[:, :, None])[:, :, 0] * lengths).sum(axis=1)
+            terms *= left_over(plain, nothing)
             out[rows, 0], out[rows, 1] = value, terms + rounding * lengths.sum(axis=1) ** 2
         if estimator.projects:  # squared norms of rounding errors, though not of the mean's, become zero
             out[np.abs(out[:, 0]) <= TIE * nothing, 0] = 0.0
@@ -179,7 +174,3 @@ def estimated_norm(
         return scaled
     estimator.check_size(n)
     return refitted
-
-
-def _quadratic(grams: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    return np.asarray(((grams @ weights[:, :, None])[:, :, 0] * weights).sum(axis=1))

@@ -31,10 +31,10 @@ _VALUE, _ADDED, _GATHERED = 1.2e-8, 4e-11, 8e-10
 
 
 def times(rows: np.ndarray, matrix: np.ndarray, block: int = 128) -> np.ndarray:
-    """``rows @ matrix``, (B, N) times (N, r), a row of which does not depend on the others.
+    """``rows @ matrix``, (B, N) times (N, r), in blocks of one shape.
 
-    A matrix product rounds differently for blocks of different shapes, so that all blocks here have the same shape: the
-    bits of a statistic must not depend on how permutations are shared among threads.
+    A matrix product rounds differently for blocks of different shapes, and the bits of a statistic must not depend on
+    how permutations are shared among threads.
     """
     out = np.empty((len(rows), matrix.shape[1]))
     for start in range(0, len(rows), block):
@@ -58,8 +58,7 @@ def members_of(labels: np.ndarray, part: int) -> np.ndarray:
 def left_over(plain: Any, nothing: float) -> Any:
     """Return the factor, from 1 to 1e5, by which rounding grows in a number made of a mean whose terms cancel.
 
-    ``plain`` is the squared norm of the mean, of which ``nothing`` is zero: 1e-10 of the size of its terms, of which
-    1e-15 is rounded.
+    ``plain`` is the squared norm of the mean; up to ``nothing``, 1e-10 of the size of its terms, it is zero.
     """
     return 1.0 + LAST_BITS * nothing / TIE / np.maximum(plain, max(nothing, np.finfo(np.float64).tiny))
 
@@ -147,10 +146,7 @@ def _compiled_sums(matrix: np.ndarray, parts: int) -> BlockSums:
 
 
 def _tile_sums(gram: Features, parts: int, workers: int) -> BlockSums:
-    """Sums of tiles on and below the diagonal, each made once for all labels.
-
-    They are added in the order of tiles, so the result does not depend on the number of threads.
-    """
+    """Sums of tiles on and below the diagonal, each made once for all labels, in the order of tiles."""
     kernel, points, edges = gram.kernel, gram.points, [*range(0, len(gram.points), _TILE), len(gram.points)]
     rows = [np.ascontiguousarray(points[start:stop]) for start, stop in pairwise(edges)]
     tiles = [(a, b) for a in range(len(rows)) for b in range(a + 1)]
@@ -166,15 +162,12 @@ def _tile_sums(gram: Features, parts: int, workers: int) -> BlockSums:
         def add(index: int) -> None:
             a, b = tiles[index]
             tile = kernel.block(rows[a], rows[b])
-            rest = np.repeat(tile.sum(axis=0)[None], len(labels), axis=0)  # of the rows in the last part
-            image = np.empty_like(rest)
-            for p in range(parts):
-                if p < parts - 1:
-                    feature_sums(tile, octets_of(columns[a] == p), image)
-                    rest -= image
-                within = image if p < parts - 1 else rest
-                for q in range(parts):
-                    sums[index, :, p, q] = np.einsum("bi,bi->b", within, columns[b] == q)
+            images = np.empty((parts, len(labels), tile.shape[1]))
+            for p in range(parts - 1):
+                feature_sums(tile, octets_of(columns[a] == p), images[p])
+            images[-1] = tile.sum(axis=0) - images[:-1].sum(axis=0)
+            for p, q in np.ndindex(parts, parts):
+                sums[index, :, p, q] = np.einsum("bi,bi->b", images[p], columns[b] == q)
             if a != b:
                 sums[index] += sums[index].transpose(0, 2, 1).copy()
 
@@ -280,8 +273,7 @@ def _centred_trace(sums: np.ndarray, n: Any) -> np.ndarray:
 def centred_sums(xy: np.ndarray, x: np.ndarray, y: np.ndarray, n: Any) -> tuple[np.ndarray, np.ndarray]:
     """Sums of products (..., r - 1, s - 1) of features about their means, and of products (...) of their squared norms.
 
-    ``xy`` (..., r, s) are sums of products of features, the last of which are their squared norms, ``x`` and ``y``
-    sums of these, over n pairs.
+    ``xy`` (..., r, s) are sums over n pairs of products of features, the last of which are their squared norms.
     """
     (u, c), (v, d) = _norms(x, n), _norms(y, n)
     trace = np.einsum("...r,...rs,...s->...", u, xy, v) + d * (u * x).sum(axis=-1) + c * (v * y).sum(axis=-1)
