@@ -54,24 +54,15 @@ class CopiedKernel:
 
     def centred(self, x: np.ndarray) -> Centred:
         """The features of a copy less their mean."""
-        z = self._coordinates(x)
-        if z is not None:
-            return Centred.from_coordinates(z)
-        check_memory(len(x), 3, self.memory)
-        return Features("dense", self.kernel, x).centred()
-
-    def _coordinates(self, x: np.ndarray) -> np.ndarray | None:
         low, z = self.low, None
-        if low is None:
-            return None
         if isinstance(low, Landmarks) and self.limit:
-            factor = factorized(low.kernel, x, self.limit, start=low)
-            if factor is None:
-                return None
-            low, z = factor
+            low, z = factorized(low.kernel, x, self.limit, start=low) or (None, None)
+        if low is None:
+            check_memory(len(x), 3, self.memory)
+            return Features("dense", self.kernel, x).centred()
         if isinstance(self.kernel, PooledKernel) and self.limit:
             low, z = self.kernel.transform_features(low, low.checked_coordinates(self.reference))[0], None
-        return low.checked_coordinates(x) if z is None else z
+        return Centred.from_coordinates(low.checked_coordinates(x) if z is None else z)
 
 
 def _few_coordinates(kernel: Kernel, reference: np.ndarray, others: np.ndarray, limit: int) -> FeatureMap | None:
@@ -125,13 +116,12 @@ def copies_statistic(
 
 def _matched(estimator: MeanEstimator, x: Centred, y: Centred) -> Statistic:
     """The statistic of pairs as they are, from the sum and the trace of Kc o Lc."""
-    if y.by_coordinates and not x.by_coordinates:
-        x, y = y, x
-    if not x.by_coordinates:
-        total = np.vdot(x.values, y.values)
-    elif y.by_coordinates:
+    if x.by_coordinates and y.by_coordinates:
         total = np.square(x.values.T @ y.values).sum()
+    elif x.by_coordinates or y.by_coordinates:
+        z, gram = (x.values, y.values) if x.by_coordinates else (y.values, x.values)
+        total = np.vdot(z, gram @ z)
     else:
-        total = np.vdot(x.values, y.values @ x.values)
+        total = np.vdot(x.values, y.values)
     sums = np.array([[float(total), float(x.diagonal() @ y.diagonal())]])
     return scaled_norm(estimator, lambda _: sums, (0.0, 0.0), x.size * y.size, len(x.values), "biased")

@@ -28,8 +28,7 @@ _FEW = 16  # rows of a product of weights, which take so long to find that few c
 _DEAR = 150  # observations from which filters are worth some search for few coordinates
 
 #: Labels (B, N) to the inner products of the estimates (B, k, k), what chance adds to their squared norms (B, k),
-#: their inner products with the estimate of the pooled sample (B, k), and the size of the terms of which they are sums,
-#: however these cancel (B,).
+#: their inner products with the estimate of the pooled sample (B, k), and the size of the terms that cancel (B,).
 Products = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]
 
 
@@ -38,9 +37,8 @@ class Contrast:
     """Weighted mean of the squared distances of k estimates."""
 
     sizes: tuple[int, ...]
-    # "pairs" or "pooled": distances of every two estimates, or of each to the estimate of the pooled sample
-    comparison: str
-    weights: str  # "sizes" or "equal": of the distances, which are averaged: n_i n_j or n_i, or one for all
+    comparison: str  # "pairs": distances of every two estimates; "pooled": of each to that of the pooled sample
+    weights: str  # of the distances; "sizes": n_i n_j or n_i; "equal": one for all
 
     def __call__(
         self, inner: np.ndarray, excess: np.ndarray, pull: np.ndarray, terms: np.ndarray, norm2: float

@@ -21,8 +21,8 @@ _SMALLEST = 1e-300  # chance; smaller ones count as this
 class Products:
     """Features of rows whose mean should be zero."""
 
-    values: np.ndarray  # (n, r) or (n, n): the features, or their Gram matrix
-    by_gram: bool = True  # which of them
+    values: np.ndarray  # (n, n) or (n, r): their Gram matrix, or the features
+    by_gram: bool = True
 
     @classmethod
     def of(cls, *parts: np.ndarray) -> Products:
@@ -87,10 +87,7 @@ def _summed(values: np.ndarray, unit: np.ndarray) -> np.ndarray:
 
 
 def sign_statistic(estimator: MeanEstimator, products: Products) -> Statistic:
-    """Return the statistic as a function of signs (B, n), of features that should have mean zero.
-
-    The estimator of their mean is refitted to them with every choice of signs.
-    """
+    """Return the statistic as a function of signs (B, n); the estimator is fitted to every choice of signs."""
     n, trace = len(products.values), products.trace
     size = (float(np.abs(products.values).mean()) if products.by_gram else trace / n) or np.finfo(np.float64).tiny
 
@@ -111,22 +108,20 @@ class Part:
     name: str  # for the reader
     share: float  # of the level
     products: Products
-    # how much larger it is on the data than with signs drawn at random; see `inflation` in ``conditional.regressions``
-    inflation: float
+    inflation: float  # how much larger it is on the data than with signs drawn at random
 
 
 class Combined:
     """Minus the decimal logarithm of the smallest chance of several statistics, each over its share of the largest.
 
-    The tail probability of a statistic is taken from a gamma distribution with the mean and the variance that the
-    squared norm of the plain mean has over all signs.  It only makes the statistics comparable: the signs are what the
-    test compares. Rows with the same code in ``unit`` (n,) turn together.
+    The chance is that of a gamma distribution with the mean and the variance of the squared norm of the plain mean over
+    all signs; it only makes the statistics comparable.  Rows with the same code in ``unit`` (n,) turn together.
     """
 
     def __init__(self, parts: Sequence[Part], estimator: MeanEstimator, unit: np.ndarray) -> None:
         n, largest = len(unit), max((part.share for part in parts), default=1.0)
         self.parts: list[Part] = []
-        self._scored: list[tuple[Statistic, float, float, float]] = []  # with shape and scale, and the share
+        self._scored: list[tuple[Statistic, float, float, float]] = []  # with shape, scale and share
         for part in parts:
             mean, variance = part.products.moments(unit)
             if variance > 0.0:
