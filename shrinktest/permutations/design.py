@@ -33,7 +33,7 @@ class ExchangeableUnits:
 
     @classmethod
     def of(cls, blocks: np.ndarray, groups: np.ndarray) -> ExchangeableUnits:
-        """Build units from whole numbers (N,): the block and the unit of each observation, units within blocks."""
+        """Build units from whole numbers (N,), the block and the unit of each observation."""
         _, first, code, sizes = np.unique(groups, return_index=True, return_inverse=True, return_counts=True)
         _, stratum = np.unique(np.column_stack([blocks[first], sizes]), axis=0, return_inverse=True)
         order = np.lexsort((first, stratum))
@@ -137,7 +137,7 @@ class _SampleScheme(_UnitScheme):
 class UnitLabels(_SampleScheme):
     """Sample labels (B, N) that keep in each stratum how many units a sample has; no unit is in two samples.
 
-    Samples with equal numbers of units in every stratum may be exchanged without changing the statistic.
+    Exchanging samples with equal numbers of units in every stratum does not change the statistic.
     """
 
     @property
@@ -276,8 +276,9 @@ class PermutationDesign:
             return f"circular shifts of {blocks} series" if blocks else "circular shifts"
         if self.groups is None:
             return within
-        whole = f"stretches of {counted(self.stretch, 'row')}" if self.stretch else ""
-        whole = whole or counted(len(units.rows), "whole group")
+        whole = (
+            f"stretches of {counted(self.stretch, 'row')}" if self.stretch else counted(len(units.rows), "whole group")
+        )
         alone = 0 if self.places is None else int((units.counts == 1).sum())
         stay = f" ({alone} without a match of the same rows)" if alone else ""
         return whole + (f" {within}" if blocks else "") + stay

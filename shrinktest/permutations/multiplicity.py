@@ -65,14 +65,8 @@ def tails(statistics: Any, tolerance: Any = 0.0, weights: Any = None) -> np.ndar
     ordered = np.sort(values, axis=0)
     used = ordered < ordered[-1] - slack
     varies = np.where(used, ordered, ordered[0]).max(axis=0) - ordered[0] > slack
-    used = np.where(varies, used, 1.0)  # nothing else varies: the moments of all
-    used /= used.sum(axis=0)
-    centre = (used * ordered).sum(axis=0)
-    spread = np.sqrt((used * (ordered - centre) ** 2).sum(axis=0))
-    unit = np.where(spread > slack, spread, 1.0)
-    skewness = (used * ((ordered - centre) / unit) ** 3).sum(axis=0)
-    fitted = GammaTails(centre, np.where(spread > slack, spread, 0.0), skewness, shares)
-    return fitted.log10(_least_tied(ordered, tail_ranks(values, slack)))
+    used |= ~varies  # nothing else varies: the moments of all
+    return GammaTails.fitted(ordered, slack, shares, used).log10(_least_tied(ordered, tail_ranks(values, slack)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,12 +79,14 @@ class GammaTails:
     shares: np.ndarray  # (k,): of the level
 
     @classmethod
-    def fitted(cls, statistics: np.ndarray, tolerance: np.ndarray, shares: np.ndarray) -> GammaTails:
-        """Return the distributions with the moments of the columns of ``statistics`` (rows, k)."""
-        centre, spread = statistics.mean(axis=0), statistics.std(axis=0)
+    def fitted(cls, statistics: np.ndarray, tolerance: np.ndarray, shares: np.ndarray, used: Any = True) -> GammaTails:
+        """Return the distributions with the moments of the columns of ``statistics`` (rows, k) that are ``used``."""
+        weights = np.broadcast_to(used, statistics.shape) / np.sum(np.broadcast_to(used, statistics.shape), axis=0)
+        centre = (weights * statistics).sum(axis=0)
+        spread = np.sqrt((weights * (statistics - centre) ** 2).sum(axis=0))
         spread = np.where(spread > tolerance, spread, 0.0)
         heights = (statistics - centre) / np.where(spread > 0.0, spread, 1.0)
-        return cls(centre, spread, (heights**3).mean(axis=0), shares)
+        return cls(centre, spread, (weights * heights**3).sum(axis=0), shares)
 
     def log10(self, statistics: np.ndarray) -> np.ndarray:
         """Return the decimal logarithms (rows, k) of the weighted p-values, by Wilson and Hilferty's cube root."""

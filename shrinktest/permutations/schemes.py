@@ -67,9 +67,11 @@ def labellings(table: np.ndarray, groups: Sequence[Sequence[int]]) -> Iterator[n
             continue
         start, numbers = strata[len(labels)]
         stratum = labels[start:]
-        for sample, number in numbers:
-            if stratum.count(sample) < number and (sample not in previous or previous[sample] in labels):
-                stack.append((*labels, sample))
+        missing = [(sample, number) for sample, number in numbers if stratum.count(sample) < number]
+        for sample, number in missing:
+            if sample not in previous or previous[sample] in labels:
+                units = number - stratum.count(sample) if len(missing) == 1 else 1  # the last sample has the rest
+                stack.append(labels + (sample,) * units)
 
 
 # --- labels, orders, signs ----------------------------------------------------------------------------------
