@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,48 +20,38 @@ _LOW = 8  # observations per coordinate, from which coordinates take less time t
 _SAFE = 1e-2  # share of what landmarks may miss elsewhere that they may miss where they are found
 
 
-@dataclass(frozen=True)
-class CopiedKernel:
-    """The kernel of the first variable at copies of it, found without looking at those that are compared."""
+def _centred_copies(
+    kernel: Kernel, reference: np.ndarray, others: np.ndarray, request: Request, cache: KernelCache
+) -> tuple[Callable[[np.ndarray], Centred], str, str | None]:
+    """Return the features of a copy less their mean, as a function of the copy; their representation; a note on it.
 
-    kernel: Kernel  # resolved
-    reference: np.ndarray  # (n, p): the copy on which it was
-    # coordinates: of an approximation; or of the kernel, or of that whose features it takes, up to rounding
-    low: FeatureMap | None
-    limit: int  # number of coordinates up to which copies may take more of them; 0 for an approximation
-    memory: float  # bytes
-    note: str | None = None  # on an approximation
-    name: str = "factor"  # "factor", "nystrom" or "rff": of the coordinates
-
-    @classmethod
-    def of(
-        cls, kernel: Kernel, reference: np.ndarray, others: np.ndarray, request: Request, cache: KernelCache
-    ) -> CopiedKernel:
-        """Build from rows (m, p) of the reference and of other copies, which cover the rows of all copies as a rule."""
-        size, gram, memory = len(reference), cache.limits.gram, cache.limits.memory
-        if gram not in ("auto", "dense"):  # refuses what is impossible
-            features = cache(kernel, reference, request)
-            if cache.limits.random or cache.limits.rank is not None:
-                low = features.kernel if isinstance(features.kernel, FeatureMap) else None
-                return cls(kernel, reference, low, 0, memory, features.note, features.name)
-        limit = size if gram == "factor" else size // _LOW
-        by_coordinates = gram != "dense" and request.by_coordinates
-        low = _few_coordinates(kernel, reference, others, limit) if by_coordinates else None
+    Coordinates are found on rows ``others`` (m, p), never on the copies that are compared.
+    """
+    size, gram, memory, limit, low = len(reference), cache.limits.gram, cache.limits.memory, 0, None
+    name, approximation = "factor", None
+    if gram not in ("auto", "dense"):  # refuses what is impossible
+        features = cache(kernel, reference, request)
+    if cache.limits.random or (gram == "factor" and cache.limits.rank is not None):
+        name, approximation = features.name, features.note
+        low = features.kernel if isinstance(features.kernel, FeatureMap) else None
+    else:
+        limit = size if gram == "factor" else size // _LOW  # copies may take as many coordinates
+        low = _few_coordinates(kernel, reference, others, limit) if gram != "dense" and request.by_coordinates else None
         if low is None:
             check_memory(size, 3, memory)
-        return cls(kernel, reference, low, limit, memory)
 
-    def centred(self, x: np.ndarray) -> Centred:
-        """The features of a copy less their mean."""
-        low, z = self.low, None
-        if isinstance(low, Landmarks) and self.limit:
-            low, z = factorized(low.kernel, x, self.limit, start=low) or (None, None)
-        if low is None:
-            check_memory(len(x), 3, self.memory)
-            return Features("dense", self.kernel, x).centred()
-        if isinstance(self.kernel, PooledKernel) and self.limit:
-            low, z = self.kernel.transform_features(low, low.checked_coordinates(self.reference))[0], None
-        return Centred.from_coordinates(low.checked_coordinates(x) if z is None else z)
+    def centred(x: np.ndarray) -> Centred:
+        copied, z = low, None
+        if isinstance(low, Landmarks) and limit:
+            copied, z = factorized(low.kernel, x, limit, start=low) or (None, None)
+        if copied is None:
+            check_memory(len(x), 3, memory)
+            return Features("dense", kernel, x).centred()
+        if isinstance(kernel, PooledKernel) and limit:
+            copied, z = kernel.transform_features(copied, copied.checked_coordinates(reference))[0], None
+        return Centred.from_coordinates(copied.checked_coordinates(x) if z is None else z)
+
+    return centred, "dense" if low is None else name, approximation
 
 
 def _few_coordinates(kernel: Kernel, reference: np.ndarray, others: np.ndarray, limit: int) -> FeatureMap | None:
@@ -98,20 +87,20 @@ def copies_statistic(
     """
     by_sums = estimator.needs in ("sums", "noise")
     request = Request(by_coordinates=by_sums, kernels=2, rank=100, work="pairs")
-    copied = CopiedKernel.of(features[0], reference, others, request, cache)
+    centred, name, approximation = _centred_copies(features[0], reference, others, request, cache)
     fixed = cache(features[1], y, Request(by_coordinates=by_sums, kernels=2, large=300, rank=100, work="pairs"))
     right, unpermuted = fixed.centred(), np.arange(len(y))[None]
 
     def statistic(seeds: np.ndarray) -> np.ndarray:
         out = np.empty((len(seeds), 2))
         for row, seed in zip(out, seeds[:, 0], strict=True):
-            left = copied.centred(copy(int(seed)))
+            left = centred(copy(int(seed)))
             norm = _matched(estimator, left, right) if by_sums else refitted(estimator, left, right)
             row[:] = norm(unpermuted)[0]
         return out
 
-    notes = (*notes_on(estimator, len(y)), *(note for note in (copied.note, fixed.note) if note))
-    return statistic, "dense" if copied.low is None else copied.name, tuple(dict.fromkeys(notes))
+    notes = (*notes_on(estimator, len(y)), *(note for note in (approximation, fixed.note) if note))
+    return statistic, name, tuple(dict.fromkeys(notes))
 
 
 def _matched(estimator: MeanEstimator, x: Centred, y: Centred) -> Statistic:
