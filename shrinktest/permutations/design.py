@@ -227,17 +227,15 @@ class PermutationDesign:
         """Labels of samples of these sizes; raises ValueError if they are too few to reject at ``alpha``."""
         if not self:
             return Labels(sizes)
-        units = self.units(sum(sizes))
-        scheme = (ShiftedLabels if self.shift else UnitLabels)(units, self._words(units), sizes)
-        return self._enough(scheme, alpha)
+        units, scheme = self.units(sum(sizes)), ShiftedLabels if self.shift else UnitLabels
+        return self._enough(scheme(units, self._words(units), sizes), alpha)
 
     def pairings(self, n: int, alpha: float, least: float = 0.0) -> Permutations:
         """Pairings of n rows; raises ValueError if no p-value, none of which is below ``least``, is below ``alpha``."""
         if not self:
             return Pairings(n)
-        units = self.units(n)
-        scheme = (CircularShifts if self.shift else UnitPairings)(units, self._words(units))
-        return self._enough(scheme, alpha, least)
+        units, scheme = self.units(n), CircularShifts if self.shift else UnitPairings
+        return self._enough(scheme(units, self._words(units)), alpha, least)
 
     def series(self, n: int) -> tuple[np.ndarray, ...]:
         """Rows of each series that is shifted, in order of time; none if no series is."""

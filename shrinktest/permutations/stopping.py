@@ -101,10 +101,10 @@ class Curtailed(Stopping):
     alphas: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        levels = self.alphas if isinstance(self.alphas, str) else np.atleast_1d(self.alphas).tolist()
-        if isinstance(levels, str) or not levels or any(isinstance(each, str) for each in levels):
-            raise TypeError(f"alphas must be one or more levels, such as (0.05, 0.01); got {self.alphas!r}")
-        object.__setattr__(self, "alphas", tuple(sorted({level(alpha, "alphas") for alpha in levels})))
+        levels = {level(alpha, "alphas") for alpha in np.atleast_1d(self.alphas).tolist()}
+        if not levels:
+            raise TypeError("alphas must be one or more levels, such as (0.05, 0.01); got none")
+        object.__setattr__(self, "alphas", tuple(sorted(levels)))
 
     def _allowed(self, planned: int) -> np.ndarray:
         """Return how many of all rows may reach the observed statistic at most for each level to reject."""

@@ -138,21 +138,15 @@ class Within:
             elif single:
                 places = np.empty(orders.shape, dtype=np.int16 if self.n < 2**15 else np.int32)
                 np.put_along_axis(places, orders, np.arange(self.n, dtype=places.dtype)[None], axis=1)
-                sums = self._first_sums(places)[:, low - 1 : high]
+                sums = np.empty(orders.shape)
+                loops.before(self.values, places, sums)
+                sums = np.cumsum(2.0 * sums, axis=1)[:, low - 1 : high]  # within the first rows
                 largest = (sums * self.units[low : high + 1]).max(axis=1, initial=-np.inf)
             else:
                 loops.largest_interval_of_gram(self.values, orders, self.units, low, high, largest)
             return np.stack([largest, np.full(len(orders), self.terms)], axis=1)
 
         return statistic
-
-    def _first_sums(self, places: np.ndarray) -> np.ndarray:
-        """Sums (B, n) of the kernel within the first 1, ..., n rows; ``places`` (B, n) are the places of the rows."""
-        from shrinktest.statistics.scan_loops import before
-
-        sums = np.empty(places.shape)
-        before(self.values, places, sums)
-        return np.cumsum(2.0 * sums, axis=1)
 
     def curve(self, cuts: Cuts) -> tuple[np.ndarray, int, int | None]:
         """The values (n + 1,) at every cut of the rows as they are, and where the largest is.
@@ -166,9 +160,9 @@ class Within:
         if cuts.change == SINGLE:
             t = np.arange(low, high + 1)
             if self.by_coordinates:
-                sums = self._between()(0, np.arange(self.n + 1))[t]
+                sums = self._between()(0, t)
             else:
-                sums = self._first_sums(np.arange(self.n, dtype=np.int32)[None])[0][t - 1]
+                sums = np.cumsum([2.0 * row[:i].sum() for i, row in enumerate(self.values)])[t - 1]
             curve[t] = sums * self.units[t]
             return curve, int(np.nanargmax(curve)), None
         ends, totals = np.zeros(self.n + 1, dtype=np.int64), self._between()
