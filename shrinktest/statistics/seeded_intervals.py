@@ -62,15 +62,6 @@ class Intervals:
         """Number of intervals of each length."""
         return np.bincount(self.layers)
 
-    def weights(self, within: Within) -> np.ndarray:
-        """Weights (cuts, 3) of the sums of kernel values before, after and across every cut."""
-        first, end = np.repeat(self.ends, np.diff(self.starts), axis=0).T
-        a, b, n = (self.cuts - first).astype(float), (end - self.cuts).astype(float), within.n
-        means = np.stack([1.0 / (a * (a - 1.0)), 1.0 / (b * (b - 1.0)), -2.0 / (a * b)], axis=1)
-        mean_square = within.spread**2 / (n * (n - 1.0))
-        squares = 2.0 * (means[:, 0] + means[:, 1] - means[:, 2])
-        return np.ascontiguousarray(means / np.sqrt(mean_square * (n - 1.0) / (n - 3.0) * squares)[:, None])
-
 
 def _fewest(cuts: Cuts, length: int) -> int:
     """Rows on either side of a cut in an interval, the same share as in the series."""
@@ -122,8 +113,14 @@ class Scans:
 
     @cached_property
     def weights(self) -> np.ndarray:
-        """Weights (cuts, 3) of the sums before, after and across every cut."""
-        return self.intervals.weights(self.low)
+        """Weights (cuts, 3) of the sums of kernel values before, after and across every cut."""
+        cuts, n = self.intervals.cuts, self.cuts.n
+        first, end = np.repeat(self.intervals.ends, np.diff(self.intervals.starts), axis=0).T
+        a, b = (cuts - first).astype(float), (end - cuts).astype(float)
+        means = np.stack([1.0 / (a * (a - 1.0)), 1.0 / (b * (b - 1.0)), -2.0 / (a * b)], axis=1)
+        mean_square = self.low.spread**2 / (n * (n - 1.0))
+        squares = 2.0 * (means[:, 0] + means[:, 1] - means[:, 2])
+        return np.ascontiguousarray(means / np.sqrt(mean_square * (n - 1.0) / (n - 3.0) * squares)[:, None])
 
     @cached_property
     def tails(self) -> GammaTails:
