@@ -95,8 +95,8 @@ class Features:
         z = self.coordinates()
         if z is not None:
             return Centred.from_coordinates(z)
-        if isinstance(self.kernel, FeatureMap):
-            return Centred.from_coordinates(self.kernel.coordinates(self.points), dense=True)
+        if isinstance(self.kernel, FeatureMap):  # products of coordinates that were not rounded before
+            return Centred.from_coordinates(self.kernel.coordinates(self.points)).dense()
         matrix = self.matrix(workers)
         rows = matrix.mean(axis=0)
         if alike(np.trace(matrix), rows.sum() * len(rows), len(rows)):  # what all values share takes their digits
@@ -141,11 +141,11 @@ class Centred:
     by_coordinates: bool
 
     @classmethod
-    def from_coordinates(cls, z: np.ndarray, *, dense: bool = False) -> Centred:
-        """Center coordinates (N, r); ``dense`` gives their Gram matrix, of products that were not rounded before."""
+    def from_coordinates(cls, z: np.ndarray) -> Centred:
+        """Center coordinates (N, r)."""
         less = np.ascontiguousarray(z - z.mean(axis=0))
         before, after = (float(np.linalg.norm(w.T @ w)) / len(z) for w in (z, less))
-        return cls(less @ less.T if dense else less, after, LAST_BITS * (before * after) ** 0.5, not dense)
+        return cls(less, after, LAST_BITS * (before * after) ** 0.5, by_coordinates=True)
 
     @property
     def size(self) -> float:

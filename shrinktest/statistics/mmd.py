@@ -15,6 +15,7 @@ from shrinktest.estimators.scaled import ScaledMean
 from shrinktest.kernels import Kernel
 from shrinktest.notes import note
 from shrinktest.permutations.null import TIE, CostHint, Statistic
+from shrinktest.permutations.schemes import sample_labels
 from shrinktest.statistics.features import Features
 from shrinktest.statistics.kernel_cache import KernelCache, Request
 from shrinktest.statistics.statistic import Prepared, part_weights, scales
@@ -138,7 +139,7 @@ def _scaled_products(
     sums_and_traces = block_sums(gram, sizes, workers)
     total, reference, norm2 = sum(sizes), 0.0, 0.0
     if contrast.comparison == "pooled":
-        blocks, diagonals = sums_and_traces(np.repeat(np.arange(len(sizes), dtype=np.uint16), sizes)[None])
+        blocks, diagonals = sums_and_traces(sample_labels(sizes)[None])
         whole = float(blocks.sum())
         reference = float(mean.scale((whole, float(diagonals.sum()), total))) / total
         norm2 = float(reference**2 * whole)

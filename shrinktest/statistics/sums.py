@@ -266,8 +266,7 @@ def _norms(sums: np.ndarray, n: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def _centred_trace(sums: np.ndarray, n: Any) -> np.ndarray:
     """Sum (...) of the squared norms about the mean."""
-    weights, more = _norms(sums, n)
-    return np.asarray((weights * sums).sum(axis=-1) + n * more)
+    return np.asarray(sums[..., -1] - np.square(sums[..., :-1]).sum(axis=-1) / n)
 
 
 def centred_sums(xy: np.ndarray, x: np.ndarray, y: np.ndarray, n: Any) -> tuple[np.ndarray, np.ndarray]:
