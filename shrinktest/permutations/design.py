@@ -118,8 +118,11 @@ class CircularShifts(_UnitScheme):
 
 
 @dataclass(frozen=True, eq=False)
-class _SampleScheme(_UnitScheme):
-    """Labels of samples."""
+class UnitLabels(_UnitScheme):
+    """Sample labels (B, N) that keep in each stratum how many units a sample has; no unit is in two samples.
+
+    Exchanging samples with equal numbers of units in every stratum does not change the statistic.
+    """
 
     sizes: tuple[int, ...] = ()  # of the samples
 
@@ -131,14 +134,6 @@ class _SampleScheme(_UnitScheme):
         table = np.zeros((units.counts.size, len(self.sizes)), dtype=np.int64)
         np.add.at(table, (units.stratum, self._identity()[units.rows[:, 0]]), 1)
         return table
-
-
-@dataclass(frozen=True, eq=False)
-class UnitLabels(_SampleScheme):
-    """Sample labels (B, N) that keep in each stratum how many units a sample has; no unit is in two samples.
-
-    Exchanging samples with equal numbers of units in every stratum does not change the statistic.
-    """
 
     @property
     def distinct(self) -> float:
@@ -154,7 +149,7 @@ class UnitLabels(_SampleScheme):
 
 
 @dataclass(frozen=True, eq=False)
-class ShiftedLabels(_SampleScheme):
+class ShiftedLabels(UnitLabels):
     """Sample labels (B, N) shifted in time along the series that the samples form one after the other.
 
     Shifts that only exchange whole samples do not change the statistic; one of them is enumerated.
