@@ -22,7 +22,7 @@ def pytest_collect_file():
     return [collector for collector in collectors if type(collector).__name__ != "DoctestModule"]
 
 
-@pytest.fixture(autouse=True, scope="module")
+@pytest.fixture(autouse=True)
 def no_pictures_left():
     """matplotlib keeps every picture until it is closed, and warns of many."""
     yield

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-import naive_comparison as naive
+import naive_closer as naive
 from shrinktest import AggregateResult, compare, two_sample_test, two_sample_test_columns
 
 FAST = {"n_resamples": 99, "workers": 1}

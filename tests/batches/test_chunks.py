@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-import naive_bijection
+import naive_on_disk
 from answers import close, same
 from shrinktest import Batches, independence_test, k_sample_test, two_sample_test, two_sample_test_columns
 from shrinktest.data import chunks
@@ -152,7 +152,7 @@ def test_chunks_change_rounding_only(folder, options):
 @pytest.mark.parametrize("n", [1, 2, 3, 30, 97, 1000])
 def test_bijection_against_its_twin(n):
     shuffled = Bijection.drawn(n, np.random.default_rng(n))
-    expected = [naive_bijection.place(i, n, shuffled.keys) for i in range(n)]
+    expected = [naive_on_disk.place(i, n, shuffled.keys) for i in range(n)]
     assert shuffled(np.arange(n)).tolist() == expected and sorted(expected) == list(range(n))
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from answers import close as same
-from clusters import pids, two_workers
+from answers import pids, two_workers
 from shrinktest import Batches, independence_test, two_sample_test
 
 pytest.importorskip("distributed")

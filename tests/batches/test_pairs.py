@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-import naive_pairs
+import naive_on_disk
 from answers import close, same
 from shrinktest import Batches, Candidate, Ensemble, Gaussian, Linear, Whitened, independence_test, two_sample_test
 from shrinktest.data.on_disk import OnDisk
@@ -56,9 +56,9 @@ def test_sums_are_those_of_loops_over_rows(kind, sizes):
     for values, here in zip(sums(shifts), shifts, strict=True):
         phi, psi = (
             features[0].coordinates(x[:96]),
-            features[1].coordinates(naive_pairs.shifted(y, LENGTH, groups, here)),
+            features[1].coordinates(naive_on_disk.shifted(y, LENGTH, groups, here)),
         )
-        assert values == pytest.approx(naive_pairs.sum_and_trace(phi, psi), rel=1e-9)
+        assert values == pytest.approx(naive_on_disk.sum_and_trace(phi, psi), rel=1e-9)
     sides = features[0].coordinates(x[:96]), features[1].coordinates(y[:96])
     assert sums.traces == pytest.approx([len(z) * z.var(axis=0).sum() for z in sides], rel=1e-9)
 

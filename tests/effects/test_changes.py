@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import naive_comparison as naive
+import naive_closer as naive
 from shrinktest.data.observed import pooled_tables
 from shrinktest.effects.columns import Units, changes, missing_change
 from shrinktest.results.columns import MEDIAN, MISSING, POSITION, SHARE, SPREAD, Change, distribution, shares

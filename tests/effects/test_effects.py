@@ -207,7 +207,7 @@ def test_messages():
         (change_point_test(X, **FEW).effect, "the cut was chosen by the data"),
         (independence_test(X[:, 0], X[:, 1], given=V, **FEW).effect, "two variables given others"),
         (by_chance.effect, "propensity"),
-        (two_sample_test([1.0, np.nan], [2.0, 3.0], nan_policy="propagate").effect, "contained missing values"),
+        (two_sample_test([1.0, np.nan], [2.0, 3.0], nan_policy="propagate").effect, "does not hold its data"),
         (pickle.loads(pickle.dumps(pair)).effect, "was pickled without its data"),
         (lambda: k_sample_test(X, Y, X, **FEW).effect(columns=True), "columns=True"),
         (lambda: pair.effect(columns=True), "columns=True"),

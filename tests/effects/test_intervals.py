@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-import naive_comparison as naive
+import naive_closer as naive
 from shrinktest.effects.columns import Units, difference_of_shares, larger, ratio_of_widths
 
 RNG = np.random.default_rng(3)

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-import naive_bins
 import naive_multiplicity
+import naive_on_disk
 from answers import close, same
 from shrinktest import (
     Batches,
@@ -135,10 +135,10 @@ def few_bins(monkeypatch):
 @pytest.mark.parametrize(
     ("kernel", "twin"),
     [
-        (Whitened(Gaussian(1.0)), lambda z, s: naive_bins.whitened(z, s, 0.1)),
-        (Whitened(Gaussian(0.5), 0.01), lambda z, s: naive_bins.whitened(z, s, 0.01)),
-        (Depth(Gaussian(1.0)), naive_bins.depth),
-        (SecondOrder(Gaussian(1.0)), naive_bins.second_order),
+        (Whitened(Gaussian(1.0)), lambda z, s: naive_on_disk.whitened(z, s, 0.1)),
+        (Whitened(Gaussian(0.5), 0.01), lambda z, s: naive_on_disk.whitened(z, s, 0.01)),
+        (Depth(Gaussian(1.0)), naive_on_disk.depth),
+        (SecondOrder(Gaussian(1.0)), naive_on_disk.second_order),
     ],
     ids=["whitened", "whitened .01", "depth", "second order"],
 )
@@ -149,8 +149,8 @@ def test_kernels_of_the_pooled_sample_against_all_splits_of_explicit_bin_means(f
     means = []
     for values, shuffled in zip((X[:21], Y[:18]), bins.shuffles, strict=True):
         places = shuffled(np.arange(len(values))) // 4
-        means.append(naive_bins.bin_means(twin(base.coordinates(values), sample), places, 4))
-    null = naive_bins.distances(np.vstack(means), 5, form == "unbiased")
+        means.append(naive_on_disk.bin_means(twin(base.coordinates(values), sample), places, 4))
+    null = naive_on_disk.distances(np.vstack(means), 5, form == "unbiased")
     assert result.statistic == pytest.approx(null[0], rel=1e-8, abs=1e-13)
     assert np.allclose(np.sort(result.null_distribution), np.sort(null), rtol=1e-7, atol=1e-12)
     assert result.pvalue == pytest.approx(np.mean(null >= null[0] - 1e-12))
@@ -161,9 +161,9 @@ def test_ranks_are_those_among_the_sample_of_rows(few_bins):
     features, sample = result.estimates[0].features, result.context.hypothesis.source.survey.pooled[0].rows
     means = []
     for values, shuffled in zip((X[:21], Y[:18]), bins.shuffles, strict=True):
-        z = features.features.coordinates(naive_bins.mid_ranks(values, sample))
-        means.append(naive_bins.bin_means(z, shuffled(np.arange(len(values))) // 4, 4))
-    null = naive_bins.distances(np.vstack(means), 5, unbiased=False)
+        z = features.features.coordinates(naive_on_disk.mid_ranks(values, sample))
+        means.append(naive_on_disk.bin_means(z, shuffled(np.arange(len(values))) // 4, 4))
+    null = naive_on_disk.distances(np.vstack(means), 5, unbiased=False)
     assert np.allclose(np.sort(result.null_distribution), np.sort(null), rtol=1e-8, atol=1e-13)
     moved = two_sample_test(Batches(np.exp(X), bins=100), np.exp(Y), scale="rank", **RFF)
     plain = two_sample_test(Batches(X, bins=100), Y, scale="rank", **RFF)

@@ -12,7 +12,7 @@ from contextlib import closing
 import joblib
 import pytest
 
-from clusters import pids, two_workers
+from answers import pids, two_workers
 from shrinktest.power import power_study
 
 pytest.importorskip("distributed")

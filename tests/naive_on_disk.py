@@ -1,4 +1,6 @@
-"""Slow twin of tests on bins: explicit features of every row, explicit means of bins, explicit splits."""
+"""Slow twins of rows on disk: bins, shifts within blocks of pairs, and keyed permutations of row numbers."""
+
+from __future__ import annotations
 
 from itertools import combinations
 
@@ -46,3 +48,49 @@ def distances(means, first, unbiased):
         own = [(K.sum() - np.trace(K)) / (len(K) * (len(K) - 1)) if unbiased else K.mean() for K in (a, b)]
         out.append(sum(own) - 2.0 * c.mean())
     return np.array(out)
+
+
+# --- shifts within blocks of pairs and the sums of a statistic, by loops over rows ---
+
+
+def shifted(y, length, groups, shifts):
+    """Rows of y, shifted within blocks of ``length`` by what the group of each block says; the rest is left out."""
+    out = []
+    for block, group in enumerate(groups):
+        rows = y[block * length : (block + 1) * length]
+        out += [rows[(i + shifts[group]) % length] for i in range(length)]
+    return np.array(out)
+
+
+def sum_and_trace(phi, psi):
+    """Sum and trace of Kc o Lc, by Gram matrices."""
+    centre = np.eye(len(phi)) - 1.0 / len(phi)
+    product = (centre @ (phi @ phi.T) @ centre) * (centre @ (psi @ psi.T) @ centre)
+    return product.sum(), np.trace(product)
+
+
+# --- slow twin of keyed permutations of row numbers: one number at a time, in whole numbers of Python ---
+
+MASK = 2**32 - 1
+
+
+def mixed(number, key, size):
+    value = ((number ^ key) * 0x85EBCA6B) & MASK
+    value = ((value ^ (value >> 15)) * 0xC2B2AE35) & MASK
+    return (value * size) >> 32
+
+
+def place(number, n, keys):
+    """Where a network takes a number below n."""
+    high = next(h for h in range(1, n + 1) if h * h >= n)
+    low = -(-n // high)
+    while True:
+        row, column = divmod(number, low)
+        for turn, key in enumerate(keys):
+            if turn % 2 == 0:
+                row = (row + mixed(column, int(key), high)) % high
+            else:
+                column = (column + mixed(row, int(key), low)) % low
+        number = row * low + column
+        if number < n:
+            return number
