@@ -20,7 +20,6 @@ _TIE = 1e-9  # scores that differ by less, in units of the mean of K_ii, are equ
 _TINY = 1e-150  # kernel values whose products do not fit
 _ROUNDING = 1e-10  # of the largest eigenvalue: negative ones up to this are zero
 _NULL = 1e-14  # of the largest eigenvalue of Z'Z: the coordinates along smaller ones are rounding errors
-_ROOM = 2**18  # powers of the residuals at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,17 +45,15 @@ class Spectra:
         values, off, points = np.empty(matrices.shape[:2]), np.zeros(matrices.shape[:2]), np.empty(matrices.shape)
         if tridiagonal:
             tridiagonalize(matrices, values, off, points)
-            axes = (
-                np.ascontiguousarray(points @ samples.values.transpose(0, 2, 1)) if samples.by_coordinates else points
-            )
-            return cls(samples, values, off, axes, samples.by_coordinates)
-        decompose(matrices, values, points)
-        largest = values[:, -1:]
-        values[(values < 0.0) & (values >= -_ROUNDING * largest)] = 0.0
+        else:
+            decompose(matrices, values, points)
+            largest = values[:, -1:]
+            values[(values < 0.0) & (values >= -_ROUNDING * largest)] = 0.0
         if samples.by_coordinates:
-            lengths = np.sqrt(np.where(values > _NULL * largest, values, np.inf))
-            points = np.ascontiguousarray(points @ samples.values.transpose(0, 2, 1) / lengths[:, :, None])
-        return cls(samples, values, off, points)
+            points = points @ samples.values.transpose(0, 2, 1)
+            if not tridiagonal:
+                points /= np.sqrt(np.where(values > _NULL * largest, values, np.inf))[:, :, None]
+        return cls(samples, values, off, np.ascontiguousarray(points), tridiagonal and samples.by_coordinates)
 
     @property
     def n(self) -> int:
@@ -72,18 +69,6 @@ class Spectra:
     def trace(self) -> np.ndarray:
         """Trace (B, 1) of K."""
         return self.values.sum(axis=1, keepdims=True)
-
-    @cached_property
-    def norm(self) -> np.ndarray:
-        """Sum (B, 1) of the entries of K."""
-        return (self.values * self.along**2).sum(axis=1, keepdims=True)
-
-    @cached_property
-    def outside(self) -> np.ndarray:
-        """Products (B, 2, n) of e_i with itself and with e outside of the axes."""
-        axes, along = self.points, self.along[:, None, :]
-        inside = np.concatenate([np.square(axes).sum(axis=1, keepdims=True), along @ axes], axis=1)
-        return 1.0 - inside if self.samples.by_coordinates else np.zeros_like(inside)
 
     def times(self, vectors: np.ndarray) -> np.ndarray:
         """Return the products (B, r) of T with vectors."""
@@ -105,33 +90,6 @@ class Spectra:
         n, a = self.n, factors / (self.n - 1.0)
         values, shares = (part[:, None, :] for part in (self.values, self.values * self.along**2))
         return (values * (1.0 + a) ** 2 + shares * a * (n * a - 2.0 * (1.0 + a))).sum(axis=2) / n
-
-    def residuals(self, lams: np.ndarray) -> np.ndarray:
-        """Return lam / (D + lam), (B, g, r), for lams (B, g)."""
-        return lams[:, :, None] / (self.values[:, None, :] + lams[:, :, None])
-
-    def deletion_scores(self, lams: np.ndarray, t: int, averaged: bool) -> np.ndarray:
-        """Return the scores (B, g) of t steps of Tikhonov, each point left out exactly or with the mean leverage."""
-        from shrinktest.estimators.filter_loops import tikhonov_deletion
-
-        n, scale, step = self.n, 1.0 / (self.n - 1.0), max(1, _ROOM // (self.n * t))
-        if averaged:
-            moved = self._averaged(lams)
-        else:
-            parts = [np.ascontiguousarray(lams[:, k : k + step]) for k in range(0, lams.shape[1], step)]
-            arrays = self.values, self.points, self.along, self.outside
-            moved = np.hstack([tikhonov_deletion(*arrays, part, t) for part in parts])
-        fixed = self.trace - 2.0 * scale * (self.norm - self.trace)
-        return (fixed + scale**2 * ((n - 2.0) * self.norm + self.trace) + lams * moved) / n
-
-    def _averaged(self, lams: np.ndarray) -> np.ndarray:
-        """Return what one step of Tikhonov changes, from e'R^j e and the means of e_i'R^j e_i, R the residual."""
-        n, scale, r, beyond = self.n, 1.0 / (self.n - 1.0), self.residuals(lams), self.outside[:, 1].sum(axis=1)
-        m1, m2 = ((power.sum(axis=2) + n - r.shape[2]) / n for power in (r, r**2))
-        e1, e2, e3 = (r**j @ self.along[:, :, None] ** 2 for j in (1, 2, 3))
-        e1, e2, e3 = (e[:, :, 0] + beyond[:, None] for e in (e1, e2, e3))
-        exact = n * (3.0 * e1 - e2 - 2.0 * n) + e2 * (m1 - m2) / m1**2 + 2.0 * (e1 - 2.0 * e2 + e3) / m1
-        return 2.0 * scale * (1.0 + scale) * (n - e1 / m1) + scale**2 * exact
 
 
 class Filter(Tuned):
@@ -227,14 +185,15 @@ class Filter(Tuned):
         return self._fit_one(Samples(gram[None]))
 
     def _fit_one(self, sample: Samples) -> tuple[np.ndarray, Any]:
-        self.check_size(sample.n)
-        self._check_step(sample.matrices[0], sample.n)
-        ((weights, amount),) = self._fit([sample])
-        self._check_result(weights, sample)
-        return weights[0], None if np.isnan(amount[0]) else self._unit(float(amount[0]), sample.matrices[0])
-
-    def _check_result(self, weights: np.ndarray, sample: Samples) -> None:
         matrix = sample.matrices[0]
+        self.check_size(sample.n)
+        self._check_step(matrix, sample.n)
+        ((weights, amount),) = self._fit([sample])
+        self._check_result(weights, matrix)
+        with np.errstate(invalid="ignore"):  # infinity times zero
+            return weights[0], None if np.isnan(amount[0]) else self._unit(float(amount[0]), matrix)
+
+    def _check_result(self, weights: np.ndarray, matrix: np.ndarray) -> None:
         scale = float(np.abs(matrix).max())
         if scale > 0.0 and not _TINY < scale < 1.0 / _TINY:
             raise ValueError(
@@ -259,6 +218,6 @@ class Filter(Tuned):
         stacks = [self._sample(x, kernel) for x in samples]
         fits = self._fit(stacks, joint=True)
         for stack, (weights, _) in zip(stacks, fits, strict=True):
-            self._check_result(weights, stack)
+            self._check_result(weights, stack.matrices[0])
         amount = fits[0][1][0]
         return self if np.isnan(amount) else self.at(**{self._amounts[0]: self._kind(amount)})

@@ -15,19 +15,13 @@ from shrinktest.estimators.scaled import ScaledMean
 from shrinktest.kernels import Gaussian, Kernel, as_kernel
 
 
-def _gaussian(kernel: Kernel, estimator: Marginalized) -> Gaussian:
-    if not isinstance(kernel, Gaussian):
-        raise ValueError(f"{estimator!r} is known in closed form for Gaussian kernels only, not for {kernel!r}")
-    return kernel
-
-
 @dataclass(frozen=True, repr=False)
 class Marginalized(Tuned, ScaledMean):
     """Base class of marginalized means, (1/n) sum_i E k(x_i + N(0, diag(v)), .)."""
 
-    unbiased_pairs: ClassVar[bool] = True
-    smooths: ClassVar[bool] = True
-    amount: ClassVar[str] = "noise variance"
+    unbiased_pairs = True
+    smooths = True
+    amount = "noise variance"
 
     @property
     def needs(self) -> Needs:  # type: ignore[override]
@@ -50,7 +44,12 @@ class Marginalized(Tuned, ScaledMean):
     def features(self, kernel: Kernel, points: np.ndarray) -> Kernel:
         """Return the kernel of two noisy copies, E k(x + N, y + N'), with noise tuned on ``points`` unless fixed."""
         noise = self.tuned(kernel, points).noise(points.shape[1])
-        return _gaussian(kernel, self).smoothed(2.0 * noise, points.shape[1])
+        return self._gaussian(kernel).smoothed(2.0 * noise, points.shape[1])
+
+    def _gaussian(self, kernel: Kernel) -> Gaussian:
+        if not isinstance(kernel, Gaussian):
+            raise ValueError(f"{self!r} is known in closed form for Gaussian kernels only, not for {kernel!r}")
+        return kernel
 
     def tuned(self, kernel: Kernel, *samples: np.ndarray) -> Self:
         if self.fixed:
@@ -71,7 +70,7 @@ class Marginalized(Tuned, ScaledMean):
 
     def th2(self, kernel: Kernel, columns: int) -> np.ndarray:
         """Return the squared bandwidths (columns,) of the Gaussian kernel."""
-        bandwidth = _gaussian(kernel, self).bandwidth
+        bandwidth = self._gaussian(kernel).bandwidth
         with np.errstate(over="ignore", under="ignore"):
             squared = np.broadcast_to(np.square(bandwidth), (columns,)).astype(np.float64)
         if not ((squared > 0.0) & np.isfinite(squared)).all():
@@ -102,9 +101,8 @@ class Marginalized(Tuned, ScaledMean):
         """Linear surrogate: the second-order expansion of the estimate in its variances, on the k(x_i, .).
 
         b = (1 - tr V / (2 th2)) u + K^+ K' u / (2 th2^2) with u = 1/n and K'_ij = K_ij (x_i - x_j)' V (x_i - x_j)
-        ([X20] Theorems 1-2 with the corrections of erratum E26; an approximation, not an identity).
-
-        A finite combination, so that every formula for weights applies to it.
+        ([X20] Theorems 1-2 with the corrections of erratum E26; an approximation, not an identity).  A finite
+        combination, so that every formula for weights applies to it.
         """
         fitted = self.fit(X, kernel)
         points, gram = fitted.points, fitted.kernel(fitted.points)
@@ -119,7 +117,7 @@ class Marginalized(Tuned, ScaledMean):
         n, columns = points.shape
         noise = tuple(self.tuned(kernel, points).noise(columns).tolist())
         amount = noise[0] if self.one_noise else noise
-        return MeanEmbedding(points, np.full(n, 1.0 / n), _gaussian(kernel, self), amount, noise)
+        return MeanEmbedding(points, np.full(n, 1.0 / n), self._gaussian(kernel), amount, noise)
 
 
 @dataclass(frozen=True, repr=False)
@@ -145,10 +143,9 @@ class MKME(Marginalized):
     0.6289
     """
 
-    summary: ClassVar[str] = "marginalized mean, one noise variance"
-
-    one_noise: ClassVar[bool] = True
-    _amounts: ClassVar[tuple[str, ...]] = ("variance",)
+    summary = "marginalized mean, one noise variance"
+    one_noise = True
+    _amounts = ("variance",)
     _checks: ClassVar[dict[str, Check]] = {"variance": lambda value, name: positive(value, name, allow_zero=True)}
 
     variance: float | None = None
@@ -180,8 +177,8 @@ class MMKME(Marginalized):
     0.6289
     """
 
-    summary: ClassVar[str] = "marginalized mean, one noise variance per coordinate"
-    _amounts: ClassVar[tuple[str, ...]] = ("variances",)
+    summary = "marginalized mean, one noise variance per coordinate"
+    _amounts = ("variances",)
     _checks: ClassVar[dict[str, Check]] = {"variances": non_negative}
 
     variances: tuple[float, ...] | None = None

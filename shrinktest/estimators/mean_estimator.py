@@ -1,4 +1,4 @@
-"""Define what a kernel mean estimator is: weights of points from their Gram matrix."""
+"""Base classes of kernel mean estimators: weights of points from their Gram matrix."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shrinktest._check import choice, complete_points, numbers_or_nan, positive,
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.kernels import Kernel, as_kernel
 
-#: What a fit uses of a sample: sum and trace of its Gram matrix ("sums"), a compiled loop over Gram matrix or
+#: Parts of a sample that a fit uses: sum and trace of its Gram matrix ("sums"), a compiled loop over Gram matrix or
 #: coordinates ("filter"), the points themselves ("noise"), or the Gram matrix, handed to ``weights`` ("function").
 Needs = Literal["sums", "filter", "noise", "function"]
 
@@ -63,26 +63,13 @@ def as_gram(gram: object) -> np.ndarray:
     return g
 
 
-def as_weights(values: object, estimator: MeanEstimator, n: int) -> np.ndarray:
-    """Return a copy of the weights that an estimator gave n points; raise an error unless they are n finite numbers."""
-    try:
-        weights = real_values(values)
-    except TypeError as error:
-        raise TypeError(f"{estimator!r} must return {n} weights for {n} points: {error}") from None
-    if weights.shape != (n,):
-        raise ValueError(f"{estimator!r} must return {n} weights for {n} points; found shape {weights.shape}")
-    if not np.isfinite(weights).all():
-        raise ValueError(f"{estimator!r} returned weights that are not finite for a Gram matrix of {n} points")
-    return weights.copy()
-
-
 class MeanEstimator(ABC):
     """An estimator of the kernel mean mu_P = E k(X, .), the base class of every estimator and of your own.
 
     A subclass is immutable (a frozen dataclass, say) and has the method ``weights``, which turns a Gram matrix into one
-    weight per point.  If the estimator changes the features and not the weights, override ``features``, which returns
-    the kernel that makes the Gram matrix; it must treat the points as a set, because tests call it once, on the pooled
-    sample.  Such a subclass works in every test, power study and application; see :func:`shrinktest.check_estimator`.
+    weight per point.  To change the features instead of the weights, override ``features``, which returns the kernel of
+    the Gram matrix; tests call it once, on the pooled sample, whose order must not matter.  A subclass works in every
+    test, power study and application; see :func:`shrinktest.check_estimator`.
 
     Examples
     --------
@@ -101,8 +88,8 @@ class MeanEstimator(ABC):
     """
 
     summary: ClassVar[str] = "user-defined estimator"  #: One line for lists and tables.
-    amount: ClassVar[str] = "shrinkage"  #: What the amount in ``MeanEmbedding.shrinkage`` is.
-    needs: ClassVar[Needs] = "function"  #: What a fit uses of a sample.
+    amount: ClassVar[str] = "shrinkage"  #: Name of the amount in ``MeanEmbedding.shrinkage``.
+    needs: ClassVar[Needs] = "function"  #: Parts of a sample that a fit uses.
     by_coordinates: ClassVar[bool] = False  #: True if a fit can use coordinates in place of the Gram matrix.
     any_rank: ClassVar[bool] = True  #: True if gram='auto' may omit directions of next to no variance.
     fixed: ClassVar[bool] = True  #: True if nothing is tuned on the data.
@@ -116,17 +103,26 @@ class MeanEstimator(ABC):
         """Weights (n,) on the points, from their Gram matrix (n, n)."""
 
     def checked_weights(self, gram: np.ndarray) -> np.ndarray:
-        """Return the weights for a Gram matrix (n, n), read-only; raise an error unless they are n finite numbers."""
-        view = gram.view()
+        """Return the weights for a read-only Gram matrix (n, n); raise an error unless they are n finite numbers."""
+        n, view = len(gram), gram.view()
         view.setflags(write=False)
         try:
-            return as_weights(self._weigh(view), self, len(gram))
+            values = self._weigh(view)
         except ValueError as error:
             if "read-only" not in str(error):
                 raise
             raise ValueError(
                 f"{self!r} modified its Gram matrix, which is read-only; copy it first, gram.copy()"
             ) from None
+        try:
+            weights = real_values(values)
+        except TypeError as error:
+            raise TypeError(f"{self!r} must return {n} weights for {n} points: {error}") from None
+        if weights.shape != (n,):
+            raise ValueError(f"{self!r} must return {n} weights for {n} points; found shape {weights.shape}")
+        if not np.isfinite(weights).all():
+            raise ValueError(f"{self!r} returned weights that are not finite for a Gram matrix of {n} points")
+        return weights.copy()
 
     def _weigh(self, gram: np.ndarray) -> Any:
         return self.weights(gram)
@@ -136,7 +132,7 @@ class MeanEstimator(ABC):
         return [np.array([self.checked_weights(gram) for gram in stack.values]) for stack in samples]
 
     def features(self, kernel: Kernel, points: np.ndarray) -> Kernel:
-        """The kernel whose Gram matrix ``weights`` is given; by default ``kernel`` itself."""
+        """Return the kernel whose Gram matrix ``weights`` is given; by default ``kernel`` itself."""
         return kernel
 
     @property
@@ -156,11 +152,11 @@ class MeanEstimator(ABC):
         """Raise ValueError if the estimator makes no sense for n points."""
 
     def scales_all_alike(self, sizes: tuple[int, ...]) -> bool:
-        """Return whether samples of these sizes all get the standard mean times one fixed number."""
+        """Return True if samples of these sizes all get the standard mean times one fixed number."""
         return False
 
     def weighs_all_alike(self, sizes: tuple[int, ...]) -> bool:
-        """Return whether the weights of samples of these sizes always have the same sum."""
+        """Return True if the weights of samples of these sizes always have the same sum."""
         return self.scales_all_alike(sizes)
 
     def check_pairs(self) -> None:  # noqa: B027 - most estimators make sense there
@@ -216,7 +212,7 @@ class BuiltIn(MeanEstimator):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Tuned(BuiltIn):
-    """Add the option ``tuning`` to an estimator that chooses its amount of shrinkage from the data.
+    """Base class of estimators that choose their amount of shrinkage from the data, unless it is given.
 
     ``tuning="auto"`` is "sample", or "joint" for samples of unequal sizes, of which the smaller one would be shrunk
     more and make the test one-sided.
@@ -235,10 +231,13 @@ class Tuned(BuiltIn):
         given = [name for name in self._amounts if getattr(self, name) is not None]
         if len(given) > 1:
             raise ValueError(f"{' and '.join(given)} both fix the amount of shrinkage; give one of them")
-        options = {f.name: (getattr(self, f.name), f.default) for f in fields(self) if f.name in self._options}
-        unused = [f"{name}={value!r}" for name, (value, default) in options.items() if value != default]
+        unused = [name for name, default in self._defaults().items() if getattr(self, name) != default]
         if given and unused:
-            raise ValueError(f"{unused[0]} has nothing to tune: {given[0]}= fixes the amount; drop one of them")
+            option = f"{unused[0]}={getattr(self, unused[0])!r}"
+            raise ValueError(f"{option} has nothing to tune: {given[0]}= fixes the amount; drop one of them")
+
+    def _defaults(self) -> dict[str, Any]:
+        return {field.name: field.default for field in fields(self) if field.name in self._options}
 
     @property
     def fixed(self) -> bool:  # type: ignore[override]
@@ -246,7 +245,6 @@ class Tuned(BuiltIn):
         return any(getattr(self, name) is not None for name in self._amounts)
 
     def tuning_for(self, sizes: tuple[int, ...]) -> str:
-        """Return how the amount is chosen for samples of these sizes."""
         if self.fixed:
             return "fixed"
         if self.tuning != "auto":
@@ -255,8 +253,7 @@ class Tuned(BuiltIn):
 
     def at(self, **amount: Any) -> Self:
         """Return the same estimator with its amount fixed."""
-        defaults = {f.name: f.default for f in fields(self) if f.name in self._options}
-        return replace(self, **{**defaults, **amount})
+        return replace(self, **{**self._defaults(), **amount})
 
 
 def one_of(*known: str) -> Check:

@@ -35,7 +35,11 @@ class ScaledMean(BuiltIn):
         return self.unbiased_pairs or self.scales_all_alike(sizes)
 
     def fit_samples(self, samples: Sequence[Samples], joint: bool = False) -> list[np.ndarray]:
-        sums = [_stack_sums(stack) for stack in samples]
+        sums: list[Sums] = []
+        for stack in samples:
+            z = stack.values
+            total = np.square(z.sum(axis=1)).sum(axis=1) if stack.by_coordinates else z.sum(axis=(1, 2))
+            sums.append((total, stack.diagonal.sum(axis=1), stack.n))
         factors = [self.scale(*sums)] * len(sums) if joint else [self.scale(sample) for sample in sums]
         return [np.repeat(s[:, None] / n, n, axis=1) for s, (_, _, n) in zip(factors, sums, strict=True)]
 
@@ -49,13 +53,6 @@ class ScaledMean(BuiltIn):
     def _scaled(self, sums: Sums) -> tuple[np.ndarray, Any]:
         s = float(self.scale(sums))
         return np.full(sums[2], s / sums[2]), None if self.unbiased_pairs else 1.0 - s
-
-
-def _stack_sums(stack: Samples) -> Sums:
-    values = stack.values
-    if stack.by_coordinates:
-        return np.square(values.sum(axis=1)).sum(axis=1), np.square(values).sum(axis=(1, 2)), stack.n
-    return values.sum(axis=(1, 2)), np.trace(values, axis1=1, axis2=2), stack.n
 
 
 def _sums(kernel: Kernel, points: np.ndarray) -> Sums:
@@ -82,8 +79,8 @@ class KME(ScaledMean):
     array([0.5, 0.5])
     """
 
-    summary: ClassVar[str] = "standard kernel mean (plain average)"
-    unbiased_pairs: ClassVar[bool] = True
+    summary = "standard kernel mean (plain average)"
+    unbiased_pairs = True
 
     def embed(self, points: np.ndarray, kernel: Kernel) -> MeanEmbedding:
         if not isinstance(kernel, FeatureMap):
@@ -134,11 +131,11 @@ class SKMSE(Tuned, ScaledMean):
     array([0.25, 0.25])
     """
 
-    summary: ClassVar[str] = "simple shrinkage towards zero or a target"
-    amount: ClassVar[str] = "alpha"
+    summary = "simple shrinkage towards zero or a target"
+    amount = "alpha"
 
-    _amounts: ClassVar[tuple[str, ...]] = ("alpha", "decay")
-    _options: ClassVar[tuple[str, ...]] = ("tuning", "rule")
+    _amounts = ("alpha", "decay")
+    _options = ("tuning", "rule")
     _checks: ClassVar[dict[str, Check]] = {
         "rule": one_of("loocv", "plugin"),
         "alpha": lambda value, name: _numbers(value, name, 1, 1.0)[0],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from math import ceil, sqrt
 from typing import Any, ClassVar
@@ -15,6 +14,7 @@ from shrinktest.estimators.mean_estimator import Check, Samples, one_of, penalty
 
 _MOST_STEPS = 10**7  # of an iteration
 _MOST_TUNED = 1000  # steps if the amount is tuned by deletion, in time proportional to their square
+_ROOM = 2**18  # powers of the residuals at a time
 
 # Amounts that tuning compares, relative to the mean of K_ii and on the covariance scale, so that one grid serves every
 # sample size and unit.  The endpoints are the plain mean and the zero estimate.
@@ -32,9 +32,9 @@ class _Tikhonov(Filter):
     lam_cov: float | None = None
     loo: str = "deletion"
 
-    amount: ClassVar[str] = "lam"
-    _amounts: ClassVar[tuple[str, ...]] = ("lam_cov", "lam")
-    _options: ClassVar[tuple[str, ...]] = ("tuning", "loo")
+    amount = "lam"
+    _amounts = ("lam_cov", "lam")
+    _options = ("tuning", "loo")
     _checks: ClassVar[dict[str, Check]] = {"lam": penalty, "lam_cov": penalty, "loo": one_of("deletion", "paper")}
     t: ClassVar[int] = 1  # steps
 
@@ -43,20 +43,38 @@ class _Tikhonov(Filter):
 
     def _penalty(self, amounts: np.ndarray, trace: np.ndarray) -> np.ndarray:
         """Return lam on the scale of the Gram matrix."""
-        with np.errstate(invalid="ignore"):
-            return np.where(np.isinf(amounts) | (self.lam is not None), amounts, amounts * trace)
+        return np.where(np.isinf(amounts) | (self.lam is not None), amounts, amounts * trace)
 
     def _scores(self, spectra: Spectra, amounts: np.ndarray) -> np.ndarray:
         inner = (amounts > 0.0) & np.isfinite(amounts)
         lams = amounts[inner] * spectra.trace
         scores = np.where(amounts == 0.0, spectra.filter_scores(np.ones((1, 1, 1))), spectra.trace / spectra.n)
         if self.loo == "paper":
-            residuals = spectra.residuals(lams * (spectra.n / (spectra.n - 1.0)))
-            scores[:, inner] = spectra.filter_scores(1.0 - residuals**self.t)
+            larger = (lams * (spectra.n / (spectra.n - 1.0)))[:, :, None]
+            scores[:, inner] = spectra.filter_scores(1.0 - (larger / (spectra.values[:, None, :] + larger)) ** self.t)
         else:
-            scores[:, inner] = spectra.deletion_scores(lams, self.t, self.loo == "averaged")
+            scores[:, inner] = self._deletion_scores(spectra, lams)
         scores[spectra.values[:, 0] + lams[:, 0] <= 0.0] = np.nan  # not positive definite
         return scores
+
+    def _deletion_scores(self, spectra: Spectra, lams: np.ndarray) -> np.ndarray:
+        """Return the scores (B, g), each point left out exactly or with the mean leverage."""
+        from shrinktest.estimators.filter_loops import tikhonov_deletion
+
+        n, axes, along, trace = spectra.n, spectra.points, spectra.along, spectra.trace
+        scale, norm = 1.0 / (n - 1.0), (spectra.values * along**2).sum(axis=1, keepdims=True)  # sum of the entries of K
+        inside = np.concatenate([np.square(axes).sum(axis=1, keepdims=True), along[:, None, :] @ axes], axis=1)
+        # products (B, 2, n) of e_i with itself and with e outside of the axes
+        outside = 1.0 - inside if spectra.samples.by_coordinates else np.zeros_like(inside)
+        if self.loo == "averaged":
+            moved = _averaged(spectra, lams, outside)
+        else:
+            step = max(1, _ROOM // (n * self.t))
+            parts = [np.ascontiguousarray(lams[:, k : k + step]) for k in range(0, lams.shape[1], step)]
+            arrays = spectra.values, axes, along, outside
+            moved = np.hstack([tikhonov_deletion(*arrays, part, self.t) for part in parts])
+        fixed = trace - 2.0 * scale * (norm - trace)
+        return np.asarray((fixed + scale**2 * ((n - 2.0) * norm + trace) + lams * moved) / n)
 
     def _filtered(self, spectra: Spectra, amounts: np.ndarray) -> np.ndarray:
         lam, values = self._penalty(amounts, spectra.trace), spectra.values
@@ -84,12 +102,21 @@ class _Tikhonov(Filter):
         return float(self._penalty(np.array(amount), np.trace(matrix)))
 
 
+def _averaged(spectra: Spectra, lams: np.ndarray, outside: np.ndarray) -> np.ndarray:
+    """Return the change by a step of Tikhonov, from e'R^j e and the means of e_i'R^j e_i, R = lam (K + lam I)^-1."""
+    n, scale, beyond = spectra.n, 1.0 / (spectra.n - 1.0), outside[:, 1].sum(axis=1)
+    r = lams[:, :, None] / (spectra.values[:, None, :] + lams[:, :, None])
+    m1, m2 = ((power.sum(axis=2) + n - r.shape[2]) / n for power in (r, r**2))
+    e1, e2, e3 = ((r**j @ spectra.along[:, :, None] ** 2)[:, :, 0] + beyond[:, None] for j in (1, 2, 3))
+    exact = n * (3.0 * e1 - e2 - 2.0 * n) + e2 * (m1 - m2) / m1**2 + 2.0 * (e1 - 2.0 * e2 + e3) / m1
+    return np.asarray(2.0 * scale * (1.0 + scale) * (n - e1 / m1) + scale**2 * exact)
+
+
 @dataclass(frozen=True, repr=False)
 class FKMSE(_Tikhonov):
     """Kernel mean with flexible shrinkage, one factor per eigenvector (Tikhonov): weights (K + lam I)^-1 K 1/n.
 
-    The score may have two minima, so tuning evaluates it on a fixed grid of lam_cov, 1e-6 to 1e3, with the plain mean
-    and the zero estimate as endpoints.
+    The score may have two minima, so tuning compares a grid of lam_cov, 1e-6 to 1e3, the plain mean and zero.
 
     Parameters
     ----------
@@ -109,7 +136,7 @@ class FKMSE(_Tikhonov):
     array([0.25, 0.25])
     """
 
-    summary: ClassVar[str] = "flexible shrinkage (Tikhonov), one factor per eigenvector"
+    summary = "flexible shrinkage (Tikhonov), one factor per eigenvector"
     _checks: ClassVar[dict[str, Check]] = {**_Tikhonov._checks, "loo": one_of("deletion", "averaged", "paper")}
 
 
@@ -124,7 +151,7 @@ class IteratedTikhonov(_Tikhonov):
     lam, lam_cov, loo, tuning
         As for :class:`FKMSE`, which is the case t = 1; ``loo`` is "deletion" or "paper".
     t : int, default 3
-        Number of steps, 10 million at most, or 1000 if the amount is tuned by "deletion", in time proportional to t^2.
+        Number of steps, at most 10 million, or 1000 if the amount is tuned by "deletion", in time proportional to t^2.
 
     Examples
     --------
@@ -132,7 +159,7 @@ class IteratedTikhonov(_Tikhonov):
     array([0.375, 0.375])
     """
 
-    summary: ClassVar[str] = "iterated Tikhonov, t steps of flexible shrinkage"
+    summary = "iterated Tikhonov, t steps of flexible shrinkage"
     _checks: ClassVar[dict[str, Check]] = {**_Tikhonov._checks, "t": _steps}
 
     t: int = 3  # type: ignore[misc]
@@ -150,25 +177,25 @@ class _Gradient(Filter):
     max_iter: int | None = None
     loo: str = "deletion"
 
-    amount: ClassVar[str] = "iterations"
-    _amounts: ClassVar[tuple[str, ...]] = ("t",)
-    _options: ClassVar[tuple[str, ...]] = ("tuning", "max_iter", "loo")
+    amount = "iterations"
+    _amounts = ("t",)
+    _options = ("tuning", "max_iter", "loo")
     _checks: ClassVar[dict[str, Check]] = {
         "loo": one_of("deletion", "paper"),
         "t": _steps,
         "max_iter": _steps,
         "eta": positive,
     }
-    _kind: ClassVar[type] = int
-    _fastest: ClassVar[float] = 1.0  # eta times the largest eigenvalue of K/n may not exceed it
+    _kind = int
+    _fastest = 1.0  # eta times the largest eigenvalue of K/n may not exceed it
 
-    @abstractmethod
     def _coefficients(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return momenta and steps of the iterations t = 1, 2, ..."""
+        return np.zeros_like(t), np.ones_like(t)
 
-    @abstractmethod
     def _default_iterations(self, n: int) -> int:
         """Return the largest number of iterations that tuning compares."""
+        return max(50, 2 * n)
 
     def _grid(self, n: int) -> np.ndarray:
         return np.arange(1.0, (self.max_iter or self._default_iterations(n)) + 1.0)
@@ -250,14 +277,8 @@ class Landweber(_Gradient):
     array([0.25, 0.25])
     """
 
-    summary: ClassVar[str] = "Landweber iteration (L2 boosting) with early stopping"
-    _fastest: ClassVar[float] = 2.0
-
-    def _coefficients(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return np.zeros_like(t), np.ones_like(t)
-
-    def _default_iterations(self, n: int) -> int:
-        return max(50, 2 * n)
+    summary = "Landweber iteration (L2 boosting) with early stopping"
+    _fastest = 2.0
 
 
 @dataclass(frozen=True, repr=False)
@@ -282,7 +303,7 @@ class NuMethod(_Gradient):
     array([0.3, 0.3])
     """
 
-    summary: ClassVar[str] = "nu-method (accelerated L2 boosting) with early stopping"
+    summary = "nu-method (accelerated L2 boosting) with early stopping"
     _checks: ClassVar[dict[str, Check]] = {**_Gradient._checks, "nu": positive}
 
     nu: float = 1.0
@@ -303,8 +324,7 @@ class NuMethod(_Gradient):
 class TSVD(Filter):
     """Kernel mean projected on the leading eigenvectors of the Gram matrix (truncated SVD, the kernel-PCA basis).
 
-    [S14] Table 1.  Tuning compares thresholds rather than numbers of components, so that equal eigenvalues stay
-    together and samples of different sizes can share one.
+    [S14] Table 1.  Tuning compares thresholds, which samples of different sizes can share, not numbers of components.
 
     Parameters
     ----------
@@ -315,8 +335,8 @@ class TSVD(Filter):
     threshold : float, optional
         Keep the eigenvalues of K/n that are at least threshold * mean(K_ii).
     rule : {"loo", "gcv"}
-        Score if neither is given: leave-one-out, or generalized cross-validation, for replication only: without noise
-        to trade off it hardly ever truncates (erratum E24).
+        Score if neither is given: leave-one-out, or generalized cross-validation, which hardly ever truncates (erratum
+        E24).
 
     Examples
     --------
@@ -324,11 +344,11 @@ class TSVD(Filter):
     array([0.5, 0.5])
     """
 
-    projects: ClassVar[bool] = True
-    summary: ClassVar[str] = "truncated SVD (projection on leading eigenvectors)"
-    amount: ClassVar[str] = "components"
-    _amounts: ClassVar[tuple[str, ...]] = ("threshold", "m")
-    _options: ClassVar[tuple[str, ...]] = ("tuning", "rule")
+    projects = True
+    summary = "truncated SVD (projection on leading eigenvectors)"
+    amount = "components"
+    _amounts = ("threshold", "m")
+    _options = ("tuning", "rule")
     _checks: ClassVar[dict[str, Check]] = {
         "m": lambda value, name: count(value, name, 1),
         "threshold": penalty,
@@ -348,8 +368,7 @@ class TSVD(Filter):
 
     def _cutoff(self, amounts: np.ndarray, trace: Any) -> np.ndarray:
         """Return the least eigenvalue kept; the slack keeps those that equal the threshold up to rounding."""
-        with np.errstate(invalid="ignore"):
-            return np.asarray(amounts * trace * (1.0 - 1e-9))
+        return np.asarray(amounts * trace * (1.0 - 1e-9))
 
     def _scores(self, spectra: Spectra, amounts: np.ndarray) -> np.ndarray:
         n, values, a = spectra.n, spectra.values, 1.0 / (spectra.n - 1.0)
