@@ -125,9 +125,6 @@ class Filter(Tuned):
     def _decompose(self, stack: Samples) -> Spectra:
         return Spectra.of(stack)
 
-    def _check_step(self, matrix: np.ndarray, n: int) -> None:
-        """Raise ValueError if the estimate diverges."""
-
     @property
     def any_rank(self) -> bool:  # type: ignore[override]
         """True if next to no variance does not matter: a relative amount that is not tiny."""
@@ -187,7 +184,6 @@ class Filter(Tuned):
     def _fit_one(self, sample: Samples) -> tuple[np.ndarray, Any]:
         matrix = sample.matrices[0]
         self.check_size(sample.n)
-        self._check_step(matrix, sample.n)
         ((weights, amount),) = self._fit([sample])
         self._check_result(weights, matrix)
         with np.errstate(invalid="ignore"):  # infinity times zero

@@ -152,11 +152,6 @@ class IteratedTikhonov(_Tikhonov):
         As for :class:`FKMSE`, which is the case t = 1; ``loo`` is "deletion" or "paper".
     t : int, default 3
         Number of steps, at most 10 million, or 1000 if the amount is tuned by "deletion", in time proportional to t^2.
-
-    Examples
-    --------
-    >>> IteratedTikhonov(lam=1.0, t=2).weights([[1.0, 0.0], [0.0, 1.0]])
-    array([0.375, 0.375])
     """
 
     summary = "iterated Tikhonov, t steps of flexible shrinkage"
@@ -193,12 +188,8 @@ class _Gradient(Filter):
         """Return momenta and steps of the iterations t = 1, 2, ..."""
         return np.zeros_like(t), np.ones_like(t)
 
-    def _default_iterations(self, n: int) -> int:
-        """Return the largest number of iterations that tuning compares."""
-        return max(50, 2 * n)
-
     def _grid(self, n: int) -> np.ndarray:
-        return np.arange(1.0, (self.max_iter or self._default_iterations(n)) + 1.0)
+        return np.arange(1.0, (self.max_iter or max(50, 2 * n)) + 1.0)
 
     def _step_sizes(self, diagonal: np.ndarray, n: int, iterations: int) -> tuple[np.ndarray, np.ndarray]:
         """Return momenta (T,) and steps (B, T) on K; 1 / max K_ii is always safe, and n divides the step."""
@@ -245,11 +236,13 @@ class _Gradient(Filter):
             weights, before = weights + change, weights
         return weights[:, :, 0]
 
-    def _check_step(self, matrix: np.ndarray, n: int) -> None:
-        if self.eta is not None and (speed := self.eta * np.linalg.eigvalsh(matrix)[-1] / n) > self._fastest:
-            raise ValueError(
-                f"eta={self.eta!r} diverges: it must be at most {self._fastest / speed * self.eta:.3g}; use eta=None"
-            )
+    def _fit_one(self, sample: Samples) -> tuple[np.ndarray, Any]:
+        if self.eta is not None:
+            speed = self.eta * np.linalg.eigvalsh(sample.matrices[0])[-1] / sample.n
+            if speed > self._fastest:
+                most = self._fastest / speed * self.eta
+                raise ValueError(f"eta={self.eta!r} diverges: it must be at most {most:.3g}; use eta=None")
+        return super()._fit_one(sample)
 
 
 @dataclass(frozen=True, repr=False)
@@ -270,11 +263,6 @@ class Landweber(_Gradient):
         Leave-one-out score: each point left out exactly, or the filter analogue of [M14] Theorem 4 (erratum E1).
     tuning
         As for :class:`SKMSE`.
-
-    Examples
-    --------
-    >>> Landweber(t=1).weights([[1.0, 0.0], [0.0, 1.0]])
-    array([0.25, 0.25])
     """
 
     summary = "Landweber iteration (L2 boosting) with early stopping"
@@ -296,11 +284,6 @@ class NuMethod(_Gradient):
         Qualification of the method, positive.
     eta : float, optional
         Step size on K/n, at most 1 over its largest eigenvalue; default 1 / max K_ii.
-
-    Examples
-    --------
-    >>> NuMethod(t=1).weights([[1.0, 0.0], [0.0, 1.0]])
-    array([0.3, 0.3])
     """
 
     summary = "nu-method (accelerated L2 boosting) with early stopping"
@@ -316,8 +299,8 @@ class NuMethod(_Gradient):
         steps = 4.0 * (2 * t + 2 * nu - 1) * (t + nu - 1) / common
         return momenta, np.where(first, (4 * nu + 2) / (4 * nu + 1), steps)
 
-    def _default_iterations(self, n: int) -> int:
-        return max(50, 4 * ceil(sqrt(n)))
+    def _grid(self, n: int) -> np.ndarray:
+        return np.arange(1.0, (self.max_iter or max(50, 4 * ceil(sqrt(n)))) + 1.0)
 
 
 @dataclass(frozen=True, repr=False)
@@ -337,11 +320,6 @@ class TSVD(Filter):
     rule : {"loo", "gcv"}
         Score if neither is given: leave-one-out, or generalized cross-validation, which hardly ever truncates (erratum
         E24).
-
-    Examples
-    --------
-    >>> TSVD(m=1).weights([[1.0, 0.5], [0.5, 1.0]])
-    array([0.5, 0.5])
     """
 
     projects = True

@@ -54,16 +54,15 @@ def bandwidth_grid(Z: ArrayLike, number: int = 5, rng: Any = None, distance: Met
 def median_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "euclidean") -> float:
     """Return the square root of the median of the squared distances between the rows of Z, over pairs i < j.
 
-    For two samples Z is the pooled sample, for independence one variable: then the result does not depend on
-    the permutation and the test stays exact. It scales with the units of the data.
+    Z is the pooled sample of two, or one variable of a test of independence, so that no permutation changes the result.
 
     Parameters
     ----------
     Z : array_like of shape (n, d) or (n,)
         At least two rows, not all equal.
     rng : None, int, SeedSequence, BitGenerator or Generator
-        Draws 1000 of more than 2000 rows, unless more than a tenth of the pairs of rows are equal; then 1000 rows
-        in which every value has its share, rare values included, are the same for every ``rng``.
+        Draws 1000 of more than 2000 rows; if more than a tenth of the pairs of rows are equal, these are 1000 rows in
+        which every value has its share, the same for every ``rng``.
     distance : {"euclidean", "cityblock"}
         |x - y| in the 2-norm (`Gaussian`) or the 1-norm (`Laplacian`).
 
@@ -92,8 +91,8 @@ def median_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "euclidea
 def neighbour_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "euclidean") -> float:
     """Return the median, over the rows of Z, of the distance to the farthest of the nearest tenth of the other rows.
 
-    It follows clusters and other fine structure, while the median of all distances measures only how far these are
-    apart.  Rows that equal more than a tenth of the others count with the distance to the nearest row that differs.
+    It follows clusters and other fine structure.  Rows that equal more than a tenth of the others count with the
+    distance to the nearest row that differs.
 
     Parameters
     ----------
@@ -137,10 +136,7 @@ def parsed(bandwidth: str) -> tuple[float, str]:
 
 
 def write_distances(x: Array, columns: Array, city: bool, out: Array, differences: int) -> None:
-    """Write distances of rows x (n, d) and the first m of ``columns`` (d, ..), in the 1- or 2-norm, to out (n, m).
-
-    Only the number of ``differences`` of coordinates in all decides whether loops are compiled.
-    """
+    """Write distances of rows x (n, d) and the first m of ``columns`` (d, ..) to out (n, m), by loops if many."""
     if differences > _FEW:
         from shrinktest.kernels.kernel_loops import between
 
@@ -208,7 +204,7 @@ def drawn_rows(rows: Array, number: int, rng: np.random.Generator) -> Array:
 
 
 def repeats(rows: Array) -> bool:
-    """Tell whether more than a tenth of the pairs of rows (n, d) are equal."""
+    """Return True if more than a tenth of the pairs of rows (n, d) are equal."""
     _, counts = distinct(rows)
     return bool(counts @ (counts - 1.0) > _REPEATED * len(rows) * (len(rows) - 1.0))
 
@@ -221,10 +217,7 @@ def distinct(rows: Array) -> tuple[Array, Array]:
 
 
 def stratified(values: Array, counts: Array, number: int) -> Array:
-    """Return about ``number`` rows that stand for distinct rows (m, d), each with its count (m,).
-
-    A frequent row has its share of copies, and at least a tenth of all is spread evenly over the rare rows.
-    """
+    """Return about ``number`` rows in proportion to the counts (m,) of distinct rows, a tenth or more of rare ones."""
     share = counts * (number / counts.sum())
     rare = share <= 1.0
     ends = np.cumsum(counts[rare])
@@ -270,8 +263,8 @@ def reach_notes(kernel: Kernel, points: Array, name: str) -> tuple[str, ...]:
 def largest_distance(kernel: Kernel, points: Array) -> float:
     """Return the largest squared distance of two kernel means of the points, relative to their norms.
 
-    For a kernel without negative values this is 1 less the smallest value over the largest k(x, x).  Three sweeps from
-    a row to the least similar one give the smallest value.
+    For a kernel without negative values this is 1 less the smallest value, found in three sweeps from a row to the
+    least similar one, over the largest k(x, x).
     """
     row, smallest = 0, np.inf
     for _ in range(3):

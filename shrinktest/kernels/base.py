@@ -24,9 +24,8 @@ class Kernel(ABC):
     """A positive semi-definite kernel k(x, y), the base class of every kernel and of your own.
 
     A subclass is immutable (a frozen dataclass, for example) and must have ``evaluate(X, Y)``.  It may have
-    ``resolve(Z, rng)`` to take a bandwidth, for example, from the data, and ``diagonal(X)`` if there is a faster way.
-    It gets read-only rows, and its Gram matrix is checked.  Calling a kernel gives a Gram matrix, and ``+`` and ``*``
-    combine kernels.
+    ``resolve(Z, rng)``, which takes a bandwidth, for example, from the data, and a faster ``diagonal(X)``.  It gets
+    read-only rows, and its Gram matrix is checked.  ``+`` and ``*`` combine kernels.
 
     Examples
     --------
@@ -179,18 +178,7 @@ class Combination(Kernel):
 
 @dataclass(frozen=True, repr=False)
 class Sum(Combination):
-    """Sum of kernels, k_1(x, y) + k_2(x, y) + ..., as ``+`` makes it.
-
-    Parameters
-    ----------
-    terms : tuple of Kernel
-
-    Examples
-    --------
-    >>> from shrinktest.kernels import Linear, Polynomial
-    >>> Linear() + Polynomial(2)
-    Linear() + Polynomial(degree=2, offset=1.0)
-    """
+    """Sum of kernels, k_1(x, y) + k_2(x, y) + ..., as ``+`` makes it of a tuple of ``terms``."""
 
     terms: tuple[Kernel, ...]
 
@@ -208,18 +196,7 @@ class Sum(Combination):
 
 @dataclass(frozen=True, repr=False)
 class Product(Combination):
-    """Product of kernels, k_1(x, y) * k_2(x, y) * ..., as ``*`` makes it.
-
-    Parameters
-    ----------
-    factors : tuple of Kernel
-
-    Examples
-    --------
-    >>> from shrinktest.kernels import Gaussian, Linear
-    >>> Linear() * (Linear() + Gaussian(1.0))
-    Linear() * (Linear() + Gaussian(bandwidth=1.0))
-    """
+    """Product of kernels, k_1(x, y) * k_2(x, y) * ..., as ``*`` makes it of a tuple of ``factors``."""
 
     factors: tuple[Kernel, ...]
 
@@ -231,19 +208,7 @@ class Product(Combination):
 
 @dataclass(frozen=True, repr=False)
 class Scaled(Combination):
-    """Kernel times a positive number, factor * k(x, y), as ``*`` makes it.
-
-    Parameters
-    ----------
-    factor : float
-    kernel : Kernel
-
-    Examples
-    --------
-    >>> from shrinktest.kernels import Linear
-    >>> Linear() * 2
-    2.0 * Linear()
-    """
+    """Kernel times a positive number, factor * k(x, y), as ``*`` makes it."""
 
     factor: float
     kernel: Kernel

@@ -16,10 +16,9 @@ from shrinktest.kernels.pooled import Rescaled
 
 @dataclass(frozen=True)
 class Differences(Kernel):
-    """A kernel of the differences x - y within pairs: row i of X becomes x_i - y_i, and row i of Y becomes y_i - x_i.
+    """A kernel of the differences x_i - y_i and y_i - x_i within pairs, which permutations of pairs exchange.
 
-    Exchanging the rows of a pair exchanges these two, so that permutations of pairs give an exact test.  The rows that
-    it compares are always all n rows of X and then all n of Y.
+    The rows that it compares are always all n rows of X and then all n of Y.
     """
 
     kernel: Kernel  # of differences
@@ -29,7 +28,7 @@ class Differences(Kernel):
 
     @property
     def label(self) -> str:
-        """For example "Gaussian of differences"."""
+        """Name of the kernel in tables, such as "Gaussian of differences"."""
         return f"{self.kernel.label} of differences"
 
     @property
@@ -55,13 +54,14 @@ class Differences(Kernel):
 
 def seen(kernel: Kernel, pooled: Array) -> tuple[Kernel, Array]:
     """Return a resolved kernel and the pooled rows that it compares: of differences, the inner kernel and these."""
-    if isinstance(kernel, Differences):
-        return kernel.kernel, kernel.within(pooled)
-    if isinstance(kernel, Rescaled) and isinstance(kernel.kernel, Differences):
-        return seen(kernel.kernel, kernel.moved(pooled))
-    return kernel, pooled
+    if not compares_differences(kernel):
+        return kernel, pooled
+    if isinstance(kernel, Rescaled):
+        pooled, kernel = kernel.moved(pooled), kernel.kernel
+    assert isinstance(kernel, Differences)
+    return kernel.kernel, kernel.within(pooled)
 
 
 def compares_differences(kernel: Any) -> bool:
     """Return True for a kernel of differences, in any units."""
-    return isinstance(kernel, Differences) or (isinstance(kernel, Rescaled) and isinstance(kernel.kernel, Differences))
+    return isinstance(kernel.kernel if isinstance(kernel, Rescaled) else kernel, Differences)

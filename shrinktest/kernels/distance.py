@@ -136,11 +136,6 @@ class Gaussian(DistanceKernel):
 
         With th2 = bandwidth^2 and v = variance it is the product over columns of sqrt(th2_j / (th2_j + v_j)) times the
         Gaussian kernel of bandwidth sqrt(th2 + v).  Noise on both arguments adds up: pass the sum of the variances.
-
-        Examples
-        --------
-        >>> Gaussian(bandwidth=3.0).smoothed(16.0, dimension=1)
-        0.6 * Gaussian(bandwidth=5.0)
         """
         widths = self._widths(count(dimension, "dimension", minimum=1))
         noise = numbers_or_nan(variance)
@@ -163,11 +158,6 @@ class Laplacian(DistanceKernel):
     ----------
     bandwidth : float, sequence of float, "median" or "neighbours"
         As for `Gaussian`, from the distances sum_j |x_j - y_j|.
-
-    Examples
-    --------
-    >>> Laplacian(bandwidth=2.0)([[0.0, 0.0]], [[1.0, 1.0]]).round(4)
-    array([[0.3679]])
     """
 
     metric = "cityblock"
@@ -180,15 +170,14 @@ class Energy(Kernel):
     Parameters
     ----------
     origin : sequence of float, optional
-        The point o (d,); default: the mean of the pooled sample.  It changes no difference of means,
-        and :func:`closer_test` of groups of unequal sizes a little.
+        The point o (d,); default: the mean of the pooled sample.  It changes no difference of means, and
+        :func:`closer_test` of groups of unequal sizes a little.
 
     Notes
     -----
-    The biased squared MMD is the energy distance 2 E|X - Y| - E|X - X'| - E|Y - Y'| of the samples, and the biased HSIC
-    with this kernel for both variables their squared distance covariance ([SSGF13]).  It has no bandwidth, and the
-    distances are in the units of the columns (see ``scale=``).  It detects shifts and monotone dependence about as well
-    as any test does, and little else.
+    The biased squared MMD is the energy distance 2 E|X - Y| - E|X - X'| - E|Y - Y'|, and the biased HSIC with this
+    kernel for both variables their squared distance covariance ([SSGF13]).  Distances are in the units of the columns
+    (see ``scale=``).  It detects shifts and monotone dependence about as well as any test does, and little else.
 
     Examples
     --------

@@ -24,7 +24,7 @@ _FULL = 0.95  # of a pool that are landmarks: the rank of the data is not low
 _POOL = 2000  # points among which landmarks are looked for at a time
 _NARROW = 2  # columns of data whose Gram matrix usually has a low rank
 _LOOKED_AT = 512  # rows, of which some are equal if few are different
-_TILE, _CACHED = 128, 2**15  # features whose weights are together in memory, and of rows that stay in the cache
+_TILE = 128  # features whose weights are together in memory
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,11 +73,6 @@ class RandomFourier(FeatureMap):
     frequencies: Array  # (D, d): draws w from the kernel's spectral distribution
     scale: float  # k(x, x)
 
-    @property
-    def height(self) -> float:
-        """The factor of all cosines and sines."""
-        return float(np.sqrt(self.scale / len(self.frequencies)))
-
     @cached_property
     def turns(self) -> Array:
         """The frequencies in whole turns, in tiles for compiled loops."""
@@ -85,15 +80,15 @@ class RandomFourier(FeatureMap):
 
     def coordinates(self, X: Array) -> Array:
         half, X = len(self.frequencies), np.ascontiguousarray(X)
-        out = np.empty((len(X), 2 * half))
+        height, out = float(np.sqrt(self.scale / half)), np.empty((len(X), 2 * half))
         for rows in _with_progress(len(X), _BLOCK // half):
             if X.size * half <= _FEW:
                 phase = X[rows] @ self.frequencies.T
-                out[rows] = self.height * np.hstack([np.cos(phase), np.sin(phase)])
+                out[rows] = height * np.hstack([np.cos(phase), np.sin(phase)])
             else:
                 from shrinktest.kernels.kernel_loops import waves
 
-                waves(X[rows], self.turns, self.height, out[rows])
+                waves(X[rows], self.turns, height, out[rows])
         return out
 
     def diagonal(self, X: Array) -> Array:
@@ -142,11 +137,11 @@ def factorized(
     missing: float = TOLERANCE,
     start: Landmarks | None = None,
 ) -> tuple[Landmarks, Array] | None:
-    """Approximate a kernel by landmarks, chosen by pivoted Cholesky until it is exact on all points.
+    """Approximate a kernel by landmarks, chosen by pivoted Cholesky until it is exact on all points, or return None.
 
-    Exact means that the missing trace is below ``missing`` times the trace of the Gram matrix.  The order of candidates
-    does not depend on labels.  The result is None if ``limit`` landmarks are not enough, unless ``truncate`` is set, or
-    if nearly every point of a pool became one.  Landmarks in ``start`` come from other points.
+    Exact means that the missing trace is below ``missing`` times the trace of the Gram matrix.  No label matters.
+    Unless ``truncate`` is set, the result is None if ``limit`` landmarks are not enough, or if nearly every point of a
+    pool became one.  Landmarks in ``start`` come from other points.
     """
     residual = kernel.diagonal(points)
     allowed = missing * float(residual.mean())
@@ -189,10 +184,7 @@ def nystrom(kernel: Kernel, points: Array, rank: int, rng: Any) -> Landmarks:
 
 
 def spread_landmarks(kernel: Kernel, points: Array, rank: int) -> Landmarks:
-    """Choose landmarks evenly among the sorted points, whose order and labels do not matter; leave out dependent ones.
-
-    Sorted by the first column, ties by the second, and so on.
-    """
+    """Choose landmarks evenly among the points in sorted order, which no labels change; leave out dependent ones."""
     return _among(kernel, points[np.lexsort(points.T[::-1])[spread_rows(len(points), rank)]])
 
 
@@ -240,10 +232,10 @@ def _worst(residual: Array, order: np.ndarray) -> np.ndarray:
 
 
 def _is_full(kernel: Kernel, points: Array, limit: int, allowed: float) -> bool:
-    """Tell whether few points prove that no ``limit`` landmarks leave a trace of ``allowed`` or less.
+    """Return True if few points prove that no ``limit`` landmarks leave a trace of ``allowed`` or less.
 
-    They leave at least the sum of the other eigenvalues of a Gram matrix, which is larger if the matrix less a multiple
-    of the identity has a Cholesky factor.
+    They leave at least the other eigenvalues of a Gram matrix, whose sum is larger if the matrix less a multiple of the
+    identity has a Cholesky factor.
     """
     size = limit + _SPARE
     if points.shape[1] <= _NARROW or len(points) < _MANY * size:  # it would take longer than it saves
@@ -259,13 +251,13 @@ def _is_full(kernel: Kernel, points: Array, limit: int, allowed: float) -> bool:
 
 
 def few_distinct(points: Array, most: int) -> bool:
-    """Tell whether at most so many rows (n, d) differ, as in categories, and a part of them already suggests it."""
+    """Return True if at most so many rows (n, d) differ, as in categories, and a part of them already suggests it."""
     some = np.unique(points[spread_rows(len(points), _LOOKED_AT)], axis=0)
     return 4 * len(some) <= _LOOKED_AT and len(np.unique(points, axis=0)) <= most
 
 
 def has_spectrum(kernel: Kernel) -> bool:
-    """Tell whether frequencies can be drawn for a kernel."""
+    """Return True if frequencies can be drawn for a kernel."""
     return isinstance(kernel.kernel if isinstance(kernel, Scaled) else kernel, Gaussian | Laplacian)
 
 
@@ -291,17 +283,6 @@ def tiles(weights: Array) -> Array:
     padded = np.zeros((d, -(-m // _TILE) * _TILE))
     padded[:, :m] = weights
     return np.ascontiguousarray(padded.reshape(d, -1, _TILE).swapaxes(0, 1))
-
-
-def step_of(width: int) -> int:
-    """Return the number of rows whose ``width`` features stay in the cache."""
-    return max(16, _CACHED // max(1, width))
-
-
-def steps(rows: int, width: int) -> list[slice]:
-    """Return slices of so many rows, whose ``width`` features stay in the cache."""
-    step = step_of(width)
-    return [slice(start, min(start + step, rows)) for start in range(0, rows, step)]
 
 
 def _with_progress(rows: int, step: int) -> Iterator[slice]:

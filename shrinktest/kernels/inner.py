@@ -38,7 +38,7 @@ class FeatureMap(Kernel):
         """Return the features z(X[i]), shape (n, rank), of rows X (n, d)."""
 
     def checked_coordinates(self, X: Array) -> Array:
-        """Return the coordinates, if they are real, finite and in as many rows as X; else raise an error."""
+        """Return the coordinates; raise an error unless they are real, finite and in as many rows as X."""
         try:
             z = real_values(self.coordinates(read_only(X) if self._from_user else X))
         except TypeError as error:
@@ -67,13 +67,7 @@ class FeatureMap(Kernel):
 
 @dataclass(frozen=True)
 class Linear(FeatureMap):
-    """Linear kernel x'y: detects differences of means only.
-
-    Examples
-    --------
-    >>> Linear()([[1.0, 2.0]], [[3.0, -1.0]])
-    array([[1.]])
-    """
+    """Linear kernel x'y: detects differences of means only."""
 
     def coordinates(self, X: Array) -> Array:
         return X
@@ -89,11 +83,6 @@ class Polynomial(Kernel):
         At least 1.
     offset : float
         At least 0; 0 leaves only the moments of exactly that degree.
-
-    Examples
-    --------
-    >>> Polynomial(degree=3, offset=1)([2.0], [0.5])
-    array([[8.]])
     """
 
     degree: int = 2
@@ -112,10 +101,10 @@ class Polynomial(Kernel):
 
 @dataclass(frozen=True, eq=False)
 class CentredProduct(Kernel):
-    """Kernel of the product features of several variables, less what each variable explains alone.
+    """Kernel of the product features of several variables without the main effects.
 
-    With mu_l the mean of the features phi_l over ``points``, these are the sum over all sets S of two variables or more
-    of (x)_{l in S} (phi_l - mu_l) (x)_{m not in S} mu_m.
+    With mu_l the mean of the features phi_l over ``points``, the features are the sum over all sets S of two variables
+    or more of (x)_{l in S} (phi_l - mu_l) (x)_{m not in S} mu_m.
     """
 
     kernels: tuple[Kernel, ...]  # one per variable

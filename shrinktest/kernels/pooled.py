@@ -119,10 +119,7 @@ class PooledKernel(SampleKernel):
         return Derived(features, after), after.coordinates(coordinates)
 
     def few(self, gram: Callable[[], Array]) -> tuple[FeatureMap, Array] | None:
-        """Return a few features and coordinates of the pooled sample, if it has them for every other kernel.
-
-        ``gram`` makes the Gram matrix of the other kernel.
-        """
+        """Return a few features and coordinates, if it has them; ``gram`` makes the Gram matrix of the other kernel."""
         return None
 
     def columns(self, rank: int) -> int:
@@ -150,7 +147,7 @@ class PooledKernel(SampleKernel):
         return rows, float(rows.mean())
 
     def _means_of(self, gram: Array) -> tuple[Array, float]:
-        """Return the same from the Gram matrix of the other kernel."""
+        """Return these means from the Gram matrix of the other kernel."""
         rows = gram.mean(axis=1)
         return cast(tuple[Array, float], self.__dict__.setdefault("_means", (rows, float(rows.mean()))))
 
@@ -167,7 +164,7 @@ class PooledKernel(SampleKernel):
         return values
 
     def _centred(self, X: Array, Y: Array) -> Array:
-        """Return the same of rows X and Y."""
+        """Return inner products of the features of rows X and Y about the mean."""
         at_x, at_y = (self._means[0] if Z is self.points else self._mean_at(Z) for Z in (X, Y))
         values = self.kernel.block(X, Y) - at_x[:, None]
         values -= at_y - self._means[1]
@@ -185,10 +182,9 @@ class Rescaled(SampleKernel):
     ----------
     kernel : Kernel
     scale : {"sd", "mad", "rank", "deviation"} or tuple
-        One unit of a column: its standard deviation or median absolute deviation in the pooled sample, or a number; or
-        the column is replaced by its mid-ranks there, over their number, or by its distances from the median over their
-        mean.  A tuple has a name or a number per column; with " in sd", such as "rank in sd", a typical column has
-        standard deviation 1.
+        Unit of a column: its standard deviation or median absolute deviation in the pooled sample, or a number; or the
+        column is replaced by its mid-ranks over their number, or its distances from the median over their mean.  A
+        tuple has one entry per column; with " in sd", as in "rank in sd", a typical column has standard deviation 1.
     points : ndarray, shape (N, d), optional
         The pooled sample; a test sets it (see :meth:`resolve`).
 
@@ -223,7 +219,7 @@ class Rescaled(SampleKernel):
         return f"{self.kernel.label} of {values or 'scaled columns'}"
 
     def _resolved(self, rows: Array, rng: Any) -> Kernel:
-        """Return the kernel in the units of rows (N, d); a kernel of a distance has them in its bandwidths."""
+        """Return the kernel in the units of rows (N, d), which a kernel of a distance has in its bandwidths."""
         pooled = replace(self, points=rows)
         moved = pooled.moved(rows)
         if self.scale == "deviation" and constant_columns(moved).all() and not constant_columns(rows).all():

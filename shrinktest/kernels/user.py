@@ -21,7 +21,7 @@ class Precomputed(Kernel):
     Parameters
     ----------
     gram : array_like of shape (N, N)
-        Symmetric and positive semi-definite; only K_ij^2 <= K_ii K_jj is checked.  A matrix of distances D is not: give
+        Symmetric and positive semi-definite; only K_ij^2 <= K_ii K_jj is checked.  Of distances D, give
         exp(-D**2 / (2 * s**2)), with s the median of D, for example.
 
     Examples

@@ -39,21 +39,16 @@ class Whitened(PooledKernel):
     Notes
     -----
     With phi the features of the kernel about their mean over the N pooled observations, C their covariance operator and
-    c = lam tr(C), this is k(x, y) = 1 + w(x, y) / D, where w(x, y) = phi(x)'(C + c I)^-1 phi(y) and D, the mean of w(x,
-    x) over the pooled sample, is the effective dimension of the features.  The constant changes no difference of means.
-    It gives the features a mean that is not zero, for estimators that shrink it, and main effects to joint features.
+    c = lam tr(C), this is k(x, y) = 1 + w(x, y) / D, where w(x, y) = phi(x)'(C + c I)^-1 phi(y) and D is the mean of
+    w(x, x) over the pooled sample.  The constant changes no difference of means; it gives the features a mean that is
+    not zero, for estimators that shrink it.  No label goes into the kernel, so its test is exact.
 
     The squared distance of two mean embeddings is, up to D, the kernel Fisher discriminant ratio of [HBM07] and the
     spectral-regularized distance of [HSL24]; with each margin whitened by itself, HSIC is the normalized
-    cross-covariance of [FGSS08].  With Kc the Gram matrix of the pooled sample after centering,
-
-        w(x, y) = (kc(x, y) - kc(x, Z) (Kc + N c I)^-1 kc(Z, y)) / c,
-
-    and on the pooled sample itself N (I - N c (Kc + N c I)^-1).  No label goes into it, so its test is exact.
+    cross-covariance of [FGSS08].
 
     From 400 rows on (20 / lam, if that is more), tests of samples take the features at 5 / lam rows of the pooled
-    sample, at least 100 and at most 2000, evenly spaced in sorted order, unless ``gram="dense"``: at most 1 / lam
-    directions count.  That depends on no label either.
+    sample, at least 100 and at most 2000, evenly spaced in sorted order, unless ``gram="dense"``.
 
     Examples
     --------
@@ -92,16 +87,15 @@ class Whitened(PooledKernel):
         product, _ = dlauum(inverse, lower=True, overwrite_c=True)  # (Kc + N c I)^-1; above the diagonal it is 0
         values = np.add(product.T, product, order="C")
         values[np.diag_indices(size)] /= 2.0
-        values *= -(float(size) ** 2) * ridge / dimension
+        values *= -(float(size) ** 2) * ridge / dimension  # w is N (I - N c (Kc + N c I)^-1)
         values += 1.0
         values[np.diag_indices(size)] += size / dimension
         return values
 
     def _elsewhere(self, X: Array, Y: Array) -> Array:
         ridge, _, dimension = self._factor
-        left = self._solved(X)
-        right = left if X is Y else self._solved(Y)
-        values = self._centred(X, Y) - left.T @ right
+        left = self._solved(X)  # w(x, y) is (kc(x, y) - kc(x, Z) (Kc + N c I)^-1 kc(Z, y)) / c
+        values = self._centred(X, Y) - left.T @ (left if X is Y else self._solved(Y))
         values /= ridge * dimension
         values += 1.0
         return values
@@ -111,21 +105,12 @@ class Whitened(PooledKernel):
         missing = self._centred_diagonal(X) - np.square(self._solved(X)).sum(axis=0)
         return 1.0 + missing / (ridge * dimension)
 
-    def _after(self, coordinates: Array) -> FeatureMap:
+    def _solved(self, X: Array) -> Array:
+        """Return L^-1 kc(Z, X), shape (N, n)."""
         from scipy.linalg import solve_triangular
 
-        mean = coordinates.mean(axis=0)
-        centred = coordinates - mean
-        covariance = centred.T @ centred / len(centred)
-        covariance[np.diag_indices(len(covariance))] += self._ridge(float(np.trace(covariance)))
-        weights = solve_triangular(self._cholesky(covariance), np.eye(len(mean)), lower=True).T
-        dimension = np.square(centred @ weights).sum() / len(centred)
-        return AffineFeatures(mean, weights / np.sqrt(dimension))
-
-    def _ridge(self, variance: float) -> float:
-        if variance == 0.0:
-            raise ValueError(f"{self!r}: all observations have the same features, so nothing can be whitened")
-        return self.lam * variance
+        centred = self._centred(self._pooled, X)
+        return np.asarray(solve_triangular(self._factor[1], centred, lower=True, check_finite=False))
 
     @cached_property
     def _factor(self) -> tuple[float, Array, float]:
@@ -136,29 +121,33 @@ class Whitened(PooledKernel):
         """Return ridge, L, effective dimension and L^-1 from the Gram matrix of the other kernel."""
         from scipy.linalg.lapack import dtrtri
 
-        values = self._centred_gram(gram)
-        size = len(values)
-        ridge = self._ridge(float(np.trace(values)) / size)
-        values[np.diag_indices(size)] += size * ridge
-        factor = self._cholesky(values)
+        size = len(gram)
+        ridge, factor = self._ridged(self._centred_gram(gram), size)
         inverse, _ = dtrtri(factor, lower=True)
         return ridge, factor, size * (1.0 - ridge * float(np.linalg.norm(inverse)) ** 2), inverse
 
-    def _cholesky(self, matrix: Array) -> Array:
-        """Return the lower Cholesky factor, in the place of the matrix."""
-        from scipy.linalg import LinAlgError, cholesky
-
-        try:
-            return np.asarray(cholesky(matrix.T, lower=True, overwrite_a=True, check_finite=False))
-        except LinAlgError:
-            raise ValueError(f"{self!r} is not of a kernel: its Gram matrix has negative eigenvalues") from None
-
-    def _solved(self, X: Array) -> Array:
-        """Return L^-1 kc(Z, X), shape (N, n)."""
+    def _after(self, coordinates: Array) -> FeatureMap:
         from scipy.linalg import solve_triangular
 
-        centred = self._centred(self._pooled, X)
-        return np.asarray(solve_triangular(self._factor[1], centred, lower=True, check_finite=False))
+        mean = coordinates.mean(axis=0)
+        centred = coordinates - mean
+        _, factor = self._ridged(centred.T @ centred / len(centred), 1)
+        weights = solve_triangular(factor, np.eye(len(mean)), lower=True).T
+        dimension = np.square(centred @ weights).sum() / len(centred)
+        return AffineFeatures(mean, weights / np.sqrt(dimension))
+
+    def _ridged(self, matrix: Array, size: int) -> tuple[float, Array]:
+        """Return the ridge c and the lower Cholesky factor of the matrix + size c I, in the place of the matrix."""
+        from scipy.linalg import LinAlgError, cholesky
+
+        ridge = self.lam * (float(np.trace(matrix)) / size)
+        if ridge == 0.0:
+            raise ValueError(f"{self!r}: all observations have the same features, so nothing can be whitened")
+        matrix[np.diag_indices(len(matrix))] += size * ridge
+        try:
+            return ridge, np.asarray(cholesky(matrix.T, lower=True, overwrite_a=True, check_finite=False))
+        except LinAlgError:
+            raise ValueError(f"{self!r} is not of a kernel: its Gram matrix has negative eigenvalues") from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,19 +157,16 @@ class Depth(PooledKernel):
     Parameters
     ----------
     kernel : Kernel, default Gaussian()
-        The depth of a point is the mean of this kernel over the pooled sample.
+        The depth of a point is the mean of this kernel over the pooled sample (the h-modal depth of [CFF07]).
     points : ndarray, shape (N, d), optional, by name only
         The pooled sample; a test sets it.
 
     Notes
     -----
-    The depth of x is D(x), the mean of k(x, z) over the N pooled observations z (the h-modal depth of [CFF07]).  With
-    u(x) the depth less its mean over the pooled sample, in units of its standard deviation there, the kernel is 1 +
-    u(x) u(y), so that the distance of two samples is the distance of their mean depths: the comparison of [LS93] with
-    the depths themselves in place of their ranks.  For the constant see `Whitened`.
-
-    It detects changes of spread, also small ones in each of many columns, and observations in the tails, and no shift
-    between samples of the same shape: combine it with other kernels.
+    With u(x) the depth of x less the mean depth of the pooled sample, in units of its standard deviation there, the
+    kernel is 1 + u(x) u(y): two samples are as far apart as their mean depths, the comparison of [LS93] with depths in
+    place of their ranks.  It detects changes of spread, also small ones in each of many columns, and observations in
+    the tails, and no shift between samples of the same shape: combine it with other kernels.
 
     Examples
     --------
@@ -253,9 +239,9 @@ class SecondOrder(PooledKernel):
 
     Notes
     -----
-    The square kc(x, y)^2 of the kernel after centering at the mean of the pooled sample: the distance of two samples'
-    mean embeddings is the Hilbert-Schmidt distance of their covariance operators about that mean.  It detects small
-    differences in many directions and hardly a small shift: combine it with other kernels.
+    The square kc(x, y)^2 of the kernel centered at the mean of the pooled sample: the distance of two mean embeddings
+    is the Hilbert-Schmidt distance of covariance operators about that mean.  It detects small differences in many
+    directions and hardly a small shift: combine it with other kernels.
 
     Examples
     --------
