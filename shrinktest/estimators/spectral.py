@@ -350,22 +350,22 @@ class TSVD(Filter):
 
     def _scores(self, spectra: Spectra, amounts: np.ndarray) -> np.ndarray:
         n, values, a = spectra.n, spectra.values, 1.0 / (spectra.n - 1.0)
-        retained = (values[:, None, :] >= self._cutoff(amounts, spectra.trace)[:, :, None]).astype(np.float64)
+        leading = (values[:, None, :] >= self._cutoff(amounts, spectra.trace)[:, :, None]).astype(np.float64)
         shares = values * spectra.along**2
         if self.rule == "loo":  # ``filter_scores`` of factors 0 and 1
             parts = a * (values * (2.0 + a) + shares * (n * a - 2.0 * (1.0 + a)))
-            return (spectra.trace + (retained @ parts[:, :, None])[:, :, 0]) / n
-        number, lost = retained.sum(axis=2), ((1.0 - retained) @ (values * shares)[:, :, None])[:, :, 0]
+            return (spectra.trace + (leading @ parts[:, :, None])[:, :, 0]) / n
+        number, lost = leading.sum(axis=2), ((1.0 - leading) @ (values * shares)[:, :, None])[:, :, 0]
         scores = lost / n / (n - number) ** 2 / spectra.trace  # in the unit of K, like the other scores
         return np.where((number == 0) | (number == n) | (amounts == 0.0), np.inf, scores)
 
     def _filtered(self, spectra: Spectra, amounts: np.ndarray) -> np.ndarray:
         values = spectra.values
         if self.m is None:
-            retained = values >= self._cutoff(amounts, spectra.trace)
+            leading = values >= self._cutoff(amounts, spectra.trace)
         else:
-            retained = (values >= 1e-12 * values[:, -1:]) & (np.arange(values.shape[1]) >= values.shape[1] - self.m)
-        out = np.where(retained & (values > 0.0), spectra.along / values, 0.0)
+            leading = (values >= 1e-12 * values[:, -1:]) & (np.arange(values.shape[1]) >= values.shape[1] - self.m)
+        out = np.where(leading & (values > 0.0), spectra.along / values, 0.0)
         out[amounts[:, 0] == 0.0] = np.inf
         return out
 

@@ -12,9 +12,8 @@ from shrinktest._parallel import memory_limit, single_blas_thread
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
 from shrinktest.kernels import Kernel
-from shrinktest.kernels.differences import compares_differences, seen
 from shrinktest.kernels.inner import FeatureMap
-from shrinktest.kernels.pooled import taken_anew
+from shrinktest.kernels.pooled import compares_differences, seen, taken_anew
 from shrinktest.permutations.base import Draws
 from shrinktest.results.witness import WitnessBand
 from shrinktest.statistics.features import Features

@@ -17,7 +17,7 @@ from shrinktest.estimators import KME, MeanEstimator
 from shrinktest.hypotheses.base import Hypothesis, Variable, places_of
 from shrinktest.hypotheses.context import EffectOptions, FittedStatistic, TestContext, Witness
 from shrinktest.kernels import Kernel
-from shrinktest.kernels.differences import seen
+from shrinktest.kernels.pooled import seen
 from shrinktest.notes import note
 from shrinktest.permutations.base import Draws, Permutations
 from shrinktest.permutations.design import PermutationDesign

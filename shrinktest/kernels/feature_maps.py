@@ -161,7 +161,7 @@ def factorized(
     pool = order[spread_rows(len(points), _POOL)] if start is None else _worst(residual, order)
     while True:
         known = rank
-        landmarks, left = _with_pivots(landmarks, points[pool], z[:known, pool].T, residual[pool], allowed, limit)
+        landmarks, left = _with_pivots(landmarks, points[pool], z[:known, pool], residual[pool], allowed, limit)
         rank = len(landmarks.points)
         if known < rank == limit and not truncate and left > 2.0 * allowed:  # of the pool, which has the landmarks
             return None
@@ -194,7 +194,7 @@ def _among(kernel: Kernel, candidates: Array) -> Landmarks:
     empty = Landmarks(kernel, candidates[:0], np.empty((0, 0)))
     gram = kernel.block(candidates, candidates)  # whole, because nearly every point becomes a landmark
     allowed, size = TOLERANCE * float(diagonal.mean()), len(candidates)
-    return _with_pivots(empty, candidates, np.empty((size, 0)), diagonal, allowed, size, gram)[0]
+    return _with_pivots(empty, candidates, np.empty((0, size)), diagonal, allowed, size, gram)[0]
 
 
 def _with_pivots(
@@ -207,9 +207,9 @@ def _with_pivots(
     gram: Array | None = None,
 ) -> tuple[Landmarks, float]:
     """Add the worst approximated points of a pool, up to ``limit`` landmarks; return them and the mean error."""
-    start = known.shape[1]
+    start = len(known)
     columns = np.empty((min(limit, start + len(pool)), len(pool)))
-    columns[:start] = known.T
+    columns[:start] = known
     residual = residual.copy()
     chosen: list[int] = []
     while (rank := start + len(chosen)) < len(columns) and residual.mean() > allowed:

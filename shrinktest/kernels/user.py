@@ -101,7 +101,7 @@ class Custom(Kernel):
 
 
 def takes_row_numbers(kernel: Any) -> bool:
-    """Tell whether the points of a kernel, or of some of several, are row numbers of a matrix."""
+    """Return True if the points of a kernel, or of one of several, are row numbers of a matrix."""
     if isinstance(kernel, list | tuple):
         return any(map(takes_row_numbers, kernel))
     return isinstance(kernel, Kernel) and kernel.points_are == "row numbers"

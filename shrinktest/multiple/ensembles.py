@@ -16,9 +16,8 @@ from shrinktest.hypotheses.base import Variable
 from shrinktest.kernels import Depth, Energy, Gaussian, Kernel, Laplacian, Rescaled, SecondOrder, Whitened, as_kernel
 from shrinktest.kernels.bandwidths import bandwidth_grid
 from shrinktest.kernels.base import require_same_points
-from shrinktest.kernels.differences import Differences
 from shrinktest.kernels.distance import DistanceKernel
-from shrinktest.kernels.pooled import PooledKernel
+from shrinktest.kernels.pooled import Differences, PooledKernel
 from shrinktest.results.info import KINDS
 
 AUTO = "auto"

@@ -29,7 +29,7 @@ from shrinktest import (
     two_sample_test_columns,
 )
 from shrinktest.kernels import Rescaled
-from shrinktest.kernels.differences import Differences
+from shrinktest.kernels.pooled import Differences
 from shrinktest.multiple.ensembles import recommended
 
 rng = np.random.default_rng(1)
