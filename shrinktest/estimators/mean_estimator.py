@@ -112,7 +112,7 @@ class MeanEstimator(ABC):
             if "read-only" not in str(error):
                 raise
             raise ValueError(
-                f"{self!r} modified its Gram matrix, which is read-only; copy it first, gram.copy()"
+                f"{self!r} changed its Gram matrix, which is read-only; copy it first, gram.copy()"
             ) from None
         try:
             weights = real_values(values)
