@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shrinktest._check import Array, as_points, complete_points, count, counted, n_dimensions, numbers_or_nan, positive
+from shrinktest._check import Array, as_points, complete_points, counted, n_dimensions, numbers_or_nan, positive
 from shrinktest._parallel import parallel_for
 from shrinktest.kernels.bandwidths import RULES, Metric, magnitude, parsed, write_distances
 from shrinktest.kernels.base import Kernel, Scaled
@@ -137,7 +137,7 @@ class Gaussian(DistanceKernel):
         With th2 = bandwidth^2 and v = variance it is the product over columns of sqrt(th2_j / (th2_j + v_j)) times the
         Gaussian kernel of bandwidth sqrt(th2 + v).  Noise on both arguments adds up: pass the sum of the variances.
         """
-        widths = self._widths(count(dimension, "dimension", minimum=1))
+        widths = self._widths(dimension)
         noise = numbers_or_nan(variance)
         if noise.shape not in ((), (dimension,)):
             raise ValueError(f"variance must be a number or have shape ({dimension},), got shape {noise.shape}")

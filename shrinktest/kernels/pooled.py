@@ -250,10 +250,6 @@ class Rescaled(SampleKernel):
     def compared(self, points: Array) -> tuple[Any, Array] | None:
         return self.kernel.compared(self.moved(points))
 
-    def transform_features(self, features: FeatureMap) -> FeatureMap:
-        """Return the kernel by features of its moved columns."""
-        return RescaledFeatures(features, self)
-
     def __repr__(self) -> str:
         return f"Rescaled({self.kernel!r}, {self.scale!r})"
 

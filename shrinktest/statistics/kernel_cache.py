@@ -10,7 +10,7 @@ from shrinktest._check import choice, count, counted
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.feature_maps import factorized, few_distinct, has_spectrum, nystrom, random_fourier
 from shrinktest.kernels.inner import FeatureMap
-from shrinktest.kernels.pooled import PooledKernel, Rescaled
+from shrinktest.kernels.pooled import PooledKernel, Rescaled, RescaledFeatures
 from shrinktest.notes import note
 from shrinktest.statistics.features import Features, alike, needed
 from shrinktest.statistics.sums import tile_seconds
@@ -112,7 +112,7 @@ def choose(kernel: Kernel, points: np.ndarray, limits: Limits, request: Request)
         inner = choose(kernel.kernel, kernel.moved(points), limits, request)
         if not isinstance(inner.kernel, FeatureMap) or inner.name == "dense":
             return Features(inner.name, kernel, points, inner=inner)
-        return Features(inner.name, kernel.transform_features(inner.kernel), points, inner.note, inner.known)
+        return Features(inner.name, RescaledFeatures(inner.kernel, kernel), points, inner.note, inner.known)
     if isinstance(kernel, PooledKernel):
         return _pooled(kernel, choose(kernel.kernel, points, limits, request.for_inner()), limits, request)
     if limits.rank is not None:
