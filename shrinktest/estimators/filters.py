@@ -155,11 +155,11 @@ class Filter(Tuned):
         best, plain = np.zeros(size, dtype=np.intp), np.zeros(size, dtype=bool)
         if amounts.size > 1:  # of ties the least shrinkage; if a point cannot be left out, the plain mean
             plain = np.any([(spectrum.trace[:, 0] == 0.0) | (spectrum.n == 1) for spectrum in spectra], axis=0)
-        if amounts.size > 1 and not plain.all():
-            scores = np.sum([self._scores(spectrum, amounts) for spectrum in spectra], axis=0)
-            least = scores.min(axis=1, keepdims=True)
-            ties = scores <= least + _TIE * np.sum([spectrum.trace / spectrum.n for spectrum in spectra], axis=0)
-            best = np.where(plain, 0, np.where(np.isnan(least[:, 0]), -1, ties.argmax(axis=1)))
+            if not plain.all():
+                scores = np.sum([self._scores(spectrum, amounts) for spectrum in spectra], axis=0)
+                least = scores.min(axis=1, keepdims=True)
+                ties = scores <= least + _TIE * np.sum([spectrum.trace / spectrum.n for spectrum in spectra], axis=0)
+                best = np.where(plain, 0, np.where(np.isnan(least[:, 0]), -1, ties.argmax(axis=1)))
         chosen = amounts[best]
         for spectrum in spectra:
             weights = spectrum.weights(self._filtered(spectrum, chosen[:, None]))
