@@ -53,10 +53,10 @@ def normal(*shape, seed=0):
 
 def agree(dense, other):
     assert (dense.route, other.route) == ("dense", "factor")
-    scale = np.abs(dense.null_distribution).max()
-    np.testing.assert_allclose(other.null_distribution, dense.null_distribution, atol=1e-9 * max(scale, 0.1))
+    allowed = TOLERANCE * sum(dense.n_observations)  # a factor leaves out so much of the trace, perhaps of one value
+    np.testing.assert_allclose(other.null_distribution, dense.null_distribution, atol=allowed)
     assert other.pvalue == dense.pvalue
-    assert other.statistic == pytest.approx(dense.statistic, abs=1e-9)
+    assert other.statistic == pytest.approx(dense.statistic, abs=allowed)
 
 
 @settings(max_examples=50, deadline=None)
