@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -25,7 +25,6 @@ from shrinktest.multiple.ensembles import KernelSpec
 from shrinktest.multiple.run import run
 from shrinktest.notes import note
 from shrinktest.permutations.base import Permutations
-from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.multiplicity import NEVER
 from shrinktest.permutations.serial_correlation import BY_STRETCHES, in_stretches, short, split_by_blocks
 from shrinktest.results.change import AggregateChangeResult, ChangeResult
@@ -54,7 +53,6 @@ class NoChange(Hypothesis):
 
     kind: ClassVar[TestInfo] = CHANGE
 
-    restriction: PermutationDesign = field(default_factory=PermutationDesign)  # which orders are allowed
     change: str = SINGLE  # or "epidemic": one cut or an interval
     trim: float = 0.05  # share of the rows that a part, and the rest, have at least
     confidence: float | None = 0.95  # of the interval for the place; None: it is not computed

@@ -10,7 +10,6 @@ import numpy as np
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest.data.labels import named_variables, numbered
-from shrinktest.data.observed import is_unasked
 from shrinktest.data.read import read_variables
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.base import Hypothesis, variables_of
@@ -43,7 +42,7 @@ class JointIndependence(Hypothesis):
         names = called or numbered("variables", len(variables))
         read = read_variables(variables, names, nan_policy, scale=scale, **reading)
         return cls(
-            variables=variables_of(read, names, units_chosen=not is_unasked(scale)),
+            variables=variables_of(read, names, scale),
             sizes=(len(read.values[0]),),
             missing=read.missing,
             remarks=read.notes,
@@ -61,7 +60,7 @@ class JointIndependence(Hypothesis):
 
     def serial_correlation(self) -> SerialCorrelation | None:
         """Serial correlation of two of the variables."""
-        return joint_correlation([v.series for v in self.variables], [v.name for v in self.variables])
+        return joint_correlation([v.rows_of() for v in self.variables], [v.name for v in self.variables])
 
     def form(self, estimator: MeanEstimator, form: str) -> str:
         """Biased, the only form."""

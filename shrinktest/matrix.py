@@ -14,7 +14,6 @@ from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest.conditional.given import GIVEN, method_for, read_three, refuse_without, regression_for
 from shrinktest.conditional.hypothesis import ConditionalIndependence, conditional, without_decision
-from shrinktest.data.observed import is_unasked
 from shrinktest.data.read import XY, Variables, read_variables
 from shrinktest.data.tables import columns_at, names_in
 from shrinktest.hypotheses.base import variables_of
@@ -161,7 +160,7 @@ def independence_matrix(
 
     data, unread = without_untestable(read)
     refuse_missing(data.missing)
-    tables = variables_of(data, GIVEN[: len(data.values)], units_chosen=not is_unasked(scale))[: 1 if alone else 2]
+    tables = variables_of(data, GIVEN[: len(data.values)], scale)[: 1 if alone else 2]
     remarks = data.notes
     if given is not None:  # regressions and means are of numbers in their units
         tables, unit_notes = zip(*(table.in_units() for table in tables), strict=True)

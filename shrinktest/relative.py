@@ -327,9 +327,7 @@ def _read_dependences(
         raise ValueError(f"kernel and bandwidth: a list must have one entry for each of {k} variables")
     variables = [
         replace(variable, numbers=takes_row_numbers(kernel))
-        for variable, kernel in zip(
-            variables_of(read, names, units_chosen=not is_unasked(reading["scale"])), kernels, strict=True
-        )
+        for variable, kernel in zip(variables_of(read, names, reading["scale"]), kernels, strict=True)
     ]
     resolved = tuple(_resolved(*each, cache) for each in zip(kernels, widths, variables, strict=True))
     values = [kernel(v.points) if v.numbers else v.points for kernel, v in zip(resolved, variables, strict=True)]
@@ -343,7 +341,7 @@ def _read_dependences(
     if lost.any():
         name = names[0] if lost.all() else names[1 + int(lost.argmax())]
         raise ValueError(f"{name} hardly varies: without one row it has no variance left; use measure='hsic'")
-    first, *others = (variable.series for variable in variables)
+    first, *others = (variable.rows_of() for variable in variables)
     serial = strongest(
         joint_correlation([first, other], [names[0], name]) for other, name in zip(others, names[1:], strict=True)
     )

@@ -24,7 +24,7 @@ from shrinktest.conditional.model_x import by_model
 from shrinktest.conditional.regressions import Regression, neighborhoods, standardized
 from shrinktest.data.column import DROP, Column, Table, read_column, recoded
 from shrinktest.data.encoding import Encoding
-from shrinktest.data.observed import UNASKED, Observed, checked_types, is_unasked
+from shrinktest.data.observed import UNASKED, Observed, checked_types
 from shrinktest.data.read import XY, Variables, read_samples, read_variables
 from shrinktest.data.tables import check_same_index, is_table, names_for, names_in
 from shrinktest.hypotheses.base import Variable, repeated_column_notes, variables_of
@@ -52,7 +52,7 @@ def read_given(
     """Read the test as users give it; ``combined`` is for four statistics of residuals."""
     _refuse_designs("given", shift=shift, permutations=own)
     read = read_three(X, Y, given, nan_policy, scale=scale, transform=transform, **options)
-    variables, z = variables_of(read, GIVEN, units_chosen=not is_unasked(scale))[:2], read.values[2]
+    variables, z = variables_of(read, GIVEN, scale)[:2], read.values[2]
     test = ConditionalIndependence(
         variables=variables, sizes=(len(z),), missing=read.missing, restriction=read.restriction,
         remarks=(*read.notes, *repeated_column_notes(variables)), called=read.labels[:2],
@@ -142,7 +142,7 @@ def read_covariates(
         (X, Y), names, nan_policy, scale=scale, covariates=complete, column_types=types or None, **options
     )
     _refuse_tested(read.observed, given.observed[0], "covariates")
-    test = TwoGivenCovariates._of(read, " and ".join(names), not is_unasked(scale), called=called)
+    test = TwoGivenCovariates._of(read, " and ".join(names), scale, called=called)
     variable, unit_notes = test.variables[0].in_units()
     about_z = tuple(text for text in given.notes if has_code(text, *_ABOUT_ROWS))
     if covariate_method == "auto":

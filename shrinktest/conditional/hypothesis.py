@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -51,7 +51,6 @@ _MANY = 0.15  # of the rows: with more degrees of freedom, a regression has prob
 class GivenOthers(Hypothesis):
     """A hypothesis given other variables: how these were taken into account, and what must be true for that."""
 
-    restriction: PermutationDesign = field(default_factory=PermutationDesign)
     method: str = ""
     assumption: str = ""
 

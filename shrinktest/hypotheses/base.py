@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from shrinktest.data.encoding import Encoding
+from shrinktest.data.observed import is_unasked
 from shrinktest.data.read import Variables
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.context import EffectOptions, FittedStatistic, TestContext
@@ -19,7 +20,8 @@ from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.user import takes_row_numbers
 from shrinktest.notes import note
 from shrinktest.permutations.base import Draws, Permutations, as_permutations
-from shrinktest.permutations.serial_correlation import STRETCHES, OrderedRows, SerialCorrelation
+from shrinktest.permutations.design import PermutationDesign
+from shrinktest.permutations.serial_correlation import BY_PAIRS, STRETCHES, OrderedRows, SerialCorrelation
 from shrinktest.results.base import Setup, TestData
 from shrinktest.results.info import TestInfo
 from shrinktest.statistics.kernel_cache import KernelCache
@@ -42,14 +44,9 @@ class Variable:
     places: np.ndarray | None = None  # numbers of these rows among all, if some were left out
     numbers: bool = False  # True if they are row numbers of a precomputed matrix
 
-    @property
-    def series(self) -> OrderedRows:
-        """All observations as one series."""
-        return self.rows_of(slice(None))
-
-    def rows_of(self, *series: np.ndarray | slice) -> OrderedRows:
-        """Observations of several series, each given by its rows."""
-        parts = [self.points[rows] for rows in series]
+    def rows_of(self, *series: np.ndarray) -> OrderedRows:
+        """Observations of several series, each given by its rows, or of all rows as one series."""
+        parts = [self.points[rows] for rows in series] or [self.points]
         return (
             OrderedRows([np.zeros_like(part) for part in parts])
             if self.numbers
@@ -101,6 +98,7 @@ class Hypothesis(ABC):
     variables: tuple[Variable, ...]  # all observations, one entry per kernel of the test
     sizes: tuple[int, ...]  # numbers of observations
     missing: bool = False  # True if missing values remain, so that the result is NaN
+    restriction: PermutationDesign = field(default_factory=PermutationDesign)  # which rows may change places
     own: Permutations | None = None  # the user's permutations, instead of those that the hypothesis allows
     remarks: tuple[str, ...] = ()  # notes on how the data were read
     called: tuple[str | None, ...] = ()  # names of the samples or variables, if they have some
@@ -113,7 +111,7 @@ class Hypothesis(ABC):
     @property
     def paired(self) -> bool:
         """True if rows of two samples are exchanged within pairs, whose differences are of interest."""
-        return False
+        return self.restriction.paired
 
     @property
     def identity(self) -> np.ndarray:
@@ -125,7 +123,7 @@ class Hypothesis(ABC):
         """Return the permutations; raises ValueError if they are too few to reject at ``alpha``."""
         if self.own is None:
             return self._allowed(n_resamples, alpha if n_resamples else 1.0)
-        if getattr(self, "restriction", None):
+        if self.restriction:
             raise ValueError("permutations= replaces blocks=, groups=, paired= and shift=; leave these out")
         return as_permutations(self.own, self.identity)
 
@@ -172,7 +170,8 @@ class Hypothesis(ABC):
     def serial_notes(self) -> tuple[str, ...]:
         """Return notes on serial correlation, unless the permutations are the user's."""
         correlation = self.serial_correlation() if self.own is None else None
-        return () if correlation is None else (correlation.note(self.serial_remedy),)
+        remedy = BY_PAIRS if self.restriction.paired else self.serial_remedy
+        return () if correlation is None else (correlation.note(remedy),)
 
     def data(self) -> TestData:
         """Return what was tested, as results keep it."""
@@ -190,11 +189,6 @@ class Hypothesis(ABC):
             )
         return Setup(estimator, candidate.kernel, self.form(estimator, form), self.tuning(estimator))
 
-    def member(self, estimator: MeanEstimator, prepared: Prepared, form: str, weight: float = 1.0) -> FittedStatistic:
-        """Return a prepared statistic, for effects and witness bands of the result."""
-        tuning, approximated = self.tuning(estimator), prepared.approximated
-        return FittedStatistic(estimator, prepared.kernel, prepared.features, form, tuning, weight, approximated)
-
     def context(self, members: tuple[FittedStatistic, ...], draws: Draws | None = None) -> TestContext:
         """Return what results carry; ``draws`` are the permutations, not drawn yet."""
         return TestContext(self, members)
@@ -207,7 +201,7 @@ class Hypothesis(ABC):
         """Return the effect that the hypothesis denies; raises ValueError if there is no scale for it."""
         raise ValueError(self.kind.no_effect)
 
-    def found_before(self, kernel: Kernel, variable: int = 0) -> Kernel | None:
+    def found_before(self, kernel: Kernel, variable: int) -> Kernel | None:
         """Return the resolved kernel of a variable if it was found before the test began."""
         return None
 
@@ -245,13 +239,12 @@ def require_values(shift: Any, kernel: Any) -> None:
         )
 
 
-def variables_of(read: Variables, names: tuple[str, ...], *, units_chosen: bool) -> tuple[Variable, ...]:
-    """Return variables as they were read; ``units_chosen`` is true if the user chose the units."""
+def variables_of(read: Variables, names: tuple[str, ...], scale: Any) -> tuple[Variable, ...]:
+    """Return variables as they were read; ``scale`` is what the user gave."""
+    chosen, parts = not is_unasked(scale), zip(read.values, names, read.scales, read.encodings, read.kept, strict=True)
     return tuple(
-        Variable(values, name, scale, encoding, units_chosen, places_of(retained))
-        for values, name, scale, encoding, retained in zip(
-            read.values, names, read.scales, read.encodings, read.kept, strict=True
-        )
+        Variable(values, name, units, encoding, chosen, places_of(retained))
+        for values, name, units, encoding, retained in parts
     )
 
 

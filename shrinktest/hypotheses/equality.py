@@ -20,11 +20,9 @@ from shrinktest.kernels import Kernel
 from shrinktest.kernels.pooled import seen
 from shrinktest.notes import note
 from shrinktest.permutations.base import Draws, Permutations
-from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.null import null_distribution
 from shrinktest.permutations.serial_correlation import (
     BY_GROUPS,
-    BY_PAIRS,
     BY_STRETCHES_OR_GROUPS,
     OrderedRows,
     SerialCorrelation,
@@ -55,7 +53,6 @@ class EqualDistributions(Hypothesis):
     kind: ClassVar[TestInfo] = K_SAMPLE
     serial_remedy: ClassVar[str] = BY_GROUPS
 
-    restriction: PermutationDesign = field(default_factory=PermutationDesign)  # which rows may change places
     # how the distances of the samples' means add up; see `Contrast`
     comparison: str = "pairs"
     weights: str = "sizes"
@@ -64,28 +61,20 @@ class EqualDistributions(Hypothesis):
 
     @classmethod
     def read(
-        cls,
-        *samples: Any,
-        nan_policy: str = "raise",
-        blocks: Any = None,
-        groups: Any = None,
-        scale: Any = None,
-        column_types: Any = None,
-        transform: Any = None,
-        **options: Any,
-    ) -> Self:
+        cls, *samples: Any, nan_policy: str = "raise", scale: Any = None, own: Any = None, comparison: str = "pairs",
+        weights: str = "sizes", **reading: Any,
+    ) -> Self:  # fmt: skip
         """Read the samples as users give them; see :func:`~shrinktest.data.read.read_samples`."""
         given, called = named_samples(samples)
-        reading = {"scale": scale, "column_types": column_types, "transform": transform}
         names = names_for(given, called or numbered("samples", len(given)))
-        read = read_samples(given, names, nan_policy, blocks=blocks, groups=groups, **reading)
-        return cls._of(read, "the samples", not is_unasked(scale), called=called, **options)
+        read = read_samples(given, names, nan_policy, scale=scale, **reading)
+        return cls._of(read, "the samples", scale, called=called, own=own, comparison=comparison, weights=weights)
 
     @classmethod
-    def _of(cls, samples: Samples, name: str, units_chosen: bool, **options: Any) -> Self:
+    def _of(cls, samples: Samples, name: str, scale: Any, **options: Any) -> Self:
         pooled, places = np.vstack(samples.values), places_of(np.concatenate(samples.kept))
         return cls(
-            variables=(Variable(pooled, name, samples.scale, samples.encoding, units_chosen, places),),
+            variables=(Variable(pooled, name, samples.scale, samples.encoding, not is_unasked(scale), places),),
             sizes=tuple(map(len, samples.values)),
             missing=samples.missing,
             restriction=samples.restriction,
@@ -120,12 +109,6 @@ class EqualDistributions(Hypothesis):
         if not self.restriction.by_rows:
             return None
         return self._rows(self.restriction.blocks).correlated("a sample")
-
-    def serial_notes(self) -> tuple[str, ...]:
-        """Return notes on serial correlation, with the remedy for pairs."""
-        correlation = self.serial_correlation() if self.own is None else None
-        remedy = BY_PAIRS if self.restriction.paired else self.serial_remedy
-        return () if correlation is None else (correlation.note(remedy),)
 
     @property
     def contrast(self) -> Contrast:
@@ -220,45 +203,18 @@ class TwoEqualDistributions(EqualDistributions):
 
     @classmethod
     def read(  # type: ignore[override]  # these are two
-        cls,
-        X: Any,
-        Y: Any,
-        *,
-        nan_policy: str = "raise",
-        blocks: Any = None,
-        paired: Any = False,
-        groups: Any = None,
-        shift: Any = None,
-        scale: Any = None,
-        column_types: Any = None,
-        transform: Any = None,
-        called: tuple[str | None, ...] = (),
-        exchanges: bool = True,
-        **options: Any,
-    ) -> Self:
-        """Read two samples as users give them; ``called`` are their names.
-
-        ``exchanges``: True if the rows of pairs are exchanged.  Pairs with a gap then leave the comparison of values;
-        an estimate of the distance would become smaller.
-        """
+        cls, X: Any, Y: Any, *, nan_policy: str = "raise", scale: Any = None, shift: Any = None,
+        called: tuple[str | None, ...] = (), own: Any = None, **reading: Any,
+    ) -> Self:  # fmt: skip
+        """Read two samples as users give them; ``called`` are their names."""
         names = names_for((X, Y), XY, called)
-        reading = {"scale": scale, "column_types": column_types, "transform": transform}
-        read = read_samples((X, Y), names, nan_policy, blocks=blocks, paired=paired, groups=groups, **reading)
+        read = read_samples((X, Y), names, nan_policy, scale=scale, **reading)
         if shift is not None:
             rows = OrderedRows.of(read.values, read.encoding)
-            retained = np.concatenate(read.kept)
-            restriction = shifted(shift, rows, read.restriction, retained)
-            read = replace(read, restriction=restriction)
-        if read.restriction.paired and exchanges:
-            read = read.matched()
-        hypothesis = cls._of(read, " and ".join(names), not is_unasked(scale), called=called, **options)
-        if hypothesis.restriction.paired:
-            return hypothesis
-        return replace(hypothesis, remarks=(*hypothesis.remarks, *_shared(*read.values)))
-
-    @property
-    def paired(self) -> bool:
-        return self.restriction.paired
+            read = replace(read, restriction=shifted(shift, rows, read.restriction, np.concatenate(read.kept)))
+        paired = read.restriction.paired
+        read = read.matched() if paired else replace(read, notes=(*read.notes, *_shared(*read.values)))
+        return cls._of(read, " and ".join(names), scale, called=called, own=own)
 
     def serial_notes(self) -> tuple[str, ...]:
         """Return notes on serial correlation, and on stretches or shifted series that are too short for it."""

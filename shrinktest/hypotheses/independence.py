@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from shrinktest.data.observed import is_unasked
 from shrinktest.data.read import XY, read_variables
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.base import Hypothesis, variables_of
 from shrinktest.hypotheses.context import EffectOptions, TestContext
 from shrinktest.kernels.bandwidths import require_in_range
 from shrinktest.permutations.base import Permutations
-from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.serial_correlation import BY_SHIFTS, SerialCorrelation, joint_correlation, split_by_blocks
 from shrinktest.results.effect import DependenceEffect
 from shrinktest.results.info import INDEPENDENCE, TestInfo
@@ -30,35 +28,20 @@ class Independence(Hypothesis):
     kind: ClassVar[TestInfo] = INDEPENDENCE
     serial_remedy: ClassVar[str] = BY_SHIFTS
 
-    restriction: PermutationDesign = field(default_factory=PermutationDesign)  # which rows of y change places
-
     @classmethod
     def read(
-        cls,
-        X: Any,
-        Y: Any,
-        *,
-        nan_policy: str = "raise",
-        blocks: Any = None,
-        groups: Any = None,
-        shift: Any = None,
-        scale: Any = None,
-        column_types: Any = None,
-        transform: Any = None,
-        **options: Any,
+        cls, X: Any, Y: Any, *, nan_policy: str = "raise", scale: Any = None, own: Any = None, **reading: Any
     ) -> Self:
         """Read two variables as users give them; see :func:`~shrinktest.data.read.read_variables`."""
-        reading = {"scale": scale, "column_types": column_types, "transform": transform}
-        read = read_variables((X, Y), XY, nan_policy, blocks=blocks, groups=groups, shift=shift, **reading)
-        variables = variables_of(read, XY, units_chosen=not is_unasked(scale))
+        read = read_variables((X, Y), XY, nan_policy, scale=scale, **reading)
         return cls(
-            variables=variables,
+            variables=variables_of(read, XY, scale),
             sizes=(len(read.values[0]),),
             missing=read.missing,
             restriction=read.restriction,
             remarks=read.notes,
             called=read.labels,
-            **options,
+            own=own,
         )
 
     def lagged(self, lag: int) -> Self:

@@ -188,12 +188,21 @@ def _fit(
             left_out.append(f"{member.kernel!r} is left out of the combination: {error}")
             continue
         _require_kernel(null, setup.form, prepared.kernel, hypothesis)
+        setup = replace(setup, kernel=prepared.kernel, route=prepared.route)
         fits[i] = Fit(
             null,
-            replace(setup, kernel=prepared.kernel, route=prepared.route),
+            setup,
             prepared.estimates(),
             partial(_data_notes, hypothesis, prepared.kernel, prepared.notes),
-            hypothesis.member(member.estimator, prepared, setup.form, member.weight),
+            FittedStatistic(
+                member.estimator,
+                prepared.kernel,
+                prepared.features,
+                setup.form,
+                setup.tuning,
+                member.weight,
+                prepared.approximated,
+            ),
         )
     return fits, tuple(left_out)
 
@@ -299,8 +308,7 @@ def independent_rng(generator: np.random.Generator, use: int) -> np.random.Gener
 
 def setup_generator(generator: np.random.Generator) -> np.random.Generator:
     """Return random numbers for bandwidths and landmarks, apart from the permutations that ``generator`` draws."""
-    words = _copy(generator).integers(2**63, size=4)
-    return np.random.default_rng(np.random.SeedSequence([int(word) for word in words]))  # hashes them
+    return np.random.default_rng(_copy(generator).integers(2**63, size=4).tolist())
 
 
 def _copy(generator: np.random.Generator) -> np.random.Generator:
