@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shrinktest._check import Array, counted, listed, loaded_pandas
 from shrinktest.data.column import Column, Table
 from shrinktest.data.encoding import Encoding
 from shrinktest.data.labels import as_labels, columns_of_labels, label_codes
-from shrinktest.data.observed import Observed, Taken, at_least_two_rows, check_column_types, observed
+from shrinktest.data.observed import at_least_two_rows, check_column_types, observed
 from shrinktest.data.read import check_nan_policy
 from shrinktest.data.tables import check_same_index, names_for, transformed
 from shrinktest.notes import note
@@ -38,7 +38,6 @@ class Series:
     name: str  # what messages call it
     times: tuple[Any, ...]  # when the rows were observed, where that is known
     notes: tuple[str, ...]  # what was left out, and by what units
-    kept: NDArray[np.bool_]  # which rows of what the user gave were not dropped
 
 
 def read_series(
@@ -69,7 +68,14 @@ def read_series(
     if data.table is not None and not by_place:
         telling = _columns_of_time(data.table, data.names[0], {*types, *in_scale})
         data = data.without(telling) if telling else data
-    complete, keep, taken = _taken(data, nan_policy, scale)
+    complete = data.complete(nan_policy)[0]
+    keep = complete if nan_policy == "omit" else np.ones(data.sizes[0], dtype=bool)
+    if not keep.all():
+        at_least_two_rows(data.names[0], keep, data.missing_in(0))
+    if keep.sum() < FEWEST:
+        rows = counted(int(keep.sum()), "row")
+        raise ValueError(f"{data.names[0]} has {rows}; a change takes {FEWEST} at least, two before it, two after it")
+    taken = data.taken(keep, scale, "scale", indicate=nan_policy == "indicator")
     restriction = PermutationDesign()
     if blocks is not None:
         check_same_index(X, blocks, name, "blocks")
@@ -90,7 +96,8 @@ def read_series(
         )
         for column, kind in telling.items()
     )
-    counted_without = _counted_without(keep, timed=times is not None)
+    way = "times= gives rows names that stay" if times is None else "times stay with their rows"
+    rows_left = () if keep.all() else (note("rows-left", way=way),)
     return Series(
         values=values,
         missing=nan_policy != "omit" and not bool(complete.all()),
@@ -99,34 +106,21 @@ def read_series(
         encoding=taken.encoding,
         name=name,
         times=known,
-        notes=(*label_notes, *left_out, *data.omitted([keep]), *counted_without, *taken.notes),
-        kept=keep,
+        notes=(*label_notes, *left_out, *data.omitted([keep]), *rows_left, *taken.notes),
     )
 
 
-def _taken(data: Observed, nan_policy: str, scale: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Taken]:
-    """Return complete rows, the rows that are kept, and these as numbers."""
-    complete = data.complete(nan_policy)[0]
-    keep = complete if nan_policy == "omit" else np.ones(data.sizes[0], dtype=bool)
-    if nan_policy == "omit" and not keep.all():
-        at_least_two_rows(data.names[0], keep, data.missing_in(0))
-    if int(keep.sum()) < FEWEST:
-        raise ValueError(
-            f"{data.names[0]} has {counted(int(keep.sum()), 'row')}; a change of distribution takes {FEWEST} at least, "
-            "two before it and two after it"
-        )
-    return complete, keep, data.taken(keep, scale, "scale", indicate=nan_policy == "indicator")
-
-
 def _columns_of_time(table: Table, name: str, requested: set[str]) -> dict[str, str]:
-    """Kinds of the columns that tell the time: all dates, and numbers that count up or down if others remain.
-
-    All rows are read, before any is dropped or filled.  Columns that are ``requested`` are tested.  Raises ValueError
-    for dates that are not in order, and if nothing but dates remains; messages call the table ``name``.
-    """
+    """Return the kinds of columns that tell the time: all dates, and numbers that count if others remain."""
     dates = [column for column in table.columns if column.kind == "date" and column.name not in requested]
     for column in dates:
-        _require_order(column, f"{name}, column {column.name!r}" if table.named else name)
+        rows = np.flatnonzero(~column.missing())
+        times = column.values[rows]
+        for back in np.flatnonzero(times[1:] < times[:-1])[:1]:
+            raise ValueError(
+                f"{name}, column {column.name!r}: dates are not sorted: {times[back + 1]} in row "
+                f"{rows[back + 1]} follows {times[back]}; sort, or use column_types={{{column.name!r}: 'drop'}}"
+            )
     if len(dates) == len(table.columns):
         raise ValueError(f"{name} holds only dates, which tell the time; give the values that were observed then")
     clocks, remaining = dates, [column for column in table.columns if column not in dates]
@@ -135,25 +129,6 @@ def _columns_of_time(table: Table, name: str, requested: set[str]) -> dict[str, 
         if len(timed) < len(remaining):
             clocks, remaining = clocks + timed, [column for column in remaining if column not in timed]
     return {column.name: column.kind for column in clocks}
-
-
-def _require_order(dates: Column, where: str) -> None:
-    """Raise ValueError for the first date before the one above it; missing dates are skipped."""
-    rows = np.flatnonzero(~dates.missing())
-    times = in_longest_unit(dates.values[rows])
-    for back in np.flatnonzero(times[1:] < times[:-1])[:1]:
-        raise ValueError(
-            f"{where}: dates are not sorted: {times[back + 1]} in row {rows[back + 1]} follows {times[back]}; sort, "
-            f"or use column_types={{{dates.name!r}: 'drop'}}"
-        )
-
-
-def in_longest_unit(dates: np.ndarray) -> np.ndarray:
-    """Return dates in days, thousandths or millionths of a second: the longest unit that changes none of them."""
-    for unit in ("D", "ms"):
-        if ((coarse := dates.astype(f"datetime64[{unit}]")) == dates).all():
-            return coarse
-    return dates
 
 
 def _counts_evenly(column: Column) -> bool:
@@ -189,69 +164,33 @@ def _counts_unevenly(column: Column) -> bool:
     return bool(abs(steps.sum()) == moves and moves >= max(MIN_MOVES, len(steps) / 2))
 
 
-def _counted_without(keep: NDArray[np.bool_], *, timed: bool) -> tuple[str, ...]:
-    """Note on places among rows that are left."""
-    if keep.all():
-        return ()
-    way = "times stay with their rows" if timed else "times= gives rows names that stay"
-    return (note("rows-left", way=way),)
-
-
 def dates_of(X: Any) -> Any:
-    """The dates in the index of a pandas table or series; None where there are none."""
+    """Return the dates in the index of a pandas table or series; None if it has none."""
     pandas = loaded_pandas()
     index = getattr(X, "index", None)
     dated = pandas is not None and isinstance(index, (pandas.DatetimeIndex, pandas.PeriodIndex))
     return index if dated else None
 
 
-def _with_all_digits(times: Any) -> Any:
-    """Times of polars in nanoseconds and chunks of pyarrow as numpy's where Python's, which have zones, lack digits."""
-    if getattr(getattr(times, "dtype", None), "time_unit", "") != "ns" and not hasattr(times, "combine_chunks"):
-        return times
-    instants = times.to_numpy()
-    coarse = instants.astype(f"{instants.dtype.kind}8[us]") if instants.dtype.kind in "mM" else instants
-    return times if np.all((coarse == instants) | (coarse != coarse)) else instants
-
-
 def as_times(times: Any, X: Any) -> list[Any]:
-    """Times of all rows, in their order; raises TypeError or ValueError for those that go back, repeat or are missing.
-
-    Examples
-    --------
-    >>> as_times(["1871", "1872", "1873"], [1120.0, 1160.0, 963.0])
-    ['1871', '1872', '1873']
-    """
+    """Return the times of all rows; raise TypeError or ValueError if they go back, repeat or are missing."""
     check_same_index(X, times, "X", "times")
-    times, rows = _with_all_digits(times), len(X)
-    kind = getattr(times, "dtype", None)
-    alone = getattr(times, "ndim", 1) != 1  # a date is no vector of dates, and is refused as one
-    plain = alone or (getattr(kind, "kind", "") not in ("M", "m") and not hasattr(times, "freq"))
-    moments = as_labels(times, "times", rows, "X") if plain else list(times)
-    if len(moments) != rows:
-        raise ValueError(f"times has {len(moments)} entries, and X has {counted(rows, 'row')}; give one for each")
+    dated = getattr(getattr(times, "dtype", None), "kind", "") in ("M", "m") or hasattr(times, "freq")
+    vector = getattr(times, "ndim", 1) == 1  # a single date is refused
+    moments = list(times) if dated and vector else as_labels(times, "times", len(X), "X")
+    if len(moments) != len(X):
+        raise ValueError(f"times has {len(moments)} entries, and X has {counted(len(X), 'row')}; give one for each")
     for row, time in enumerate(moments):
         if time is None or time != time:
-            raise ValueError(
-                f"times has none for row {row} (counting from 0); give every row its time, or drop the row"
-            )
-    for row in range(1, len(moments)):
-        before, here = moments[row - 1], moments[row]
+            raise ValueError(f"times has none for row {row} (from 0); give every row its time, or drop the row")
+    for row, (before, here) in enumerate(pairwise(moments), start=1):
         try:
-            sorted_so_far = bool(before < here)
+            if before < here:
+                continue
         except TypeError:
-            raise TypeError(
-                f"times must be numbers, dates or texts in order; row {row} has {here!r} after {before!r}"
-            ) from None
+            raise TypeError(f"times must be numbers, dates or texts; row {row} has {here!r} after {before!r}") from None
         if before == here:
             raise ValueError(f"times repeat: rows {row - 1} and {row} are both at {here}; give one row per time")
-        if not sorted_so_far:
-            way = (
-                "Text is compared letter by letter, which may not be its order in time: give dates "
-                "(pandas.to_datetime) or numbers"
-                if isinstance(here, str)
-                else "Sort the rows first, such as X[numpy.argsort(times)], table.sort_values('time') or "
-                "table.sort_index()"
-            )
-            raise ValueError(f"times are not sorted: row {row} is at {here}, and the row before it at {before}. {way}")
+        way = "give dates (pandas.to_datetime), not text" if isinstance(here, str) else "sort the rows first"
+        raise ValueError(f"times are not sorted: row {row} is at {here}, the row before it at {before}; {way}")
     return moments

@@ -15,7 +15,7 @@ from shrinktest._series import read_series
 from shrinktest._warn import warn_user
 from shrinktest.data.observed import is_unasked
 from shrinktest.estimators import MeanEstimator
-from shrinktest.hypotheses.base import Hypothesis, Variable, places_of, require_values
+from shrinktest.hypotheses.base import Hypothesis, Variable, require_values
 from shrinktest.hypotheses.context import FittedStatistic
 from shrinktest.hypotheses.place import locate, place_confidence
 from shrinktest.hypotheses.settings import Settings
@@ -74,11 +74,8 @@ class NoChange(Hypothesis):
             raise ValueError(f"trim must be a share from 0 to below 0.5 that leaves a cut of {n} rows; got {trim!r}")
         if change != SINGLE and len(series.restriction.series(n)) == 1:
             raise ValueError("shift='circular' moves an interval along with the rows, so p is 1: use shift='stretches'")
-        places = places_of(series.kept)
         return cls(
-            variables=(
-                Variable(series.values, series.name, series.scale, series.encoding, not is_unasked(scale), places),
-            ),
+            variables=(Variable(series.values, series.name, series.scale, series.encoding, not is_unasked(scale)),),
             sizes=(n,),
             missing=series.missing,
             restriction=series.restriction,
@@ -110,7 +107,7 @@ class NoChange(Hypothesis):
         variables, times = (self.variables[0].only(rows),), self.times[rows]
         return replace(self, variables=variables, sizes=(end - first,), restriction=restriction, times=times, **options)
 
-    def _allowed(self, n_resamples: float, alpha: float) -> Permutations:
+    def _allowed(self, alpha: float) -> Permutations:
         return self.restriction.pairings(self.sizes[0], alpha, self.least)
 
     @property

@@ -103,31 +103,28 @@ def two_sample_test_columns(
     3     x3   0.501     0.881   False
     """
     refuse_candidates("two_sample_test_columns", kernel, bandwidth if isinstance(bandwidth, str) else "median")
-    method, spec, batched = choice(method, METHODS, "method"), KernelSpec(kernel, bandwidth), in_batches(X, Y)
+    method, spec = choice(method, METHODS, "method"), KernelSpec(kernel, bandwidth)
     settings = Settings.read(
         form=form, n_resamples=n_resamples, alpha=alpha, workers=workers, progress=progress, gram=gram,
-        rank=rank, max_memory=max_memory, store=store, batched=batched,
+        rank=rank, max_memory=max_memory, store=store, batched=in_batches(X, Y),
     )  # fmt: skip
-    if batched:
-        from shrinktest.multiple.on_disk import in_memory, read_columns
+    reading = {"scale": scale, "nan_policy": nan_policy, "column_types": column_types}
+    design = {"blocks": blocks, "paired": paired, "groups": groups, "transform": transform}
+    if in_batches(X, Y):
+        from shrinktest.multiple.on_disk import OnDiskTest
 
-        X, Y = in_memory((X, Y), XY, estimator, [KernelSpec(kernel, "median")], settings, column_types)
+        refused = {**design, "permutations": permutations}
+        on_disk = OnDiskTest(estimator, [KernelSpec(kernel, "median")], settings, rng, refused, **reading)
+        X, Y = on_disk.in_memory((X, Y), XY)
         if in_batches(X, Y):
-            generator = as_rng(rng)
-            on_disk, columns, hypotheses = read_columns(
-                (X, Y), spec, estimator, settings, rng, generator,
-                reading={"scale": scale, "nan_policy": nan_policy, "column_types": column_types},
-                refused={"blocks": blocks, "paired": paired, "groups": groups, "permutations": permutations,
-                         "transform": transform},
-            )  # fmt: skip
-            rows = sum(on_disk.source.survey.sizes)
-            return column_tests(on_disk, columns, estimator, settings, generator, method, hypotheses, rows)
+            binned, columns, hypotheses = on_disk.read_columns((X, Y), spec)
+            rows, generator = sum(binned.source.survey.sizes), on_disk.generator
+            return column_tests(binned, columns, estimator, settings, generator, method, hypotheses, rows)
     whole, unread = without_untestable(
         lambda reasons: TwoEqualDistributions.read(
-            X, Y, nan_policy=nan_policy, scale=scale, column_types=dropping(column_types, reasons),
-            transform=transform, blocks=blocks, paired=paired, groups=groups, own=permutations,
+            X, Y, own=permutations, **design, **{**reading, "column_types": dropping(column_types, reasons)}
         )
-    )  # fmt: skip
+    )
     refuse_missing(whole.missing)
     columns = ColumnsToTest.read(whole.variables[0], spec, "x", unread=unread, left_out=whole.untested)
     return column_tests(whole, columns, estimator, settings, as_rng(rng), method)
@@ -143,10 +140,7 @@ def column_tests(
     hypotheses: Sequence[TwoEqualDistributions] | None = None,
     rows: int | None = None,
 ) -> MultipleTestsResult:
-    """Test columns of two samples, by the permutations of ``whole``; of batches, ``hypotheses`` about them are given.
-
-    Constant columns are not tested, and need no note that they have no weight.
-    """
+    """Test columns of two samples, by the permutations of ``whole``; of batches, ``hypotheses`` are given."""
     if hypotheses is None:
         hypotheses = [replace(whole, variables=(column.values,)) for column in columns.tested]
     lost = listwise_note(whole.listwise, sum(whole.sizes) if rows is None else rows)

@@ -131,7 +131,7 @@ def compare(
     method, nan_policy = choice(method, METHODS, "method"), choice(nan_policy, POLICIES, "nan_policy")
     confidence, paired = level(confidence, "confidence"), flag(paired, "paired")
     settings = Settings.read(
-        form="auto", n_resamples=n_resamples, alpha=alpha, workers=workers, progress=progress, gram=gram, rank=rank,
+        n_resamples=n_resamples, alpha=alpha, workers=workers, progress=progress, gram=gram, rank=rank,
         max_memory=max_memory,
     )  # fmt: skip
     if in_batches(A, B) or isinstance(A, str) or isinstance(B, str):
@@ -310,20 +310,21 @@ def _all_differ(values: np.ndarray) -> bool:
 
 def _where(result: ComparisonResult) -> WitnessMap | None:
     """Return the witness function of the two columns of numbers with the clearest changes, if there are two."""
-    candidates = [
-        (
-            column.adjusted,
-            -max((change.strength for change in column.changes if change.what not in (SHARE, MISSING)), default=0.0),
-            column,
-        )
+    numeric = [
+        column
         for column in result.ordered
         if column.kind not in ("", "boolean", "category", "ordered")
         and not column.constant
         and column.name not in result.successive
     ]
-    if len(candidates) < 2:
+    if len(numeric) < 2:
         return None
-    first, second = (column for *_, column in sorted(candidates, key=lambda each: each[:2])[:2])
+
+    def order(column: Any) -> tuple[float, float]:
+        strengths = (change.strength for change in column.changes if change.what not in (SHARE, MISSING))
+        return column.adjusted, -max(strengths, default=0.0)
+
+    first, second = sorted(numeric, key=order)[:2]
     places = [[column.name for column in result.effects].index(column.name) for column in (first, second)]
     rows = [np.column_stack([table.columns[j].numbers() for j in places]) for table in result.tables]
     rows = [points[~np.isnan(points).any(axis=1)] for points in rows]
@@ -336,9 +337,7 @@ def _where(result: ComparisonResult) -> WitnessMap | None:
     chance, sampled = np.random.default_rng(0), max(map(len, rows)) > _ROWS
     rows = [points[np.sort(chance.permutation(len(points))[:_ROWS])] for points in rows]
     hypothesis = TwoEqualDistributions.read(*rows, scale="sd")
-    settings = Settings.read(
-        form="auto", n_resamples=_RESAMPLES, alpha=1.0 - result.confidence, workers=1, progress=False
-    )
+    settings = Settings.read(n_resamples=_RESAMPLES, alpha=1.0 - result.confidence, workers=1, progress=False)
     test = run(hypothesis, "kme", [_PLAIN], settings, 0)
     low, high = np.quantile(np.vstack(rows), (0.005, 0.995), axis=0)
     east, north = np.linspace(low, high, _GRID, axis=1)

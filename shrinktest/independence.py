@@ -156,30 +156,25 @@ def independence_test(
         progress=progress, gram=gram, rank=rank, max_memory=max_memory, store=store, batched=in_batches(X, Y),
     )  # fmt: skip
     specs = [KernelSpec(kernel_x, bandwidth_x, "kernel_x"), KernelSpec(kernel_y, bandwidth_y, "kernel_y")]
-    if in_batches(X, Y):
-        from shrinktest.multiple.on_disk import in_memory
-
-        X, Y = in_memory((X, Y), ("X", "Y"), estimator, specs, settings, column_types, work="pairs")
-    design = {"blocks": blocks, "groups": groups, "shift": shift, "own": permutations}
-    reading = {"nan_policy": nan_policy, "scale": scale, "column_types": column_types, "transform": transform}
+    reading = {"scale": scale, "nan_policy": nan_policy, "column_types": column_types}
+    design = {"blocks": blocks, "groups": groups, "shift": shift, "transform": transform}
     if given is None:
         refuse_without("given", given_method=given_method, x_given_z=x_given_z, regressor=regressor)
     if in_batches(X, Y):
-        from shrinktest.multiple.on_disk import run_pairs
+        from shrinktest.multiple.on_disk import OnDiskTest
 
-        return run_pairs(
-            X, Y, estimator, specs, settings, rng,
-            reading={"scale": scale, "nan_policy": nan_policy, "column_types": column_types},
-            refused={"given": given, "blocks": blocks, "groups": groups, "shift": shift, "lags": lags,
-                     "permutations": permutations, "transform": transform},
-        )  # fmt: skip
+        refused = {**design, "given": given, "lags": lags, "permutations": permutations}
+        on_disk = OnDiskTest(estimator, specs, settings, rng, refused, **reading)
+        X, Y = on_disk.in_memory((X, Y), ("X", "Y"), work="pairs")
+        if in_batches(X, Y):
+            return on_disk.run_pairs(X, Y)
     hypothesis: Independence
     if given is not None:
         given_options = {"given_method": given_method, "x_given_z": x_given_z, "regressor": regressor}
         combined = asks_for_none(estimator, specs)
-        hypothesis = read_given(X, Y, given, combined=combined, **given_options, **reading, **design)
+        hypothesis = read_given(X, Y, given, own=permutations, combined=combined, **given_options, **reading, **design)
     else:
-        hypothesis = Independence.read(X, Y, **reading, **design)
+        hypothesis = Independence.read(X, Y, own=permutations, **reading, **design)
     if lags is not None:
         from shrinktest.multiple.lags import run_lags
 

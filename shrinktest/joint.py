@@ -50,7 +50,7 @@ class JointIndependence(Hypothesis):
             own=own,
         )
 
-    def _allowed(self, n_resamples: float, alpha: float) -> Permutations:
+    def _allowed(self, alpha: float) -> Permutations:
         return Shuffles(self.sizes[0], len(self.variables))
 
     @property

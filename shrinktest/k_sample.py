@@ -96,32 +96,25 @@ def k_sample_test(
     0.02
     """
     given, called = named_samples(samples)
-    batched = in_batches(*given)
     settings = Settings.read(
         form=form, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
-        progress=progress, gram=gram, rank=rank, max_memory=max_memory, store=store, batched=batched,
+        progress=progress, gram=gram, rank=rank, max_memory=max_memory, store=store, batched=in_batches(*given),
     )  # fmt: skip
     choice(comparison, COMPARISONS, "comparison")
     choice(weights, WEIGHTS, "weights")
-    if batched:
-        from shrinktest.multiple.on_disk import in_memory
-
-        names = called or numbered("samples", len(given))
-        given = in_memory(given, names, estimator, [KernelSpec(kernel, bandwidth)], settings, column_types)
-        samples = (dict(zip(called, given, strict=True)),) if called else tuple(given)
-        batched = in_batches(*given)
-    if batched:
-        from shrinktest.hypotheses.on_disk import Binned
-        from shrinktest.multiple.on_disk import run_samples
-
-        return run_samples(
-            Binned, given, names, estimator, KernelSpec(kernel, bandwidth), settings, rng, called=called,
-            comparison=comparison, weights=weights,
-            reading={"scale": scale, "nan_policy": nan_policy, "column_types": column_types},
-            refused={"blocks": blocks, "groups": groups, "permutations": permutations, "transform": transform},
-        )  # fmt: skip
-    design = {"blocks": blocks, "groups": groups, "own": permutations}
+    spec = KernelSpec(kernel, bandwidth)
+    reading = {"scale": scale, "nan_policy": nan_policy, "column_types": column_types}
+    design = {"blocks": blocks, "groups": groups, "transform": transform}
     pooling = {"comparison": comparison, "weights": weights}
-    reading = {"nan_policy": nan_policy, "scale": scale, "column_types": column_types, "transform": transform}
-    hypothesis = EqualDistributions.read(*samples, **reading, **design, **pooling)
-    return run(hypothesis, estimator, [KernelSpec(kernel, bandwidth)], settings, rng)
+    if in_batches(*given):
+        from shrinktest.hypotheses.on_disk import Binned
+        from shrinktest.multiple.on_disk import OnDiskTest
+
+        names, refused = called or numbered("samples", len(given)), {**design, "permutations": permutations}
+        on_disk = OnDiskTest(estimator, [spec], settings, rng, refused, **reading)
+        given = on_disk.in_memory(given, names)
+        if in_batches(*given):
+            return on_disk.run_samples(Binned, given, names, called=called, **pooling)
+        samples = (dict(zip(called, given, strict=True)),) if called else given
+    hypothesis = EqualDistributions.read(*samples, own=permutations, **reading, **design, **pooling)
+    return run(hypothesis, estimator, [spec], settings, rng)

@@ -13,7 +13,7 @@ from shrinktest._check import as_rng, choice, counted
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest.conditional.given import GIVEN, method_for, read_three, refuse_without, regression_for
-from shrinktest.conditional.hypothesis import ConditionalIndependence, conditional, without_decision
+from shrinktest.conditional.hypothesis import ConditionalIndependence, conditional
 from shrinktest.data.read import XY, Variables, read_variables
 from shrinktest.data.tables import columns_at, names_in
 from shrinktest.hypotheses.base import variables_of
@@ -21,7 +21,7 @@ from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.ensembles import KernelSpec, asks_for_none, refuse_candidates
 from shrinktest.multiple.many import ColumnsToTest, TestedColumn, listwise_note, refuse_missing, run_many
-from shrinktest.notes import Note, has_code
+from shrinktest.notes import has_code, note
 from shrinktest.permutations.schemes import RelativeOrders
 from shrinktest.permutations.serial_correlation import strongest
 from shrinktest.results.several import METHODS, WESTFALL_YOUNG, MultipleTestsResult
@@ -123,7 +123,7 @@ def independence_matrix(
     1  x0  x2   0.001     0.001    True
     2  x1  x2   0.207     0.207   False
     """
-    alone, partial = Y is None, isinstance(given, str)
+    alone = Y is None
     design = {"blocks": blocks, "groups": groups, "shift": shift, "permutations": permutations}
     method = choice(method, METHODS, "method")
     settings = Settings.read(
@@ -131,12 +131,9 @@ def independence_matrix(
         rank=rank, max_memory=max_memory,
     )  # fmt: skip
     _check_together(alone, given, kernel_y, bandwidth_y, design)
-    specs = (
-        KernelSpec(kernel_x, bandwidth_x, "kernel_x"),
-        KernelSpec(
-            kernel_x if kernel_y is None else kernel_y, "median" if bandwidth_y is None else bandwidth_y, "kernel_y"
-        ),
-    )
+    kernel_y = kernel_x if kernel_y is None else kernel_y
+    bandwidth_y = "median" if bandwidth_y is None else bandwidth_y
+    specs = (KernelSpec(kernel_x, bandwidth_x, "kernel_x"), KernelSpec(kernel_y, bandwidth_y, "kernel_y"))
     for each in specs:
         width = each.bandwidth if isinstance(each.bandwidth, str) else "median"
         refuse_candidates("independence_matrix", each.kernel, width)
@@ -153,10 +150,10 @@ def independence_matrix(
         dropped = {name: [column for whose, column in reasons if alone or whose == name] for name in XY}
         if given is None:
             return read_variables((X, second), XY, nan_policy, shift=shift, dropped=dropped, **options)
-        if partial:
-            dropped["given"] = dropped["X"]
-            return read_three(X, second, X, nan_policy, others=given, dropped=dropped, **options)
-        return read_three(X, second, given, nan_policy, others="", dropped=dropped, **options)
+        if not partial:
+            return read_three(X, second, given, nan_policy, dropped=dropped, **options)
+        dropped["given"] = dropped["X"]
+        return read_three(X, second, X, nan_policy, others=given, dropped=dropped, **options)
 
     data, unread = without_untestable(read)
     refuse_missing(data.missing)
@@ -184,9 +181,18 @@ def independence_matrix(
         for (x, y), each in zip(pairs, own, strict=True)
     ]
     if given is not None:
-        z = [_others(data, pair) if partial else data.values[2] for pair in pairs]
         combined = asks_for_none(estimator, [column.spec for side in columns for column in side])
-        tests = _tests_given(tests, z, method_for(given_method, regressor, data.encodings[-1]), regressor, combined)
+        given_method = method_for(given_method, regressor, data.encodings[-1])
+        if partial and given_method == "strata" and len(pairs) > 1:
+            raise ValueError(
+                f"given={OTHERS!r} leaves few rows in the strata of every pair; use given_method='residuals'"
+            )
+        given_each = [_others(data, pair) for pair in pairs] if partial else [data.values[2]]
+        regressions = [regression_for(given_method, z, regressor) for z in given_each]
+        if not partial:
+            given_each, regressions = given_each * len(pairs), regressions * len(pairs)
+        parts = zip(tests, given_each, regressions, strict=True)
+        tests = [conditional(test, given_method, z, regression, combined) for test, z, regression in parts]
     notes = listwise_note(len(data.gaps[0]) if _lost_to_others(data, alone, given) else 0, n, "a pair")
     correlation = strongest(test.serial_correlation() for test in tests) if permutations is None else None
     if correlation is not None:
@@ -200,28 +206,24 @@ def independence_matrix(
     )  # fmt: skip
     if given is None:
         return result
-    shared = [Note(without_decision(text), getattr(text, "code", "")) for text in result.notes]
-    return replace(result, notes=tuple(dict.fromkeys(shared)))
+    any_pair = note("four-statistics", decided="")  # which statistic stands out differs between pairs
+    texts = (any_pair if has_code(text, "four-statistics") else text for text in result.notes)
+    return replace(result, notes=tuple(dict.fromkeys(texts)))
 
 
 def _check_together(alone: bool, given: Any, kernel_y: Any, bandwidth_y: Any, design: dict[str, Any]) -> None:
     """Raise ValueError for arguments that do not go together."""
     restricted = [f"{name}=" for name, value in design.items() if value is not None]
     row_designs = [name for name in restricted if name in ("shift=", "permutations=")]
-    problems = {
-        "kernel_y= and bandwidth_y= are for Y, which was not given; use kernel_x=": alone
-        and (kernel_y is not None or bandwidth_y is not None),
-        f"{', '.join(restricted)} permutes rows of Y: use independence_matrix(X, Y)": alone and restricted,
-        f"{' and '.join((*row_designs, 'given='))} both restrict the permutations; leave one of them out": given
-        is not None
-        and row_designs,
-        f"given={OTHERS!r} is for the columns of X; leave out Y, or give the others themselves": not alone
-        and isinstance(given, str)
-        and given == OTHERS,
-    }
-    for problem, holds in problems.items():
-        if holds:
-            raise ValueError(problem)
+    if alone and (kernel_y is not None or bandwidth_y is not None):
+        raise ValueError("kernel_y= and bandwidth_y= are for Y, which was not given; use kernel_x=")
+    if alone and restricted:
+        raise ValueError(f"{', '.join(restricted)} permutes rows of Y: use independence_matrix(X, Y)")
+    if given is not None and row_designs:
+        both = " and ".join((*row_designs, "given="))
+        raise ValueError(f"{both} both restrict the permutations; leave one of them out")
+    if not alone and isinstance(given, str) and given == OTHERS:
+        raise ValueError(f"given={OTHERS!r} is for the columns of X; leave out Y, or give the others themselves")
 
 
 def _named_given(X: Any, given: Any) -> tuple[Any, Any]:
@@ -263,15 +265,6 @@ def _others(data: Variables, pair: Sequence[TestedColumn]) -> np.ndarray:
     if not parts:
         raise ValueError(f"given={OTHERS!r}: X has two columns, and no other; leave out given=")
     return np.ascontiguousarray(np.hstack(parts))
-
-
-def _tests_given(tests: list[Any], z: list[np.ndarray], method: str, regressor: Any, combined: bool) -> list[Any]:
-    """Return the tests of pairs of columns, each given variables of its own (n, d)."""
-    if method == "strata" and any(values is not z[0] for values in z):
-        raise ValueError(f"given={OTHERS!r} leaves few rows in the strata of every pair; use given_method='residuals'")
-    regressions = {id(values): values for values in z}
-    fitted = {key: regression_for(method, values, regressor) for key, values in regressions.items()}
-    return [conditional(test, method, w, fitted[id(w)], combined) for test, w in zip(tests, z, strict=True)]
 
 
 def _untested_pairs(sides: Sequence[ColumnsToTest]) -> dict[tuple[str, ...], str]:

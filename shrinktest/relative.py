@@ -18,7 +18,7 @@ from shrinktest.data.read import read_samples, read_variables
 from shrinktest.effects.dependence import dependences
 from shrinktest.effects.distance import distances
 from shrinktest.effects.jackknife import FEWEST, JackknifeEstimates
-from shrinktest.hypotheses.base import Variable, places_of, resolve, variables_of
+from shrinktest.hypotheses.base import Variable, resolve, variables_of
 from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.kernels.bandwidths import reach_notes, require_in_range
 from shrinktest.kernels.user import takes_row_numbers
@@ -291,7 +291,7 @@ def _read_distances(
     for name, count in zip(names, counts, strict=True):
         _require_units(name, count, unit, 3)
     units_given, numbers = not is_unasked(reading["scale"]), takes_row_numbers(kernel)
-    variable = Variable(pooled, together, read.scale, read.encoding, units_given, places_of(retained), numbers)
+    variable = Variable(pooled, together, read.scale, read.encoding, units_given, numbers)
     resolved = _resolved(kernel, bandwidth, variable, cache)
     require_in_range(resolved, pooled, together, _LEAST)
     with np.errstate(over="ignore", invalid="ignore"):  # an infinite rounding error is refused below

@@ -376,7 +376,7 @@ def change_points(
     1       100  100   100    0.0015
     """
     settings = Settings.read(
-        form="auto", n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
+        n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
         progress=progress, gram=gram, rank=rank, max_memory=max_memory,
     )  # fmt: skip
     if settings.n_resamples == 0:

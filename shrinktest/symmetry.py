@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shrinktest._check import as_points, listed, n_dimensions
+from shrinktest._check import complete_points, listed, n_dimensions
 from shrinktest._hints import hinted
 from shrinktest.data.observed import UNASKED, at_least_two_rows, check_column_types, is_unasked, observed
 from shrinktest.data.read import check_nan_policy
@@ -152,17 +152,10 @@ def read(
     keep = complete if nan_policy == "omit" else np.ones_like(complete)
     at_least_two_rows(name, keep, data.missing_in(0) if nan_policy == "omit" else None)
     rows = np.stack([column.numbers()[keep] for column in columns], axis=1)
-    rows -= _center(about, rows.shape[1])
+    if n_dimensions(about, "about") > 1 or np.size(about) not in (1, rows.shape[1]):
+        entries = f"about has {np.size(about)} entries for {rows.shape[1]} columns"
+        raise ValueError(f"{entries}; give one number, or one for each")
+    rows -= complete_points(np.atleast_1d(about), "about").values[:, 0]
     units = ("sd" if data.columns else None) if is_unasked(scale) else scale
     hypothesis = Symmetry.read(rows, -rows, paired=True, nan_policy="propagate", scale=units)
     return replace(hypothesis, remarks=(*data.notes, *data.omitted([keep]), *hypothesis.remarks))
-
-
-def _center(about: Any, columns: int) -> np.ndarray:
-    """Point of symmetry, of shape () or (columns,)."""
-    if n_dimensions(about, "about") > 1 or np.size(about) not in (1, columns):
-        raise ValueError(f"about has {np.size(about)} entries for {columns} columns; give one number, or one for each")
-    center = as_points(np.atleast_1d(about), "about").values[:, 0]
-    if not np.isfinite(center).all():
-        raise ValueError("about must be finite; replace the missing value")
-    return center

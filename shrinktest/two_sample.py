@@ -127,46 +127,40 @@ def two_sample_test(
     (0.944, 0.044)
     """
     called = () if names is None else two_names(names)
-    batched = in_batches(X, Y)
     settings = Settings.read(
         form=form, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
-        progress=progress, gram=gram, rank=rank, max_memory=max_memory, store=store, batched=batched,
+        progress=progress, gram=gram, rank=rank, max_memory=max_memory, store=store, batched=in_batches(X, Y),
     )  # fmt: skip
     require_values(shift, kernel)
-    if batched:
-        from shrinktest.multiple.on_disk import in_memory
-
-        X, Y = in_memory((X, Y), called or XY, estimator, [KernelSpec(kernel, bandwidth)], settings, column_types)
-        batched = in_batches(X, Y)
-    design = {"blocks": blocks, "paired": paired, "groups": groups, "shift": shift, "own": permutations}
-    reading = {"scale": scale, "column_types": column_types, "transform": transform, "called": called}
+    specs = [KernelSpec(kernel, bandwidth)]
+    reading = {"scale": scale, "nan_policy": nan_policy, "column_types": column_types}
+    design = {"blocks": blocks, "paired": paired, "groups": groups, "shift": shift}
     choice(covariate_method, ("auto", "strata", "residuals", "propensity"), "covariate_method")
     if covariates is None and (covariate_method != "auto" or propensity is not None):
         from shrinktest.conditional.given import refuse_without
 
         refuse_without("covariates", covariate_method=covariate_method, propensity=propensity)
-    if batched:
+    if in_batches(X, Y):
         from shrinktest.hypotheses.on_disk import TwoBinned
-        from shrinktest.multiple.on_disk import run_samples
+        from shrinktest.multiple.on_disk import OnDiskTest
 
-        return run_samples(
-            TwoBinned, (X, Y), called or XY, estimator, KernelSpec(kernel, bandwidth), settings, rng, called=called,
-            reading={"scale": scale, "nan_policy": nan_policy, "column_types": column_types},
-            refused={"blocks": blocks, "paired": paired, "groups": groups, "shift": shift, "permutations": permutations,
-                     "transform": transform, "covariates": covariates},
-        )  # fmt: skip
+        refused = {**design, "permutations": permutations, "transform": transform, "covariates": covariates}
+        on_disk = OnDiskTest(estimator, specs, settings, rng, refused, **reading)
+        X, Y = on_disk.in_memory((X, Y), called or XY)
+        if in_batches(X, Y):
+            return on_disk.run_samples(TwoBinned, (X, Y), called or XY, called=called)
     choice(nan_policy, NAN_POLICIES, "nan_policy")
-    specs = [KernelSpec(kernel, bandwidth)]
     hypothesis: Hypothesis
+    options = {**reading, **design, "transform": transform, "called": called, "own": permutations}
     if covariates is not None:
         from shrinktest.conditional.given import read_covariates
 
         hypothesis = read_covariates(
-            X, Y, covariates, covariate_method=covariate_method, propensity=propensity, nan_policy=nan_policy,
-            combined=asks_for_none(estimator, specs), **reading, **design,
+            X, Y, covariates, covariate_method=covariate_method, propensity=propensity,
+            combined=asks_for_none(estimator, specs), **options,
         )  # fmt: skip
         if len(hypothesis.variables) > 1:  # the second is the label of the sample
             specs.append(KernelSpec("linear" if specs[0].given() else "gaussian", "median"))
     else:
-        hypothesis = TwoEqualDistributions.read(X, Y, nan_policy=nan_policy, **reading, **design)
+        hypothesis = TwoEqualDistributions.read(X, Y, **options)
     return run(hypothesis, estimator, specs, settings, rng)

@@ -40,26 +40,13 @@ class Units:
     points: Array  # (N, d): the pooled sample
 
     def units(self, called: Sequence[object] | None = None) -> Array:
-        """Unit of every column (d,); 1 for a column that has one value only, or no rows.
-
-        Parameters
-        ----------
-        called : sequence, optional
-            What messages call the columns; their numbers otherwise.
-
-        Raises
-        ------
-        ValueError
-            For scale="mad" where more than half of the values of a column are equal.
-        """
+        """Return the unit of every column (d,), 1 for constant ones; messages use the names in ``called``."""
         called = range(self.points.shape[1]) if called is None else called
         if isinstance(self.scale, str):
             return _units(self.points, self.scale, called)
-        out = np.ones(len(self.scale))
+        out = np.array([1.0 if isinstance(unit, str) else unit for unit in self.scale])
         for name, columns in self._named():
             out[columns] = _units(self.points[:, columns], name, [called[j] for j in columns])
-        for j, unit in enumerate(self.scale):
-            out[j] = out[j] if isinstance(unit, str) else unit
         return out
 
     def moved(self, X: Array) -> Array:
@@ -126,12 +113,7 @@ def scale_each(scale: Any, names: Sequence[str], argument: str) -> list[Any]:
 
 
 def beside_gaps(units: Sequence[Any], gaps: Sequence[int], deviations: np.ndarray) -> list[Any]:
-    """Return units in which indicators of missing values say as much as the features before them.
-
-    An indicator is in units of the spread of its column: so to name a unit, or to divide the column by that number
-    before, is the same.  ``gaps`` are the features with an indicator next to them, and ``deviations`` (d,) their
-    standard deviations, 0 for constant ones, whose indicators stay.
-    """
+    """Return units in which indicators of missing values say as much as the features before them."""
     units = list(units)
     for j in gaps:
         if not isinstance(units[j], str) and deviations[j] > 0.0:
@@ -140,10 +122,7 @@ def beside_gaps(units: Sequence[Any], gaps: Sequence[int], deviations: np.ndarra
 
 
 def by_name(given: Any, names: Sequence[str], argument: str, rest: Any = None) -> list[Any]:
-    """Return the entries of a mapping or a series in the order of columns; ``rest`` for columns without one.
-
-    Raises ValueError for names that are no columns, and, without ``rest``, for columns without an entry.
-    """
+    """Return the entries of a mapping or series in the order of columns; ``rest`` for columns without one."""
     known = {str(key): given[key] for key in given.keys()}  # noqa: SIM118  # a series iterates over its values
     for key in known:
         choice(key, names, f"a column in {argument}")
@@ -183,16 +162,14 @@ def constant_columns(Z: Array) -> Array:
 
 
 def far_apart(Z: Array, name: str) -> tuple[str, ...]:
-    """A note on columns that make nearly all of the distances, because their values are so much larger."""
-    if Z.shape[1] < 2:
+    """Return a note on columns that make nearly all of the distances, because their values are so much larger."""
+    missing = np.isnan(Z).any(axis=1)
+    if Z.shape[1] < 2 or missing.all():
         return ()
-    with np.errstate(over="ignore"):  # the mean of the distances from the mean, on which a few wild values tell less
-        spread = _mean_deviation(Z)
-        if np.isnan(spread).any():
-            rows = Z[~np.isnan(Z).any(axis=1)]
-            if not len(rows):
-                return ()
-            spread = _mean_deviation(rows)
+    rows = Z[~missing] if missing.any() else Z
+    with np.errstate(over="ignore"):  # the mean distance from the mean, on which a few wild values tell less
+        away = rows - rows.mean(axis=0)
+        spread = np.abs(away, out=away).mean(axis=0)
     small = (spread > 0.0) & (spread * _FAR < spread.max())
     if not small.any():
         return ()
@@ -201,12 +178,6 @@ def far_apart(Z: Array, name: str) -> tuple[str, ...]:
     columns = f"columns {_few(large)} make" if many else f"column {large[0]} makes"
     others = f"column{'s' * (len(lost) > 1)} {_few(lost)}"
     return (note("units-apart", name=name, columns=columns, their="their" if many else "its", others=others),)
-
-
-def _mean_deviation(Z: Array) -> Array:
-    """The mean distance (d,) of the values of every column from their mean."""
-    away = Z - Z.mean(axis=0)
-    return np.asarray(np.abs(away, out=away).mean(axis=0))
 
 
 def _few(names: list[str]) -> str:
@@ -223,30 +194,16 @@ def _units(Z: Array, scale: str, columns: Any) -> Array:
         away = np.abs(Z - np.median(Z, axis=0))
         unit = {"sd": Z.std(axis=0), "mad": np.median(away, axis=0), "deviation": away.mean(axis=0)}[scale]
     constant = constant_columns(Z)
-    for j in np.flatnonzero(np.logical_not(np.isfinite(unit) | constant | np.isnan(Z).any(axis=0))):
-        largest = f"values as large as {np.abs(Z[:, j]).max():.3g}, whose unit is beyond the range of numbers"
-        raise Untestable(
-            f"scale={scale!r}: column {columns[j]} has {largest}; remove or replace values that stand for something "
-            "else, or use scale='rank'",
-            "",
-            str(columns[j]),
-            f"it has {largest}",
-        )
-    for j in np.flatnonzero((unit == 0.0) & np.logical_not(constant)):
-        if scale != "mad":
-            raise Untestable(
-                f"scale={scale!r}: column {columns[j]} has a unit of 0; multiply it by a constant, or use scale='rank'",
-                "",
-                str(columns[j]),
-                "its values hardly differ: its unit is 0",
-            )
-        raise Untestable(
-            f"scale='mad': the median absolute deviation of column {columns[j]} is 0, because most values are equal; "
-            "use scale='sd' or 'rank'",
-            "",
-            str(columns[j]),
-            "more than half of its values are equal, so that its median absolute deviation is 0",
-        )
+    overflowed = ~np.isfinite(unit) & ~np.isnan(Z).any(axis=0)
+    for j in np.flatnonzero((overflowed | (unit == 0.0)) & np.logical_not(constant)):
+        reason = "its values hardly differ: its unit is 0"
+        if overflowed[j]:
+            largest = np.abs(Z[:, j]).max()
+            reason = f"it has values as large as {largest:.3g}, whose unit is beyond the range of numbers"
+        elif scale == "mad":
+            reason = "more than half of its values are equal, so that its median absolute deviation is 0"
+        message = f"scale={scale!r}: column {columns[j]} has no unit: {reason}; rescale it, or use scale='rank'"
+        raise Untestable(message, "", str(columns[j]), reason)
     return np.where(constant, 1.0, unit)
 
 
@@ -284,19 +241,7 @@ def _own_ranks(Z: Array) -> Array:
 
 
 class Untestable(ValueError):
-    """Raised for a column that cannot be tested.
-
-    Parameters
-    ----------
-    message : str
-        The error of a test of all columns together.
-    whose : str
-        Name of the table, in messages.
-    column : str
-        Name of the column, or its number.
-    reason : str
-        Why it is not tested, such as "all values are missing in X".
-    """
+    """Raised for a column, of the table called ``whose``, that cannot be tested for a reason."""
 
     def __init__(self, message: str, whose: str, column: str, reason: str) -> None:
         super().__init__(message, whose, column, reason)
@@ -307,10 +252,7 @@ class Untestable(ValueError):
 
 
 def refuse_empty(values: Sequence[tuple[str, str, int]], left: int) -> None:
-    """Raise Untestable for the first column with fewer than two values, if rows with missing values are dropped.
-
-    ``values`` has the names of the table and of the column, and the number of values; ``left`` rows remain.
-    """
+    """Raise Untestable for the first column (table, name, number of values) with fewer than two values."""
     for whose, column, number in values:
         if number < 2:
             alone = column.isdigit() and sum(other == whose for other, *_ in values) == 1
@@ -325,10 +267,7 @@ def refuse_empty(values: Sequence[tuple[str, str, int]], left: int) -> None:
 
 
 def without_untestable(read: Callable[[Reasons], T]) -> tuple[T, Reasons]:
-    """Return what ``read`` finds without the columns that it cannot take, and why not.
-
-    ``read`` gets the columns to leave out, one more every time.  If none is left, the first error is raised.
-    """
+    """Return the result of ``read`` without the columns that it cannot take, and the reasons for these."""
     reasons: dict[tuple[str, str], str] = {}
     first: Untestable | None = None
     while True:

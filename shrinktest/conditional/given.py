@@ -73,10 +73,7 @@ def read_given(
 def read_three(
     X: Any, Y: Any, given: Any, nan_policy: str, *, others: str = "", scale: Any, transform: Any = None, **options: Any
 ) -> Variables:
-    """Read X, Y and the given variables, the latter in units of their own.
-
-    ``others`` is the word by which users give all columns that are tested but two.
-    """
+    """Read X, Y and the given variables; ``others`` is the word by which users give all columns but two."""
     pair = transform if isinstance(transform, list) else [transform, transform]
     both = scale if isinstance(scale, list | tuple) else [scale, scale]
     if len(pair) != 2 or len(both) != 2:
@@ -115,10 +112,7 @@ def read_covariates(
     paired: Any = False, shift: Any = None, own: Any = None, scale: Any = UNASKED, column_types: Any = None,
     called: tuple[str | None, ...] = (), **options: Any,
 ) -> TwoGivenCovariates | ConditionalIndependence:  # fmt: skip
-    """Read the test that the sample of a row does not depend on its values given covariates.
-
-    By residuals the label of the sample is the second variable; otherwise labels are permuted.
-    """
+    """Read the test that the sample of a row does not depend on its values given covariates."""
     _refuse_designs("covariates", paired=paired or None, shift=shift, permutations=own)
     if not isinstance(covariates, tuple | list) or len(covariates) != 2:
         raise ValueError("covariates must be a pair: (covariates of X, covariates of Y)")

@@ -24,7 +24,7 @@ from shrinktest.hypotheses.context import EffectOptions, TestContext
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.kernels import Gaussian
-from shrinktest.notes import has_code, note
+from shrinktest.notes import note
 from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.null import CostHint, Statistic
@@ -97,7 +97,7 @@ class IndependentResiduals(ConditionalIndependence):
     first: tuple[Residuals, Residuals]  # of x and of y
     combined: bool = False  # True for four statistics, False for features of the kernels alone
 
-    def _allowed(self, n_resamples: float, alpha: float) -> Permutations:
+    def _allowed(self, alpha: float) -> Permutations:
         return Signs(self._unit)
 
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
@@ -119,7 +119,10 @@ class IndependentResiduals(ConditionalIndependence):
             clearest = combined.parts[int(combined.chances(np.ones((1, n)))[0].argmin())]
             notes = (note("four-statistics", decided=f" '{clearest.name}' stands out most."),)
         else:
-            products = Products(features[0].gram * features[1].gram * self._weights())
+            z = standardized(self.regression.given)
+            # of features of the given variables, with which dependence may turn around
+            weights = 0.5 + 0.5 * Gaussian().resolve(z, 0)(z) if z.shape[1] else np.ones((n, n))
+            products = Products(features[0].gram * features[1].gram * weights)
             statistic = inflated(sign_statistic(tuned[0], products), np.ones(n), self._inflation(features))
         cost = CostHint(seconds=2e-10 * n**2) if tuned[0].needs in ("sums", "noise") else None
         return Prepared(
@@ -163,11 +166,6 @@ class IndependentResiduals(ConditionalIndependence):
     def _inflation(self, pair: Sequence[Residuals]) -> float:
         """Factor by which squared norms exceed those with random signs, by both regressions."""
         return max(self.first[0].inflation(self.first[1]), pair[0].inflation(pair[1]))
-
-    def _weights(self) -> np.ndarray:
-        """Gram matrix of features of the given variables, with which dependence may turn around."""
-        z = standardized(self.regression.given)
-        return np.asarray(0.5 + 0.5 * Gaussian().resolve(z, 0)(z)) if z.shape[1] else np.ones((len(z), len(z)))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -217,18 +215,13 @@ class TwoByPropensity(TwoGivenCovariates):
 
     odds: np.ndarray  # (N,): log odds of these chances
 
-    def _allowed(self, n_resamples: float, alpha: float) -> Permutations:
+    def _allowed(self, alpha: float) -> Permutations:
         first, second = self.sizes
         return LabelsByChance((first, second), self.odds)
 
     def effect(self, context: TestContext, options: EffectOptions) -> TwoSampleEffect:  # type: ignore[override]  # of two samples
         """No adjusted effect exists."""
         raise ValueError(NO_EFFECT_BY_PROPENSITY)
-
-
-def without_decision(text: str) -> str:
-    """Return a note without the statistic that stands out, which differs between pairs of columns."""
-    return note("four-statistics", decided="") if has_code(text, "four-statistics") else text
 
 
 def codes_of(*labels: np.ndarray) -> np.ndarray:
@@ -239,10 +232,7 @@ def codes_of(*labels: np.ndarray) -> np.ndarray:
 def conditional(
     test: ConditionalIndependence, method: str, z: np.ndarray, regression: Regression | None, combined: bool = False
 ) -> ConditionalIndependence:
-    """Return the test by a method other than a model of X, given complete z (n, d).
-
-    Methods but "strata" need a ``regression`` on z.  ``combined`` is for four statistics of residuals.
-    """
+    """Return the test by strata, or by a ``regression`` on z (n, d); ``combined`` is for four statistics."""
     if regression is None:
         return within_strata(test, z, np.arange(len(z)), "given")
     variables, design, z = test.variables, test.restriction, standardized(z)

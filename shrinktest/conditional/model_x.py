@@ -58,7 +58,7 @@ class ModeledCopies(ConditionalIndependence):
     def serial_correlation(self) -> None:
         """Serial correlation does not matter if the model is true."""
 
-    def _allowed(self, n_resamples: float, alpha: float) -> Permutations:
+    def _allowed(self, alpha: float) -> Permutations:
         return Copies(self.sizes[0])
 
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:

@@ -41,7 +41,6 @@ class Variable:
     scale: Scale | None = None  # units in which the kernel compares columns; see `Rescaled`
     encoding: Encoding | None = None  # how columns of a table became numbers, which are in their units already
     units_chosen: bool = True  # True if the user chose the units, so that no note is needed
-    places: np.ndarray | None = None  # numbers of these rows among all, if some were left out
     numbers: bool = False  # True if they are row numbers of a precomputed matrix
 
     def rows_of(self, *series: np.ndarray) -> OrderedRows:
@@ -55,12 +54,7 @@ class Variable:
 
     def only(self, rows: np.ndarray | slice) -> Variable:
         """Keep some of the rows, in their order."""
-        places = np.arange(len(self.points)) if self.places is None else self.places
-        return replace(self, points=np.ascontiguousarray(self.points[rows]), places=places[rows])
-
-    def rescaled(self, kernel: Kernel) -> Kernel:
-        """Return the kernel in the units of the columns, not resolved yet."""
-        return kernel if self.scale is None else Rescaled(kernel, self.scale)
+        return replace(self, points=np.ascontiguousarray(self.points[rows]))
 
     def compared(self) -> np.ndarray:
         """Return the observations as a kernel compares them, without those with missing values."""
@@ -122,13 +116,13 @@ class Hypothesis(ABC):
     def permutations(self, n_resamples: float, alpha: float) -> Permutations:
         """Return the permutations; raises ValueError if they are too few to reject at ``alpha``."""
         if self.own is None:
-            return self._allowed(n_resamples, alpha if n_resamples else 1.0)
+            return self._allowed(alpha if n_resamples else 1.0)
         if self.restriction:
             raise ValueError("permutations= replaces blocks=, groups=, paired= and shift=; leave these out")
         return as_permutations(self.own, self.identity)
 
     @abstractmethod
-    def _allowed(self, n_resamples: float, alpha: float) -> Permutations:
+    def _allowed(self, alpha: float) -> Permutations:
         """Return permutations under which the distribution of the data is unchanged if the hypothesis is true."""
 
     @abstractmethod
@@ -189,7 +183,7 @@ class Hypothesis(ABC):
             )
         return Setup(estimator, candidate.kernel, self.form(estimator, form), self.tuning(estimator))
 
-    def context(self, members: tuple[FittedStatistic, ...], draws: Draws | None = None) -> TestContext:
+    def context(self, members: tuple[FittedStatistic, ...], draws: Draws) -> TestContext:
         """Return what results carry; ``draws`` are the permutations, not drawn yet."""
         return TestContext(self, members)
 
@@ -208,8 +202,9 @@ class Hypothesis(ABC):
 
 def resolve(kernel: Kernel, variable: Variable, rng: np.random.Generator) -> Kernel:
     """Return the kernel with bandwidth and units from the observations of a variable."""
+    in_units = kernel if variable.scale is None else Rescaled(kernel, variable.scale)
     try:
-        return variable.rescaled(kernel).resolve(variable.points, rng)
+        return in_units.resolve(variable.points, rng)
     except ValueError as error:
         raise ValueError(f"{variable.name}: {error}") from None
 
@@ -241,16 +236,8 @@ def require_values(shift: Any, kernel: Any) -> None:
 
 def variables_of(read: Variables, names: tuple[str, ...], scale: Any) -> tuple[Variable, ...]:
     """Return variables as they were read; ``scale`` is what the user gave."""
-    chosen, parts = not is_unasked(scale), zip(read.values, names, read.scales, read.encodings, read.kept, strict=True)
-    return tuple(
-        Variable(values, name, units, encoding, chosen, places_of(retained))
-        for values, name, units, encoding, retained in parts
-    )
-
-
-def places_of(retained: np.ndarray) -> np.ndarray | None:
-    """Return the numbers of the retained rows; None if all rows are retained."""
-    return None if retained.all() else np.flatnonzero(retained)
+    parts = zip(read.values, names, read.scales, read.encodings, strict=True)
+    return tuple(Variable(*part, units_chosen=not is_unasked(scale)) for part in parts)
 
 
 def in_one_unit(kernel: Any) -> bool:

@@ -63,10 +63,7 @@ def pair_effects(
     names: Sequence[tuple[str, str]],
     options: EffectOptions,
 ) -> list[TwoSampleEffect]:
-    """Return the effects of pairs of samples, without the z of the test.
-
-    The kernel of every statistic is evaluated once for all pairs, and dropped before the next kernel.
-    """
+    """Return the effects of pairs of samples, without the z of the test; every kernel is evaluated once."""
     pairs = [pair_of_samples(context.sizes, samples, design) for samples in which]
     relative_to = NORMS if never_negative(context.leading.kernel) else VARIANCE
     folds = [_folds(pair, options.folds or FOLDS, options.rng) if options.scored else None for _, pair in pairs]

@@ -14,7 +14,7 @@ from shrinktest.data.observed import is_unasked
 from shrinktest.data.read import XY, Samples, read_samples
 from shrinktest.data.tables import names_for
 from shrinktest.estimators import KME, MeanEstimator
-from shrinktest.hypotheses.base import Hypothesis, Variable, places_of
+from shrinktest.hypotheses.base import Hypothesis, Variable
 from shrinktest.hypotheses.context import EffectOptions, FittedStatistic, TestContext, Witness
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.pooled import seen
@@ -72,9 +72,9 @@ class EqualDistributions(Hypothesis):
 
     @classmethod
     def _of(cls, samples: Samples, name: str, scale: Any, **options: Any) -> Self:
-        pooled, places = np.vstack(samples.values), places_of(np.concatenate(samples.kept))
+        pooled = np.vstack(samples.values)
         return cls(
-            variables=(Variable(pooled, name, samples.scale, samples.encoding, not is_unasked(scale), places),),
+            variables=(Variable(pooled, name, samples.scale, samples.encoding, not is_unasked(scale)),),
             sizes=tuple(map(len, samples.values)),
             missing=samples.missing,
             restriction=samples.restriction,
@@ -115,7 +115,7 @@ class EqualDistributions(Hypothesis):
         """Sum of distances that the statistic is."""
         return Contrast(self.sizes, self.comparison, self.weights)
 
-    def _allowed(self, n_resamples: float, alpha: float) -> Permutations:
+    def _allowed(self, alpha: float) -> Permutations:
         return self.restriction.labels(self.sizes, alpha)
 
     def form(self, estimator: MeanEstimator, form: str) -> str:
@@ -238,10 +238,8 @@ class TwoEqualDistributions(EqualDistributions):
             return result
         return replace(result, notes=(*result.notes, note("differences-alone", pvalue=pvalue)))
 
-    def context(self, members: tuple[FittedStatistic, ...], draws: Draws | None = None) -> TestContext:
+    def context(self, members: tuple[FittedStatistic, ...], draws: Draws) -> TestContext:
         """Return what results carry, with the permutations of a single statistic for witness bands."""
-        if draws is None:
-            return super().context(members)
         return Witness(self, members, draws)
 
 

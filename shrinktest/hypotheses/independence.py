@@ -60,7 +60,7 @@ class Independence(Hypothesis):
         rows = [variable.rows_of(*series) for variable in self.variables]
         return joint_correlation(rows, [variable.name for variable in self.variables])
 
-    def _allowed(self, n_resamples: float, alpha: float) -> Permutations:
+    def _allowed(self, alpha: float) -> Permutations:
         return self.restriction.pairings(self.sizes[0], alpha)
 
     def form(self, estimator: MeanEstimator, form: str) -> str:

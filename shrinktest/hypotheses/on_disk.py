@@ -36,7 +36,6 @@ from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.notes import note
 from shrinktest.permutations.base import Draws, Permutations
-from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.null import CostHint
 from shrinktest.permutations.schemes import GroupShifts
 from shrinktest.results.effect import DependenceEffect, TwoSampleEffect
@@ -73,11 +72,7 @@ class RowFeatures:
         products: int,
         rng: Callable[[], np.random.Generator],
     ) -> RowFeatures:
-        """Find the features of a kernel of a variable, which are some ``columns`` of the rows.
-
-        ``rng`` gives a generator in the same state whenever it is called.  Of products of features there are
-        ``products`` at most.
-        """
+        """Find the features of a kernel of a variable, which are some ``columns`` of the rows."""
         kernel = resolve(requested, variable, rng())
         finite = isinstance(plain(kernel), FeatureMap) and not isinstance(plain(requested), FeatureMap)
         route = "factor" if finite else checked_route(requested, gram)
@@ -205,7 +200,7 @@ class Binned(OnDiskHypothesis, EqualDistributions):
             features=(features.features,),
         )
 
-    def context(self, members: tuple[FittedStatistic, ...], draws: Draws | None = None) -> TestContext:
+    def context(self, members: tuple[FittedStatistic, ...], draws: Draws) -> TestContext:
         """Return what is left of the samples, without their rows."""
         return SumsContext(self, members)
 
@@ -225,7 +220,7 @@ class Binned(OnDiskHypothesis, EqualDistributions):
             )
         features, effects = InnerProducts(self.means[self.place(kernel)], True), []
         for pair, labels in zip(which, names, strict=True):
-            rows, bins = pair_of_samples(self.sizes, pair, PermutationDesign())
+            rows, bins = pair_of_samples(self.sizes, pair, self.restriction)
             notes = (
                 note("no-separability"),
                 *_few(min(bins.sizes), "bins"),
@@ -248,7 +243,7 @@ class PairsOnDisk(OnDiskHypothesis, Independence):
     blocks: Blocks
     products: Products | None = field(default=None, repr=False)  # of features of x and of y, of every statistic
 
-    def _allowed(self, n_resamples: float, alpha: float) -> Permutations:
+    def _allowed(self, alpha: float) -> Permutations:
         return GroupShifts(self.blocks.groups, LENGTH)
 
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
@@ -273,7 +268,7 @@ class PairsOnDisk(OnDiskHypothesis, Independence):
             features=tuple(each.features for each in features),
         )
 
-    def context(self, members: tuple[FittedStatistic, ...], draws: Draws | None = None) -> TestContext:
+    def context(self, members: tuple[FittedStatistic, ...], draws: Draws) -> TestContext:
         """Return sums over the pairs as they were observed, of the leading statistic."""
         place, products = self.place(TestContext(self, members).leading.kernel), self.products
         assert products is not None

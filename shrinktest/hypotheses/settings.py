@@ -42,7 +42,7 @@ class Settings:
         alpha: Any,
         workers: Any,
         progress: bool,
-        form: str = "biased",
+        form: str = "auto",
         stopping: Any = None,
         gram: str = "dense",
         rank: int | None = None,
@@ -50,10 +50,7 @@ class Settings:
         store: Any = None,
         batched: bool = False,
     ) -> Settings:
-        """Check the arguments of a test; raises ValueError or TypeError naming the one that is wrong.
-
-        ``batched`` samples alone take executors for ``workers``, and a store.
-        """
+        """Check the arguments of a test; raises ValueError or TypeError naming the one that is wrong."""
         alpha = level(alpha)
         if store is not None and not batched:
             raise ValueError(f"store={store!r} keeps sums of data in batches; leave it out for data in memory")

@@ -40,16 +40,11 @@ def comparable_of(nulls: Sequence[Null], weights: ArrayLike) -> np.ndarray:
     return tails(values, tolerances, weights)
 
 
-def smallest_of(comparable: np.ndarray) -> np.ndarray:
-    """The combined statistic (rows,): minus the decimal logarithm of the smallest weighted p-value."""
-    return np.asarray(-comparable.min(axis=1))
-
-
 def together(nulls: Sequence[Null], weights: ArrayLike) -> Null:
-    """The null distribution of the combined statistic."""
+    """Return the null distribution of minus the decimal logarithm of the smallest weighted p-value."""
     if not nulls[0].values.size:
         return Null(float("nan"), np.empty(0), 0.0, exact=False)
-    smallest, exact = smallest_of(comparable_of(nulls, weights)), nulls[0].exact
+    smallest, exact = -comparable_of(nulls, weights).min(axis=1), nulls[0].exact
     tolerance = _ROUNDING * (1.0 + float(np.abs(smallest).max()))
     return Null(float(smallest[0]), smallest if exact else smallest[1:], tolerance, exact)
 
@@ -60,10 +55,7 @@ def aggregated(
     members: tuple[TestResult, ...],
     data: TestData,
     notes: tuple[str, ...] = (),
-    *,
-    alpha: float,
-    rng: dict[str, Any],
-    context: Any = None,
+    **options: Any,
 ) -> AggregateResult:
     """Make the result of all members together from their null distributions; ``notes`` come before theirs."""
     form, tuning, route = (
@@ -73,7 +65,7 @@ def aggregated(
         "data": data,
         "setup": Setup(ensemble, tuple(member.kernel for member in members), form, tuning, route),
         "members": members,
-        **{"alpha": alpha, "rng": rng, "context": context},
+        **options,
     }
     kind = kind_of(data.test).load("combined")
     if not nulls or not nulls[0].values.size:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -64,18 +64,15 @@ class Candidate:
 
     def on(self, variables: int, rows: int) -> Candidate:
         """The member in a test of so many variables and rows: a kernel for each variable, and a weight that stays."""
-        more = min(max(rows, _FEW), _MANY) / _FEW if self.grows else 1.0
-        return replace(self, kernel=self.kernels(variables), weight=self.weight * more, grows=False)
-
-    def kernels(self, variables: int) -> Any:
-        """Return a kernel for each of several variables, or of a single one; raise ValueError for others."""
-        given = self.kernel if isinstance(self.kernel, tuple) else (self.kernel,) * variables
-        if len(given) != variables:
+        kernels = self.kernel if isinstance(self.kernel, tuple) else (self.kernel,) * variables
+        if len(kernels) != variables:
             raise ValueError(
-                f"{self!r} has {len(given)} kernels for {counted(variables, 'variable')}; "
+                f"{self!r} has {len(kernels)} kernels for {counted(variables, 'variable')}; "
                 "give one kernel, or a tuple with one for each"
             )
-        return given if variables > 1 else given[0]
+        more = min(max(rows, _FEW), _MANY) / _FEW if self.grows else 1.0
+        kernel = kernels if variables > 1 else kernels[0]
+        return replace(self, kernel=kernel, weight=self.weight * more, grows=False)
 
 
 @dataclass(frozen=True)
@@ -125,11 +122,11 @@ class Ensemble:
 
 def is_several(estimator: Any, specs: Sequence[KernelSpec] = ()) -> bool:
     """Return True if the arguments of a test ask for an ensemble."""
-    if isinstance(estimator, list | tuple | Ensemble) or is_auto(estimator):
-        return True
-    return any(
-        isinstance(spec.kernel, list | tuple) or isinstance(spec.bandwidth, list) or _is_grid(spec.bandwidth)
-        for spec in specs
+    return (
+        isinstance(estimator, list | tuple | Ensemble)
+        or is_auto(estimator)
+        or any(isinstance(spec.kernel, list | tuple) for spec in specs)
+        or any(isinstance(spec.bandwidth, list) or _is_grid(spec.bandwidth) for spec in specs)
     )
 
 
@@ -162,68 +159,28 @@ def estimators_of(estimator: Any) -> list[MeanEstimator]:
     return _each_once([as_estimator(entry) for entry in estimator], "estimator")
 
 
-def kernels_of(
-    kernel: Any, bandwidth: Any, name: str, columns: int, grid: Callable[[str], Sequence[float]]
-) -> list[Kernel]:
-    """The candidates for one kernel: every kernel with every bandwidth, of which lists hold candidates.
-
-    ``grid`` gives bandwidths for a metric, and ``columns`` is how many the points have.  Raises ValueError for empty
-    lists, candidates that occur twice, and lists that may mean one bandwidth per column.
-    """
-    argument = name.replace("kernel", "bandwidth")
-    kernels = list(kernel) if isinstance(kernel, list | tuple) else [kernel]
-    if not kernels:
-        raise ValueError(f"{name} is an empty list; name at least one kernel")
-    several = isinstance(bandwidth, list) or _is_grid(bandwidth)
-    widths = bandwidth if isinstance(bandwidth, list) else [bandwidth]
-    if not widths:
-        raise ValueError(f"{argument} is an empty list; give at least one bandwidth, or 'grid'")
-    if len(widths) == columns > 1 and not any(isinstance(width, str | tuple | np.ndarray) for width in widths):
-        kernel = kernels[0] if len(kernels) == 1 else "gaussian"
-        candidates = ", ".join(repr(as_kernel(kernel, width, name)) for width in widths)
-        raise ValueError(
-            f"{argument}={widths!r} is ambiguous: write {name}=[{candidates}] for candidates, or "
-            f"{argument}={tuple(widths)!r} for one per column"
-        )
-    combined: list[Kernel] = []
-    for kernel in kernels:
-        called = as_kernel(kernel, name=name)
-        if isinstance(kernel, str) and isinstance(called, DistanceKernel | PooledKernel):
-            of: Any = getattr(called, "kernel", called)  # whose features are whitened, say
-            for width in widths:
-                combined += [as_kernel(kernel, w, name) for w in (grid(of.metric) if _is_grid(width) else [width])]
-        elif several and len(kernels) > 1:
-            combined.append(as_kernel(kernel, name=name))  # has no bandwidth, or brings its own
-        else:
-            combined.append(as_kernel(kernel, bandwidth, name))
-    return _each_once(combined, argument if len(kernels) == 1 else name)
-
-
 @dataclass(frozen=True)
 class KernelSpec:
-    """The arguments of a test that say which kernels a variable (or all samples) gets."""
+    """Kernels of a variable (or of all samples), as the arguments of a test give them."""
 
-    # as they were given
     kernel: Any
     bandwidth: Any
     name: str = "kernel"  # the argument's name: "kernel", "kernel_x", "kernel_y"
 
+    @property
+    def bandwidth_name(self) -> str:
+        """Name of the argument with the bandwidth."""
+        return self.name.replace("kernel", "bandwidth")
+
     def by_feature(self, encoding: Encoding | None) -> KernelSpec:
         """Return a copy whose bandwidths, given by name or by column of a table, are listed for every feature."""
-        argument = self.name.replace("kernel", "bandwidth")
-
-        def spread(width: Any) -> Any:
-            if encoding is not None:
-                return encoding.by_feature(width, argument)
-            if hasattr(width, "keys"):
-                raise ValueError(
-                    f"{argument} has names of columns, but the data are arrays; give one number per column"
-                )
-            return width
-
-        widths = self.bandwidth
-        width = [spread(entry) for entry in widths] if isinstance(widths, list) else spread(widths)
-        return replace(self, bandwidth=width)
+        argument, widths = self.bandwidth_name, self.bandwidth
+        each = widths if isinstance(widths, list) else [widths]
+        if encoding is not None:
+            each = [encoding.by_feature(width, argument) for width in each]
+        elif any(hasattr(width, "keys") for width in each):
+            raise ValueError(f"{argument} has names of columns, but the data are arrays; give one number per column")
+        return replace(self, bandwidth=each if isinstance(widths, list) else each[0])
 
     def given(self) -> bool:
         """Return True unless all arguments have their defaults."""
@@ -231,15 +188,34 @@ class KernelSpec:
         return not (plain and (self.kernel, self.bandwidth) == ("gaussian", "median"))
 
     def candidates(self, variable: Variable, rng: np.random.Generator) -> list[Kernel]:
-        """The kernels to combine; rows with missing values are not looked at."""
-
-        def grid(metric: Any) -> Sequence[float]:
-            try:
-                return bandwidth_grid(variable.compared(), rng=rng, distance=metric)
-            except ValueError as error:
-                raise ValueError(f"{variable.name}: {error}") from None
-
-        return kernels_of(self.kernel, self.bandwidth, self.name, variable.points.shape[1], grid)
+        """Return every kernel with every bandwidth, of which lists hold candidates."""
+        name, argument = self.name, self.bandwidth_name
+        kernels = list(self.kernel) if isinstance(self.kernel, list | tuple) else [self.kernel]
+        if not kernels:
+            raise ValueError(f"{name} is an empty list; name at least one kernel")
+        widths = self.bandwidth if isinstance(self.bandwidth, list) else [self.bandwidth]
+        if not widths:
+            raise ValueError(f"{argument} is an empty list; give at least one bandwidth, or 'grid'")
+        single = not any(isinstance(width, str | tuple | np.ndarray) for width in widths)
+        if len(widths) == variable.points.shape[1] > 1 and single:
+            kernel = kernels[0] if len(kernels) == 1 else "gaussian"
+            candidates = ", ".join(repr(as_kernel(kernel, width, name)) for width in widths)
+            raise ValueError(
+                f"{argument}={widths!r} is ambiguous: write {name}=[{candidates}] for candidates, or "
+                f"{argument}={tuple(widths)!r} for one per column"
+            )
+        several = len(kernels) > 1 and (isinstance(self.bandwidth, list) or _is_grid(self.bandwidth))
+        combined: list[Kernel] = []
+        for kernel in kernels:
+            called = as_kernel(kernel, name=name)
+            if isinstance(kernel, str) and isinstance(called, DistanceKernel | PooledKernel):
+                of: Any = getattr(called, "kernel", called)  # whose features are whitened, say
+                for width in widths:
+                    each = _grid(variable, of.metric, rng) if _is_grid(width) else [width]
+                    combined += [as_kernel(kernel, w, name) for w in each]
+            else:  # several kernels have no bandwidth, or bring their own
+                combined.append(called if several else as_kernel(kernel, self.bandwidth, name))
+        return _each_once(combined, argument if len(kernels) == 1 else name)
 
 
 def collect(
@@ -252,19 +228,14 @@ def collect(
     *,
     paired: bool = False,
 ) -> Ensemble:
-    """The ensemble behind the arguments of a test: every estimator with every kernel, or the one that was given.
-
-    Weights that grow are those for samples of these ``sizes``, and ``paired`` takes the recommended one for pairs.
-    Raises ValueError for kernels beside an ensemble that has its own, for an ensemble of the other test, and for lists
-    that make no sense.
-    """
+    """Return every estimator with every kernel, or the ensemble that was given, with weights for these sizes."""
     if isinstance(estimator, Ensemble) or is_auto(estimator):
         for spec in specs:
             if spec.given():
                 brings = "an Ensemble" if isinstance(estimator, Ensemble) else f"estimator={AUTO!r}"
-                width = spec.name.replace("kernel", "bandwidth")
                 raise ValueError(
-                    f"{brings} has its own kernels; leave out {spec.name} and {width}, or give a list of estimators"
+                    f"{brings} has its own kernels; leave out {spec.name} and {spec.bandwidth_name}, or give a list of "
+                    "estimators"
                 )
         ensemble: Ensemble = estimator if isinstance(estimator, Ensemble) else recommended(test)
         if paired and spares(estimator, test):
@@ -278,6 +249,14 @@ def collect(
 
 def _is_grid(width: Any) -> bool:
     return isinstance(width, str) and width == GRID
+
+
+def _grid(variable: Variable, metric: Any, rng: np.random.Generator) -> Sequence[float]:
+    """Return the bandwidths of a grid, from rows without missing values."""
+    try:
+        return bandwidth_grid(variable.compared(), rng=rng, distance=metric)
+    except ValueError as error:
+        raise ValueError(f"{variable.name}: {error}") from None
 
 
 def _each_once(values: list[Any], name: str) -> list[Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -55,17 +54,11 @@ class ColumnsToTest:
         constant: np.ndarray | None = None,
         which: str = "",
     ) -> ColumnsToTest:
-        """Take a table apart.
-
-        ``spec`` has one bandwidth for all columns or one for each.  Columns of arrays are called ``prefix`` and their
-        number.  ``unread`` and ``left_out`` have reasons for other columns, the first also for columns of other tables.
-        ``constant`` (d,) marks numbers with one value only.  With ``which`` notes name the table.  Raises ValueError
-        if all columns are constant.
-        """
+        """Take a table apart; ``unread`` and ``left_out`` have reasons for columns that are not in it."""
         encoding, scale = table.encoding, table.scale
         groups = [slice(j, j + 1) for j in range(table.points.shape[1])] if encoding is None else encoding.groups
         labels = _labels(table, len(groups), prefix)
-        widths = _one_width_each(spec.bandwidth, labels, spec.name.replace("kernel", "bandwidth"))
+        widths = _one_width_each(spec.bandwidth, labels, spec.bandwidth_name)
         constant = constant_columns(table.points) if constant is None else constant
         tested, same = [], []
         for place, (label, group, width) in enumerate(zip(labels, groups, widths, strict=True)):
@@ -75,8 +68,7 @@ class ColumnsToTest:
             unit = scale[group] if isinstance(scale, tuple) else scale
             points = np.ascontiguousarray(table.points[:, group])
             values = Variable(points, f"column {label!r} of {table.name}", unit)
-            own = spec if width is spec.bandwidth else replace(spec, bandwidth=width)
-            tested.append(TestedColumn(place, label, values, own))
+            tested.append(TestedColumn(place, label, values, replace(spec, bandwidth=width)))
         plain = encoding is not None and not encoding.named
         others = {
             f"{prefix}{name}" if plain and name.isdigit() else name: reason
@@ -119,15 +111,11 @@ def run_many(
     generator: np.random.Generator,
     method: str,
     *,
-    untested: Mapping[tuple[Any, ...], str] = MappingProxyType({}),
+    untested: Mapping[tuple[Any, ...], str] = {},
     notes: Sequence[str] = (),
     without: tuple[str, ...] = (),
 ) -> MultipleTestsResult:
-    """Test hypotheses on shared permutations, and adjust the p-values for their number.
-
-    ``labels`` are names of the tests, and ``untested`` has reasons for further ones.  Notes of the single tests with
-    the codes ``without`` are left out, and ``notes`` are added.
-    """
+    """Test hypotheses on shared permutations, and adjust the p-values; notes with codes ``without`` are left out."""
     provenance = rng_provenance(generator)
     nulls, setup, restriction, shared = run_side_by_side(hypotheses, estimator, specs, settings, generator, method)
     reasons, texts = {}, [text for text in shared if not has_code(text, *without)]

@@ -64,10 +64,7 @@ class Resolved:
         return resolved
 
     def _by_shared(self, hypothesis: Hypothesis, v: int, kernel: Kernel) -> Kernel:
-        """Take inner features, or the bandwidth of which this one is a multiple, from the kernel that has them.
-
-        Not in units of the columns, which are found with each kernel.
-        """
+        """Take inner features, or the bandwidth of which this one is a multiple, from the kernel that has them."""
         if self.fresh or hypothesis.variables[v].scale is not None:
             return kernel
         if isinstance(kernel, PooledKernel):
@@ -83,6 +80,7 @@ class Resolved:
 class Fit:
     """The null distribution of a candidate, and what results keep of it: no Gram matrix."""
 
+    candidate: Candidate
     null: Null
     setup: Setup
     estimates: tuple[MeanEmbedding, ...]
@@ -93,11 +91,7 @@ class Fit:
 def run(
     hypothesis: Hypothesis, estimator: Any, specs: Sequence[KernelSpec], settings: Settings, rng: Any
 ) -> TestResult:
-    """Test a hypothesis with one estimator and its kernels, or with several combined.
-
-    ``estimator`` and, for every variable, ``specs`` are as users give them; ``rng`` is seed or source of the
-    permutations.
-    """
+    """Test a hypothesis with one estimator and its kernels, or with several combined."""
     generator = as_rng(rng)
     specs = [spec.by_feature(variable.encoding) for spec, variable in zip(specs, hypothesis.variables, strict=True)]
     hypothesis = hypothesis.compared_by([spec.kernel for spec in specs])
@@ -120,21 +114,19 @@ def run(
         hypothesis, ensemble.members, setups, draws, settings, kernels,
         Resolved(source, fresh=several and kernels.limits.random), spare=spares(estimator, hypothesis.kind.name),
     )  # fmt: skip
-    used = [fit for fit in fits if fit is not None]
-    nulls = [fit.null for fit in used]
+    nulls = [fit.null for fit in fits]
     warn_too_few(nulls[0].n_planned + (not nulls[0].exact), settings.alpha, exact=nulls[0].exact)
-    context = hypothesis.context(tuple(fit.statistic for fit in used), draws())
+    context = hypothesis.context(tuple(fit.statistic for fit in fits), draws())
     own = None if several else context
     results = tuple(
         make_result(fit.null, data, fit.setup, estimates=fit.estimates, notes=fit.notes, context=own, **options)
-        for fit in used
+        for fit in fits
     )
-    result, decided = results[0], used[0].statistic
+    result, decided = results[0], fits[0].statistic
     if several:
-        members = [member for member, fit in zip(ensemble.members, fits, strict=True) if fit is not None]
-        whole = Ensemble(members) if left_out else ensemble
+        whole = Ensemble([fit.candidate for fit in fits]) if left_out else ensemble
         result = combined = aggregated(whole, nulls, results, data, left_out, context=context, **options)
-        decided = used[combined.decided].statistic
+        decided = fits[combined.decided].statistic
     concluded = hypothesis.concluded(result, decided, kernels, setup_generator(generator))
     return replace(concluded, notes=lambda: unique((*concluded.notes, *hypothesis.serial_notes())))
 
@@ -160,55 +152,47 @@ def _fit(
     resolved: Resolved,
     *,
     spare: bool,
-) -> tuple[list[Fit | None], tuple[str, ...]]:
-    """Fit every candidate on the same permutations; return also notes on those that are left out.
-
-    Gram matrices are kept only as long as there is room.  With ``spare``, candidates that take more memory than there
-    is are left out.
-    """
-    fits: list[Fit | None] = [None] * len(candidates)
+) -> tuple[list[Fit], tuple[str, ...]]:
+    """Fit every candidate on the same permutations; return also notes on those that do not fit in memory."""
+    fits: dict[int, Fit] = {}
     left_out: list[str] = []
     order = list(range(len(candidates)))
     if not resolved.fresh:  # equal kernels side by side
         kernel_of = [member.kernel for member in candidates]
         order.sort(key=lambda i: kernel_of.index(kernel_of[i]))
     for position, i in enumerate(order, start=1):
-        member, setup = candidates[i], setups[i]
         try:
-            with single_blas_thread(sum(hypothesis.n_observations)):
-                with kernel_progress(settings.progress):
-                    kernel = resolved(hypothesis, member.kernel)
-                    prepared = hypothesis.prepare(member.estimator, kernel, setup.form, kernels, settings.workers)
-                null = prepared.null(
-                    draws(), stopping=settings.stopping, workers=settings.workers, progress=settings.progress
-                )
+            fits[i] = _fit_one(hypothesis, candidates[i], setups[i], draws, settings, kernels, resolved)
         except MemoryError as error:
-            if not spare or (position == len(candidates) and not any(fits)):
+            if not spare or (position == len(candidates) and not fits):
                 raise
-            left_out.append(f"{member.kernel!r} is left out of the combination: {error}")
-            continue
-        _require_kernel(null, setup.form, prepared.kernel, hypothesis)
-        setup = replace(setup, kernel=prepared.kernel, route=prepared.route)
-        fits[i] = Fit(
-            null,
-            setup,
-            prepared.estimates(),
-            partial(_data_notes, hypothesis, prepared.kernel, prepared.notes),
-            FittedStatistic(
-                member.estimator,
-                prepared.kernel,
-                prepared.features,
-                setup.form,
-                setup.tuning,
-                member.weight,
-                prepared.approximated,
-            ),
-        )
-    return fits, tuple(left_out)
+            left_out.append(f"{candidates[i].kernel!r} is left out of the combination: {error}")
+    return [fits[i] for i in sorted(fits)], tuple(left_out)
 
 
-def _data_notes(hypothesis: Hypothesis, kernel: Any, notes: tuple[str, ...]) -> tuple[str, ...]:
-    return hypothesis.notes(kernel) + notes
+def _fit_one(
+    hypothesis: Hypothesis,
+    candidate: Candidate,
+    setup: Setup,
+    draws: Callable[[], Draws],
+    settings: Settings,
+    kernels: KernelCache,
+    resolved: Resolved,
+) -> Fit:
+    """Fit a candidate on all permutations."""
+    with single_blas_thread(sum(hypothesis.n_observations)):
+        with kernel_progress(settings.progress):
+            kernel = resolved(hypothesis, candidate.kernel)
+            prepared = hypothesis.prepare(candidate.estimator, kernel, setup.form, kernels, settings.workers)
+        null = prepared.null(draws(), stopping=settings.stopping, workers=settings.workers, progress=settings.progress)
+    kernel, notes = prepared.kernel, prepared.notes
+    _require_kernel(null, setup.form, kernel, hypothesis)
+    statistic = FittedStatistic(
+        candidate.estimator, kernel, prepared.features, setup.form, setup.tuning, candidate.weight,
+        prepared.approximated,
+    )  # fmt: skip
+    setup = replace(setup, kernel=kernel, route=prepared.route)
+    return Fit(candidate, null, setup, prepared.estimates(), lambda: hypothesis.notes(kernel) + notes, statistic)
 
 
 def run_side_by_side(
@@ -219,12 +203,7 @@ def run_side_by_side(
     generator: np.random.Generator,
     method: str,
 ) -> tuple[list[Null | str], Setup, str, tuple[str, ...]]:
-    """Return the null distribution of each of several tests, or an error message; their setup, restriction and notes.
-
-    If none can be made, the first error is raised.  Each is on permutations from a generator in the same state; of
-    several estimators it describes them together.  ``specs`` has for every hypothesis one entry per variable,
-    and ``method`` is how p-values will be adjusted.
-    """
+    """Return null distributions of tests, or error messages; their setup, restriction and notes."""
     several, spare = is_several(estimator), spares(estimator, hypotheses[0].kind.name)
     ensemble = _candidates(hypotheses[0], estimator, specs[0], generator)
     setups = [hypotheses[0].setup(member, settings.form) for member in ensemble.members]
@@ -270,11 +249,10 @@ def run_side_by_side(
                 errors[i] = error
                 nulls.append(str(error))
                 continue
-            used = [(fit, member.weight) for fit, member in zip(fits, ensembles[i].members, strict=True) if fit]
-            fitted = [fit.null for fit, _ in used]
-            nulls.append(together(fitted, [weight for _, weight in used]) if several else fitted[0])
-            notes += (*left_out, *(text for fit, _ in used for text in fit.notes()))
-            shrunk = any(is_shrunk(fit.null, fit.setup) for fit, _ in used)
+            fitted = [fit.null for fit in fits]
+            nulls.append(together(fitted, [fit.candidate.weight for fit in fits]) if several else fitted[0])
+            notes += (*left_out, *(text for fit in fits for text in fit.notes()))
+            shrunk = any(is_shrunk(fit.null, fit.setup) for fit in fits)
         for text in rounding_notes(fitted, shrunk=shrunk):
             rounded.setdefault(text, []).append(" and ".join(variable.name for variable in hypothesis.variables))
     if len(errors) == len(hypotheses):

@@ -47,24 +47,21 @@ def stacked(
     exact = settings.gram in ("auto", "dense") and settings.rank is None and needed(size, 1) <= settings.memory
     if not plain or not exact or draws.count * size > _LONGEST:
         return {}, ()
-    kernels = {id(spec): as_kernel(spec.kernel, spec.bandwidth, spec.name) for (spec,) in specs}
-    widths = {key: _width(kernel) for key, kernel in kernels.items()}
-    kernel = kernels[id(specs[0][0])]
-    places = [
-        i
-        for i, (hypothesis, (spec,)) in enumerate(zip(hypotheses, specs, strict=True))
-        if hypothesis.variables[0].points.shape[1] == 1
-        and type(kernels[id(spec)]) is type(kernel)
-        and widths[id(spec)] is not None
+    kernels = [as_kernel(spec.kernel, spec.bandwidth, spec.name) for (spec,) in specs]
+    widths = [_width(kernel) for kernel in kernels]
+    single = [hypothesis.variables[0].points.shape[1] == 1 for hypothesis in hypotheses]
+    alike = [
+        width is not None and type(kernel) is type(kernels[0]) for kernel, width in zip(kernels, widths, strict=True)
     ]
+    places = np.flatnonzero(np.logical_and(single, alike)).tolist()
     if not places:
         return {}, ()
     columns = np.array([hypotheses[i].variables[0].compared()[:, 0] for i in places])
-    factors, by_median = np.array([widths[id(specs[i][0])] for i in places]).T
+    factors, by_median = np.array([widths[i] for i in places]).T
     with kernel_progress(settings.progress):
         nulls = stacked_nulls(
-            estimator, cast(DistanceKernel, kernel), factors, by_median.astype(bool), columns, first.contrast, draws,
-            form=form, tuning=tuning, workers=settings.workers,
+            estimator, cast(DistanceKernel, kernels[0]), factors, by_median.astype(bool), columns, first.contrast,
+            draws, form=form, tuning=tuning, workers=settings.workers,
         )  # fmt: skip
     notes = (*first.remarks, *estimator_notes(estimator, estimator, first.contrast, tuning, form))
     return {i: null for i, null in zip(places, nulls, strict=True) if null is not None}, notes
