@@ -122,9 +122,9 @@ class Witness(TestContext):
 
     def only(self, i: int) -> Self:
         """Keep one of the statistics; of differences within pairs, with these for the rows."""
-        member = self.members[i]
-        kernel, _ = seen(member.kernel, self.pooled)
-        hypothesis = self.hypothesis.by_differences(member.kernel)
+        member, (variable,) = self.members[i], self.hypothesis.variables
+        kernel, rows = seen(member.kernel, variable.points)
+        hypothesis = replace(self.hypothesis, variables=(replace(variable, points=rows),))
         return replace(self, hypothesis=hypothesis, members=(replace(member, kernel=kernel),))
 
     def band(

@@ -16,7 +16,6 @@ from shrinktest.data.tables import names_for
 from shrinktest.estimators import KME, MeanEstimator
 from shrinktest.hypotheses.base import Hypothesis, Variable
 from shrinktest.hypotheses.context import EffectOptions, FittedStatistic, TestContext, Witness
-from shrinktest.kernels import Kernel
 from shrinktest.kernels.pooled import seen
 from shrinktest.notes import note
 from shrinktest.permutations.base import Draws, Permutations
@@ -94,18 +93,14 @@ class EqualDistributions(Hypothesis):
         samples = np.split(np.arange(len(self.pooled)), np.cumsum(self.sizes)[:-1])
         return self.variables[0].rows_of(*split_by_blocks(samples, blocks))
 
-    @property
-    def _differences(self) -> OrderedRows:
-        """Rows of each sample less the mean of the rows that they are matched with."""
-        apart = self.pooled.reshape(len(self.sizes), self.sizes[0], -1)
-        return OrderedRows.of(list(apart - apart.mean(axis=0)), self.variables[0].encoding)
-
     def serial_correlation(self) -> SerialCorrelation | None:
         """Return the serial correlation of the samples, or of the differences of pairs."""
         if len(self.pooled) != sum(self.sizes) or self.variables[0].numbers:  # places, or values, are not known
             return None
         if self.restriction.paired:
-            return self._differences.correlated("what pairs differ by")
+            matched = self.pooled.reshape(len(self.sizes), self.sizes[0], -1)
+            differences = OrderedRows.of(list(matched - matched.mean(axis=0)), self.variables[0].encoding)
+            return differences.correlated("what pairs differ by")
         if not self.restriction.by_rows:
             return None
         return self._rows(self.restriction.blocks).correlated("a sample")
@@ -187,11 +182,6 @@ class EqualDistributions(Hypothesis):
             estimator, compared, rows, self.contrast, form=form, tuning=tuning, cache=cache, workers=workers
         )
         return replace(prepared, kernel=kernel)
-
-    def by_differences(self, kernel: Kernel) -> Self:
-        """Return the hypothesis about what a kernel of differences within pairs compares."""
-        _, rows = seen(kernel, self.pooled)
-        return self if rows is self.pooled else replace(self, variables=(replace(self.variables[0], points=rows),))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
