@@ -245,17 +245,10 @@ def _read(
     return tables, types, only
 
 
-def _split(pooled: Observed, rows: Rows | None = None) -> tuple[Table, Table]:
+def _split(pooled: Observed, rows: Rows | bool = True) -> tuple[Table, Table]:
     """Return some rows of both tables, with common levels."""
     first = np.arange(sum(pooled.sizes)) < pooled.sizes[0]
-    x, y = (
-        replace(
-            pooled.table,
-            columns=tuple(column.taken(part if rows is None else part & rows) for column in pooled.table.columns),
-        )
-        for part in (first, ~first)
-    )
-    return x, y
+    return pooled.table.taken(first & rows), pooled.table.taken(~first & rows)
 
 
 def _units(sizes: tuple[int, ...], paired: bool, groups: Any) -> Units:

@@ -299,19 +299,17 @@ def _read_distances(
         jackknife = distances(features, sizes, units, workers)
     if not np.isfinite(jackknife.rounding):
         raise ValueError(f"{together}: squares of kernel values are beyond the range of numbers; use scale='sd'")
-    serial, advice = None, BY_GROUPS
+    serial = None
     if paired and not variable.numbers:
-        advice = BY_THINNING
         serial = strongest(
             OrderedRows.of([read.values[0] - values], read.encoding).correlated(f"what {names[0]} and {name} differ by")
             for values, name in zip(read.values[1:], names[1:], strict=True)
         )
     elif not paired and groups is None:
         serial = variable.rows_of(*series).correlated("a sample")
+    advice, columns = BY_THINNING if paired else BY_GROUPS, (read.observed[0].columns,)
     notes = (*read.notes, *_kernel_notes(variable, resolved, features), *_serial_notes(serial, advice))
-    return _Data(
-        jackknife, read.values, counts, resolved, features.name, unit, sizes, (read.observed[0].columns,), notes
-    )
+    return _Data(jackknife, read.values, counts, resolved, features.name, unit, sizes, columns, notes)
 
 
 def _read_dependences(

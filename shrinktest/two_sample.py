@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from shrinktest._check import NAN_POLICIES, choice
+from shrinktest._check import choice
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest.data.labels import two_names
@@ -149,7 +149,6 @@ def two_sample_test(
         X, Y = on_disk.in_memory((X, Y), called or XY)
         if in_batches(X, Y):
             return on_disk.run_samples(TwoBinned, (X, Y), called or XY, called=called)
-    choice(nan_policy, NAN_POLICIES, "nan_policy")
     hypothesis: Hypothesis
     options = {**reading, **design, "transform": transform, "called": called, "own": permutations}
     if covariates is not None:

@@ -181,10 +181,8 @@ def _constant_note(constant: Sequence[str], count: int, name: str, which: str) -
     several = len(constant) > 1
     columns = f"olumn{'s' * several} {listed(constant)}"
     if len(constant) == count:
-        raise ValueError(
-            f"{name}: c{columns} {'have' if several else 'has'} the same value in every row, so that there is nothing "
-            f"to test; leave {'them' if several else 'it'} out"
-        )
+        have = "have" if several else "has"
+        raise ValueError(f"{name}: c{columns} {have} the same value in every row; give columns that vary")
     which = f"C{columns}{f' of {name}' if which else ''} {'are' if several else 'is'}"
     return (note("constant-columns", which=which, they="they have" if several else "it has"),)
 

@@ -53,7 +53,7 @@ _PART = 16.0  # of the memory that kernel values may take: what the rows themsel
 
 @dataclass(frozen=True, eq=False)
 class OnDiskTest:
-    """The arguments of a test that rows on disk have: how they are read, and how they are tested."""
+    """A test of rows on disk, by its arguments: rows that fit in memory are read whole, others by features."""
 
     estimator: Any
     specs: Sequence[KernelSpec]
