@@ -99,27 +99,18 @@ def is_test(function: Callable[..., Any]) -> bool:
     """Return True for a test of two or more samples or variables, False for an estimator ``gram -> weights``.
 
     Raises TypeError if the signature fits both.
-
-    Examples
-    --------
-    >>> is_test(lambda X, Y, rng: 0.5), is_test(lambda gram, amount=0.1: 1 / len(gram))
-    (True, False)
     """
-    parameters = _parameters(function)
+    parameters = [parameter for name, parameter in _parameters(function).items() if name not in RANDOM]
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    required = [
-        name
-        for name, parameter in parameters.items()
-        if parameter.kind in positional and parameter.default is parameter.empty and name not in RANDOM
-    ]
-    variadic = any(parameter.kind is inspect.Parameter.VAR_POSITIONAL for parameter in parameters.values())
-    if len(required) < 2 and (variadic or not required):
+    required = sum(parameter.kind in positional and parameter.default is parameter.empty for parameter in parameters)
+    variadic = any(parameter.kind is inspect.Parameter.VAR_POSITIONAL for parameter in parameters)
+    if required < 2 and (variadic or not required):
         name = function_name(function)
         raise TypeError(
             f"{name} may be a test or an estimator: write shrinktest.power.AnyTest({name}) or "
             f"shrinktest.estimators.FromFunction({name})"
         )
-    return len(required) >= 2
+    return required >= 2
 
 
 def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
@@ -152,7 +143,9 @@ class KnownTest(AnyTest):
 
 def _columns(name: str, pairs: bool, *samples: Array, rng: np.random.Generator, n_resamples: float) -> float:
     """Test columns, or all pairs of columns, by a test of scipy: the smallest p-value times their number."""
-    test, columns = _imported("scipy.stats", name), [sample.T for sample in samples]
+    from scipy import stats
+
+    test, columns = getattr(stats, name), [sample.T for sample in samples]
     pvalues = [test(*each).pvalue for each in (product(*columns) if pairs else zip(*columns, strict=True))]
     smallest = float(np.nan_to_num(pvalues, nan=1.0).min())  # a constant column hides no other
     return min(1.0, len(pvalues) * smallest)
@@ -160,28 +153,20 @@ def _columns(name: str, pairs: bool, *samples: Array, rng: np.random.Generator, 
 
 def _dcor(module: str, name: str, *data: Array, rng: np.random.Generator, n_resamples: float) -> float:
     """Permutation test of dcor."""
-    return float(_imported(f"dcor.{module}", name)(*data, num_resamples=n_resamples, random_state=rng).pvalue)
+    test = getattr(importlib.import_module(f"dcor.{module}"), name)
+    return float(test(*data, num_resamples=n_resamples, random_state=rng).pvalue)
 
 
 def _random_forest(x: Array, y: Array, rng: np.random.Generator, n_resamples: float) -> float:
     """Test whether a forest fitted to half of each sample gives the other half of Y the higher scores."""
-    forest = _imported("sklearn.ensemble", "RandomForestClassifier")(random_state=int(rng.integers(2**31)), n_jobs=1)
+    from scipy.stats import mannwhitneyu
+    from sklearn.ensemble import RandomForestClassifier
+
+    forest = RandomForestClassifier(random_state=int(rng.integers(2**31)), n_jobs=1)
     (x_seen, x_new), (y_seen, y_new) = (np.array_split(rng.permutation(sample), 2) for sample in (x, y))
     forest.fit(np.vstack([x_seen, y_seen]), np.repeat([0, 1], [len(x_seen), len(y_seen)]))
     scores = [forest.predict_proba(new)[:, 1] for new in (y_new, x_new)]
-    return float(_imported("scipy.stats", "mannwhitneyu")(*scores, alternative="greater").pvalue)
-
-
-def _imported(module: str, name: str) -> Any:
-    """Return a function or class of a package that may not be installed."""
-    try:
-        return getattr(importlib.import_module(module), name)
-    except ModuleNotFoundError as error:
-        package = module.split(".")[0]
-        if error.name != package:
-            raise
-        distribution = {"sklearn": "'shrinktest[apps]'"}.get(package, package)
-        raise ModuleNotFoundError(f"{name} needs a package that is missing: pip install {distribution}") from None
+    return float(mannwhitneyu(*scores, alternative="greater").pvalue)
 
 
 def _scipy(name: str, kind: str, summary: str) -> KnownTest:
@@ -213,13 +198,7 @@ KNOWN_TESTS: dict[str, KnownTest] = {
 
 
 def known_tests(kind: str) -> list[str]:
-    """Return the names of the tests for one kind of data.
-
-    Examples
-    --------
-    >>> known_tests("independence")
-    ['pearsonr', 'spearmanr', 'distance_covariance_test']
-    """
+    """Return the names of the tests for one kind of data."""
     return [name for name, test in KNOWN_TESTS.items() if test.test == kind]
 
 
@@ -264,22 +243,22 @@ Compared = MeanEstimator | Ensemble | tuple[MeanEstimator, ...] | dict[str, Any]
 def named_members(estimators: Any, read: Callable[[Any], Any]) -> dict[str, Any]:
     """Return labels and what was read of one, several or a mapping of members of a study."""
     single = isinstance(estimators, str | MeanEstimator | Ensemble | AnyTest) or callable(estimators)
-    pairs = []
+    named: dict[str, Any] = {}
     if isinstance(estimators, Mapping):
-        pairs = [(label, read(given)) for label, given in estimators.items()]
+        named = {label: read(given) for label, given in estimators.items()}
     else:
         for given in [estimators] if single else several(estimators, (), "estimators"):
             member = read(given)
-            pairs.append((label_of(given, member), member))
-    if not pairs:
+            label = label_of(given, member)
+            if label in named:
+                raise ValueError(f"estimators holds {label!r} more than once; give a dict with a label for each")
+            named[label] = member
+    if not named:
         raise ValueError("estimators is empty; name at least one, such as 'kme'")
-    labels = [label for label, _ in pairs]
-    for label in labels:
+    for label in named:
         if not isinstance(label, str):
             raise TypeError(f"the labels of estimators must be text, got {label!r}")
-        if labels.count(label) > 1:
-            raise ValueError(f"estimators holds {label!r} more than once; give a dict with a label for each")
-    return dict(pairs)
+    return named
 
 
 def label_of(given: Any, member: Any) -> str:

@@ -118,17 +118,15 @@ class PowerStudyResult(StudyResult):
 
     def _rates(self, null: bool) -> pd.DataFrame:
         import pandas as pd
-        from statsmodels.stats.proportion import proportion_confint
 
-        rows = []
-        tests = self.pvalues[self.pvalues["null"] == null]
-        for label in self.estimators:
-            for n, cell in tests[tests["estimator"] == label].groupby("n"):
-                for alpha in self.alphas:
-                    rejected, trials = int((cell["pvalue"] <= alpha).sum()), len(cell)
-                    low, high = proportion_confint(rejected, trials, alpha=_ERROR, method="beta")
-                    numbers = rejected / trials, float(low), float(high), trials, cell["seconds"].mean()
-                    rows.append((repr(self.design), label, n, alpha, *numbers))
+        tests, design = self.pvalues[self.pvalues["null"] == null], repr(self.design)
+        rows = [
+            {"design": design, "estimator": label, "n": n, "alpha": alpha, "seconds": cell["seconds"].mean()}
+            | rejection_rate(int((cell["pvalue"] <= alpha).sum()), len(cell))
+            for label in self.estimators
+            for n, cell in tests[tests["estimator"] == label].groupby("n")
+            for alpha in self.alphas
+        ]
         columns = ["design", "estimator", "n", "alpha", "power", "low", "high", "trials", "seconds"]
         return pd.DataFrame(rows, columns=columns)
 
@@ -247,6 +245,14 @@ class PowerStudyResult(StudyResult):
             f"{'; '.join(clauses)}."
             f"{null if len(levels) else ''} Software: shrinktest {self.versions['shrinktest']}, seed {self.seed}."
         )
+
+
+def rejection_rate(rejected: int, trials: int) -> dict[str, Any]:
+    """Return the power in some trials with its interval (Clopper and Pearson)."""
+    from statsmodels.stats.proportion import proportion_confint
+
+    low, high = proportion_confint(rejected, trials, alpha=_ERROR, method="beta")
+    return {"power": rejected / trials, "low": float(low), "high": float(high), "trials": trials}
 
 
 def _shown(rate: Any) -> list[str]:

@@ -15,18 +15,18 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._check import MAX_SIZE, Array, choice, count, flag, level, positive, resample_count
+from shrinktest._check import MAX_SIZE, choice, count, flag, level, positive, resample_count
 from shrinktest._hints import hinted
 from shrinktest.effects.jackknife import FEWEST
 from shrinktest.equivalence import DEPENDENCE, EquivalenceResult, check_margin, equivalence_test
 from shrinktest.permutations.stopping import as_stopping
 from shrinktest.power.compared import AnyTest, as_compared, as_mapping, label_of, options_of, permutes
 from shrinktest.power.designs import Design, as_design
-from shrinktest.power.designs.base import Twin, sizes_of
-from shrinktest.power.result import PowerStudyResult
-from shrinktest.power.sample_size_result import PowerCurve, SampleSizeResult, rates_by_size
+from shrinktest.power.designs.base import Twin
+from shrinktest.power.result import PowerStudyResult, rejection_rate
+from shrinktest.power.sample_size_result import PowerCurve, SampleSizeResult
 from shrinktest.power.study import permutations_of, power_study
-from shrinktest.power.trials import POWER, bar, check_store, seed_from, trial_numbers
+from shrinktest.power.trials import POWER, bar, check_store, seed_from
 from shrinktest.results.info import INDEPENDENCE, KINDS, TWO_SAMPLE
 
 #: The name that solve_sample_size knows the test by.
@@ -136,16 +136,19 @@ def solve_sample_size(
     >>> answer.low < answer.n < answer.high
     True
     """
+    import pandas as pd
+
     d = as_design(design)
     alpha, power, confidence = level(alpha), level(power, "power"), level(confidence, "confidence")
     n_trials, n_resamples = count(n_trials, "n_trials", minimum=100, maximum=MAX_SIZE), resample_count(n_resamples)
-    trial_numbers(n_trials)
     largest, progress = count(largest, "largest", d.smallest()), flag(progress, "progress")
     seed = None if rng is None else seed_from(rng)  # once, for all studies of the search
     if power <= alpha:
         raise ValueError(f"power={power:g} must be above the level alpha={alpha:g}, which needs no data at all")
     if ratio is not None:
-        d = _with_ratio(d, positive(ratio, "ratio"))
+        if not (kind := KINDS[d.test]).several_samples:
+            raise ValueError(f"ratio compares the sizes of two samples; {kind.described} has one sample of {kind.unit}")
+        d = replace(d, ratio=positive(ratio, "ratio"))  # type: ignore[type-var]  # a dataclass, as it has parameters
     options, shown = as_mapping(test_options, "test_options"), ""
     if test is not None:
         choice(test, (EQUIVALENCE,), "test")
@@ -220,7 +223,9 @@ def solve_sample_size(
         estimator=label,
         design=d,
         sizes=d._sizes(n, None) if d.unit else tuple(map(len, d.sample(0, n))),
-        table=rates_by_size(search.counts),
+        table=pd.DataFrame(
+            [{"n": n} | rejection_rate(rejected, trials) for n, (trials, rejected) in sorted(search.counts.items())]
+        ),
         check=fresh.to_frame()[["n", "null", "power", "low", "high", "trials"]],
         checks=checks,
         agrees=agrees,
@@ -229,13 +234,6 @@ def solve_sample_size(
         seed=fresh.seed,
         shown=shown,
     )
-
-
-def _with_ratio(design: Design, ratio: float) -> Design:
-    """Return the design with another ratio of its samples."""
-    if not (kind := KINDS[design.test]).several_samples:
-        raise ValueError(f"ratio compares the sizes of two samples; {kind.described} has one sample of {kind.unit}")
-    return replace(design, ratio=ratio)  # type: ignore[type-var]  # a dataclass, as it has parameters
 
 
 def _smallest(design: Design, largest: int, alpha: float, n_resamples: float, options: Mapping[str, Any]) -> int:
@@ -350,14 +348,11 @@ class Alike(Twin):
     MeanShift(dimension=2, shift=0.5)
     """
 
-    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
-        return self.design.null().draw(rng, n, m)
+    def trial(self, rng: Any, n: int, m: int | None = None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return self.design.null().trial(rng, n, m)
 
     def null(self) -> Design:
         return self.design
-
-    def options_for(self, n: int, m: int) -> dict[str, Any]:
-        return {}  # the test has them
 
     def smallest(self) -> int:
         return max(self.design.smallest(), FEWEST)
@@ -373,8 +368,8 @@ def as_equivalence(options: Mapping[str, Any], design: Design, alpha: float) -> 
     kind = INDEPENDENCE if measure == DEPENDENCE else TWO_SAMPLE
     if design.test != kind.name or design.unit:
         raise ValueError(f"measure={measure!r} needs a design of rows for {kind.described}; got {design!r}")
-    restricted = design.options_for(*sizes_of(design.sample(0, max(design.smallest(), FEWEST))))
-    test = partial(_restricted, design=design) if restricted else equivalence_test
+    _, restriction = design.trial(0, max(design.smallest(), FEWEST))
+    test = partial(_restricted, design=design) if restriction else equivalence_test
     return AnyTest(partial(test, workers=1, **options), EQUIVALENCE)
 
 

@@ -33,7 +33,7 @@ class PowerCurve:
     covariance: np.ndarray  # (2, 2): of their estimates
 
     @classmethod
-    def of(cls, counts: Mapping[int, tuple[int, int]], power: float = 0.5) -> Self:
+    def of(cls, counts: Mapping[int, tuple[int, int]], power: float) -> Self:
         """Fit a probit regression on sqrt(n) to (trials, rejections) at each size (statsmodels).
 
         One more trial at each size, which rejects with the target ``power``, keeps the fit finite if all trials agree,
@@ -97,18 +97,6 @@ class PowerCurve:
         root = np.sqrt(max(linear * linear - square * constant, 0.0))
         ends = np.maximum([linear - root, linear + root], 0.0) / square
         return float(ends[0] ** 2), float(ends[1] ** 2)
-
-
-def rates_by_size(counts: Mapping[int, tuple[int, int]]) -> pd.DataFrame:
-    """Return power and interval at every size, from (trials, rejections)."""
-    import pandas as pd
-    from statsmodels.stats.proportion import proportion_confint
-
-    rows = []
-    for n, (trials, rejected) in sorted(counts.items()):
-        low, high = proportion_confint(rejected, trials, method="beta")
-        rows.append({"n": n, "power": rejected / trials, "low": low, "high": high, "trials": trials})
-    return pd.DataFrame(rows)
 
 
 @dataclass(frozen=True, eq=False)

@@ -103,15 +103,13 @@ def check_store(path: str | os.PathLike[str] | None, kind: Kind, read_only: bool
     if path is None:
         return
     path = as_path(path, "store")
-    exists, folder = path.exists(), path.absolute().parent
-    # the mode as well, because root may write to everything
-    writable = path.stat().st_mode & 0o222 and os.access(path, os.W_OK) if exists else os.access(folder, os.W_OK)
-    if not (writable or read_only):
-        missing = not folder.is_dir()
-        code, fault = (errno.ENOENT, "has no folder") if missing else (errno.EACCES, "cannot be written to")
-        raise OSError(code, f"store {fault}; name another store", str(path))
-    if not exists and not read_only:
+    if not path.exists() and not read_only:
+        if not path.absolute().parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, "store has no folder; name another store", str(path))
         return
+    # the mode as well, because root may write to everything
+    if not (read_only or (os.access(path, os.W_OK) and path.stat().st_mode & 0o222)):
+        raise PermissionError(errno.EACCES, "store cannot be written to; name another store", str(path))
     with path.open("rb") as file:  # which raises for a directory and for a file that is missing
         header = file.read(100)  # https://www.sqlite.org/fileformat.html, section 1.3
     version, application = (int.from_bytes(header[at : at + 4], "big") for at in (60, 68))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -57,7 +56,7 @@ def function_name(function: Any) -> str:
     return str(getattr(function, "__qualname__", None) or plain)
 
 
-class Design(ABC):
+class Design:
     """A source of simulated data for a test, with a twin under the null hypothesis.
 
     Notes
@@ -105,7 +104,7 @@ class Design(ABC):
                 object.__setattr__(self, f.name, f.metadata["check"](getattr(self, f.name), name=f.name))
         self._check()
 
-    def _check(self) -> None:  # noqa: B027 - not every design has parameters that constrain each other
+    def _check(self) -> None:
         """Raise ValueError for parameters that contradict each other."""
 
     def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, ...]:
@@ -123,6 +122,10 @@ class Design(ABC):
         tuple of ndarray, shapes (n, p) and (m, q)
             The samples (with as many columns), or the variables (with as many rows).
         """
+        return self.trial(rng, n, m)[0]
+
+    def trial(self, rng: Any, n: int, m: int | None = None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Draw the data of one trial, and the arguments of the test that belong to their rows, such as blocks."""
         n, m = self._sizes(n, m)
         drawn = self.draw(as_rng(rng), n, m)
         if not isinstance(drawn, tuple | list):
@@ -133,16 +136,11 @@ class Design(ABC):
         if rows != expected and "groups" not in {**self.options(), **self.options_for(n, m)}:
             expected_rows, drawn_rows = (" + ".join(map(str, sizes)) for sizes in (expected, rows))
             raise ValueError(f"draw of {self!r} must return {expected_rows} rows for n={n}, m={m}; found {drawn_rows}")
-        return tuple(drawn)
+        return tuple(drawn), self.options_for(*sizes_of(drawn))
 
-    def trial(self, rng: Any, n: int, m: int | None = None) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Draw the data of one trial, and the arguments of the test that belong to their rows, such as blocks."""
-        data = self.sample(rng, n, m)
-        return data, self.options_for(*sizes_of(data))
-
-    @abstractmethod
     def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
         """Return the samples, of which the last has m rows and the others n, or the variables, of n rows."""
+        raise NotImplementedError
 
     def null(self) -> Design:
         """Return the twin under the null hypothesis; a design that is its own twin returns itself."""
@@ -312,21 +310,14 @@ class Relabelled(Twin):
         if self.test == CHANGE.name:
             order = read_series(data[0], "indicator", **labels).restriction.random_order(rng, len(data[0]))
             return (taken(data[0], order),), labels
+        read: Callable[..., Any] = read_samples if self.test in SAMPLES else read_variables
+        restriction = read(data, names, "indicator", **labels).restriction if labels else None
+
+        def random_order(size: int) -> Any:
+            return restriction.random_order(rng, size) if restriction else rng.permutation(size)
+
         if self.test in SAMPLES:
-            rows = stacked(data, names)
-            restriction = read_samples(data, names, "indicator", **labels).restriction if labels else None
-            order = restriction.random_order(rng, len(rows)) if restriction else rng.permutation(len(rows))
-            ends = np.cumsum([len(sample) for sample in data])[:-1]
-            return tuple(taken(rows, part) for part in np.split(order, ends)), labels
+            rows, ends = stacked(data, names), np.cumsum([len(sample) for sample in data])[:-1]
+            return tuple(taken(rows, part) for part in np.split(random_order(len(rows)), ends)), labels
         first, *others = data
-        restriction = read_variables(data, names, "indicator", **labels).restriction if labels else None
-        orders = (
-            restriction.random_order(rng, len(first)) if restriction else rng.permutation(len(first)) for _ in others
-        )
-        return (first, *(taken(variable, order) for variable, order in zip(others, orders, strict=True))), labels
-
-    def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, ...]:
-        return self.trial(rng, n, m)[0]
-
-    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
-        return self.sample(rng, n, m)
+        return (first, *(taken(variable, random_order(len(first))) for variable in others)), labels

@@ -122,12 +122,6 @@ class FromData(Design):
         chosen = [members[k] for k in rng.integers(len(members), size=size)]
         return np.concatenate(chosen), np.repeat(np.arange(size), [len(rows) for rows in chosen])
 
-    def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, ...]:
-        return self.trial(rng, n, m)[0]
-
-    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
-        return self.trial(rng, n, m)[0]
-
     def options(self) -> dict[str, Any]:
         return {} if self.nan_policy == "raise" else {"nan_policy": self.nan_policy}
 
@@ -224,7 +218,7 @@ class FromFunction(Design):
         if self.restriction is not None:
             check_signature(self.restriction, ("n", "m"), "restriction must be (n, m) -> dict")
 
-    def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, ...]:
+    def trial(self, rng: Any, n: int, m: int | None = None) -> tuple[tuple[Any, ...], dict[str, Any]]:
         n, second = self._sizes(n, m)
         plain = second == n and self.ratio == 1.0  # otherwise the function takes m
         drawn = self.function(as_rng(rng), n) if plain else self.function(as_rng(rng), n, second)
@@ -237,10 +231,7 @@ class FromFunction(Design):
         fixed = m is not None or self.ratio != 1.0  # otherwise the function decides how many Y go with n X
         if rows[0] != n or (fixed and rows[1] != second):
             raise ValueError(f"{self!r} must return {n} rows of X and {second} of Y; found {rows[0]} and {rows[1]}")
-        return tuple(drawn)
-
-    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
-        return self.sample(rng, n, m)
+        return tuple(drawn), self.options_for(*rows)
 
     def options_for(self, n: int, m: int) -> dict[str, Any]:
         labels = {} if self.restriction is None else self.restriction(n, m)
