@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from shrinktest._check import Array
@@ -14,14 +12,6 @@ from shrinktest.embedding import MeanEmbedding
 _WIDEST = 1e6
 
 
-class Gradient(NamedTuple):
-    """Derivatives of the squared distance in the weights (k,), means (k, d) and variances (k,)."""
-
-    weights: Array
-    means: Array
-    variances: Array
-
-
 class Matching:
     """J(Q) = |mu_b - mu_Q|^2 = b'Kb - 2 pi'f + pi'A pi for mixtures Q; see `_mixtures` for f and A."""
 
@@ -30,14 +20,14 @@ class Matching:
         self.closed = mixture_means(embedding.kernel, embedding.points.shape[1], embedding.smoothing)
         self.norm2 = embedding.norm2()
 
-    def evaluate(self, mixture: Mixture) -> tuple[float, Gradient]:
-        """The squared distance J and its gradient in all parameters."""
+    def evaluate(self, mixture: Mixture) -> tuple[float, Mixture]:
+        """Return the squared distance J and its derivatives in the weights, means and variances."""
         pi = mixture.weights
         f = self.closed.against(self.embedding.points, self.embedding.weights, mixture)
         pairs = self.closed.among(mixture)
         through = pairs.values @ pi
         value = self.norm2 - 2.0 * pi @ f.values + pi @ through
-        return float(value), Gradient(
+        return float(value), Mixture(
             2.0 * (through - f.values),
             2.0 * pi[:, None] * (pairs.means - f.means),
             2.0 * pi * (pairs.variances - f.variances),

@@ -10,7 +10,6 @@ their derivatives in m_j and s_j, and for A the derivatives in the first argumen
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -40,23 +39,8 @@ class Inner(NamedTuple):
     variances: Array
 
 
-class MixtureMeans(ABC):
-    """The kernel means of Gaussian components under one kernel."""
-
-    #: Whether the embedding depends on the variances.
-    sees_variances: bool = True
-
-    @abstractmethod
-    def against(self, points: Array, b: Array, mixture: Mixture) -> Inner:
-        """Inner products of the components with the target sum_i b_i k(x_i, .), and their derivatives."""
-
-    @abstractmethod
-    def among(self, mixture: Mixture) -> Inner:
-        """Inner products of the components with each other, and their derivatives."""
-
-
 @dataclass(frozen=True)
-class OfInnerProduct(MixtureMeans):
+class OfInnerProduct:
     """Kernel means under the kernel (c + x'y)^degree, degree 1 to 3; the kernel x'y is degree 1 with c = 0.
 
     In powers of t = c + x'm the expectations are t, t^2 + s |x|^2 and t^3 + 3 t s |x|^2.
@@ -66,10 +50,12 @@ class OfInnerProduct(MixtureMeans):
     c: float
 
     @property
-    def sees_variances(self) -> bool:  # type: ignore[override]
+    def sees_variances(self) -> bool:
+        """True if the embedding depends on the variances."""
         return self.degree > 1
 
     def against(self, points: Array, b: Array, mixture: Mixture) -> Inner:
+        """Return inner products of the components with the target sum_i b_i k(x_i, .), and their derivatives."""
         _, m, s = mixture
         t, r2 = self.c + points @ m.T, np.square(points).sum(axis=1)
         if self.degree == 1:
@@ -80,6 +66,7 @@ class OfInnerProduct(MixtureMeans):
         return Inner(b @ (t**3 + 3.0 * t * s * r2[:, None]), (b[:, None] * slope).T @ points, 3.0 * (b * r2) @ t)
 
     def among(self, mixture: Mixture) -> Inner:
+        """Return inner products of the components with each other, and their derivatives."""
         pi, m, s = mixture
         c, d = self.c, m.shape[1]
         g, norms = m @ m.T, np.square(m).sum(axis=1)
@@ -103,7 +90,7 @@ class OfInnerProduct(MixtureMeans):
 
 
 @dataclass(frozen=True)
-class OfGaussian(MixtureMeans):
+class OfGaussian:
     """Kernel means under exp(-sum_j (x_j - y_j)^2 / (2 th2_j)); the target's points have noise N(0, diag(noise)).
 
     With a = th2 + s (+ noise, + the other variance) all are prod_j (th2_j / a_j)^(1/2) exp(-delta_j^2 / (2 a_j)).
@@ -111,6 +98,7 @@ class OfGaussian(MixtureMeans):
 
     th2: tuple[float, ...]
     noise: tuple[float, ...]
+    sees_variances = True
 
     def _value(self, delta: Array, a: Array) -> tuple[Array, Array, Array]:
         """Values (...), and their derivatives in the second point (..., d) and in its variance (...)."""
@@ -121,6 +109,7 @@ class OfGaussian(MixtureMeans):
             return value, value[..., None] * ratio, by_variance
 
     def against(self, points: Array, b: Array, mixture: Mixture) -> Inner:
+        """Return inner products of the components with the target sum_i b_i k(x_i, .), and their derivatives."""
         _, means, variances = mixture
         sums = Inner(np.empty_like(variances), np.empty_like(means), np.empty_like(variances))
         for j, (m, s) in enumerate(zip(means, variances, strict=True)):
@@ -130,6 +119,7 @@ class OfGaussian(MixtureMeans):
         return sums
 
     def among(self, mixture: Mixture) -> Inner:
+        """Return inner products of the components with each other, and their derivatives."""
         pi, m, s = mixture
         a = np.array(self.th2) + s[:, None, None] + s[None, :, None]
         # _value differentiates in the point that is subtracted: here in the first one, of the rows
@@ -137,8 +127,8 @@ class OfGaussian(MixtureMeans):
         return Inner(value, np.einsum("jld,l->jd", by_mean, pi), by_variance @ pi)
 
 
-def mixture_means(kernel: Kernel, dimension: int, noise: tuple[float, ...] | None = None) -> MixtureMeans:
-    """The closed forms of a kernel with its bandwidth resolved; raises ValueError for one that has none here.
+def mixture_means(kernel: Kernel, dimension: int, noise: tuple[float, ...] | None) -> OfInnerProduct | OfGaussian:
+    """Return the closed forms of a kernel with its bandwidth resolved; raises ValueError for one that has none here.
 
     ``noise`` is as in ``MeanEmbedding.smoothing``.
     """

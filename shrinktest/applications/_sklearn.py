@@ -54,13 +54,5 @@ def generator(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
 
 
-__all__ = [
-    "BaseEstimator",
-    "ClassNamePrefixFeaturesOutMixin",
-    "DensityMixin",
-    "OnPoints",
-    "TransformerMixin",
-    "check_is_fitted",
-    "check_random_state",
-    "generator",
-]
+__all__ = ["BaseEstimator", "ClassNamePrefixFeaturesOutMixin", "DensityMixin", "OnPoints", "TransformerMixin",
+           "check_is_fitted", "generator"]  # fmt: skip

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from shrinktest._check import Array, choice, count, counted, positive, real_values
 from shrinktest._warn import warn_user
 from shrinktest.applications._matching import Matching, kmeans_start
-from shrinktest.applications._mixtures import Mixture, mixture_means
+from shrinktest.applications._mixtures import Mixture
 from shrinktest.applications._sklearn import DensityMixin, OnPoints, check_is_fitted, generator
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import as_estimator
@@ -132,7 +132,8 @@ class KernelMeanMatching(DensityMixin, OnPoints):
         starts = count(self.n_init, "n_init", minimum=1)
         steps, tol = count(self.max_iter, "max_iter", minimum=1), positive(self.tol, "tol", allow_zero=True)
         part = positive(self.min_variance, "min_variance")
-        estimator, kernel = as_estimator(self.estimator), _kernel(self.kernel)
+        estimator, kernel = as_estimator(self.estimator), self.kernel
+        kernel = _NAMED[choice(kernel, _NAMED, "kernel")] if isinstance(kernel, str) else as_kernel(kernel)
         points = self._read_fit(X)
         distinct = len(np.unique(points, axis=0))
         if k > distinct:
@@ -145,11 +146,9 @@ class KernelMeanMatching(DensityMixin, OnPoints):
         if not 0.0 < spread < np.inf:
             raise ValueError("X: squares of its values are beyond the range of numbers; multiply X by a constant")
         self.kernel_: Kernel = kernel.resolve(points, rng=0)  # of many rows a random part: always the same one
-        mixture_means(self.kernel_, points.shape[1])  # is there a closed form?
         self.embedding_: MeanEmbedding = estimator.embed(points, self.kernel_)
-        floor = part * spread
+        floor, matching = part * spread, Matching(self.embedding_)
         self.start_ = self._start(points, k, floor, starts)
-        matching = Matching(self.embedding_)
         self.variances_identified_ = matching.closed.sees_variances
         mixture, self.n_iter_, self.converged_ = matching.minimise(self.start_, floor, steps, tol)
         self.weights_, self.means_, self.variances_ = mixture
@@ -213,7 +212,3 @@ class KernelMeanMatching(DensityMixin, OnPoints):
         component = rng.choice(len(self.weights_), size=n, p=self.weights_)
         noise = rng.standard_normal((n, self.means_.shape[1]))
         return self.means_[component] + np.sqrt(self.variances_[component])[:, None] * noise, component
-
-
-def _kernel(kernel: Any) -> Kernel:
-    return _NAMED[choice(kernel, _NAMED, "kernel")] if isinstance(kernel, str) else as_kernel(kernel)

@@ -220,7 +220,7 @@ def inner_products(embeddings: Sequence[MeanEmbedding], others: Sequence[MeanEmb
 
 
 def _median(squares: Array) -> float:
-    """The square root of the median squared distance over pairs i < j."""
+    """Return the square root of the median squared distance over pairs i < j."""
     pairs = squares[np.triu_indices(len(squares), 1)]
     if len(pairs) == 0:
         raise ValueError("level2_bandwidth='median' needs at least 2 training samples; give a number")

@@ -188,9 +188,9 @@ def _operator_estimator(estimator: MeanEstimator) -> MeanEstimator:
     return estimator
 
 
-def _diagonal(kernel: Kernel, rows: Array, block: int = 64) -> Array:
-    """k(x, x) of every row, from Gram matrices of a few rows each."""
-    return np.concatenate([np.diag(kernel(rows[i : i + block])) for i in range(0, len(rows), block)])
+def _diagonal(kernel: Kernel, rows: Array) -> Array:
+    """Return k(x, x) of every row, from Gram matrices of a few rows each."""
+    return np.concatenate([np.diag(kernel(rows[i : i + 64])) for i in range(0, len(rows), 64)])
 
 
 def _components(gram: Array, weights: Array, n_components: int | None, rounding: float) -> tuple[Array, Array]:

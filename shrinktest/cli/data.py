@@ -19,8 +19,10 @@ from shrinktest.results.info import INDEPENDENCE, TWO_SAMPLE, TestInfo
 Arguments = tuple[list[Any], dict[str, Any]]
 
 #: Options for which the rows of a file must be in memory.
-_WHOLE = ("blocks", "groups", "paired", "shift", "covariates", "given", "lags", "witness", "sep", "decimal", "na",
-          "thousands", "date_format", "comment", "skip_rows", "encoding", "header")  # fmt: skip
+_WHOLE = (
+    *("blocks", "groups", "paired", "shift", "covariates", "given", "lags", "witness"),
+    *TextOptions.__annotations__,
+)
 
 
 def samples(args: Typed, options: dict[str, Any], takes: Mapping[str, Any]) -> Arguments:
@@ -148,7 +150,8 @@ def _files(args: Typed, takes: Mapping[str, Any]) -> list[File]:
     if _in_batches(args, takes):
         files = [File(path, _names_in(path), array=path.endswith(".npy")) for path in args.files]
     else:
-        files = read_files(args.files, _text_options(args), args.types)
+        options = {name: value for name in TextOptions.__annotations__ if (value := getattr(args, name))}
+        files = read_files(args.files, TextOptions(**options), args.types)
     known = list(dict.fromkeys(name for file in files for name in file.names))
     for name in args.types:
         choice(name, known, "a column in --types")
@@ -161,11 +164,6 @@ def _names_in(path: str) -> list[str]:
         return list(Batches(path).names(path) or ())
     shape = np.load(next(iter(sorted(glob(path))), path), mmap_mode="r").shape
     return [str(j) for j in range(shape[1] if len(shape) > 1 else 1)]
-
-
-def _text_options(args: Typed) -> TextOptions:
-    """Return how text is read, from the options of a command."""
-    return TextOptions(**{name: value for name in TextOptions.__annotations__ if (value := getattr(args, name))})
 
 
 def _frames(files: Sequence[File], names: Sequence[Sequence[str]], args: Typed, takes: Mapping[str, Any]) -> list[Any]:

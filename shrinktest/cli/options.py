@@ -123,12 +123,6 @@ class Parser(argparse.ArgumentParser):
         message = re.sub(r"^argument ([^\s/]+)\S*:", r"\1", message)
         self.exit(2, f"shrinktest: error: {' '.join(message.split())}; see {self.prog} --help\n")
 
-    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
-        """Return the value of an option; ``--na=--`` has two dashes, which argparse may take off."""
-        if action.option_strings and arg_strings == ["--"]:
-            return self._get_value(action, "--")
-        return super()._get_values(action, arg_strings)
-
     def format_help(self) -> str:
         """Return the help; options with the same text are one line."""
         if not self.examples:

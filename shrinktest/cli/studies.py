@@ -64,9 +64,9 @@ def run_calibrate(args: Typed, command: Command) -> int:
     takes = dict(signature(calibrate).parameters)
     options = arguments(args, {**signature(test).parameters, **takes})
     test_options = {name: options.pop(name) for name in [*options] if name not in takes}
-    for name in ("blocks", "groups", "paired", "shift", "given"):
-        if name in options and name not in (*kind.restrictions, *(("given",) if kind is INDEPENDENCE else ())):
-            raise ValueError(f"--{name} is not for a test of the kind {kind.name}; leave it out")
+    design = {name for name in ("blocks", "groups", "paired", "shift", "given") if name in options}
+    for name in design.difference(kind.restrictions, ("given",) if kind is INDEPENDENCE else ()):
+        raise ValueError(f"--{name} is not for a test of the kind {kind.name}; leave it out")
     xy, about = read(args, options, takes)
     types = about.pop("column_types", {})
     options |= about
@@ -78,24 +78,18 @@ def run_calibrate(args: Typed, command: Command) -> int:
     if args.test is None:
         if policy == "propagate":
             raise ValueError("--nan-policy propagate leaves no p-values to count; give omit or indicator")
-        test_options |= {
-            name: options[name] for name in ("blocks", "groups", "paired", "shift", "given") if name in options
-        }
+        test_options |= {name: options[name] for name in design}
         test_options |= {"nan_policy": "indicator" if policy == "indicator" else "raise", "workers": 1, "rng": 0}
         pipeline = partial(test, **test_options, **({"column_types": types} if types else {}))
     elif test_options:
         raise ValueError(f"--{next(iter(test_options))} is for the tests of this package; leave it out with --test")
     elif args.test not in KNOWN_TESTS:
-        pipeline = _users(args.test)
+        pipeline = _users_function(args.test)
     options["nan_policy"] = "propagate" if policy == "indicator" else policy
-    try:
-        result = calibrate(pipeline, *xy, kind=kind.name, **options)
-    except TypeError as error:  # what the user's function returned
-        raise ValueError(str(error)) from None
-    return report(args, result)
+    return report(args, calibrate(pipeline, *xy, kind=kind.name, **options))
 
 
-def _users(name: str) -> Any:
+def _users_function(name: str) -> Any:
     """Return a function that calls MODULE:FUNCTION, whose failures count as bad input."""
     if ":" not in name:
         raise ValueError(f"--test must look like module:function; got {name!r}")

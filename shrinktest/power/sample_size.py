@@ -19,7 +19,6 @@ from shrinktest._check import MAX_SIZE, choice, count, flag, level, positive, re
 from shrinktest._hints import hinted
 from shrinktest.effects.jackknife import FEWEST
 from shrinktest.equivalence import DEPENDENCE, EquivalenceResult, check_margin, equivalence_test
-from shrinktest.permutations.stopping import as_stopping
 from shrinktest.power.compared import AnyTest, as_compared, as_mapping, label_of, options_of, permutes
 from shrinktest.power.designs import Design, as_design
 from shrinktest.power.designs.base import Twin
@@ -154,11 +153,13 @@ def solve_sample_size(
         choice(test, (EQUIVALENCE,), "test")
         if not (isinstance(estimator, str) and estimator == "kme"):
             raise ValueError("estimator= does not apply to test='equivalence'; give it in test_options")
-        estimator, shown = as_equivalence(options, d, alpha), _claim(options)
+        estimator = as_equivalence(options, d, alpha)
+        effect = "dependence" if options["measure"] == DEPENDENCE else "difference"
+        shown = f"that the {effect} ({options['measure']}) is below the margin {options['margin']!r}"
         d, options = Alike(d), {}
     d.null()  # which the check needs, and not every design has
     options = options_of(options, d.test, "test_options")
-    compared, rule = as_compared(estimator, d.test), as_stopping(stopping, alpha)
+    compared = as_compared(estimator, d.test)
     label = label_of(estimator, compared)
     check_store(store, POWER)
     smallest = d.smallest()
@@ -176,7 +177,7 @@ def solve_sample_size(
                 alphas=(alpha,),
                 n_trials=trials,
                 n_resamples=n_resamples,
-                stopping=rule,
+                stopping=stopping,
                 with_null=with_null,
                 test_options=options,
                 rng=seed,
@@ -340,12 +341,6 @@ class Alike(Twin):
     """A design and its null twin with exchanged roles, so that the power is the power to show equivalence.
 
     The difference of ``design`` should be the margin or more, so that rejections in the null twin show the level.
-
-    Examples
-    --------
-    >>> from shrinktest.power.designs import MeanShift
-    >>> Alike(MeanShift(dimension=2, shift=0.5)).null()
-    MeanShift(dimension=2, shift=0.5)
     """
 
     def trial(self, rng: Any, n: int, m: int | None = None) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -376,10 +371,3 @@ def as_equivalence(options: Mapping[str, Any], design: Design, alpha: float) -> 
 def _restricted(X: Any, Y: Any, rng: np.random.Generator, *, design: Design, **options: Any) -> EquivalenceResult:
     """Test data of a design with its pairs or groups."""
     return equivalence_test(X, Y, rng=rng, **{**design.options_for(len(X), len(Y)), **options})
-
-
-def _claim(options: Mapping[str, Any]) -> str:
-    """Return the claim that an equivalence test supports, in words."""
-    measure, margin = options["measure"], options["margin"]
-    effect = "dependence" if measure == DEPENDENCE else "difference"
-    return f"that the {effect} ({measure}) is below the margin {margin!r}"

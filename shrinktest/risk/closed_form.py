@@ -100,17 +100,14 @@ def _coordinatewise(kernel: Any, mixture: NormalMixture) -> ClosedForm:
             )
 
     def product(delta: Array, variance: Array) -> Array:
-        out = np.ones(len(delta))
-        for j, (v, width) in enumerate(zip(variance, widths, strict=True)):
-            with np.errstate(under="ignore"):
-                out *= _folded(delta[:, j], float(v), float(width))
-        return out
+        with np.errstate(under="ignore"):
+            return np.prod(_folded(delta, variance, widths), axis=1)
 
     return _by_differences(product, mixture.means, variances)
 
 
 def _by_differences(expected: Callable[[Array, Array], Array], means: Array, spreads: Array) -> ClosedForm:
-    """A kernel of x - y that is 1 at 0, from its expectation at differences (n, d) with added spread."""
+    """Return the form of a kernel of x - y that is 1 at 0, from its expectation at differences (n, d) with spread."""
 
     def pairs() -> Array:
         out = np.empty((len(means), len(means)))
@@ -126,8 +123,8 @@ def _by_differences(expected: Callable[[Array, Array], Array], means: Array, spr
     )
 
 
-def _folded(delta: Array, variance: float, width: float) -> Array:
-    """E exp(-|delta + N(0, variance)| / width), finite: erfcx if its argument is positive, else exp erfc."""
+def _folded(delta: Array, variance: Array, width: Array) -> Array:
+    """Return E exp(-|delta + N(0, variance)| / width), finite: erfcx if its argument is positive, else exp erfc."""
     from scipy.special import erfc, erfcx
 
     far = np.abs(delta)
@@ -139,19 +136,14 @@ def _folded(delta: Array, variance: float, width: float) -> Array:
     return 0.5 * (left + bell * erfcx(beyond))
 
 
-def _scaled(kernel: Any, mixture: NormalMixture) -> ClosedForm:
-    part, factor = closed_form(kernel.kernel, mixture), kernel.factor
+def _combined(kernel: Any, mixture: NormalMixture) -> ClosedForm:
+    """A sum of kernels, or a multiple of one."""
+    terms, factor = ((kernel.kernel,), kernel.factor) if isinstance(kernel, Scaled) else (kernel.terms, 1.0)
+    parts = [closed_form(term, mixture) for term in terms]
     return ClosedForm(
-        lambda points: factor * part.at(points), lambda: factor * part.pairs(), lambda: factor * part.diagonal()
-    )
-
-
-def _added(kernel: Any, mixture: NormalMixture) -> ClosedForm:
-    parts = [closed_form(term, mixture) for term in kernel.terms]
-    return ClosedForm(
-        lambda points: np.sum([part.at(points) for part in parts], axis=0),
-        lambda: np.sum([part.pairs() for part in parts], axis=0),
-        lambda: np.sum([part.diagonal() for part in parts], axis=0),
+        lambda points: factor * np.sum([part.at(points) for part in parts], axis=0),
+        lambda: factor * np.sum([part.pairs() for part in parts], axis=0),
+        lambda: factor * np.sum([part.diagonal() for part in parts], axis=0),
     )
 
 
@@ -160,6 +152,6 @@ _FORMS: dict[type[Kernel], Callable[[Any, NormalMixture], ClosedForm]] = {
     Polynomial: _moments,
     Gaussian: _normal,
     Laplacian: _coordinatewise,
-    Scaled: _scaled,
-    Sum: _added,
+    Scaled: _combined,
+    Sum: _combined,
 }

@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shrinktest._check import Array, as_rng, check_signature, choice, count, counted, flag, positive, real_values
-from shrinktest.power.designs.literature import GaussianMixture
+from shrinktest.power.designs.base import function_name
+from shrinktest.power.designs.literature import GaussianMixture, optional
 
 _ROUNDING = 1e-8  # by which weights may miss 1, and covariances symmetry
 _SINGULAR = 1e-12  # smallest over largest eigenvalue of a covariance matrix
@@ -147,8 +148,7 @@ class RandomMixture(MixtureDesign):
     def __post_init__(self) -> None:
         object.__setattr__(self, "wishart_scale", positive(self.wishart_scale, "wishart_scale"))
         object.__setattr__(self, "diagonal", flag(self.diagonal, "diagonal"))
-        if self.mixture_seed is not None:
-            object.__setattr__(self, "mixture_seed", count(self.mixture_seed, "mixture_seed", minimum=0))
+        object.__setattr__(self, "mixture_seed", optional(self.mixture_seed, "mixture_seed", count, minimum=0))
 
     def __repr__(self) -> str:
         shown = [f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if getattr(self, f.name) != f.default]
@@ -179,7 +179,7 @@ class FromFunction(MixtureDesign):
         check_signature(self.function, ("rng", "d"), "function must be (rng, d) -> (weights, means, covariances)")
 
     def __repr__(self) -> str:
-        return f"FromFunction({getattr(self.function, '__qualname__', repr(self.function))})"
+        return f"FromFunction({function_name(self.function)})"
 
     def draw(self, rng: np.random.Generator, dimension: int) -> NormalMixture:
         return as_mixture(self.function(rng, dimension))

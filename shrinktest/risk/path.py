@@ -96,8 +96,8 @@ class LossPath(Result):
         paired = self.study.losses.pivot(index="trial", columns="estimator", values="loss")
         least = paired[self._labels].min(axis=1).to_numpy()
         saved = improvement(least, paired[self.study.baseline].to_numpy())
-        names = ("loss", "improvement", "improvement_low", "improvement_high", "trials")
-        return pd.Series(dict(zip(names, (least.mean(), *saved, len(least)), strict=True)))
+        names = ["loss", "improvement", "improvement_low", "improvement_high", "trials"]
+        return pd.Series([least.mean(), *saved, len(least)], index=names)
 
 
 @hinted

@@ -87,7 +87,10 @@ def risk_study(
     3    oracle  5  0.059       20.098
     """
     design, labels = as_mixture_design(design), _named_kernels(kernels)
-    members = _with_references(estimators, flag(oracle, "oracle"))
+    members = named_members(estimators, as_estimator)
+    if ORACLE in members or not isinstance(members.get(BASELINE, KME()), KME):
+        raise ValueError(f"the labels {BASELINE!r} and {ORACLE!r} are reserved for references; use other labels")
+    members = {BASELINE: KME(), **members, **({ORACLE: OracleShrinkage()} if flag(oracle, "oracle") else {})}
     sizes, dimensions = as_sizes(n, "n"), as_sizes(d, "d")
     trials, run = trial_numbers(n_trials, len(sizes) * len(dimensions)), as_run(workers, progress)
     as_rng(rng)  # raises on what is not a seed
@@ -156,14 +159,6 @@ def run_trial(
         error.add_note(f"in trial {trial} of {design!r} with n={n}, d={d} and seed {seed}")
         raise
     return rows
-
-
-def _with_references(estimators: Any, oracle: bool) -> dict[str, Any]:
-    """Return the plain average, the estimators of the user, and the oracle."""
-    members = named_members(estimators, as_estimator)
-    if ORACLE in members or not isinstance(members.get(BASELINE, KME()), KME):
-        raise ValueError(f"the labels {BASELINE!r} and {ORACLE!r} are reserved for references; use other labels")
-    return {BASELINE: KME(), **members, **({ORACLE: OracleShrinkage()} if oracle else {})}
 
 
 def _named_kernels(kernels: Any) -> dict[str, Kernel]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -39,11 +39,6 @@ def up_to(value: Any, name: str, high: float, included: bool = True) -> float:
     if number > high or (number == high and not included):
         raise ValueError(f"{name} must be a number from 0 to {high:g}{'' if included else ' (excluded)'}, got {value}")
     return number
-
-
-def sizes_of(data: Sequence[Any]) -> tuple[int, int]:
-    """Numbers of rows of the first two samples or variables; for one series its own, twice."""
-    return len(data[0]), len(data[min(1, len(data) - 1)])
 
 
 def function_name(function: Any) -> str:
@@ -136,7 +131,7 @@ class Design:
         if rows != expected and "groups" not in {**self.options(), **self.options_for(n, m)}:
             expected_rows, drawn_rows = (" + ".join(map(str, sizes)) for sizes in (expected, rows))
             raise ValueError(f"draw of {self!r} must return {expected_rows} rows for n={n}, m={m}; found {drawn_rows}")
-        return tuple(drawn), self.options_for(*sizes_of(drawn))
+        return tuple(drawn), self.options_for(rows[0], rows[min(1, len(rows) - 1)])
 
     def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
         """Return the samples, of which the last has m rows and the others n, or the variables, of n rows."""
