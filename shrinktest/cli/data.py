@@ -32,13 +32,8 @@ def samples(args: Typed, options: dict[str, Any], takes: Mapping[str, Any]) -> A
     files = _files(args, takes)
     labels = _labels(files[0], options)
     covariates = files[0].select(options.pop("covariates")) if "covariates" in options else []
-    if args.columns is None:
-        apart = {*labels.values(), *covariates, *_dropped(args)}
-        chosen = [[name for name in file.names if name not in apart] for file in files]
-    else:
-        chosen = [_selected(files[0], args, labels)] * len(files)
+    chosen = [_chosen(files[0] if args.columns else file, args, labels, covariates) for file in files]
     for file, own in zip(files, chosen, strict=True):
-        _require(own, file)
         for name in (*labels.values(), *covariates, *(own if args.columns else ())):
             choice(name, file.names, f"a column of {file.source}")
     if _in_batches(args, takes):
@@ -88,11 +83,7 @@ def rows(args: Typed, options: dict[str, Any], takes: Mapping[str, Any]) -> Argu
     time = file.single(options.pop("times"), "--time") if "times" in options else None
     if args.sort and time is None:
         raise ValueError("--sort puts rows into the order of --time NAME, which was not given")
-    apart = labels if time is None else {**labels, "time": time}
-    chosen = [name for name in file.names if name not in {*apart.values(), *_dropped(args)}]
-    if args.columns is not None:
-        chosen = _selected(file, args, apart)
-    _require(chosen, file)
+    chosen = _chosen(file, args, labels if time is None else {**labels, "time": time})
     (table,) = _frames([file], [[*chosen, *([] if time is None else [time])]], args, takes)
     about: dict[str, Any] = {name: file.labels(column) for name, column in labels.items()}
     if time is not None:
@@ -198,11 +189,14 @@ def _labels(file: File, options: dict[str, Any]) -> dict[str, str]:
     return {name: file.single(options.pop(name), f"--{name}") for name in ("blocks", "groups") if name in options}
 
 
-def _selected(file: File, args: Typed, labels: Mapping[str, str]) -> list[str]:
-    """Return the columns of --columns that are not dropped, and are none of the labels."""
-    names = [name for name in file.select(args.columns) if name not in _dropped(args)]
-    _apart(labels, names, "--columns")
-    return names
+def _chosen(file: File, args: Typed, labels: Mapping[str, str], others: Sequence[str] = ()) -> list[str]:
+    """Return the columns of --columns, or all that are neither labels nor others, less those that are dropped."""
+    if args.columns is None:
+        names = [name for name in file.names if name not in {*labels.values(), *others}]
+    else:
+        names = file.select(args.columns)
+        _apart(labels, names, "--columns")
+    return _require([name for name in names if name not in _dropped(args)], file)
 
 
 def _apart(labels: Mapping[str, str], names: Sequence[str], option: str) -> None:

@@ -39,8 +39,7 @@ def dependence(x: InnerProducts, y: InnerProducts, groups: np.ndarray | None = N
     parts = [hsic(*pair, groups) for pair in ((x, y), (x, x), (y, y))]
     if groups is not None:
         own = parts[1][0], parts[2][0]
-        noise = noise_of_groups(x, y, groups) if min(own) > 0.0 else np.nan
-        second = max(noise / (own[0] * own[1]), second) if min(own) > 0.0 else np.nan
+        second = max(noise_of_groups(x, y, groups) / (own[0] * own[1]), second) if min(own) > 0.0 else np.nan
     least = [ROUNDING * features.squares() / n**2 for features in (x, y)]
     both, left, right = parts
     value, without = (_correlation(both[i], left[i], right[i], least) for i in (0, 1))

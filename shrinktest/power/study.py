@@ -137,7 +137,7 @@ def power_study(
     if sizes[0] < design.smallest():
         raise ValueError(f"sample_sizes has {sizes[0]}, and {design!r} needs n >= {design.smallest()}")
     nulls = (False, True) if flag(with_null, "with_null") else (False,)
-    trials = trial_numbers(n_trials, len(sizes) * len(nulls))
+    trials = trial_numbers(n_trials)
     rule, n_resamples = as_stopping(stopping, *alphas), resample_count(n_resamples)
     if isinstance(rule, Curtailed) and not set(alphas) <= set(rule.alphas):
         raise ValueError(f"stopping={rule!r} must decide at all alphas of the study; use stopping='curtailed'")

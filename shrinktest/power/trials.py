@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from shrinktest._check import MAX_SIZE, as_path, as_rng, count, flag
-from shrinktest._parallel import free_memory, n_workers
+from shrinktest._parallel import n_workers
 from shrinktest._version import __version__
 from shrinktest._warn import warn_user
 
@@ -29,7 +29,6 @@ _FORMAT = 2  # of the file
 _SECONDS = 1.0  # between commits: what a kill can lose
 _PATIENCE = 60.0  # seconds to wait for another process that writes to the same store
 _AT_ONCE = 8  # tasks per process, if joblib returns their rows together
-_BYTES = 700  # of one trial of one setting, in the lists of a study
 _AND = " and "  # between versions
 _LABEL = "estimator "  # begins the names of settings of which a study may get more
 
@@ -72,15 +71,11 @@ RISK = Kind(
 # --- arguments that studies share ---------------------------------------------------------------------------
 
 
-def trial_numbers(n_trials: Any, cells: int = 1) -> range:
-    """Return the numbers of the trials, from a count or a range, in a study of so many settings."""
+def trial_numbers(n_trials: Any) -> range:
+    """Return the numbers of the trials, from a count or a range."""
     trials = n_trials if isinstance(n_trials, range) else range(count(n_trials, "n_trials", 1, MAX_SIZE))
     if not trials or trials[0] < 0 or trials[-1] < 0:
         raise ValueError(f"n_trials={n_trials!r} must hold numbers of trials from 0 on")
-    number = (trials[-1] - trials[0]) // trials.step + 1  # len() of a range has a limit
-    if number * cells * _BYTES > (free := free_memory()):
-        most = int(free / cells / _BYTES)
-        raise ValueError(f"n_trials asks for {number:,} trials, and memory has room for {most:,} at most")
     return trials
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from shrinktest._check import Array, complete_points, count, positive
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.kernels import Kernel, as_kernel
@@ -54,11 +52,10 @@ class TrueEmbedding:
             raise ValueError(
                 "embedding and truth have different kernels; use true_embedding(mixture, embedding.kernel)"
             )
-        mixture = self.mixture
-        if embedding.smoothing is not None:
-            mixture = mixture.blurred(np.asarray(embedding.smoothing))
-        truth = TrueEmbedding(mixture, self.kernel, self.squared_norm, self.expected_diagonal)
-        return float(embedding.weights @ truth.evaluate(embedding.points))
+        noise = embedding.smoothing
+        mixture = self.mixture if noise is None else self.mixture.blurred(noise)
+        means = closed_form(self.kernel, mixture).at(embedding.points) @ mixture.weights
+        return float(embedding.weights @ means)
 
 
 def true_embedding(mixture: Any, kernel: Any) -> TrueEmbedding:

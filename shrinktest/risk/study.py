@@ -92,7 +92,7 @@ def risk_study(
         raise ValueError(f"the labels {BASELINE!r} and {ORACLE!r} are reserved for references; use other labels")
     members = {BASELINE: KME(), **members, **({ORACLE: OracleShrinkage()} if flag(oracle, "oracle") else {})}
     sizes, dimensions = as_sizes(n, "n"), as_sizes(d, "d")
-    trials, run = trial_numbers(n_trials, len(sizes) * len(dimensions)), as_run(workers, progress)
+    trials, run = trial_numbers(n_trials), as_run(workers, progress)
     as_rng(rng)  # raises on what is not a seed
     check_store(store, RISK)
     by_repr = {repr(kernel): kernel for kernel in labels.values()}  # by which stores know kernels

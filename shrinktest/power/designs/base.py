@@ -18,12 +18,10 @@ from shrinktest.data.labels import numbered
 from shrinktest.data.read import XY, read_samples, read_variables
 from shrinktest.data.tables import stacked, taken
 from shrinktest.results.base import same
-from shrinktest.results.info import CHANGE, CONDITIONAL, INDEPENDENCE, K_SAMPLE, TWO_SAMPLE
+from shrinktest.results.info import CHANGE, CONDITIONAL, INDEPENDENCE, K_SAMPLE, KINDS, TWO_SAMPLE
 
 #: Tests of two samples or variables.
 TESTS = (TWO_SAMPLE.name, INDEPENDENCE.name)
-#: Tests of samples, not of variables.
-SAMPLES = (TWO_SAMPLE.name, K_SAMPLE.name)
 
 _SHOWN = 100  # numbers of an array in a repr
 
@@ -185,7 +183,7 @@ class Design:
 
     def _sizes(self, n: Any, m: Any) -> tuple[int, int]:
         """Return the numbers of rows of X and Y, checked; halves in n * ratio round up."""
-        samples = self.test in SAMPLES
+        samples = KINDS[self.test].several_samples
         if m is not None and (self.test not in TESTS or (not samples and m != n)):
             raise ValueError(f"{self!r} draws as many rows of all variables: leave out m (got n={n}, m={m})")
         for name, size in (("n", n), ("m", n if m is None else m)):
@@ -305,13 +303,14 @@ class Relabelled(Twin):
         if self.test == CHANGE.name:
             order = read_series(data[0], "indicator", **labels).restriction.random_order(rng, len(data[0]))
             return (taken(data[0], order),), labels
-        read: Callable[..., Any] = read_samples if self.test in SAMPLES else read_variables
+        samples = KINDS[self.test].several_samples
+        read: Callable[..., Any] = read_samples if samples else read_variables
         restriction = read(data, names, "indicator", **labels).restriction if labels else None
 
         def random_order(size: int) -> Any:
             return restriction.random_order(rng, size) if restriction else rng.permutation(size)
 
-        if self.test in SAMPLES:
+        if samples:
             rows, ends = stacked(data, names), np.cumsum([len(sample) for sample in data])[:-1]
             return tuple(taken(rows, part) for part in np.split(random_order(len(rows)), ends)), labels
         first, *others = data
