@@ -168,6 +168,13 @@ class MMKME(Marginalized):
         Fixed noise variances (d,) in squared units of the data; tuned by the leave-one-out score if not given.
     tuning : {"auto", "sample", "joint", "pooled"}
         As for :class:`MKME`.
+
+    Examples
+    --------
+    >>> from shrinktest import Gaussian
+    >>> mean = MMKME(variances=(0.5, 0.0)).fit([[0.0, 0.0], [1.0, 0.0]], Gaussian(1.0))
+    >>> round(mean.norm2(), 4)
+    0.6289
     """
 
     summary = "marginalized mean, one noise variance per coordinate"

@@ -71,7 +71,13 @@ def _sums(kernel: Kernel, points: np.ndarray) -> Sums:
 
 @dataclass(frozen=True, repr=False)
 class KME(ScaledMean):
-    """Standard kernel mean, the plain average (1/n) sum_i k(x_i, .)."""
+    """Standard kernel mean, the plain average (1/n) sum_i k(x_i, .).
+
+    Examples
+    --------
+    >>> KME().weights([[1.0, 0.5], [0.5, 1.0]])
+    array([0.5, 0.5])
+    """
 
     summary = "standard kernel mean (plain average)"
     unbiased_pairs = True

@@ -152,6 +152,11 @@ class IteratedTikhonov(_Tikhonov):
         As for :class:`FKMSE`, which is the case t = 1; ``loo`` is "deletion" or "paper".
     t : int, default 3
         Number of steps, at most 10 million, or 1000 if the amount is tuned by "deletion", in time proportional to t^2.
+
+    Examples
+    --------
+    >>> IteratedTikhonov(lam=1.0, t=2).weights([[1.0, 0.0], [0.0, 1.0]])
+    array([0.375, 0.375])
     """
 
     summary = "iterated Tikhonov, t steps of flexible shrinkage"
@@ -263,6 +268,11 @@ class Landweber(_Gradient):
         Leave-one-out score: each point left out exactly, or the filter analogue of [M14] Theorem 4 (erratum E1).
     tuning
         As for :class:`SKMSE`.
+
+    Examples
+    --------
+    >>> Landweber(t=1).weights([[1.0, 0.0], [0.0, 1.0]])
+    array([0.25, 0.25])
     """
 
     summary = "Landweber iteration (L2 boosting) with early stopping"
@@ -284,6 +294,11 @@ class NuMethod(_Gradient):
         Qualification of the method, positive.
     eta : float, optional
         Step size on K/n, at most 1 over its largest eigenvalue; default 1 / max K_ii.
+
+    Examples
+    --------
+    >>> NuMethod(t=1).weights([[1.0, 0.0], [0.0, 1.0]])
+    array([0.3, 0.3])
     """
 
     summary = "nu-method (accelerated L2 boosting) with early stopping"
@@ -320,6 +335,11 @@ class TSVD(Filter):
     rule : {"loo", "gcv"}
         Score if neither is given: leave-one-out, or generalized cross-validation, which hardly ever truncates (erratum
         E24).
+
+    Examples
+    --------
+    >>> TSVD(m=1).weights([[1.0, 0.5], [0.5, 1.0]])
+    array([0.5, 0.5])
     """
 
     projects = True

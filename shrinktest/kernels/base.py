@@ -178,7 +178,14 @@ class Combination(Kernel):
 
 @dataclass(frozen=True, repr=False)
 class Sum(Combination):
-    """Sum of kernels, k_1(x, y) + k_2(x, y) + ..., as ``+`` makes it of a tuple of ``terms``."""
+    """Sum of kernels, k_1(x, y) + k_2(x, y) + ..., as ``+`` makes it of a tuple of ``terms``.
+
+    Examples
+    --------
+    >>> from shrinktest.kernels import Linear, Polynomial
+    >>> Linear() + Polynomial(2)
+    Linear() + Polynomial(degree=2, offset=1.0)
+    """
 
     terms: tuple[Kernel, ...]
 
@@ -196,7 +203,14 @@ class Sum(Combination):
 
 @dataclass(frozen=True, repr=False)
 class Product(Combination):
-    """Product of kernels, k_1(x, y) * k_2(x, y) * ..., as ``*`` makes it of a tuple of ``factors``."""
+    """Product of kernels, k_1(x, y) * k_2(x, y) * ..., as ``*`` makes it of a tuple of ``factors``.
+
+    Examples
+    --------
+    >>> from shrinktest.kernels import Gaussian, Linear
+    >>> Linear() * (Linear() + Gaussian(1.0))
+    Linear() * (Linear() + Gaussian(bandwidth=1.0))
+    """
 
     factors: tuple[Kernel, ...]
 
@@ -208,7 +222,14 @@ class Product(Combination):
 
 @dataclass(frozen=True, repr=False)
 class Scaled(Combination):
-    """Kernel times a positive number, factor * k(x, y), as ``*`` makes it."""
+    """Kernel times a positive number, factor * k(x, y), as ``*`` makes it.
+
+    Examples
+    --------
+    >>> from shrinktest.kernels import Linear
+    >>> Linear() * 2
+    2.0 * Linear()
+    """
 
     factor: float
     kernel: Kernel

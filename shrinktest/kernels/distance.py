@@ -158,6 +158,11 @@ class Laplacian(DistanceKernel):
     ----------
     bandwidth : float, sequence of float, "median" or "neighbours"
         As for `Gaussian`, from the distances sum_j |x_j - y_j|.
+
+    Examples
+    --------
+    >>> Laplacian(bandwidth=2.0)([[0.0, 0.0]], [[1.0, 1.0]]).round(4)
+    array([[0.3679]])
     """
 
     metric = "cityblock"

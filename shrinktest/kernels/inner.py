@@ -67,7 +67,13 @@ class FeatureMap(Kernel):
 
 @dataclass(frozen=True)
 class Linear(FeatureMap):
-    """Linear kernel x'y: detects differences of means only."""
+    """Linear kernel x'y: detects differences of means only.
+
+    Examples
+    --------
+    >>> Linear()([[1.0, 2.0]], [[3.0, -1.0]])
+    array([[1.]])
+    """
 
     def coordinates(self, X: Array) -> Array:
         return X
@@ -83,6 +89,11 @@ class Polynomial(Kernel):
         At least 1.
     offset : float
         At least 0; 0 leaves only the moments of exactly that degree.
+
+    Examples
+    --------
+    >>> Polynomial(degree=3, offset=1)([2.0], [0.5])
+    array([[8.]])
     """
 
     degree: int = 2
