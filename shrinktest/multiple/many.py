@@ -179,11 +179,12 @@ def _constant_note(constant: Sequence[str], count: int, name: str, which: str) -
     if not constant:
         return ()
     several = len(constant) > 1
-    columns = f"olumn{'s' * several} {listed(constant)}"
+    columns = f"column{'s' * several} {listed(constant)}"
     if len(constant) == count:
         have = "have" if several else "has"
-        raise ValueError(f"{name}: c{columns} {have} the same value in every row; give columns that vary")
-    which = f"C{columns}{f' of {name}' if which else ''} {'are' if several else 'is'}"
+        raise ValueError(f"{name}: {columns} {have} the same value in every row; give columns that vary")
+    whose = f" of {name}" if which else ""
+    which = f"{columns[0].upper()}{columns[1:]}{whose} {'are' if several else 'is'}"
     return (note("constant-columns", which=which, they="they have" if several else "it has"),)
 
 
