@@ -32,6 +32,8 @@ TEXTS = {
     "no-weight": "{which} one value only, and no weight{unit}.",
     "untested-column": "Column {column!r} {what}: {reason}.",
     "untested-pair": "Not tested: {reason}.",
+    "text-as-numbers": "Column {column!r} is text, and its whole numbers are read as numbers "
+    "(column_types={{{column!r}: 'category'}} reads them as categories).",
     "constant-columns": "{which} not tested: {they} the same value in every row.",
     "missing-left-out": "Left out for missing values: {rows}{where}.",
     "missing-left-out-of-all": "Rows that miss a value in any column are left out of all columns ({rows}). If what is "

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from shrinktest.data.cells import Looks, OddCell, kind_of, levels_of, looks_of, values_of
+from shrinktest.data.cells import Looks, OddCells, kind_of, levels_of, looks_of, type_for, values_of
 from shrinktest.data.column import DROP
 from shrinktest.data.delimited import (
     GZIP,
@@ -25,6 +25,7 @@ from shrinktest.data.delimited import (
     is_whole,
     rows_in,
 )
+from shrinktest.data.files import Problems
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,7 +76,7 @@ def kinds_in_text(path: Path, size: int, names: Sequence[str], types: Mapping[st
         column_type = "category" if types.get(name) == DROP else types.get(name)
         try:
             kinds[name] = kind_of(file_scan.looks[name], column_type, file_scan.dialect.mark, _OPTIONS)
-        except OddCell as odd:
+        except OddCells as odd:
             raise _odd(path, file_scan.dialect, name, odd) from None
     return kinds
 
@@ -86,7 +87,7 @@ def whole_in_text(path: Path, size: int, names: Sequence[str]) -> dict[str, bool
     for name in names:
         try:
             kind = kind_of(file_scan.looks[name], None, file_scan.dialect.mark, _OPTIONS)
-        except OddCell:
+        except OddCells:
             kind = "doubtful"
         whole[name] = kind == "whole" if kind in ("whole", "number") else None
     return whole
@@ -111,16 +112,17 @@ def frame_of_block(path: Path, dialect: Dialect, block: Block, kinds: Mapping[st
             continue
         try:
             series[name] = values_of(*levels_of(cells[places[name]], _OPTIONS), kind, _OPTIONS)
-        except OddCell as odd:
+        except OddCells as odd:
             raise _odd(path, dialect, name, odd) from None
     return pd.DataFrame(series)
 
 
-def _odd(path: Path, dialect: Dialect, name: str, odd: OddCell) -> ValueError:
-    return ValueError(
-        f"{_whole(path).place(dialect, name, odd.cell)}: {odd.cell!r} {odd.fault}; correct it, or give "
-        f"column_types={{{name!r}: 'category'}} (or 'drop')"
-    )
+def _odd(path: Path, dialect: Dialect, name: str, error: OddCells) -> Problems:
+    problems = []
+    for odd in error.cells:
+        place = _whole(path).place(dialect, name, odd.text)
+        problems.append(f"{place}: {odd.text!r} {odd.fault}; {type_for(odd, name)}")
+    return Problems(problems)
 
 
 def _text(path: Path, dialect: Dialect, raw: bytes, *, named: bool) -> Text:

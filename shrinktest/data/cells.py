@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime
 import re
 import shlex
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,11 +24,17 @@ MISSING = ["", "NA", "Na", "na", "NaN", "nan", "NAN", "Nan"]
 
 _WHOLE = r"[+-]?\d+"
 _CODE = r"0\d+"  # such as a postal code
+_POWER = r"\d+[eE]\d+"  # a number, or a code such as 885E01003
+_FRACTION = r"[+-]?(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_MINUS = "\u2212\u2013\ufe63\uff0d"  # signs that look like a minus before digits
+_BLANKS = re.compile("[ \t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+")
+_UNSEEN = re.compile("[\u00ad\u200b\u200e\u200f\u2060\ufeff]")
 _DATE = r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"
+_DURATION = r"\d+:[0-5]\d(?::[0-5]\d(?:\.\d+)?)?"
 _ZONE = r":.*(?:Z|[+-]\d\d:?\d\d)$"
 _TIME = r"(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?"
 _DAY = r"(?:(\d{1,2})([/.-])(\d{1,2})\2(?:\d{4}|\d\d)|\d{4}([/.])\d{1,2}\4\d{1,2})(?: \d{1,2}:\d\d(?::\d\d)?)?"
-_DECORATION = r"[\s'_$€£¥%<>~≤≥]"  # of numbers as people write them
+_DECORATION = r"\b[A-Z]{1,3}\$|[\s'_$£¥\u20a0-\u20c0%<>~≤≥]"  # of numbers as people write them
 #: By the mark before decimals, numbers with the other mark between thousands.
 _THOUSANDS = {".": r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?", ",": r"[+-]?\d{1,3}(?:\.\d{3})+(?:,\d+)?"}
 _GROUPS = r"[+-]?[1-9]\d{0,2}(?:\.\d{3})*|0"  # whole numbers, perhaps with points between thousands
@@ -39,12 +46,16 @@ _EXAMPLES = {
 }
 
 
+_KINDS_SHOWN = 3  # of cells that do not fit a column
+_LOOKED_AT = 1000  # cells among which these are
+
+
 class Look(NamedTuple):
-    """Number of rows of a column that look alike, the first such cell, and the first other cell."""
+    """Number of rows of a column that look alike, the first such cell, and the first cell of other shapes."""
 
     rows: int
     like: str | None
-    unlike: str | None
+    unlike: tuple[str, ...]
 
 
 #: What cells may look like; "given" are dates of ``--date-format``, and a "late day" or "late month" is above 12.
@@ -63,54 +74,68 @@ class Looks:
     def plain(cls, rows: int, cell: str, *, whole: bool) -> Looks:
         """Return the looks of numbers without doubt."""
         numbers = ("number", "numeric", *(("whole",) if whole else ()))
-        return cls(rows, dict.fromkeys(_LOOKS, Look(0, None, cell)) | dict.fromkeys(numbers, Look(rows, cell, None)))
+        others = dict.fromkeys(_LOOKS, Look(0, None, (cell,)))
+        return cls(rows, others | dict.fromkeys(numbers, Look(rows, cell, ())))
 
     def merge(self, other: Looks) -> Looks:
         """Add the rows that come next."""
         if not (self.present and other.present):
             return self if self.present else other
-        both = ((look, self[look], other[look]) for look in _LOOKS)
-        each = {look: Look(a.rows + b.rows, a.like or b.like, a.unlike or b.unlike) for look, a, b in both}
+        each = {}
+        for look in _LOOKS:
+            first, second = self[look], other[look]
+            unlike = one_of_each_shape((*first.unlike, *second.unlike))
+            each[look] = Look(first.rows + second.rows, first.like or second.like, unlike)
         return Looks(self.present + other.present, each)
 
     def __getitem__(self, look: str) -> Look:
         return self.each[look]
 
 
-class OddCell(ValueError):
-    """A cell that does not fit its column, what is wrong, and what to do about it."""
+@dataclass(frozen=True)
+class OddCell:
+    """A cell that does not fit its column, what is wrong with it, and what may read it."""
 
-    def __init__(self, cell: str, fault: str, remedy: str = "") -> None:
-        super().__init__(fault)
-        self.cell, self.fault, self.remedy = cell, fault, remedy
+    text: str
+    fault: str
+    forms: tuple[str, ...] = ()  # of dates
+    options: str = ""  # of the command line, if other than those that the text suggests
+
+
+class OddCells(ValueError):
+    """Raised for cells that do not fit their column, one of each kind."""
+
+    def __init__(self, *cells: OddCell) -> None:
+        super().__init__("; ".join(f"{cell.text!r} {cell.fault}" for cell in cells))
+        self.cells = cells
 
 
 # --- reading ------------------------------------------------------------------------------------------------
 
 
 def levels_of(cells: pd.Series, options: TextOptions) -> tuple[np.ndarray, pd.Series]:
-    """Return codes (-1 if missing) of cells, and their distinct texts without blanks around them, in order."""
+    """Return codes (-1 if missing) of cells, and their distinct texts as they look, in order."""
     import pandas as pd
 
-    codes, distinct = pd.factorize(cells.to_numpy())
-    stripped, distinct = pd.factorize(pd.Series(distinct, dtype=object).str.strip())
+    codes, distinct = pd.factorize(cells.to_numpy(dtype=object))
+    plain, distinct = pd.factorize(np.array([*map(as_it_looks, distinct)], dtype=object))
     levels = pd.Series(distinct, dtype=object)
-    missing = levels.isin([*MISSING, *options.na])
+    missing = levels.isin([*MISSING, *map(as_it_looks, options.na)])
     if (words := _floats(pd.Series(options.na, dtype=object))).size:
         missing |= np.isin(_floats(levels, options.decimal or "."), words) & ~levels.str.fullmatch(_CODE)
-    places = np.where(missing, -1, np.cumsum(~missing) - 1)
-    return places[stripped[codes]], levels[~missing].reset_index(drop=True)
+    places = np.append(np.where(missing, -1, np.cumsum(~missing) - 1), -1)
+    return places[np.append(plain, -1)[codes]], levels[~missing].reset_index(drop=True)
 
 
 def labels_of(cells: pd.Series, options: TextOptions) -> list[Any]:
     """Return cells as labels, so that 1.0 is 1; None if missing."""
     codes, levels = levels_of(cells, options)
-    labels: list[Any] = np.array([*_names(levels), None], dtype=object)[codes].tolist()
+    labels: list[Any] = np.array([*map(text_level, levels), None], dtype=object)[codes].tolist()
     return labels
 
 
 def read_column(cells: pd.Series, kind: Any, mark: str, options: TextOptions) -> Any:
-    """Return the values of a column, by what its cells are, or as the type ``kind``; raise OddCell.
+    """Return the values of a column, by what its cells are, or as the type ``kind``; raise OddCells.
 
     ``mark`` is what is between the cells of the file.
     """
@@ -126,25 +151,26 @@ def looks_of(codes: np.ndarray, levels: pd.Series, options: TextOptions) -> Look
 
     def look(alike: Any) -> Look:
         yes = np.asarray(alike, dtype=bool)
-        like, unlike = (levels[which.argmax()] if which.any() else None for which in (yes, ~yes))
+        like = levels[yes.argmax()] if yes.any() else None
+        unlike = one_of_each_shape(levels[np.flatnonzero(~yes)[:_LOOKED_AT]])
         return Look(int(counts[yes].sum()), like, unlike)
 
     rows = int(counts.sum())
-    looks = dict.fromkeys(_LOOKS, Look(0, None, levels[0]))
-    looks["number"] = look(~np.isnan(_written(levels, options.decimal or ".", options.thousands)))
-    looks["whole"] = look(levels.str.fullmatch(_WHOLE))
+    looks = dict.fromkeys(_LOOKS, Look(0, None, (levels[0],)))
+    looks["number"] = look(np.isfinite(_written(levels, options.decimal or ".", options.thousands)))
+    looks["whole"] = look(_signed(levels).str.fullmatch(_WHOLE))
     looks["code"] = look(levels.str.fullmatch(_CODE))
     looks["pointed"] = look(levels.str.contains(".", regex=False))
     looks["grouped"] = look(levels.str.fullmatch(_GROUPS))
     if options.date_format:
         looks["given"] = look(_dates(levels, options.date_format).notna())
-    if looks["number"].unlike is None:  # nothing else looks like a number
+    if not looks["number"].unlike:  # nothing else looks like a number
         return Looks(rows, {**looks, "numeric": looks["number"]})
     kinds = kinds_of(levels)
-    looks |= {kind: look(kinds == kind) for kind in ("boolean", "date", "time")}
-    looks["numeric"] = look((kinds == "number") | like_numbers(levels))
+    looks |= {kind: look(kinds == kind) for kind in ("boolean", "date", "time", "day")}
+    codes_of_digits = np.isinf(_floats(levels)) & levels.str.fullmatch(_POWER).to_numpy(bool)
+    looks["numeric"] = look(((kinds == "number") & ~codes_of_digits) | like_numbers(levels))
     looks["zoned"] = look(levels.str.contains(_ZONE))
-    looks["day"] = look(levels.str.fullmatch(_DAY))
     if looks["day"].rows:
         parts = levels.where(levels.str.fullmatch(_DAY), "").str.extract(_DAY)[[0, 2]].astype(float)
         looks["late day"], looks["late month"] = look(parts[0] > 12), look(parts[2] > 12)
@@ -152,45 +178,69 @@ def looks_of(codes: np.ndarray, levels: pd.Series, options: TextOptions) -> Look
 
 
 def kind_of(looks: Looks, kind: Any, mark: str, options: TextOptions) -> str:
-    """Return how the cells of a column are read; raise OddCell if that is doubtful.
+    """Return how the cells of a column are read; raise OddCells if that is doubtful.
 
-    Besides kinds of columns this is "whole", "decorated" (numbers as people write them) and "given" (dates of the
-    format of the options).
+    Besides kinds of columns this is "whole", "decorated" (numbers as people write them), and the form of dates.
     """
     if not looks.present:
-        return "date" if kind == "date" else "number"
-    numbers = kind in (None, "ordered", "boolean") and looks["number"].unlike is None and not looks["code"].rows
+        return "date" if kind == "date" or is_date_form(kind) else "number"
+    if is_date_form(kind):
+        return str(kind)
+    numbers = kind in (None, "ordered", "boolean") and not looks["number"].unlike and not looks["code"].rows
     if numbers or kind == "number":
         pointed, unmarked = looks["pointed"].like, options.decimal is None and options.thousands is None
-        if unmarked and mark == ";" and pointed and looks["grouped"].unlike is None:
-            raise OddCell(pointed, "may have points between thousands", "give --thousands . or --decimal .")
+        if unmarked and mark == ";" and pointed and not looks["grouped"].unlike:
+            way = "give --thousands . or --decimal ."
+            raise OddCells(OddCell(pointed, "may have points between thousands", options=way))
         return "decorated" if kind == "number" else "number" if looks["whole"].unlike else "whole"
     if options.date_format and kind in (None, "date"):
-        rows, _, other = looks["given"]
-        if other is None:
-            return "given"
+        rows, _, others = looks["given"]
+        if not others:
+            return options.date_format
         if 2 * rows >= looks.present:
-            raise OddCell(other, f"is not a date of the form {options.date_format}", "correct it")
+            raise OddCells(*(OddCell(cell, f"is not a date of the form {options.date_format}") for cell in others))
+    if kind == "date" and looks["day"].rows and 2 * looks["day"].rows >= looks.present:
+        return _form_of_days(looks)
     kind = _likely(looks) if kind is None else "date" if kind == "date" else "category"
     if kind == "date" and looks["zoned"].rows and (plain := looks["zoned"].unlike):
-        raise OddCell(plain, "is a date without a time zone, unlike others")
+        raise OddCells(OddCell(plain[0], "is a date without a time zone, unlike others"))
     return kind
 
 
+def is_date_form(kind: Any) -> bool:
+    """Return True for a form of dates such as %d/%m/%Y."""
+    return isinstance(kind, str) and "%" in kind
+
+
 def _likely(looks: Looks) -> str:
-    """Return what a column without a type holds, other than numbers; raise OddCell if it is doubtful."""
+    """Return what a column without a type holds, other than numbers; raise OddCells if it is doubtful."""
     for kind in ("boolean", "date", "time"):
-        if looks[kind].unlike is None:
+        if not looks[kind].unlike:
             return kind
-    days, day, _ = looks["day"]
-    if day is not None and 2 * days >= looks.present:
-        forms = _date_forms(looks, day)
-        fault = f"is not {_EXAMPLES['date']}" if len(forms) == 1 else "may have the day or the month first"
-        raise OddCell(day, fault, f"give --date-format {' or '.join(forms)}")
+    if looks["day"].rows and 2 * looks["day"].rows >= looks.present:
+        return _form_of_days(looks)
     for kind, look in (("number", "numeric"), ("date", "date"), ("time", "time")):
         if 2 * looks[look].rows >= looks.present and not (kind == "number" and looks["code"].rows):
-            raise OddCell(str(looks[kind].unlike), f"is not {_EXAMPLES[kind]}")
+            raise OddCells(*(OddCell(cell, _fault(cell, kind)) for cell in looks[kind].unlike))
     return "category"
+
+
+def _fault(cell: str, kind: str) -> str:
+    """Return why a cell is not of a kind."""
+    infinite = kind == "number" and np.isinf(_floats(_series([cell])))[0]
+    return "is an infinite value" if infinite else f"is not {_EXAMPLES[kind]}"
+
+
+def _form_of_days(looks: Looks) -> str:
+    """Return the form of dates such as 13/02/1931; raise OddCells if they have several, or some are no dates."""
+    day = str(looks["day"].like)
+    forms = _date_forms(looks, day)
+    fault = "may have the day or the month first" if len(forms) > 1 else "has a year of two digits"
+    doubt = [OddCell(day, fault, tuple(forms))] if len(forms) > 1 or "%y" in forms[0] else []
+    others = [OddCell(cell, f"is not a date, unlike {day}") for cell in looks["day"].unlike]
+    if doubt or others:
+        raise OddCells(*[*doubt, *others][:_KINDS_SHOWN])
+    return forms[0]
 
 
 def _date_forms(looks: Looks, day: str) -> list[str]:
@@ -208,19 +258,20 @@ def _date_forms(looks: Looks, day: str) -> list[str]:
 
 
 def values_of(codes: np.ndarray, levels: pd.Series, kind: str, options: TextOptions) -> Any:
-    """Return the values of cells of a :func:`kind <kind_of>`, of all rows of a column or of some; raise OddCell."""
+    """Return the values of cells of a :func:`kind <kind_of>`, of all rows of a column or some; raise OddCells."""
     import pandas as pd
 
     if kind in ("whole", "number", "decorated"):
         return _numbers(codes, levels, kind, options)
-    if kind in ("date", "given"):
+    if kind == "date" or is_date_form(kind):
         zoned = bool(levels.str.contains(_ZONE).any())
-        dates = _dates(levels, str(options.date_format) if kind == "given" else "ISO8601", utc=zoned)
+        dates = _dates(levels, "ISO8601" if kind == "date" else kind, utc=zoned)
         if dates.isna().any():
-            raise OddCell(levels[dates.isna().argmax()], f"is not {_EXAMPLES['date']}", "give --date-format")
+            fault = f"is not {_EXAMPLES['date']}" if kind == "date" else f"is not a date of the form {kind}"
+            raise OddCells(*(OddCell(cell, fault) for cell in one_of_each_shape(levels[dates.isna()])))
         return pd.Series(dates.array.take(codes, allow_fill=True))
     if kind == "category":
-        places, names = pd.factorize(_names(levels))
+        places, names = pd.factorize(np.array([*map(text_level, levels)], dtype=object))
         return pd.Categorical.from_codes(np.append(places, -1)[codes], names)
     if kind == "boolean":
         truth = np.array([*(levels.str.casefold() == "true"), pd.NA], dtype=object)[codes]
@@ -236,13 +287,13 @@ def _numbers(codes: np.ndarray, levels: pd.Series, kind: str, options: TextOptio
     read = people_write if kind == "decorated" else _written
     numbers = read(levels, options.decimal or ".", options.thousands)
     if not np.isfinite(numbers).all():
-        odd = int(np.isfinite(numbers).argmin())
-        fault = "is not a number" if np.isnan(numbers[odd]) else "is an infinite value"
-        raise OddCell(levels[odd], fault, "correct it" if kind == "decorated" else "")
+        odd = one_of_each_shape(levels[~np.isfinite(numbers)])
+        raise OddCells(*(OddCell(cell, _fault(cell, "number")) for cell in odd))
     gaps, largest = bool((codes < 0).any()), np.abs(numbers).max(initial=0.0)
-    if kind == "number" or (gaps and largest <= EXACT) or not levels.str.fullmatch(_WHOLE).all():
+    signed = _signed(levels)
+    if kind == "number" or (gaps and largest <= EXACT) or not signed.str.fullmatch(_WHOLE).all():
         return np.append(numbers, np.nan)[codes]
-    exact = np.array([*map(int, levels), None], dtype=object)[codes]
+    exact = np.array([*map(int, signed), None], dtype=object)[codes]
     if largest >= 2**63:
         return exact
     return pd.array(exact, dtype="Int64") if gaps else exact.astype(np.int64)
@@ -250,29 +301,49 @@ def _numbers(codes: np.ndarray, levels: pd.Series, kind: str, options: TextOptio
 
 def remedy_for(odd: OddCell, name: str) -> str:
     """Return the options to choose from for a cell of the column ``name``."""
-    import pandas as pd
-
-    if odd.remedy:
-        return odd.remedy
-    cell = pd.Series([odd.cell], dtype=object)
-    if "," in odd.cell and not np.isnan(_floats(cell, ",")[0]):
+    cell = _series([odd.text])
+    if odd.options:
+        return odd.options
+    if odd.forms:
+        return f"give --date-format {' or '.join(odd.forms)}"
+    if "," in odd.text and not np.isnan(_floats(cell, ",")[0]):
         return "give --decimal , or --thousands ,"
-    if "," in odd.cell and re.fullmatch(_THOUSANDS[","], odd.cell):
+    if "," in odd.text and re.fullmatch(_THOUSANDS[","], odd.text):
         return "give --decimal , --thousands ."
-    if not np.isnan(people_write(cell)[0]):
+    if np.isfinite(people_write(cell)[0]):
         return f"give --types {shlex.quote(f'{name}=number')}"
-    return f"correct it, or give --types {shlex.quote(f'{name}=category')} or --na {shlex.quote(odd.cell)}"
+    if re.fullmatch(_DURATION, odd.text):
+        return f"give --types {shlex.quote(f'{name}=duration')}"
+    joint = "=" if odd.text.startswith("-") else " "  # -inf alone would be an option
+    return f"correct it, or give --types {shlex.quote(f'{name}=category')} or --na{joint}{shlex.quote(odd.text)}"
+
+
+def type_for(odd: OddCell, name: str) -> str:
+    """Return the ``column_types`` to choose from for a cell of the column ``name``."""
+    cell = _series([odd.text])
+    if odd.forms:
+        return f"set column_types={{{name!r}: {' or '.join(map(repr, odd.forms))}}}"
+    if np.isfinite(people_write(cell)[0]):
+        return f"set column_types={{{name!r}: 'number'}}, or to 'category'"
+    if re.fullmatch(_DURATION, odd.text):
+        return f"set column_types={{{name!r}: 'duration'}}, or to 'category'"
+    convert = np.isfinite(people_write(cell, ",")[0])
+    return f"{'convert' if convert else 'replace'} it, or set column_types={{{name!r}: 'category'}} or 'drop'"
 
 
 # --- what single texts are ----------------------------------------------------------------------------------
 
 
 def kinds_of(cells: pd.Series, decimal: str = ".") -> np.ndarray:
-    """Return what each cell looks like by itself: "number", "boolean", "date", "time", "category", "" if missing."""
+    """Return what each cell looks like by itself; "" if missing.
+
+    This is "number", "boolean", "date", "time", "day" (a date such as 13/02/1931) or "category".
+    """
     kinds = np.full(len(cells), "category", dtype=object)
     kinds[~np.isnan(_floats(cells, decimal))] = "number"
     kinds[cells.str.casefold().isin(["true", "false"])] = "boolean"
     kinds[cells.str.fullmatch(_TIME)] = "time"
+    kinds[cells.str.fullmatch(_DAY)] = "day"
     if (dates := np.flatnonzero(cells.str.fullmatch(_DATE))).size:
         kinds[dates[_dates(cells.iloc[dates], "ISO8601", utc=True).notna()]] = "date"
     kinds[cells.isin(MISSING)] = ""
@@ -283,11 +354,6 @@ def numbers_of(cells: pd.Series, decimal: str) -> np.ndarray:
     """Return the finite numbers among cells."""
     values = _floats(cells, decimal)
     return values[np.isfinite(values)]
-
-
-def has_codes(levels: pd.Series) -> bool:
-    """Return True if some text is a code with leading zeros, such as 02134."""
-    return bool(levels.str.fullmatch(_CODE).any())
 
 
 def like_numbers(levels: pd.Series) -> np.ndarray:
@@ -302,14 +368,60 @@ def people_write(texts: pd.Series, decimal: str = ".", thousands: str | None = N
 
 
 def number_level(value: float) -> str:
-    """Name a number as a category; -0.0 is 0."""
-    return f"{value + 0.0:.0f}" if value == round(value) else f"{value:.12g}"
+    """Name a number as a category; -0.0 is 0, and 0.1 + 0.2 is 0.3."""
+    return f"{value + 0.0:.0f}" if value == round(value) else f"{value:.15g}"
+
+
+def text_level(text: str) -> str:
+    """Name a text as a category, as it looks: 1.0 is 1, as another file may write it, 007 is not 7, and true is True.
+
+    Examples
+    --------
+    >>> [text_level(text) for text in ("Bonn ", "New  York", "1.50", "007", "TRUE")]
+    ['Bonn', 'New York', '1.5', '007', 'True']
+    """
+    text = as_it_looks(text)
+    if text.casefold() in ("true", "false"):
+        return text.capitalize()
+    if text[:1] in (*_MINUS,) and text[1:2].isdigit():
+        text = f"-{text[1:]}"
+    return number_level(float(text)) if re.fullmatch(_FRACTION, text) else text
+
+
+def as_it_looks(text: str) -> str:
+    """Return a text as it looks: letters composed, single blanks of one kind, none at its ends, no invisible marks."""
+    if not text.isascii():
+        text = _UNSEEN.sub("", unicodedata.normalize("NFC", text))
+    return _BLANKS.sub(" ", text).strip()
+
+
+def one_of_each_shape(cells: Iterable[str]) -> tuple[str, ...]:
+    """Return the first cell of each shape, such as $1 of $1 and $23.50, for a few shapes."""
+    shapes: dict[str, str] = {}
+    for cell in cells:
+        shapes.setdefault(re.sub(r"\d[\d.,]*", "0", cell), cell)
+        if len(shapes) == _KINDS_SHOWN:
+            break
+    return tuple(shapes.values())
+
+
+def _signed(texts: pd.Series) -> pd.Series:
+    """Return texts in which signs that look like a minus before digits, or a minus after them, are one before them."""
+    ahead = texts.str.replace(f"^[{_MINUS}](?=[\\d.,])", "-", regex=True)
+    return ahead.str.replace(rf"^(\d[\d.,]*)[-{_MINUS}]$", r"-\1", regex=True)
+
+
+def _series(texts: Iterable[str]) -> pd.Series:
+    import pandas as pd
+
+    return pd.Series([*texts], dtype=object)
 
 
 def _written(texts: pd.Series, decimal: str, thousands: str | None) -> np.ndarray:
     """Return the numbers in plain texts, with the marks that are given; NaN for others."""
     if thousands is None:
         return _floats(texts, decimal)
+    texts = _signed(texts)
     bare = texts.str.replace(thousands, "", regex=False)
     if thousands == ("," if decimal == "." else "."):
         bare = bare.where(texts.str.fullmatch(_THOUSANDS[decimal]), texts)
@@ -320,21 +432,13 @@ def _floats(texts: pd.Series, decimal: str = ".") -> np.ndarray:
     """Return the numbers in texts, to the last bit; NaN for others."""
     import pandas as pd
 
+    texts = _signed(texts)
     if decimal != ".":
         texts = texts.where(~texts.str.contains(".", regex=False), "").str.replace(decimal, ".", regex=False)
     values = np.full(len(texts), np.nan)
     valid = pd.to_numeric(texts, errors="coerce").notna().to_numpy()
     values[valid] = texts.to_numpy(object)[valid].astype(float)
     return values
-
-
-def _names(levels: pd.Series) -> np.ndarray:
-    """Return what categories are called: 1.0 is 1, as it may be written in another file, and 007 is not 7."""
-    names = levels.to_numpy(object).copy()
-    values = _floats(levels)
-    for i in np.flatnonzero(np.isfinite(values) & ~levels.str.fullmatch(_WHOLE).to_numpy(bool)):
-        names[i] = number_level(values[i])
-    return names
 
 
 def _dates(levels: pd.Series, form: str, *, utc: bool = False) -> pd.Series:

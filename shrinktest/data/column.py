@@ -14,7 +14,21 @@ import numpy as np
 
 from shrinktest._check import EXACT, check_digits, choice, listed
 from shrinktest._rounding import DOUBLE, precision_of
-from shrinktest.data.cells import has_codes, kinds_of, like_numbers, number_level, people_write
+from shrinktest.data.cells import (
+    MISSING,
+    OddCells,
+    is_date_form,
+    kind_of,
+    levels_of,
+    looks_of,
+    number_level,
+    one_of_each_shape,
+    people_write,
+    text_level,
+    type_for,
+    values_of,
+)
+from shrinktest.data.delimited import TextOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +47,7 @@ CODED = ("ordered", "boolean", "category")
 
 _TRUTH = ("False", "True")
 _DAY = np.timedelta64(1, "D")
-_NEARLY_ALL = 0.9  # of the rows with text
+_PLAIN = TextOptions()
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +65,7 @@ class Column:
     whole: bool = False  # numbers that are whole by dtype, or by value if some are missing
     zoned: bool = False  # dates with a time zone, which are in universal time
     precision: np.dtype[Any] = DOUBLE  # in which numbers were given
+    from_text: bool = False  # numbers that the table holds as text
 
     @property
     def categorical(self) -> bool:
@@ -115,18 +130,16 @@ def read_column(series: pd.Series, name: str, where: str, column_type: Any = Non
     """Read a pandas Series by its dtype, or by the type of its objects; as ``column_type``, if given.
 
     Messages call it ``where``.  Columns not ``compared`` label rows.  Raises TypeError for values that are no variable,
-    and ValueError for numbers or dates given as text.
+    and ValueError for text of which most is numbers, dates or times, and some is not.
     """
-    column = _by_dtype(series, name, where, column_type)
-    if column.kind == "category" and column_type is None and not hasattr(series, "cat"):
-        _refuse_numbers_as_text(series, column, name, where, compared=compared)
+    column = _by_dtype(series, name, where, column_type, compared=compared)
     if column.values.dtype.kind == "f" and (infinite := np.isinf(column.values)).any():
         row = infinite.argmax()
         raise ValueError(f"{where} has an infinite value in row {row} (counting from 0); remove or replace it")
     return column if column_type is None else as_kind(column, column_type, where)
 
 
-def _by_dtype(series: pd.Series, name: str, where: str, column_type: Any) -> Column:
+def _by_dtype(series: pd.Series, name: str, where: str, column_type: Any, *, compared: bool = True) -> Column:
     import pandas as pd
     from pandas.api import types
 
@@ -149,11 +162,11 @@ def _by_dtype(series: pd.Series, name: str, where: str, column_type: Any) -> Col
         values = series.to_numpy(np.float64, na_value=np.nan)
         return Column(name, "number", values, whole=dtype.kind in "iu", precision=short)
     if isinstance(dtype, pd.StringDtype):
-        return _from_text(name, series)
-    return _from_objects(series.astype(object), name, where, column_type)
+        return _from_text(series, name, where, column_type, compared=compared)
+    return _from_objects(series.astype(object), name, where, column_type, compared=compared)
 
 
-def _from_objects(series: pd.Series, name: str, where: str, column_type: Any) -> Column:
+def _from_objects(series: pd.Series, name: str, where: str, column_type: Any, *, compared: bool) -> Column:
     """Read objects by the type that all of them have."""
     import pandas as pd
 
@@ -161,7 +174,7 @@ def _from_objects(series: pd.Series, name: str, where: str, column_type: Any) ->
     if inferred == "empty":
         return Column(name, "boolean", np.full(len(series), -1), _TRUTH)
     if inferred == "string":
-        return _from_text(name, series)
+        return _from_text(series, name, where, column_type, compared=compared)
     if inferred in ("integer", "floating", "decimal", "mixed-integer-float"):
         return _long_numbers(series, name, where, column_type)
     if inferred == "boolean":
@@ -176,7 +189,7 @@ def _from_objects(series: pd.Series, name: str, where: str, column_type: Any) ->
     if inferred == "time":
         return Column(name, "time", np.fromiter(map(_hours, series), np.float64, len(series)))
     if column_type == "category" or isinstance(column_type, list | tuple):
-        return _from_text(name, series.map(level_name, na_action="ignore"))
+        return _categories(name, series.map(level_name, na_action="ignore"))
     first, *others = series.dropna()
     odd = next((entry for entry in others if type(entry) is not type(first)), first)
     entries = dict.fromkeys(f"{entry!r} ({type(entry).__name__})" for entry in (first, odd))
@@ -186,7 +199,36 @@ def _from_objects(series: pd.Series, name: str, where: str, column_type: Any) ->
     )
 
 
-def _from_text(name: str, entries: Any) -> Column:
+def _from_text(series: pd.Series, name: str, where: str, column_type: Any, *, compared: bool) -> Column:
+    """Read text as the numbers, dates, times or categories that it writes, as in files; or as categories of a type.
+
+    Whole numbers are labels in a column that is not ``compared``.
+    """
+    import pandas as pd
+
+    if column_type is not None:
+        return _categories(name, series)
+    codes, levels = levels_of(series, _PLAIN)
+    if not compared and levels.str.isdigit().all():
+        return _with_levels(name, codes, levels.tolist())
+    try:
+        values = values_of(codes, levels, kind_of(looks_of(codes, levels, _PLAIN), None, "", _PLAIN), _PLAIN)
+    except OddCells as error:
+        raise _odd(error, codes, levels, name, where) from None
+    column = _by_dtype(pd.Series(values), name, where, None)
+    return replace(column, from_text=column.kind == "number")
+
+
+def _odd(error: OddCells, codes: np.ndarray, levels: pd.Series, name: str, where: str) -> ValueError:
+    """Return an error with the rows of odd cells, and how to read the column."""
+    problems = []
+    for odd in error.cells:
+        row = int((codes == int((levels == odd.text).argmax())).argmax())
+        problems.append(f"{odd.text!r} in row {row} {odd.fault}; {type_for(odd, name)}")
+    return ValueError(f"{where.rstrip(',')}: {'; '.join(problems)}")
+
+
+def _categories(name: str, entries: Any) -> Column:
     """Read a Series of text, or of numbers that name categories, as categories."""
     import pandas as pd
 
@@ -211,7 +253,7 @@ def recoded(codes: np.ndarray, names: Sequence[str], levels: Sequence[str]) -> n
 def _long_numbers(series: pd.Series, name: str, where: str, column_type: Any) -> Column:
     """Read numbers of Python, or whole ones that may be too long for floating-point numbers."""
     if column_type == "category":
-        return _from_text(name, series)
+        return _categories(name, series)
     present = series.dropna()
     check_digits(present.to_numpy(), where, name)
     values = np.full(len(series), np.nan)
@@ -234,34 +276,13 @@ def _hours(time: Any) -> float:
 
 def level_name(entry: Any) -> str:
     """Name a value as a category: 1.0 is 1, whatever its type."""
+    if isinstance(entry, str):
+        return text_level(entry)
     if isinstance(entry, Integral) and not isinstance(entry, bool):
         return str(int(entry))
     if isinstance(entry, Real | Decimal) and not isinstance(entry, bool) and math.isfinite(entry):
         return number_level(float(entry))
     return str(entry)
-
-
-def _refuse_numbers_as_text(series: pd.Series, column: Column, name: str, where: str, *, compared: bool) -> None:
-    """Raise ValueError if nearly all of the text of a column looks like numbers or dates, and not like codes (02134).
-
-    Whole numbers are labels in a column that is not ``compared``.
-    """
-    import pandas as pd
-
-    text = pd.Series(column.levels, dtype=object).str.strip()
-    rows = np.bincount(column.values[column.values >= 0], minlength=len(text))
-    kinds = kinds_of(text)
-    rows[kinds == ""] = 0
-    labels = has_codes(text) or (not compared and text.str.isdigit().all())
-    for kind, alike in (("number", like_numbers(text) & (not labels)), ("date", kinds == "date")):
-        if not rows[alike].sum() >= max(_NEARLY_ALL * rows.sum(), 1):
-            continue
-        row = int(np.isin(column.values, np.flatnonzero(alike & (rows > 0))).argmax())
-        values = parsed(text[alike & (rows > 0)], kind)
-        remedy = f"{kind!r}}}, or to 'category'" if (values == values).all() else "'category'}, or convert it first"
-        raise ValueError(
-            f"{where} holds {kind}s as text ({series.iloc[row]!r} in row {row}); set column_types={{{name!r}: {remedy}"
-        )
 
 
 # --- as another kind ----------------------------------------------------------------------------------------
@@ -275,6 +296,8 @@ def as_kind(column: Column, column_type: Any, where: str) -> Column:
     argument = f"column_types[{column.name!r}]"
     if isinstance(column_type, list | tuple):
         return _ordered(column, [*map(level_name, column_type)], argument, where)
+    if is_date_form(column_type):
+        return column if column.kind == "date" else _by_level(_as_category(column), column_type, where, argument)
     kind = choice(column_type, (*KINDS, DROP), argument)
     if kind == column.kind or (kind == "ordered" and column.kind in NUMERIC):
         return column
@@ -319,6 +342,8 @@ def parsed(levels: Iterable[str], kind: str) -> np.ndarray:
     import pandas as pd
 
     text = pd.Series([*levels], dtype=object)
+    if is_date_form(kind):
+        return pd.to_datetime(text, format=kind, errors="coerce").to_numpy()
     if kind == "number":
         numbers = people_write(text.replace({"False": "0", "True": "1"}))
         return np.where(np.isinf(numbers), np.nan, numbers)
@@ -330,13 +355,25 @@ def parsed(levels: Iterable[str], kind: str) -> np.ndarray:
 
 
 def _by_level(column: Column, kind: str, where: str, argument: str) -> Column:
-    """Read every level as a number, a date or a duration."""
-    values = parsed(column.levels, kind)
-    unread = np.isin(column.values, np.flatnonzero(values != values))
+    """Read every level as a number, a date, also of a form, or a duration; cells such as NA are missing."""
+    import pandas as pd
+
+    levels = pd.Series([*column.levels], dtype=object)
+    form = kind
+    if kind == "date":
+        try:
+            form = kind_of(looks_of(column.values, levels, _PLAIN), kind, "", _PLAIN)
+        except OddCells as error:
+            raise _odd(error, column.values, levels, column.name, where) from None
+    values = parsed(levels, form)
+    unread = (values != values) & ~levels.isin(MISSING).to_numpy()
     if unread.any():
-        row = int(unread.argmax())
+        cells = [
+            f"{level!r} in row {int((column.values == column.levels.index(level)).argmax())}"
+            for level in one_of_each_shape(levels[unread])
+        ]
         raise ValueError(
-            f"{argument}={kind!r}: {where} has {column.levels[column.values[row]]!r} in row {row} (counting from 0); "
+            f"{argument}={kind!r}: {where} has {' and '.join(cells)} (counting from 0); "
             f"correct it, or use column_types={{{column.name!r}: 'drop'}}"
         )
     values = np.append(values, np.array([math.nan if kind == "number" else "NaT"], dtype=values.dtype))[column.values]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest._check import choice, counted
-from shrinktest.data.cells import OddCell, labels_of, read_column, remedy_for
+from shrinktest.data.cells import OddCells, labels_of, read_column, remedy_for
 from shrinktest.data.delimited import Text, TextOptions, parsed, text_in
 from shrinktest.data.summary import ColumnSummary, identifies
 
@@ -88,9 +88,10 @@ class File:
                     read_column(cells[name], types.get(name), self.text.dialect.mark, self.options)
                     if name in cells else self.text.numbers[plain[name]]
                 )  # fmt: skip
-            except OddCell as odd:
-                place = self.text.whole.place(self.text.dialect, name, odd.cell)
-                problems.append(f"{place}: {odd.cell!r} {odd.fault}; {remedy_for(odd, name)}")
+            except OddCells as error:
+                for odd in error.cells:
+                    place = self.text.whole.place(self.text.dialect, name, odd.text)
+                    problems.append(f"{place}: {odd.text!r} {odd.fault}; {remedy_for(odd, name)}")
         return pd.DataFrame(series), problems
 
     def _place(self, item: str) -> int:

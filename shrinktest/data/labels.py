@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shrinktest._check import Array, listed, loaded_pandas
-from shrinktest.data.cells import number_level
+from shrinktest.data.cells import number_level, text_level
 from shrinktest.data.column import DROP, Column, Table
 from shrinktest.data.observed import checked_types
 from shrinktest.data.summary import FEW
@@ -36,9 +36,14 @@ def as_labels(labels: Any, name: str, size: int, table: str) -> list[Any]:
     if isinstance(labels, np.ndarray) and labels.dtype.kind == "M":  # dates of all units are compared
         labels = labels.astype("datetime64[us]")
     to_list = getattr(labels, "tolist", None) or getattr(labels, "to_pylist", None)  # of pyarrow
-    midnight = datetime.time()
-    entries = to_list() if to_list else labels
-    return [datetime.datetime.combine(x, midnight) if type(x) is datetime.date else x for x in entries]
+    return [*map(_plain_label, to_list() if to_list else labels)]
+
+
+def _plain_label(label: Any) -> Any:
+    """Return a date as a moment, a text as it looks, and other labels unchanged."""
+    if type(label) is datetime.date:
+        return datetime.datetime.combine(label, datetime.time())
+    return text_level(label) if isinstance(label, str) else label
 
 
 def pooled_labels(

@@ -41,6 +41,7 @@ class ColumnSummary:
     high: Any = None
     offset: float | None = None  # value minus number of the row, if these differ by it so far; NaN without values
     differ: bool = False  # True if no two rows had the same text so far
+    from_text: bool = False  # numbers that the table holds as text
 
     @classmethod
     def of(cls, data: Any) -> ColumnSummary:
@@ -59,7 +60,14 @@ class ColumnSummary:
         offset = float(offsets[0]) if whole and (not rows.size or (offsets == offsets[0]).all()) else None
         low, high = (values.min(), values.max()) if rows.size else (None, None)
         return cls(
-            *shared, whole=whole, zoned=column.zoned, precision=column.precision, low=low, high=high, offset=offset
+            *shared,
+            whole=whole,
+            zoned=column.zoned,
+            precision=column.precision,
+            low=low,
+            high=high,
+            offset=offset,
+            from_text=column.from_text,
         )
 
     def merge(self, other: ColumnSummary, names: Sequence[str] = ("some rows", "others")) -> ColumnSummary:
@@ -69,6 +77,7 @@ class ColumnSummary:
         both = replace(
             self, kind=kind, size=self.size + other.size, known=self.known + other.known,
             whole=self.whole and other.whole, zoned=zoned, precision=coarsest((self.precision, other.precision)),
+            from_text=self.from_text or other.from_text,
         )  # fmt: skip
         if kind in CODED:
             mine, theirs = self.counts, other.counts
@@ -233,7 +242,10 @@ def select(
             reason = f"{reason} (column_types={{{name!r}: {kind!r}}} {'tests' if compared else 'keeps'} it)"
             what = "is not tested" if compared else f"of {every} is left out"
             notes.append(note("untested-column", column=name, what=what, reason=reason))
-        elif (
+            continue
+        if any(summary.from_text and summary.whole and summary.known for summary in samples):
+            notes.append(note("text-as-numbers", column=name))
+        if (
             several and len(samples) > 1 and not (kind == "date" and name in typed)
             and (reason := tells_apart(samples, names))
         ):  # fmt: skip
