@@ -88,7 +88,22 @@ def holds(condition: str, result: Any) -> bool:
         value = getattr(effect() if callable(effect) else effect, name, None)
     if not _is_number(value):
         raise ValueError(f"--fail-if: neither the result nor its effect has a number {name!r}; see --json")
-    return bool(np.any(_SIGNS[sign](np.asarray(value, dtype=float), float(limit))))
+    values = np.asarray(value, dtype=float)
+    compare = _SIGNS[sign]
+    if np.any(compare(values, float(limit))):
+        return True
+    if np.isnan(values).any() or not values.size:
+        raise ValueError(f"--fail-if: {name} could not be computed; the result without --fail-if says why")
+    least = _least_pvalue(getattr(result, "overall", result)) if name in ("pvalue", "pvalues") else 0.0
+    if sign[0] == "<" and not compare(least, float(limit)):
+        raise ValueError(f"--fail-if: no p-value can be below {least:.2g} here; give more --resamples or more rows")
+    return False
+
+
+def _least_pvalue(result: Any) -> float:
+    """Return the smallest p-value that the permutations of a test can give; 0 for tests without permutations."""
+    drawn = getattr(result, "n_planned", None) or getattr(result, "n_resamples", None)
+    return 0.0 if not drawn else 1.0 / (drawn + (not getattr(result, "exact", False)))
 
 
 def _is_number(value: Any) -> bool:

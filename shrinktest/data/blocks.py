@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -24,6 +25,7 @@ from shrinktest.data.delimited import (
     dialect_of,
     is_whole,
     rows_in,
+    without_mark_line,
 )
 from shrinktest.data.files import Problems
 
@@ -99,7 +101,7 @@ def frame_of_block(path: Path, dialect: Dialect, block: Block, kinds: Mapping[st
 
     with path.open("rb") as file:
         file.seek(block.start)
-        text = _text(path, dialect, file.read(block.size), named=block.named)
+        text = _text(path, dialect, file.read(block.size), first=not block.start, named=block.named)
     places = {name: dialect.names.index(name) for name in kinds}
     numbers = {name: text.numbers.get(places[name]) for name, kind in kinds.items() if kind in ("whole", "number")}
     others = [name for name in kinds if numbers.get(name) is None]
@@ -125,9 +127,10 @@ def _odd(path: Path, dialect: Dialect, name: str, error: OddCells) -> Problems:
     return Problems(problems)
 
 
-def _text(path: Path, dialect: Dialect, raw: bytes, *, named: bool) -> Text:
+def _text(path: Path, dialect: Dialect, raw: bytes, *, first: bool, named: bool) -> Text:
     with _without_options():
         text = decoded(raw.replace(b"\r\n", b"\n") if b"\r" in raw else raw, str(path), "utf-8")
+        text = without_mark_line(text)[0] if first else text
         return rows_in(text, replace(dialect, named=named), _whole(path), _OPTIONS)
 
 
@@ -164,7 +167,7 @@ def _scanned(path: Path, step: int, size: int, changed: int) -> Scanned:
         for start, raw in _cut(file, step):
             if raw.strip():
                 named = dialect.named and not blocks
-                text = _text(path, dialect, raw, named=named)
+                text = _text(path, dialect, raw, first=not start, named=named)
                 blocks.append(Block(start, len(raw), rows, text.rows, named))
                 rows += text.rows
                 looks = [entry.merge(more) for entry, more in zip(looks, _looks(text), strict=True)]
@@ -190,7 +193,8 @@ def _cut(file: IO[bytes], step: int) -> Iterator[tuple[int, bytes]]:
     held, start, mark = b"", 0, ""
     while part := file.read(max(step, len(held))):
         held += part
-        mark = mark or delimiter_in(held.lstrip().partition(b"\n")[0].decode("latin-1"))
+        line = held.removeprefix(BOM_UTF8).lstrip().partition(b"\n")[0]
+        mark = mark or delimiter_in(line.decode("latin-1"))
         if end := _end_of_rows(held, mark) or (len(held) if len(held) > _LARGEST else 0):
             yield start, held[:end]
             start, held = start + end, held[end:]

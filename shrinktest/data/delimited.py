@@ -9,7 +9,7 @@ import re
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest._check import EXACT, counted
-from shrinktest.data.cells import MISSING, kinds_of, numbers_of
+from shrinktest.data.cells import MISSING, as_it_looks, kinds_of, like_numbers, numbers_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +28,7 @@ _LOOKED_AT = 1000  # rows that say whether the first one names the columns
 _OTHER_SIZE = 10.0  # times as large or as small as all numbers below it: not one of them
 _MANY = 3  # consecutive numbers from which these are rather names than values
 _YEARS = (1800, 2200)
+_MARK_LINE = re.compile(r'"?sep=(.)"?[ \t\r]*(?=\n|$)', re.IGNORECASE)  # first line of files for Excel
 
 
 @dataclass(frozen=True)
@@ -66,14 +67,17 @@ class Whole:
         with self.open() as text:
             reader = csv.reader(text, delimiter=mark, skipinitialspace=True)
             try:
-                yield from ((reader.line_num, cells) for cells in reader if len(cells) > 1 or "".join(cells).strip())
+                for cells in reader:
+                    names_mark = reader.line_num == 1 and _MARK_LINE.fullmatch(mark.join(cells))
+                    if not names_mark and (len(cells) > 1 or "".join(cells).strip()):
+                        yield reader.line_num, cells
             except csv.Error:  # a cell without end
                 yield reader.line_num, []
 
     def place(self, dialect: Dialect, name: str, cell: str) -> str:
         """Return what messages call the first cell like this in a column."""
         j, rows = dialect.names.index(name), islice(self.rows(dialect.mark), int(dialect.named), None)
-        line = next((line for line, cells in rows if j < len(cells) and cells[j].strip() == cell), "?")
+        line = next((line for line, cells in rows if j < len(cells) and as_it_looks(cells[j]) == cell), "?")
         return f"{self.source}: line {line}, column {name!r}"
 
     def read(self, text: str, mark: str, named: bool, **how: Any) -> pd.DataFrame:
@@ -159,20 +163,23 @@ def decoded(raw: bytes, source: str, encoding: str) -> str:
 
 def parsed(text: str, source: str, options: TextOptions) -> Text:
     """Return the columns of a text; raise ValueError, with the line, for rows of other lengths and open quotes."""
-    text = _without_comments(text.replace("\r\n", "\n"), options.comment, options.skip_rows)
+    text, mark = without_mark_line(text.replace("\r\n", "\n"))
+    options = replace(options, sep=options.sep or mark)
+    text = _without_comments(text, options.comment, options.skip_rows)
     whole = Whole(source, lambda: io.StringIO(text, newline=""))
     return rows_in(text, dialect_of(text, whole, options), whole, options)
 
 
 def dialect_of(text: str, whole: Whole, options: TextOptions) -> Dialect:
     """Return how a text is divided, by its first rows."""
+    text, named_mark = without_mark_line(text)
     source = whole.source
-    mark = options.sep or delimiter_in(text.lstrip(" \n").partition("\n")[0])
+    mark = options.sep or named_mark or delimiter_in(text.lstrip(" \n").partition("\n")[0])
     head = whole.read(text, mark, False, nrows=_LOOKED_AT, dtype=object, na_filter=False)
     first = [name.strip() for name in head.iloc[0]]
     named = options.header == "yes"
     if options.header == "auto":
-        head = head.apply(lambda column: column.str.strip())
+        head = head.map(as_it_looks)
         named = _is_header(head, f"{source}, line {next(whole.rows(mark))[0]}", options.decimal or ".")
     if not named:
         return Dialect(tuple(str(j + 1) for j in range(len(first))), mark, named)
@@ -230,8 +237,16 @@ def _many_digits(values: pd.Series) -> bool:
     return values.dtype.kind == "f" and bool((values.abs() >= EXACT).any())
 
 
+def without_mark_line(text: str) -> tuple[str, str | None]:
+    """Return a text with a blank line in place of a first line such as ``sep=;``, and the mark that it names."""
+    line = _MARK_LINE.match(text)
+    return (text, None) if line is None else (text[line.end() :], line[1])
+
+
 def delimiter_in(line: str) -> str:
     """Return what is between the cells of the first line of a file, which may be in quotation marks."""
+    if named := _MARK_LINE.match(line):
+        return named[1]
     # Semicolons and tabs hardly ever occur in files separated by commas; commas (decimals) do in the others.
     bare = re.sub(r'"[^"]*"', "", line)
     return next((mark for mark in "\t;,|" if mark in bare), ",")
@@ -242,7 +257,7 @@ def _without_comments(text: str, marks: Sequence[str], skipped: int) -> str:
     if not marks and not skipped:
         return text
     lines, quoted = [], False
-    for i, line in enumerate(text.splitlines(keepends=True)):
+    for i, line in enumerate(io.StringIO(text, newline="")):  # ends lines at \n and \r only
         blank = i < skipped or (not quoted and line.lstrip().startswith(tuple(marks)))
         quoted ^= not blank and line.count('"') % 2 == 1
         lines.append("\n" if blank else line)
@@ -255,29 +270,43 @@ def _without_comments(text: str, marks: Sequence[str], skipped: int) -> str:
 def _is_header(head: pd.DataFrame, where: str, decimal: str) -> bool:
     """Return True if the first row names the columns: all of it is text, or some is, unlike what is below.
 
-    Raises ValueError for numbers that may be names.
+    Text that occurs again below is a value.  Raises ValueError for rows that may be names or values.
     """
     first, below = head.iloc[0], head.iloc[1:]
-    kinds = kinds_of(first, decimal)
-    if (kinds == "category").all():
-        return True
+    kinds = _kinds_of_first(first, decimal)
     named = any(_is_name(kind, below[j], decimal) for j, kind in enumerate(kinds))
+    text = first.index[kinds == "category"]
+    again = (below[text] == first[text]).any()
+    if (kinds == "category").all():
+        if not named and again.any() and not again.all():
+            raise _doubt(first, where)
+        return named or not again.any()
     numbers = first.index[kinds == "number"]
     if not numbers.size or len(head) == 1:
         return named
     likely = _may_be_names(first[numbers], below, decimal, beside_names=named)
     if likely and not named:  # text that never occurs again is evidence of its own
-        text = first.index[kinds == "category"]
-        named = bool(text.size) and not (below[text] == first[text]).any(axis=None)
+        named = bool(text.size) and not again.any()
     if named != likely:
-        some = ", ".join(first[:4]) + (", ..." if len(first) > 4 else "")
-        raise ValueError(f"{where}: {some} may be names of columns or an observation; give --header yes or --header no")
+        raise _doubt(first, where)
     return named
+
+
+def _doubt(first: pd.Series, where: str) -> ValueError:
+    some = ", ".join(first[:4]) + (", ..." if len(first) > 4 else "")
+    return ValueError(f"{where}: {some} may be names of columns or an observation; give --header yes or --header no")
+
+
+def _kinds_of_first(cells: pd.Series, decimal: str) -> np.ndarray:
+    """Return what cells look like, "decorated" for text such as $5."""
+    kinds = kinds_of(cells, decimal)
+    kinds[(kinds == "category") & like_numbers(cells)] = "decorated"
+    return kinds
 
 
 def _is_name(kind: str, below: pd.Series, decimal: str) -> bool:
     """Return True if a cell of this kind names a column: it is not a number, and others are below it."""
-    kinds = kinds_of(below, decimal)
+    kinds = _kinds_of_first(below, decimal)
     return kind not in ("", "number") and bool(2 * (kinds == kind).sum() <= (kinds != "").sum())
 
 

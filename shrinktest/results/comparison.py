@@ -28,6 +28,7 @@ from shrinktest.results.printing import WIDTH, Summary, number, shown_pvalue
 from shrinktest.results.printing import Table as TextTable
 from shrinktest.results.result import TestResult
 from shrinktest.results.several import MultipleTestsResult
+from shrinktest.units import CONSTANT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -161,7 +162,7 @@ class ComparisonResult(Result):
             return f"{columns}; {whole}, the tables do not differ clearly {chance}."
         if not self.reject():
             where = "in the columns that both have" if any(self.only) else "between these tables"
-            return f"No difference was found {where} {chance}."
+            return f"No difference was found {where} {chance}{self._left_out()}."
         alone = "No column is clear by itself: small changes may add up, or the dependence of columns changed."
         if changed:
             alone = f"{columns}."
@@ -170,6 +171,12 @@ class ComparisonResult(Result):
         elif any(has_code(text, "too-few-permutations") for text in self.columns.notes):
             alone = "Its columns cannot tell: there are too few permutations for so many tests (see the notes)."
         return f"{'The columns that both have' if any(self.only) else 'These tables'} differ {chance}. {alone}"
+
+    def _left_out(self) -> str:
+        """Return which columns the overall test is without, unless they are constant; empty if there are none."""
+        untested = [name for (name,), reason in self.columns.untested.items() if reason != CONSTANT]
+        names = tuple(dict.fromkeys([*untested, *self.successive]))
+        return f"; left out of this test: {_first(names)}" if names else ""
 
     def rows(self) -> list[dict[str, Any]]:
         """Return rows of ``table``, one per column, most significant first.
