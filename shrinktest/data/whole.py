@@ -28,7 +28,7 @@ def read_whole(
     types = checked_types(column_types)
     labels = [batches.names(name) for batches, name in zip(samples, names, strict=True)]
     columns = len(labels[0] or (0,))
-    ahead = sum(_known_rows(*each) for each in zip(samples, names, labels, strict=True))
+    ahead = sum(_known_rows(*each, types) for each in zip(samples, names, labels, strict=True))
     if 8.0 * ahead * columns > most:
         return [], ahead, columns
     tables: list[Any] = []
@@ -69,10 +69,10 @@ def read_if_file(data: Any, name: str, column_types: Mapping[str, Any] | None, m
     return tables[0]
 
 
-def _known_rows(batches: Batches, name: str, names: tuple[str, ...] | None) -> int:
+def _known_rows(batches: Batches, name: str, names: tuple[str, ...] | None, types: Mapping[str, Any]) -> int:
     """Return how many rows there are, as far as that is known without reading them."""
     given = isinstance(batches.data, np.ndarray | list | tuple) or is_paths(batches.data)
-    return sum(chunk.rows or 0 for chunk in batches.chunks(name, names, {})) if given else 0
+    return sum(chunk.rows or 0 for chunk in batches.chunks(name, names, types)) if given else 0
 
 
 def _joined(parts: list[Any], dropped: tuple[str, ...], name: str | None) -> Any:
