@@ -100,6 +100,7 @@ class OddCell:
     fault: str
     forms: tuple[str, ...] = ()  # of dates
     options: str = ""  # of the command line, if other than those that the text suggests
+    pointed: bool = False  # True if other cells are numbers with a point before decimals
 
 
 class OddCells(ValueError):
@@ -160,7 +161,7 @@ def looks_of(codes: np.ndarray, levels: pd.Series, options: TextOptions) -> Look
     looks["number"] = look(np.isfinite(_written(levels, options.decimal or ".", options.thousands)))
     looks["whole"] = look(_signed(levels).str.fullmatch(_WHOLE))
     looks["code"] = look(levels.str.fullmatch(_CODE))
-    looks["pointed"] = look(levels.str.contains(".", regex=False))
+    looks["pointed"] = look(np.isfinite(_floats(levels)) & levels.str.contains(".", regex=False).to_numpy(bool))
     looks["grouped"] = look(levels.str.fullmatch(_GROUPS))
     if options.date_format:
         looks["given"] = look(_dates(levels, options.date_format).notna())
@@ -221,7 +222,8 @@ def _likely(looks: Looks) -> str:
         return _form_of_days(looks)
     for kind, look in (("number", "numeric"), ("date", "date"), ("time", "time")):
         if 2 * looks[look].rows >= looks.present and not (kind == "number" and looks["code"].rows):
-            raise OddCells(*(OddCell(cell, _fault(cell, kind)) for cell in looks[kind].unlike))
+            pointed = looks["pointed"].rows > 0
+            raise OddCells(*(OddCell(cell, _fault(cell, kind), pointed=pointed) for cell in looks[kind].unlike))
     return "category"
 
 
@@ -306,8 +308,10 @@ def remedy_for(odd: OddCell, name: str) -> str:
         return odd.options
     if odd.forms:
         return f"give --date-format {' or '.join(odd.forms)}"
-    if "," in odd.text and not np.isnan(_floats(cell, ",")[0]):
-        return "give --decimal , or --thousands ,"
+    comma = [] if odd.pointed or np.isnan(_floats(cell, ",")[0]) else ["--decimal ,"]
+    comma += ["--thousands ,"] if re.fullmatch(_THOUSANDS["."], odd.text) else []
+    if "," in odd.text and comma:
+        return f"give {' or '.join(comma)}"
     if "," in odd.text and re.fullmatch(_THOUSANDS[","], odd.text):
         return "give --decimal , --thousands ."
     if np.isfinite(people_write(cell)[0]):
@@ -315,7 +319,8 @@ def remedy_for(odd: OddCell, name: str) -> str:
     if re.fullmatch(_DURATION, odd.text):
         return f"give --types {shlex.quote(f'{name}=duration')}"
     joint = "=" if odd.text.startswith("-") else " "  # -inf alone would be an option
-    return f"correct it, or give --types {shlex.quote(f'{name}=category')} or --na{joint}{shlex.quote(odd.text)}"
+    missing = "--na ' --'" if odd.text == "--" else f"--na{joint}{shlex.quote(odd.text)}"
+    return f"correct it, or give --types {shlex.quote(f'{name}=category')} or {missing}"
 
 
 def type_for(odd: OddCell, name: str) -> str:

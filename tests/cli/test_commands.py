@@ -214,6 +214,11 @@ def test_outputs(run, folder):
         ("columns a.csv b.csv --columns u,v --fail-if pvalues<0.05", 1),
         ("compare a.csv b.csv --columns u,v --estimator kme --fail-if distance>0.9", 0),
         ("two-sample a.csv b.csv --fail-if auk>0.6", 2),
+        ("two-sample a.csv b.csv --columns u,v --resamples 0 --fail-if pvalue<0.05", 2),
+        ("columns a.csv b.csv --columns u,v --resamples 0 --fail-if pvalues<0.05", 2),
+        ("matrix a.csv --x u --y v --resamples 0 --fail-if pvalues<0.05", 2),
+        ("two-sample a.csv c.csv --columns u,v --fail-if pvalue<0.001", 2),  # of 99 permutations
+        ("two-sample a.csv c.csv --columns u,v --fail-if pvalue<=0.01", 0),
         ("two-sample a.csv b.csv --fail-if auc", 2),
         ("two-sample a.csv b.csv --columns u --blocks u", 2),
         ("independence a.csv --x u --y u", 2),
@@ -240,3 +245,21 @@ def test_sorted_times(run, folder):
     _, plain, _ = run("change a.csv --time day --columns u,v --json", *WORDS)
     assert run("change reversed.csv --time day --columns u,v --json", *WORDS)[0] == 2
     assert run("change reversed.csv --time day --columns u,v --json --sort", *WORDS)[1] == plain
+
+
+@pytest.mark.parametrize("line", [
+    "two-sample x.csv y.csv --fail-if auc>0.6",
+    "two-sample x.csv y.csv --fail-if auc<0.6",
+    "compare x.csv y.csv --estimator kme --fail-if auc>0.6",
+    "two-sample x.csv y.csv --fail-if pvalue<0.05",
+    "k-sample x.csv y.csv x.csv --fail-if pvalue<0.001",
+    "independence x.csv --x u --y v --fail-if dependence>0.9",
+])  # fmt: skip
+@pytest.mark.filterwarnings("ignore:.*can never reject")
+def test_conditions_on_what_three_rows_cannot_tell_are_errors(run, folder, line):
+    for name, seed in (("x", 0), ("y", 1)):
+        rows = np.random.default_rng(seed).normal(size=(3, 2))
+        pd.DataFrame(rows, columns=["u", "v"]).to_csv(folder / f"{name}.csv", index=False)
+    code, out, err = run(line)
+    assert (code, out) == (2, "") and "shrinktest: error: --fail-if: " in err
+    assert run(line.partition(" --fail-if")[0])[0] == 0

@@ -193,3 +193,71 @@ def test_names_of_files():
     assert names_of(["in/a.csv", "out/a.csv"]) == ["in/a.csv", "out/a.csv"]
     assert names_of(["a.csv", "a.csv"]) == ["a.csv (1)", "a.csv (2)"]
     assert names_of(["-", "x/*.csv"]) == ["standard input", "x/*.csv"]
+
+
+# --- first lines ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("sep=;\na;b\n1,x;2\n3,y;4\n", {"a": ["1,x", "3,y"], "b": [2, 4]}),
+        ("SEP=,\r\na,b\r\n1,2\r\n", {"a": [1], "b": [2]}),
+        ("\ufeffsep=\t\na\tb\n1\t2\n", {"a": [1], "b": [2]}),
+        ('"sep=|"\na|b\n1;0|2\n', {"a": ["1;0"], "b": [2]}),
+        ("sep=:\n1.5:2\n2.5:3\n", {"1": [1.5, 2.5], "2": [2, 3]}),
+    ],
+)
+def test_a_first_line_for_excel_names_the_mark(table, text, expected):
+    assert table(text).to_dict("list") == expected
+
+
+def test_a_mark_that_is_given_counts_and_lines_are_those_of_the_file(table):
+    assert table("sep=;\na,b\n1,2\n", sep=",").to_dict("list") == {"a": [1], "b": [2]}
+    assert table("sep=;\nReport\na;b\n1;2\n", skip_rows=2).to_dict("list") == {"a": [1], "b": [2]}
+    with pytest.raises(ValueError, match=r"t\.csv: line 5, column 'a': 'z' is not a number"):
+        table("sep=;\na;b\n1;2\n3;4\nz;5\n")
+    with pytest.raises(ValueError, match=r"line 4 has 3 cells, line 2 has 2"):
+        table("sep=;\na;b\n1;2\n3;4;5\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("red\nblue\nred\n", "1"),
+        ("red,north\nblue,south\nred,south\nblue,north\n", "1 2"),
+        ("yes|no\nno|no\nyes|yes\n", "1 2"),
+        ("13/02/1931,a\n14/02/1931,b\n15/02/1931,a\n", "1 2"),
+        ("$5\n$6.50\n$7\n", "1"),
+        ("colour,part\nred,north\nblue,south\n", "colour part"),
+        ("red,n\nred,1\nblue,2\n", "red n"),  # text above numbers names them, and so does what is beside it
+        ("day,price\n13/02/1931,$5\n14/02/1931,$6\n", "day price"),
+        ("50%,90%\n1,2\n3,4\n", "50% 90%"),
+        ("u1,north\nu2,south\nu3,north\n", None),  # an identifier beside a group, or names
+        ("other,reason\nill,other\nother,tired\n", None),
+    ],
+)
+def test_text_that_occurs_again_is_no_name(table, text, names):
+    types = {str(j): "category" for j in (1, 2)} | {name: "category" for name in ("price", "day")}
+    if names is not None:
+        assert [*table(text, types)] == names.split()
+        return
+    with pytest.raises(ValueError, match="may be names of columns or an observation; give --header yes or --header no"):
+        table(text, types)
+    assert [*table(text, types, header="yes")] == text.partition("\n")[0].split(",")
+    assert len(table(text, types, header="no")) == text.count("\n")
+
+
+@pytest.mark.parametrize("sign", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\x1e"])
+def test_lines_end_where_the_file_ends_them(table, sign):
+    text = f"Report{sign}of March\na,b\n1,u{sign}w\n# a{sign}# b\n2,v{sign}# x\n"
+    frame = table(text, skip_rows=1, comment=("#",))
+    assert frame["a"].tolist() == [1, 2] and frame["b"].tolist() == [f"u{sign}w", f"v{sign}# x"]
+    assert table("Report\ra,b\r1,2\r", skip_rows=1).to_dict("list") == {"a": [1], "b": [2]}
+
+
+def test_byte_85_is_no_end_of_a_line(table):
+    content = b"Report \x85\na,b\n1,wait\x85 or go\n2,go\n"
+    for encoding, sign in (("latin-1", "\x85"), ("cp1252", "\u2026")):
+        frame = table(content, skip_rows=1, comment=("#",), encoding=encoding)
+        assert frame["b"].tolist() == [f"wait{sign} or go", "go"]
