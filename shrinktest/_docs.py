@@ -73,7 +73,7 @@ permutations : Permutations, optional
     Your own :class:`~shrinktest.Permutations`, for designs that no other option describes.
 column_types : dict, optional
     How to read columns, by name (in arrays by number), if their type in the table does not tell: "number", "category",
-    "boolean", "date", "drop", "ordered", or a list of levels in their order.
+    "boolean", "date" or its format such as "%d/%m/%Y", "drop", "ordered", or a list of levels in their order.
 transform : transformer or callable, optional
     A scikit-learn transformer, or a function, that turns all rows into numbers first; it is given no labels.  In tests
     of several variables it transforms each by itself, and a list has one per variable.

@@ -333,7 +333,9 @@ def type_for(odd: OddCell, name: str) -> str:
     if re.fullmatch(_DURATION, odd.text):
         return f"set column_types={{{name!r}: 'duration'}}, or to 'category'"
     convert = np.isfinite(people_write(cell, ",")[0])
-    return f"{'convert it' if convert else 'replace it by None'}, or set column_types={{{name!r}: 'category'}} or 'drop'"
+    return (
+        f"{'convert it' if convert else 'replace it by None'}, or set column_types={{{name!r}: 'category'}} or 'drop'"
+    )
 
 
 # --- what single texts are ----------------------------------------------------------------------------------

@@ -214,9 +214,6 @@ def test_outputs(run, folder):
         ("columns a.csv b.csv --columns u,v --fail-if pvalues<0.05", 1),
         ("compare a.csv b.csv --columns u,v --estimator kme --fail-if distance>0.9", 0),
         ("two-sample a.csv b.csv --fail-if auk>0.6", 2),
-        ("two-sample a.csv b.csv --columns u,v --resamples 0 --fail-if pvalue<0.05", 2),
-        ("columns a.csv b.csv --columns u,v --resamples 0 --fail-if pvalues<0.05", 2),
-        ("matrix a.csv --x u --y v --resamples 0 --fail-if pvalues<0.05", 2),
         ("two-sample a.csv c.csv --columns u,v --fail-if pvalue<0.001", 2),  # of 99 permutations
         ("two-sample a.csv c.csv --columns u,v --fail-if pvalue<=0.01", 0),
         ("two-sample a.csv b.csv --fail-if auc", 2),
@@ -263,3 +260,14 @@ def test_conditions_on_what_three_rows_cannot_tell_are_errors(run, folder, line)
     code, out, err = run(line)
     assert (code, out) == (2, "") and "shrinktest: error: --fail-if: " in err
     assert run(line.partition(" --fail-if")[0])[0] == 0
+
+
+@pytest.mark.parametrize("line", [
+    "two-sample a.csv b.csv --columns u,v --fail-if pvalue<0.05",
+    "compare a.csv b.csv --columns u,v --estimator kme --fail-if pvalue<0.05",
+    "columns a.csv b.csv --columns u,v --fail-if pvalues<0.05",
+    "matrix a.csv --x u --y v --fail-if pvalues<0.05",
+])  # fmt: skip
+def test_conditions_on_p_values_that_were_not_computed_are_errors(run, line):
+    code, out, err = run(f"{line} --resamples 0")
+    assert (code, out) == (2, "") and err.startswith("shrinktest: error: --fail-if: pvalue")
