@@ -5,49 +5,49 @@ from __future__ import annotations
 import datetime
 import re
 import shlex
-import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from shrinktest._check import EXACT
+from shrinktest.data.texts import (
+    CODE,
+    DAY,
+    DURATION,
+    GROUPS,
+    KINDS_SHOWN,
+    MISSING,
+    POWER,
+    THOUSANDS,
+    WHOLE,
+    ZONE,
+    as_it_looks,
+    as_series,
+    dates_in,
+    floats_in,
+    kinds_of,
+    like_numbers,
+    numbers_written,
+    one_of_each_shape,
+    people_write,
+    signed,
+    text_level,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from shrinktest.data.delimited import TextOptions
 
-#: Cells that are missing values; --na adds others.
-MISSING = ["", "NA", "Na", "na", "NaN", "nan", "NAN", "Nan"]
-
-_WHOLE = r"[+-]?\d+"
-_CODE = r"0\d+"  # such as a postal code
-_POWER = r"\d+[eE]\d+"  # a number, or a code such as 885E01003
-_FRACTION = r"[+-]?(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?"
-_MINUS = "\u2212\u2013\ufe63\uff0d"  # signs that look like a minus before digits
-_BLANKS = re.compile("[ \t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+")
-_UNSEEN = re.compile("[\u00ad\u200b\u200e\u200f\u2060\ufeff]")
-_DATE = r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"
-_DURATION = r"\d+:[0-5]\d(?::[0-5]\d(?:\.\d+)?)?"
-_ZONE = r":.*(?:Z|[+-]\d\d:?\d\d)$"
-_TIME = r"(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?"
-_DAY = r"(?:(\d{1,2})([/.-])(\d{1,2})\2(?:\d{4}|\d\d)|\d{4}([/.])\d{1,2}\4\d{1,2})(?: \d{1,2}:\d\d(?::\d\d)?)?"
-_DECORATION = r"\b[A-Z]{1,3}\$|[\s'_$£¥\u20a0-\u20c0%<>~≤≥]"  # of numbers as people write them
-#: By the mark before decimals, numbers with the other mark between thousands.
-_THOUSANDS = {".": r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?", ",": r"[+-]?\d{1,3}(?:\.\d{3})+(?:,\d+)?"}
-_GROUPS = r"[+-]?[1-9]\d{0,2}(?:\.\d{3})*|0"  # whole numbers, perhaps with points between thousands
 _EXAMPLES = {
     "number": "a number",
     "boolean": "True or False",
     "date": "a date such as 2024-03-31",
     "time": "a time such as 14:30",
 }
-
-
-_KINDS_SHOWN = 3  # of cells that do not fit a column
-_LOOKED_AT = 1000  # cells among which these are
+_LOOKED_AT = 1000  # cells among which those are that do not fit a column
 
 
 class Look(NamedTuple):
@@ -122,8 +122,8 @@ def levels_of(cells: pd.Series, options: TextOptions) -> tuple[np.ndarray, pd.Se
     plain, distinct = pd.factorize(np.array([*map(as_it_looks, distinct)], dtype=object))
     levels = pd.Series(distinct, dtype=object)
     missing = levels.isin([*MISSING, *map(as_it_looks, options.na)])
-    if (words := _floats(pd.Series(options.na, dtype=object))).size:
-        missing |= np.isin(_floats(levels, options.decimal or "."), words) & ~levels.str.fullmatch(_CODE)
+    if (words := floats_in(pd.Series(options.na, dtype=object))).size:
+        missing |= np.isin(floats_in(levels, options.decimal or "."), words) & ~levels.str.fullmatch(CODE)
     places = np.append(np.where(missing, -1, np.cumsum(~missing) - 1), -1)
     return places[np.append(plain, -1)[codes]], levels[~missing].reset_index(drop=True)
 
@@ -158,22 +158,22 @@ def looks_of(codes: np.ndarray, levels: pd.Series, options: TextOptions) -> Look
 
     rows = int(counts.sum())
     looks = dict.fromkeys(_LOOKS, Look(0, None, (levels[0],)))
-    looks["number"] = look(np.isfinite(_written(levels, options.decimal or ".", options.thousands)))
-    looks["whole"] = look(_signed(levels).str.fullmatch(_WHOLE))
-    looks["code"] = look(levels.str.fullmatch(_CODE))
-    looks["pointed"] = look(np.isfinite(_floats(levels)) & levels.str.contains(".", regex=False).to_numpy(bool))
-    looks["grouped"] = look(levels.str.fullmatch(_GROUPS))
+    looks["number"] = look(np.isfinite(numbers_written(levels, options.decimal or ".", options.thousands)))
+    looks["whole"] = look(signed(levels).str.fullmatch(WHOLE))
+    looks["code"] = look(levels.str.fullmatch(CODE))
+    looks["pointed"] = look(np.isfinite(floats_in(levels)) & levels.str.contains(".", regex=False).to_numpy(bool))
+    looks["grouped"] = look(levels.str.fullmatch(GROUPS))
     if options.date_format:
-        looks["given"] = look(_dates(levels, options.date_format).notna())
+        looks["given"] = look(dates_in(levels, options.date_format).notna())
     if not looks["number"].unlike:  # nothing else looks like a number
         return Looks(rows, {**looks, "numeric": looks["number"]})
     kinds = kinds_of(levels)
     looks |= {kind: look(kinds == kind) for kind in ("boolean", "date", "time", "day")}
-    codes_of_digits = np.isinf(_floats(levels)) & levels.str.fullmatch(_POWER).to_numpy(bool)
+    codes_of_digits = np.isinf(floats_in(levels)) & levels.str.fullmatch(POWER).to_numpy(bool)
     looks["numeric"] = look(((kinds == "number") & ~codes_of_digits) | like_numbers(levels))
-    looks["zoned"] = look(levels.str.contains(_ZONE))
+    looks["zoned"] = look(levels.str.contains(ZONE))
     if looks["day"].rows:
-        parts = levels.where(levels.str.fullmatch(_DAY), "").str.extract(_DAY)[[0, 2]].astype(float)
+        parts = levels.where(levels.str.fullmatch(DAY), "").str.extract(DAY)[[0, 2]].astype(float)
         looks["late day"], looks["late month"] = look(parts[0] > 12), look(parts[2] > 12)
     return Looks(rows, looks)
 
@@ -229,7 +229,7 @@ def _likely(looks: Looks) -> str:
 
 def _fault(cell: str, kind: str) -> str:
     """Return why a cell is not of a kind."""
-    infinite = kind == "number" and np.isinf(_floats(_series([cell])))[0]
+    infinite = kind == "number" and np.isinf(floats_in(as_series([cell])))[0]
     return "is an infinite value" if infinite else f"is not {_EXAMPLES[kind]}"
 
 
@@ -241,7 +241,7 @@ def _form_of_days(looks: Looks) -> str:
     doubt = [OddCell(day, fault, tuple(forms))] if len(forms) > 1 or "%y" in forms[0] else []
     others = [OddCell(cell, f"is not a date, unlike {day}") for cell in looks["day"].unlike]
     if doubt or others:
-        raise OddCells(*[*doubt, *others][:_KINDS_SHOWN])
+        raise OddCells(*[*doubt, *others][:KINDS_SHOWN])
     return forms[0]
 
 
@@ -266,8 +266,8 @@ def values_of(codes: np.ndarray, levels: pd.Series, kind: str, options: TextOpti
     if kind in ("whole", "number", "decorated"):
         return _numbers(codes, levels, kind, options)
     if kind == "date" or is_date_form(kind):
-        zoned = bool(levels.str.contains(_ZONE).any())
-        dates = _dates(levels, "ISO8601" if kind == "date" else kind, utc=zoned)
+        zoned = bool(levels.str.contains(ZONE).any())
+        dates = dates_in(levels, "ISO8601" if kind == "date" else kind, utc=zoned)
         if dates.isna().any():
             fault = f"is not {_EXAMPLES['date']}" if kind == "date" else f"is not a date of the form {kind}"
             raise OddCells(*(OddCell(cell, fault) for cell in one_of_each_shape(levels[dates.isna()])))
@@ -286,16 +286,16 @@ def _numbers(codes: np.ndarray, levels: pd.Series, kind: str, options: TextOptio
     """Return numbers as floats, and whole ones as integers unless values are missing or they have too many digits."""
     import pandas as pd
 
-    read = people_write if kind == "decorated" else _written
+    read = people_write if kind == "decorated" else numbers_written
     numbers = read(levels, options.decimal or ".", options.thousands)
     if not np.isfinite(numbers).all():
         odd = one_of_each_shape(levels[~np.isfinite(numbers)])
         raise OddCells(*(OddCell(cell, _fault(cell, "number")) for cell in odd))
     gaps, largest = bool((codes < 0).any()), np.abs(numbers).max(initial=0.0)
-    signed = _signed(levels)
-    if kind == "number" or (gaps and largest <= EXACT) or not signed.str.fullmatch(_WHOLE).all():
+    texts = signed(levels)
+    if kind == "number" or (gaps and largest <= EXACT) or not texts.str.fullmatch(WHOLE).all():
         return np.append(numbers, np.nan)[codes]
-    exact = np.array([*map(int, signed), None], dtype=object)[codes]
+    exact = np.array([*map(int, texts), None], dtype=object)[codes]
     if largest >= 2**63:
         return exact
     return pd.array(exact, dtype="Int64") if gaps else exact.astype(np.int64)
@@ -303,20 +303,20 @@ def _numbers(codes: np.ndarray, levels: pd.Series, kind: str, options: TextOptio
 
 def remedy_for(odd: OddCell, name: str) -> str:
     """Return the options to choose from for a cell of the column ``name``."""
-    cell = _series([odd.text])
+    cell = as_series([odd.text])
     if odd.options:
         return odd.options
     if odd.forms:
         return f"give --date-format {' or '.join(odd.forms)}"
-    comma = [] if odd.pointed or np.isnan(_floats(cell, ",")[0]) else ["--decimal ,"]
-    comma += ["--thousands ,"] if re.fullmatch(_THOUSANDS["."], odd.text) else []
+    comma = [] if odd.pointed or np.isnan(floats_in(cell, ",")[0]) else ["--decimal ,"]
+    comma += ["--thousands ,"] if re.fullmatch(THOUSANDS["."], odd.text) else []
     if "," in odd.text and comma:
         return f"give {' or '.join(comma)}"
-    if "," in odd.text and re.fullmatch(_THOUSANDS[","], odd.text):
+    if "," in odd.text and re.fullmatch(THOUSANDS[","], odd.text):
         return "give --decimal , --thousands ."
     if np.isfinite(people_write(cell)[0]):
         return f"give --types {shlex.quote(f'{name}=number')}"
-    if re.fullmatch(_DURATION, odd.text):
+    if re.fullmatch(DURATION, odd.text):
         return f"give --types {shlex.quote(f'{name}=duration')}"
     joint = "=" if odd.text.startswith("-") else " "  # -inf alone would be an option
     missing = "--na ' --'" if odd.text == "--" else f"--na{joint}{shlex.quote(odd.text)}"
@@ -325,130 +325,14 @@ def remedy_for(odd: OddCell, name: str) -> str:
 
 def type_for(odd: OddCell, name: str) -> str:
     """Return the ``column_types`` to choose from for a cell of the column ``name``."""
-    cell = _series([odd.text])
+    cell = as_series([odd.text])
     if odd.forms:
         return f"set column_types={{{name!r}: {' or '.join(map(repr, odd.forms))}}}"
     if np.isfinite(people_write(cell)[0]):
         return f"set column_types={{{name!r}: 'number'}}, or to 'category'"
-    if re.fullmatch(_DURATION, odd.text):
+    if re.fullmatch(DURATION, odd.text):
         return f"set column_types={{{name!r}: 'duration'}}, or to 'category'"
     convert = np.isfinite(people_write(cell, ",")[0])
     return (
         f"{'convert it' if convert else 'replace it by None'}, or set column_types={{{name!r}: 'category'}} or 'drop'"
     )
-
-
-# --- what single texts are ----------------------------------------------------------------------------------
-
-
-def kinds_of(cells: pd.Series, decimal: str = ".") -> np.ndarray:
-    """Return what each cell looks like by itself; "" if missing.
-
-    This is "number", "boolean", "date", "time", "day" (a date such as 13/02/1931) or "category".
-    """
-    kinds = np.full(len(cells), "category", dtype=object)
-    kinds[~np.isnan(_floats(cells, decimal))] = "number"
-    kinds[cells.str.casefold().isin(["true", "false"])] = "boolean"
-    kinds[cells.str.fullmatch(_TIME)] = "time"
-    kinds[cells.str.fullmatch(_DAY)] = "day"
-    if (dates := np.flatnonzero(cells.str.fullmatch(_DATE))).size:
-        kinds[dates[_dates(cells.iloc[dates], "ISO8601", utc=True).notna()]] = "date"
-    kinds[cells.isin(MISSING)] = ""
-    return kinds
-
-
-def numbers_of(cells: pd.Series, decimal: str) -> np.ndarray:
-    """Return the finite numbers among cells."""
-    values = _floats(cells, decimal)
-    return values[np.isfinite(values)]
-
-
-def like_numbers(levels: pd.Series) -> np.ndarray:
-    """Return which texts are numbers as people write them, with either mark before decimals."""
-    return np.isfinite(people_write(levels, ".")) | np.isfinite(people_write(levels, ","))
-
-
-def people_write(texts: pd.Series, decimal: str = ".", thousands: str | None = None) -> np.ndarray:
-    """Return the numbers in texts that may have currency, percent signs and marks between thousands; NaN for others."""
-    bare = texts.str.replace(_DECORATION, "", regex=True).str.replace(r"^\((.*)\)$", r"-\1", regex=True)
-    return _written(bare, decimal, thousands or ("," if decimal == "." else "."))
-
-
-def number_level(value: float) -> str:
-    """Name a number as a category; -0.0 is 0, and 0.1 + 0.2 is 0.3."""
-    return f"{value + 0.0:.0f}" if value == round(value) else f"{value:.15g}"
-
-
-def text_level(text: str) -> str:
-    """Name a text as a category, as it looks: 1.0 is 1, as another file may write it, 007 is not 7, and true is True.
-
-    Examples
-    --------
-    >>> [text_level(text) for text in ("Bonn ", "New  York", "1.50", "007", "TRUE")]
-    ['Bonn', 'New York', '1.5', '007', 'True']
-    """
-    text = as_it_looks(text)
-    if text.casefold() in ("true", "false"):
-        return text.capitalize()
-    if text[:1] in (*_MINUS,) and text[1:2].isdigit():
-        text = f"-{text[1:]}"
-    return number_level(float(text)) if re.fullmatch(_FRACTION, text) else text
-
-
-def as_it_looks(text: str) -> str:
-    """Return a text as it looks: letters composed, single blanks of one kind, none at its ends, no invisible marks."""
-    if not text.isascii():
-        text = _UNSEEN.sub("", unicodedata.normalize("NFC", text))
-    return _BLANKS.sub(" ", text).strip()
-
-
-def one_of_each_shape(cells: Iterable[str]) -> tuple[str, ...]:
-    """Return the first cell of each shape, such as $1 of $1 and $23.50, for a few shapes."""
-    shapes: dict[str, str] = {}
-    for cell in cells:
-        shapes.setdefault(re.sub(r"\d[\d.,]*", "0", cell), cell)
-        if len(shapes) == _KINDS_SHOWN:
-            break
-    return tuple(shapes.values())
-
-
-def _signed(texts: pd.Series) -> pd.Series:
-    """Return texts in which signs that look like a minus before digits, or a minus after them, are one before them."""
-    ahead = texts.str.replace(f"^[{_MINUS}](?=[\\d.,])", "-", regex=True)
-    return ahead.str.replace(rf"^(\d[\d.,]*)[-{_MINUS}]$", r"-\1", regex=True)
-
-
-def _series(texts: Iterable[str]) -> pd.Series:
-    import pandas as pd
-
-    return pd.Series([*texts], dtype=object)
-
-
-def _written(texts: pd.Series, decimal: str, thousands: str | None) -> np.ndarray:
-    """Return the numbers in plain texts, with the marks that are given; NaN for others."""
-    if thousands is None:
-        return _floats(texts, decimal)
-    texts = _signed(texts)
-    bare = texts.str.replace(thousands, "", regex=False)
-    if thousands == ("," if decimal == "." else "."):
-        bare = bare.where(texts.str.fullmatch(_THOUSANDS[decimal]), texts)
-    return _floats(bare, decimal)
-
-
-def _floats(texts: pd.Series, decimal: str = ".") -> np.ndarray:
-    """Return the numbers in texts, to the last bit; NaN for others."""
-    import pandas as pd
-
-    texts = _signed(texts)
-    if decimal != ".":
-        texts = texts.where(~texts.str.contains(".", regex=False), "").str.replace(decimal, ".", regex=False)
-    values = np.full(len(texts), np.nan)
-    valid = pd.to_numeric(texts, errors="coerce").notna().to_numpy()
-    values[valid] = texts.to_numpy(object)[valid].astype(float)
-    return values
-
-
-def _dates(levels: pd.Series, form: str, *, utc: bool = False) -> pd.Series:
-    import pandas as pd
-
-    return pd.to_datetime(levels, format=form, errors="coerce", utc=utc)

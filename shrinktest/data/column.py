@@ -15,20 +15,16 @@ import numpy as np
 from shrinktest._check import EXACT, check_digits, choice, listed
 from shrinktest._rounding import DOUBLE, precision_of
 from shrinktest.data.cells import (
-    MISSING,
     OddCells,
     is_date_form,
     kind_of,
     levels_of,
     looks_of,
-    number_level,
-    one_of_each_shape,
-    people_write,
-    text_level,
     type_for,
     values_of,
 )
 from shrinktest.data.delimited import TextOptions
+from shrinktest.data.texts import MISSING, number_level, one_of_each_shape, people_write, text_level
 
 if TYPE_CHECKING:
     import pandas as pd

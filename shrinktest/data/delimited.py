@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest._check import EXACT, counted
-from shrinktest.data.cells import MISSING, as_it_looks, kinds_of, like_numbers, numbers_of
+from shrinktest.data.texts import MISSING, as_it_looks, kinds_of, like_numbers, numbers_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shrinktest._check import Array, listed, loaded_pandas
-from shrinktest.data.cells import number_level, text_level
 from shrinktest.data.column import DROP, Column, Table
 from shrinktest.data.observed import checked_types
 from shrinktest.data.summary import FEW
 from shrinktest.data.tables import check_same_index, columns_at, is_table, names_in
+from shrinktest.data.texts import number_level, text_level
 from shrinktest.notes import note
 
 _MANY = 5  # times as many different values as labels have

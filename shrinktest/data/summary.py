@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from shrinktest._rounding import DOUBLE, coarsest, rounding_of
-from shrinktest.data.cells import number_level
 from shrinktest.data.chunks import stored
 from shrinktest.data.column import CODED, TIMES, WORDS, Column, as_kind, parsed, read_column, recoded
+from shrinktest.data.texts import number_level
 from shrinktest.notes import note
 
 #: Levels of a category of which a summary keeps the counts.
