@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 #: Precision of numbers unless they come as shorter ones.
 DOUBLE: np.dtype[Any] = np.dtype(np.float64)
 
+#: Precision of numbers that arrive as longer ones, in files, databases and by conversions.
+SINGLE: np.dtype[Any] = np.dtype(np.float32)
+
 _STEPS = 4.0  # units in the last place within which values are equal
+_HEAD = 16  # rows that are looked at first
+_DIGITS = 9  # of a short decimal number: more than single precision has, far fewer than double precision
+_FEW_BITS = 2.0**4  # what is left of a subtraction is so small a multiple of one unit in the last place
+_NOTHING_LEFT = 4.0  # times the unit at 1: columns with no larger value hold what is left of numbers near 1
 _APART = 64.0  # times this distance to all other values, so that dense values are not chained into one
 _BY_CHANCE = 2  # values in such clusters that a column may have without being changed
 _BLOCK = 2**20  # numbers that are sorted at a time
@@ -41,13 +48,44 @@ def rounding_of(values: NDArray[np.float64], precision: np.dtype[Any] = DOUBLE) 
     return np.asarray(_STEPS * np.finfo(precision).eps * np.abs(values))
 
 
+def is_single(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which values have no more digits than single precision."""
+    with np.errstate(over="ignore", under="ignore"):
+        short = values.astype(SINGLE)
+    return np.asarray(short == values)
+
+
+def has_long(values: NDArray[np.float64]) -> bool:
+    """Return True if some of the values (n,) need more than nine decimal digits."""
+    fractions = np.unique(values[values != np.rint(values)])
+    return any(float(f"{value:.{_DIGITS}g}") != value for value in fractions.tolist())
+
+
+def single_columns(
+    values: NDArray[Any],
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which columns (d,) of rows (n, d) fit in single precision, and which of these have long numbers.
+
+    A column that does both was in single precision before; NaN fits.
+    """
+    fits = (is_single(values[:_HEAD]) | np.isnan(values[:_HEAD])).all(axis=0)
+    long = np.zeros(values.shape[1], dtype=bool)
+    for j in np.flatnonzero(fits):
+        column = values[:, j].astype(np.float64)
+        column = column[~np.isnan(column)]
+        fits[j] = is_single(column).all()
+        long[j] = fits[j] and (has_long(column[:_HEAD]) or has_long(column))
+    return fits, long
+
+
 def merged(Z: NDArray[np.float64], precision: np.dtype[Any] = DOUBLE) -> NDArray[np.float64]:
     """Pooled columns (N, d) in which values that agree up to rounding are one value.
 
     Values become one if they lie within a few units in the last place of ``precision`` and far from all others.  Whole
-    numbers are exact, and a single pair of such values stays as it is.  Labels have no part in it.
+    numbers are exact, and a single pair of such values stays as it is.  What is left of a subtraction is 0, and a
+    number next to its own single-precision value is that number.  Labels have no part in it.
     """
-    Z = rounded(Z, precision)
+    Z = _without_remainders(_without_single(rounded(Z, precision), precision), precision)
     out, width = Z, max(1, _BLOCK // max(1, len(Z)))
     for first in range(0, Z.shape[1], width):
         ordered = np.sort(Z[:, first : first + width], axis=0)
@@ -58,6 +96,70 @@ def merged(Z: NDArray[np.float64], precision: np.dtype[Any] = DOUBLE) -> NDArray
             out = out.copy() if out is Z else out
             out[:, j] = _merged(Z[:, j], precision)
     return out
+
+
+def _without_single(Z: NDArray[np.float64], precision: np.dtype[Any]) -> NDArray[np.float64]:
+    """Columns (N, d) in which values in single precision become those in double precision that they stand for."""
+    if precision != DOUBLE:
+        return Z
+    single = is_single(Z)
+    if not single.any():
+        return Z
+    single &= np.rint(Z) != Z
+    out = Z
+    for j in np.flatnonzero(single.any(axis=0) & ~single.all(axis=0)):
+        column = _one_precision(Z[:, j], single[:, j])
+        if column is not None:
+            out = out.copy() if out is Z else out
+            out[:, j] = column
+    return out
+
+
+def _one_precision(column: NDArray[np.float64], single: NDArray[np.bool_]) -> NDArray[np.float64] | None:
+    """Replace values (N,) that are the ``single`` precision of others; return None if there are too few."""
+    known = np.flatnonzero(~np.isnan(column))
+    distinct, codes = np.unique(column[known], return_inverse=True)
+    double = distinct[~is_single(distinct)]
+    shortened = rounded(double, SINGLE)
+    places = np.searchsorted(distinct, shortened)
+    places[places == distinct.size] = 0
+    of_others = distinct[places] == shortened
+    target = distinct.copy()
+    for place, value in zip(places[of_others], double[of_others], strict=True):
+        if has_long(distinct[place : place + 1]):
+            target[place] = value
+    changed = target != distinct
+    if np.count_nonzero(changed[codes]) <= _BY_CHANCE:
+        return None
+    out = column.copy()
+    out[known] = target[codes]
+    return out
+
+
+def _without_remainders(Z: NDArray[np.float64], precision: np.dtype[Any]) -> NDArray[np.float64]:
+    """Columns (N, d) in which what is left of a subtraction is 0.
+
+    It is a few units in the last place of the numbers that were subtracted, which are as large as those of the column.
+    """
+    if precision.itemsize < SINGLE.itemsize:  # whose few bits would be taken for nothing but these
+        return Z
+    sizes = np.abs(Z)
+    largest = np.fmax.reduce(sizes, axis=0)
+    unit = float(np.finfo(precision).eps)
+    least = _STEPS * unit * largest
+    nothing = largest <= _NOTHING_LEFT * unit
+    if nothing.any():
+        least[nothing] = largest[nothing]
+    small = sizes <= least
+    if not small.any():
+        return Z
+    small &= np.rint(Z) != Z
+    fractions, _ = np.frexp(Z[small])
+    bits = _FEW_BITS * fractions
+    small[small] = bits == np.rint(bits)
+    if np.count_nonzero(small) <= _BY_CHANCE:
+        return Z
+    return np.where(small, 0.0, Z)
 
 
 def _rounding_of_both(ordered: NDArray[np.float64], precision: np.dtype[Any]) -> tuple[NDArray[np.float64], ...]:

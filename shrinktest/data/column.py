@@ -258,9 +258,17 @@ def _long_numbers(series: pd.Series, name: str, where: str, column_type: Any) ->
 
 
 def _from_times(name: str, values: np.ndarray, *, zoned: bool = False) -> Column:
-    """Make a column of dates or durations, in microseconds."""
+    """Make a column of dates or durations, in microseconds, or in nanoseconds if it needs them."""
     kind = "date" if values.dtype.kind == "M" else "duration"
-    return Column(name, kind, values.astype(TIMES[kind]), zoned=zoned)
+    return Column(name, kind, in_microseconds(values), zoned=zoned)
+
+
+def in_microseconds(values: np.ndarray) -> np.ndarray:
+    """Return dates or durations in microseconds; in nanoseconds if some are no whole number of microseconds."""
+    rounded = values.astype(f"{values.dtype.kind}8[us]")
+    if values.dtype != f"{values.dtype.kind}8[ns]":
+        return rounded
+    return rounded if ((rounded == values) | np.isnat(values)).all() else values
 
 
 def _hours(time: Any) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shrinktest._check import Array, listed, loaded_pandas
-from shrinktest.data.column import DROP, Column, Table
+from shrinktest.data.column import DROP, Column, Table, in_microseconds
 from shrinktest.data.observed import checked_types
 from shrinktest.data.summary import FEW
 from shrinktest.data.tables import check_same_index, columns_at, is_table, names_in
@@ -34,7 +34,7 @@ def as_labels(labels: Any, name: str, size: int, table: str) -> list[Any]:
     if len(labels) != size:
         raise ValueError(f"{name} has {len(labels)} labels, and there are {size} rows in {table}")
     if isinstance(labels, np.ndarray) and labels.dtype.kind == "M":  # dates of all units are compared
-        labels = labels.astype("datetime64[us]")
+        labels = in_microseconds(labels)
     to_list = getattr(labels, "tolist", None) or getattr(labels, "to_pylist", None)  # of pyarrow
     return [*map(_plain_label, to_list() if to_list else labels)]
 

@@ -93,6 +93,10 @@ class OnDisk:
         if typed_columns is not None:
             typed_columns = typed_columns.filled(seen.fills)
             samples, encodings = typed_columns.rows, typed_columns.encodings
+        single = np.concatenate(seen.single)
+        if single.any():
+            samples = [rows.in_single(single.tolist()) for rows in samples]
+            seen = seen.in_single()
         notes = [] if typed_columns is None else list(typed_columns.notes)
         for rows, left, size in zip(samples, seen.omitted, seen.sizes, strict=True):
             if left:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import Points, as_points, check_digits, counted, listed
-from shrinktest._rounding import precision_of
+from shrinktest._rounding import SINGLE, precision_of, rounded
 from shrinktest.data.column import DROP, Column, Table
 from shrinktest.data.encoding import Code, Encoding
 from shrinktest.data.sources import Batches
@@ -28,9 +28,20 @@ class Reader:
     omit: bool  # True if rows with missing values are left out, which are an error otherwise
     types: Mapping[str, Any] | None = None  # of columns of tables, as users give them; None if all hold numbers
     code: Encoding | None = None  # how tables become numbers, once it is known
+    single: tuple[bool, ...] = ()  # columns of numbers that are rounded to single precision, as in other samples
 
     def numbers(self, chunk: Chunk) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield complete rows (k, d), and which rows (n,) of the part these are."""
+        for values, complete in self._numbers_as_given(chunk):
+            yield self._rounded(values), complete
+
+    def _rounded(self, values: np.ndarray) -> np.ndarray:
+        """Round columns to single precision, where other samples have no more."""
+        if not any(self.single) or values.dtype == SINGLE:
+            return values
+        return np.where(self.single, rounded(values, SINGLE), values)
+
+    def _numbers_as_given(self, chunk: Chunk) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         for where, first, part in self.parts(chunk):
             if isinstance(part, Table):
                 yield self._coded(part, first)
@@ -183,6 +194,10 @@ class Rows:
         known = self.batches.signature(self.name)
         reader, types = self.reader, sorted((self.reader.types or {}).items())
         return known and [known, reader.names, reader.columns, reader.omit, self.batches.size, repr(types)]
+
+    def in_single(self, columns: Sequence[bool]) -> Rows:
+        """Round some columns of numbers to single precision."""
+        return replace(self, reader=replace(self.reader, single=tuple(columns)))
 
     def only(self, columns: Sequence[int]) -> Rows:
         """Keep some of the columns, which have names."""

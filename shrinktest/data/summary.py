@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._rounding import DOUBLE, coarsest, rounding_of
+from shrinktest._rounding import DOUBLE, coarsest, merged
 from shrinktest.data.chunks import stored
 from shrinktest.data.column import CODED, TIMES, WORDS, Column, as_kind, parsed, read_column, recoded
 from shrinktest.data.texts import number_level
@@ -21,6 +21,7 @@ MOST_LEVELS = 1000
 MANY_LEVELS = 100
 #: Levels that are few, whatever the number of rows; and rows that may all differ by chance.
 FEW = 10
+_OFTEN = 3  # rows with a value, which is no exception then
 
 
 @stored
@@ -203,10 +204,11 @@ def tells_apart(samples: Sequence[ColumnSummary], names: Sequence[str]) -> str |
         firsts = [min(summary.counts, key=summary.levels.index) for summary in samples]
         return f"they have no category in common, such as {_each_in(map(repr, firsts), names)}"
     if kind == "number" and all(summary.constant for summary in samples):
-        lows = np.sort([float(summary.low) for summary in samples])
-        precision = coarsest(summary.precision for summary in samples)
-        rounding = rounding_of(lows[1:], precision) * (not all(summary.whole for summary in samples))
-        if (np.diff(lows) > rounding).all():
+        lows = np.array([float(summary.low) for summary in samples])
+        if not all(summary.whole for summary in samples):
+            often = np.repeat(lows, _OFTEN)[:, np.newaxis]
+            lows = merged(often, coarsest(summary.precision for summary in samples))[::_OFTEN, 0]
+        if np.unique(lows).size == lows.size:
             return f"it is {_each_in((number_level(float(summary.low)) for summary in samples), names)}"
     return None
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import counted
+from shrinktest._rounding import SINGLE, rounded, single_columns
 from shrinktest.data.chunks import Key, Store, digest, reduce, stored
 from shrinktest.data.rows import Rows
 from shrinktest.data.storage import Chunk
@@ -49,6 +50,8 @@ class Seen:
     squares: np.ndarray
     keys: np.ndarray  # (s,): the smallest, in order
     rows: np.ndarray  # (s, d)
+    single: np.ndarray  # (d,): all values fit in single precision
+    long: np.ndarray  # (d,): some of these are no short decimal numbers
 
     @classmethod
     def of(cls, values: np.ndarray, keys: np.ndarray, drawn: int) -> Seen:
@@ -64,7 +67,7 @@ class Seen:
         apart[missing] = 0.0
         squares = np.einsum("ij,ij->j", apart, apart)
         ends = np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
-        return cls(*ends, known, mean, squares, keys[least], values[least])
+        return cls(*ends, known, mean, squares, keys[least], values[least], *single_columns(values))
 
     def merged(self, other: Seen, drawn: int) -> Seen:
         """Add what was seen of other rows (Chan, Golub and LeVeque, 1983)."""
@@ -80,6 +83,8 @@ class Seen:
             self.squares + other.squares + np.square(apart) * self.known * share,
             keys[least],
             np.vstack([self.rows, other.rows])[least],
+            self.single & other.single,
+            self.long | other.long,
         )
 
     def filled(self, holes: Sequence[int], size: int) -> tuple[Seen, dict[int, float]]:
@@ -94,13 +99,21 @@ class Seen:
         empty = np.full(len(self.low), np.nan)
         some, counts = empty.copy(), np.zeros(len(self.low))
         some[places], counts[places] = [fills[j] for j in places], size - self.known[places]
-        others = Seen(some, some, counts, np.nan_to_num(some), 0.0 * counts, self.keys[:0], self.rows[:0])
+        means, precision = np.nan_to_num(some), (self.single, self.long)
+        others = Seen(some, some, counts, means, 0.0 * counts, self.keys[:0], self.rows[:0], *precision)
         return replace(self.merged(others, len(self.keys)), keys=self.keys, rows=rows), fills
 
     @property
     def constant(self) -> np.ndarray:
         """Return which columns (d,) are constant."""
         return np.asarray(self.low == self.high)
+
+    def in_single(self, columns: np.ndarray) -> Seen:
+        """Round some of the columns to single precision."""
+        low, high, rows = (
+            np.where(columns, rounded(values, SINGLE), values) for values in (self.low, self.high, self.rows)
+        )
+        return replace(self, low=low, high=high, rows=rows)
 
     @property
     def deviations(self) -> np.ndarray:
@@ -128,6 +141,20 @@ class Survey:
     def omitted(self) -> list[int]:
         """Rows of the samples that were left out because of missing values."""
         return [n - size for n, size in zip(self.read, self.sizes, strict=True)]
+
+    @property
+    def single(self) -> list[np.ndarray]:
+        """Return which columns (d,) of each group were in single precision in some sample before they came here."""
+        groups = []
+        for samples in zip(*self.seen, strict=True):
+            before = [entry.single & entry.long for entry in samples if entry is not None]
+            groups.append(np.any(before, axis=0))
+        return groups
+
+    def in_single(self) -> Survey:
+        """Round columns that were in single precision to it, in all samples."""
+        pooled = [seen.in_single(columns) for seen, columns in zip(self.pooled, self.single, strict=True)]
+        return replace(self, pooled=pooled)
 
     def digest(self) -> str:
         """Return a text that tells these data, and how they were cut, from others."""

@@ -19,6 +19,8 @@ _SHOWN = 3  # effects of a column in words
 _DIGITS, _MOST_DIGITS = 3, 15  # of numbers, and of two that would look alike with fewer
 _POWERS = 1e12  # numbers from which powers of ten are written
 _UNITS = {"date": " days", "duration": " days", "time": " hours"}
+_SHORT = {"days": 1.0, "hours": 24.0, "min": 1440.0, "s": 86400.0, "ms": 8.64e7, "µs": 8.64e10, "ns": 8.64e13}  # a day
+_MOMENTS = ("D", "m", "s", "ms", "us")  # units of dates, the next if two look alike
 _BARS = 8  # categories that a picture shows; the rest is put together
 _BINS = (8, 40)
 _FAR = 4.0  # times the distance of the quartiles beyond them, from where values are counted in the outermost bins
@@ -128,12 +130,18 @@ class ColumnEffects:
         if change.what in (SHARE, MISSING):
             return f"{100.0 * value:.{digits}g}%"
         if change.what == MEDIAN and self.kind in ("date", "time"):
-            return _time_of_day(value) if self.kind == "time" else str(np.datetime64(math.floor(value), "D"))
+            return _time_of_day(value) if self.kind == "time" else _moment(value, digits - _DIGITS)
+        unit = _UNITS.get(self.kind, "")
+        if self.kind in ("date", "duration"):
+            longest = max(abs(change.first), abs(change.second))
+            name = next((name for name, parts in _SHORT.items() if longest * parts >= 1.0), "days")
+            value *= _SHORT[name]
+            unit = f" {name}"
         if abs(value) >= 1000.0 and max(abs(change.first), abs(change.second)) < _POWERS:
             shown = f"{value:,.{max(0, digits - len(f'{abs(value):.0f}'))}f}"  # without a power of ten
         else:
             shown = f"{value:,.{digits}g}"
-        return f"{shown}{_UNITS.get(self.kind, '')}"
+        return f"{shown}{unit}"
 
     def to_dict(self, change: Change) -> dict[str, Any]:
         """Return one change as plain values."""
@@ -141,17 +149,27 @@ class ColumnEffects:
         return {"column": self.name, "effect": change.what, "level": change.level or None, **numbers}
 
     def as_pandas(self, what: str, value: float) -> Any:
-        """Return a value as pandas has it: dates and durations to the second; times of day as text."""
+        """Return a value as pandas has it: times of day as text, dates and durations of days to the second."""
         if what not in (MEDIAN, SPREAD) or self.kind not in _UNITS or math.isnan(value):
             return value
         if what == MEDIAN and self.kind == "time":
             return _time_of_day(value)
         import pandas as pd
 
-        seconds = round(value * (3600.0 if self.kind == "time" else 86400.0))
+        seconds = value * (3600.0 if self.kind == "time" else 86400.0)
         if what == MEDIAN and self.kind == "date":
-            return pd.Timestamp(np.datetime64(seconds, "s"))
-        return pd.Timedelta(np.timedelta64(seconds, "s"))
+            return pd.Timestamp(np.datetime64(round(seconds), "s"))
+        if abs(seconds) < 86400.0:
+            return pd.Timedelta(np.timedelta64(round(1e9 * seconds), "ns"))
+        return pd.Timedelta(np.timedelta64(round(seconds), "s"))
+
+
+def _moment(days: float, detail: int) -> str:
+    """Return a date, with hours and less if ``detail`` is above 0."""
+    if detail <= 0:
+        return str(np.datetime64(math.floor(days), "D"))
+    moment = np.datetime64(round(days * 86400e6), "us")
+    return str(moment.astype(f"datetime64[{_MOMENTS[min(detail, len(_MOMENTS) - 1)]}]")).replace("T", " ")
 
 
 def _time_of_day(hours: float) -> str:
