@@ -91,6 +91,8 @@ def text_level(text: str) -> str:
 
 def as_it_looks(text: str) -> str:
     """Return a text as it looks: letters composed, single blanks of one kind, none at its ends, no invisible marks."""
+    if text.isascii() and "  " not in text and "\t" not in text:
+        return text.strip()
     if not text.isascii():
         text = _UNSEEN.sub("", unicodedata.normalize("NFC", text))
     return _BLANKS.sub(" ", text).strip()
@@ -108,6 +110,10 @@ def one_of_each_shape(cells: Iterable[str]) -> tuple[str, ...]:
 
 def signed(texts: pd.Series) -> pd.Series:
     """Return texts in which signs that look like a minus before digits, or a minus after them, are one before them."""
+    first = {*_MINUS}
+    last = {"-", *_MINUS}
+    if not any(text[:1] in first or text[-1:] in last for text in texts):  # as in nearly all columns
+        return texts
     ahead = texts.str.replace(f"^[{_MINUS}](?=[\\d.,])", "-", regex=True)
     return ahead.str.replace(rf"^(\d[\d.,]*)[-{_MINUS}]$", r"-\1", regex=True)
 
