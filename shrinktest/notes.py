@@ -103,7 +103,7 @@ TEXTS = {
     "stretch as exchangeable although the data chose its ends.",
     # conditional tests
     "strata-left-out": "{rows} left out: no row to exchange with has the same {argument}.",
-    "strata-means": "Kernels compare values less their means within strata.",
+    "strata-means": "Kernels compare values less their means within strata{exception}.",
     "residuals": "Kernels compare residuals of the samples after a regression on covariates.",
     "four-statistics": "Four statistics share the level: of products of residuals (means, 80 %), of these times Z "
     "(turning, 6 %), of residuals and squares (squares, 8 %), of kernel features (shapes, 6 %).{decided}",
