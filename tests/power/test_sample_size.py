@@ -341,28 +341,31 @@ def test_a_look_at_the_largest_size_does_not_change_the_answer():
     assert near.n == far.n and near.table.equals(far.table)
 
 
+@pytest.mark.parametrize("largest", [700, 5000])
 @pytest.mark.parametrize("equivalence", [False, True], ids=["difference", "equivalence"])
-def test_a_search_without_an_effect_says_early_how_far_it_goes(equivalence, capsys):
-    options = {"workers": 1, "largest": 700, "n_resamples": 39, "progress": True}
+def test_a_search_without_an_effect_says_early_how_far_it_goes(equivalence, largest, monkeypatch, capsys):
+    options = {"largest": largest, "progress": True}
+    start = "No effect is visible"
     if equivalence:
-        options |= {"test": "equivalence", "test_options": {"margin": 1e-6, "measure": "distance"}}
-    else:
-        options["estimator"] = z_test
-    with pytest.raises(ValueError, match="at n = 700"):
-        solve_sample_size(MeanShift(dimension=1, shift=0.0), **options)
-    start = "Equivalence is not shown" if equivalence else "No effect is visible"
+        start = "Equivalence is not shown"
+        options |= {"test": "equivalence", "test_options": {"margin": 0.01, "measure": "distance"}}
+    with pytest.raises(ValueError, match=f"at n = {largest}"):
+        search(monkeypatch, Counted(lambda n: 0.02), **options)
     said = capsys.readouterr().err
-    assert said.count(f"{start} up to n = 32. The search goes on to n = 700 at most") == 1 or equivalence
-    with pytest.raises(ValueError, match="at n = 700"):
-        solve_sample_size(MeanShift(dimension=1, shift=0.0), **{**options, "progress": False})
+    assert said.count(f"{start} up to n = 32. The search goes on to n = {largest} at most") == 1
+    with pytest.raises(ValueError, match=f"at n = {largest}"):
+        search(monkeypatch, Counted(lambda n: 0.02), **{**options, "progress": False})
     assert capsys.readouterr().err == ""
 
 
-def gaps(values, share):
-    """The values with a proportion of gaps, spread evenly."""
-    with_gaps = values.copy()
-    with_gaps[np.linspace(0, len(values) - 1, round(share * len(values))).astype(int)] = np.nan
-    return with_gaps
+def test_a_search_with_an_effect_says_nothing_of_it(monkeypatch, capsys):
+    search(monkeypatch, Counted(lambda n: student(n, 1.0)), progress=True)
+    assert "No effect" not in capsys.readouterr().err
+
+
+PILOT_X = np.where(np.arange(40) % 5 == 0, np.nan, pilot[:40])
+PILOT_Y = np.where(np.arange(40) % 10 == 1, np.nan, pilot[:40] + pilot[20:])
+LINKED = (np.arange(40) // 2, 20 + np.arange(40) // 2)
 
 
 @pytest.mark.parametrize(
@@ -371,25 +374,30 @@ def gaps(values, share):
         ({}, "The size counts all rows, complete or not: the number to recruit. Incomplete rows are left out of the "
              "test; in the pilot data 80% and 90% of the rows of X and Y are complete."),
         ({"paired": True}, "The size counts all pairs, complete or not: the number to recruit. Incomplete pairs are "
-                           "left out of the test; in the pilot data 72% of the pairs are complete."),
-        ({"test": "independence"}, "in the pilot data 72% of the rows are complete."),
-        ({"groups": (np.arange(40) // 2, 20 + np.arange(40) // 2)}, "The size counts all groups, with incomplete rows"),
+                           "left out of the test; in the pilot data 70% of the pairs are complete."),
+        ({"test": "independence"}, "in the pilot data 70% of the rows are complete."),
+        ({"groups": LINKED}, "The size counts all groups, with incomplete rows: the number to recruit."),
     ],
     ids=["samples", "pairs", "variables", "groups"],
 )  # fmt: skip
-def test_sizes_of_pilot_data_with_gaps_are_rows_to_recruit(options, words):
-    rng = np.random.default_rng(4)
-    x = rng.normal(size=40)
-    X, Y = gaps(x, 0.2), gaps(2.0 * x + 2.0 + 0.3 * rng.normal(size=40), 0.1)
-    answer = solve_sample_size(FromData(X, Y, nan_policy="omit", **options), **{**QUICK, "n_trials": 100})
+def test_sizes_of_pilot_data_with_gaps_are_rows_to_recruit(options, words, monkeypatch):
+    design = FromData(PILOT_X, PILOT_Y, nan_policy="omit", **options)
+    answer = search(monkeypatch, Counted(student), design)
     assert words in " ".join(str(answer.summary()).split())
     assert words in answer.paragraph()
 
 
-@pytest.mark.parametrize("policy", ["indicator", "raise"])
-def test_sizes_without_rows_left_out_have_no_such_sentence(policy):
-    rng = np.random.default_rng(4)
-    X, Y = rng.normal(size=40), rng.normal(3.0, 1.0, size=40)
-    X = gaps(X, 0.2) if policy == "indicator" else X
-    answer = solve_sample_size(FromData(X, Y, nan_policy=policy), **{**QUICK, "n_trials": 100})
+@pytest.mark.parametrize(
+    "design",
+    [FromData(PILOT_X, PILOT_Y, nan_policy="indicator"), FromData(pilot, pilot**2, nan_policy="omit"), SHIFT],
+    ids=["indicator", "no gaps", "no pilot data"],
+)
+def test_sizes_that_leave_out_no_rows_have_no_such_sentence(design, monkeypatch):
+    answer = search(monkeypatch, Counted(student), design)
     assert "to recruit" not in answer.paragraph()
+
+
+def test_equivalence_of_pilot_data_with_gaps_counts_rows_to_recruit_too(monkeypatch):
+    options = {"test": "equivalence", "test_options": {"margin": 0.1, "measure": "distance"}}
+    answer = search(monkeypatch, Counted(student), FromData(PILOT_X, PILOT_Y, nan_policy="omit"), **options)
+    assert "80% and 90% of the rows of X and Y are complete" in answer.paragraph()
