@@ -25,6 +25,7 @@ from shrinktest import independence_test, two_sample_test
 from shrinktest._check import counted
 from shrinktest._parallel import usable_cores
 from shrinktest.conditional.regressions import candidate_bases, tuned_smoother
+from shrinktest.kernels import Precomputed
 from shrinktest.power.designs import Confounded
 
 NAME = "given_levels"
@@ -46,6 +47,10 @@ REGRESSOR = "residuals by LinearRegression()"
 RIGHT = ("linear", "heavy-tailed", "spread")  # shapes that linear regression fits
 HOLDS = 0.25  # residual shift, in standard deviations of the statistic, at which a 5% level becomes 6%
 PERMUTATIONS = 199
+FEW_PERMUTATIONS = 39  # enough for an exact level of 0.05
+CLINICS, SPECIES = 4, 5
+CLINIC_SIZES = (32, 64)  # rows
+OWN_KERNELS = ("Bray-Curtis", "Precomputed")
 MARGIN = 0.05  # of power
 ENOUGH = 100  # data sets for a comparison of powers
 #: Share of the trials that a method gets, for all sizes or some: exact methods two, slow ones fewer.
@@ -237,6 +242,56 @@ def measured_samples(args) -> pd.DataFrame:
     return pd.DataFrame(parallel(delayed(sample_cell)(*job, args.store) for job in jobs))
 
 
+def bray_curtis(X, Y):
+    """Return exp(-Bray-Curtis dissimilarity), which exists for counts only."""
+    if X.min() < 0.0 or Y.min() < 0.0:
+        raise ValueError("counts are not negative")
+    apart = np.abs(X[:, None] - Y[None]).sum(axis=2)
+    return np.exp(-apart / np.maximum((X[:, None] + Y[None]).sum(axis=2), 1.0))
+
+
+def clinics(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Draw counts (n, k) and a number (n, 1) that both depend on the clinic, and the clinics (n,)."""
+    clinic = np.arange(n) % CLINICS
+    counts = rng.poisson(1.0 + 2.0 * clinic[:, None], size=(n, SPECIES)).astype(float)
+    return counts, 0.5 * clinic[:, None] + rng.normal(size=(n, 1)), clinic.astype(str)
+
+
+def _within_clinics(argument: str, kernel: str, n: int, trial: int) -> float:
+    """Return the p-value of a test given the clinic, with a kernel of the user for the counts."""
+    rng = np.random.default_rng([crc32(f"clinics {argument} {kernel}".encode()), n, trial])
+    counts, numbers, clinic = clinics(rng, n)
+    values, chosen = counts, bray_curtis
+    if kernel == "Precomputed":
+        values, chosen = np.arange(n)[:, None], Precomputed(bray_curtis(counts, counts))
+    options = {"n_resamples": FEW_PERMUTATIONS, "rng": rng, "workers": 1}
+    if argument == "given":
+        return independence_test(values, numbers, given=clinic, kernel_x=chosen, **options).pvalue
+    treated = numbers[:, 0] > (CLINICS - 1) / 4.0
+    covariates = (clinic[~treated], clinic[treated])
+    return two_sample_test(values[~treated], values[treated], covariates=covariates, kernel=chosen, **options).pvalue
+
+
+def kernel_cell(argument: str, kernel: str, n: int, trials: int) -> dict:
+    """Return the rejections of one test with a kernel of the user, within strata."""
+    rejected = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for trial in range(trials):
+            rejected += _within_clinics(argument, kernel, n, trial) <= ALPHA
+    low, high = proportion_confint(rejected, trials, method="beta")
+    row = {"argument": argument, "kernel": kernel, "n": n, "rejected": rejected / trials}
+    return {**row, "low": low, "high": high, "trials": trials}
+
+
+def measured_kernels(args) -> pd.DataFrame:
+    """Return the rejections of tests within strata with kernels of the user."""
+    sizes = CLINIC_SIZES if args.trials > QUICK else CLINIC_SIZES[1:]
+    cells = [(argument, kernel, n) for argument in ("given", "covariates") for kernel in OWN_KERNELS for n in sizes]
+    parallel = Parallel(n_jobs=args.workers or usable_cores())
+    return pd.DataFrame(parallel(delayed(kernel_cell)(*cell, args.trials) for cell in cells))
+
+
 def _wide(some: pd.DataFrame, *names: str) -> str:
     """Return a table of rejection rates by method."""
     wide = some.pivot_table(index=list(names), columns="method", values="rejected", sort=False).reset_index()
@@ -289,6 +344,17 @@ def _samples(table: pd.DataFrame) -> str:
     )
     text += f", and {_range(null[hard])} where they do not." if hard.any() else "."
     return text + (f" Its power against an effect of 0.5 is {_range(power)}." if len(power) else "")
+
+
+def _own_kernels(table: pd.DataFrame) -> str:
+    """Describe the levels of tests within strata with kernels of the user."""
+    beyond = int(beyond_chance(table).sum())
+    return (
+        f"Counts of {SPECIES} species and a number both depend on one of {CLINICS} clinics, which is Z. The "
+        f"Bray-Curtis kernel of the counts is given as a function or as a `Precomputed` matrix. Rows are permuted "
+        f"within clinics, {FEW_PERMUTATIONS} times per test; {table['trials'].min()} data sets per setting. The Type I "
+        f"error rates are {_range(table)}, beyond {LIMIT:.0%} and simulation error in {beyond} of {len(table)} settings."
+    )
 
 
 def _regressor(table: pd.DataFrame) -> str:
@@ -347,6 +413,9 @@ def page(tables) -> list[str]:
         _wide(models, *KEYS),
         "## Two samples with covariates",
         _samples(tables["samples"]),
+        "## Kernels of your own within strata",
+        _own_kernels(tables["kernels"]),
+        markdown(tables["kernels"].drop(columns="trials")),
         "## Power",
         "Mean power by the effect of X on Y:",
         _mean_powers(power),
@@ -421,6 +490,7 @@ def main() -> None:
     if args.only:
         return
     tables["samples"] = measured_samples(args)
+    tables["kernels"] = measured_kernels(args)
     write(args, NAME, TITLE, page(tables), tables)
 
 

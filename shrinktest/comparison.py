@@ -15,7 +15,7 @@ from shrinktest._hints import hinted
 from shrinktest._warn import each_once
 from shrinktest.columns import column_tests, serial_note
 from shrinktest.data.column import DROP, Table
-from shrinktest.data.labels import columns_of_labels, pooled_labels, two_names
+from shrinktest.data.labels import columns_of_labels, labels_in_order, pooled_labels, two_names
 from shrinktest.data.observed import Observed, Rows, checked_types, pooled_tables
 from shrinktest.data.sources import in_batches
 from shrinktest.data.summary import FEW
@@ -141,6 +141,7 @@ def compare(
     tables, types, only = _read(A, B, called, column_types)
     if paired and len(A) == len(B):
         check_same_index(A, B, *called)
+    blocks, groups = labels_in_order(blocks, "blocks", called), labels_in_order(groups, "groups", called)
     types, notes = columns_of_labels({"blocks": blocks, "groups": groups}, (A, B), types, scale)
     pooled = pooled_tables(tables, called, types)
     both = " and ".join(called)

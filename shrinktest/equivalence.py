@@ -305,6 +305,7 @@ class EquivalenceResult(Decision):
     notes: tuple[str, ...] = ()
 
     computed = ("answer", "reject")
+    decision = "result.equivalent"
 
     def __repr__(self) -> str:
         return f"EquivalenceResult(pvalue={self.pvalue:.6g}, {self.measure} {self.estimate:.6g} < {self.margin:.6g})"

@@ -11,7 +11,7 @@ from shrinktest.conditional.given import read_given, refuse_without
 from shrinktest.data.sources import in_batches
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.multiple.ensembles import KernelSpec, asks_for_none
+from shrinktest.multiple.ensembles import KernelSpec, asks_for_none, kernels_for
 from shrinktest.multiple.run import run
 from shrinktest.results.result import TestResult
 from shrinktest.results.several import MultipleTestsResult
@@ -172,7 +172,10 @@ def independence_test(
     if given is not None:
         given_options = {"given_method": given_method, "x_given_z": x_given_z, "regressor": regressor}
         combined = asks_for_none(estimator, specs)
-        hypothesis = read_given(X, Y, given, own=permutations, combined=combined, **given_options, **reading, **design)
+        hypothesis = read_given(
+            X, Y, given, own=permutations, combined=combined, kernels=kernels_for(estimator, specs),
+            **given_options, **reading, **design,
+        )  # fmt: skip
     else:
         hypothesis = Independence.read(X, Y, own=permutations, **reading, **design)
     if lags is not None:

@@ -177,9 +177,12 @@ def independence_matrix(
         own = [RelativeOrders(n, size, i, j) for i, j in itertools.combinations(range(size), 2)]
     kind = Independence if given is None else ConditionalIndependence
     tests: list[Any] = [
-        kind(variables=(x.values, y.values), sizes=(n,), own=each, restriction=data.restriction, remarks=remarks)
+        kind(
+            variables=(x.values.compared_by(x.spec.kernel), y.values.compared_by(y.spec.kernel)),
+            sizes=(n,), own=each, restriction=data.restriction, remarks=remarks,
+        )
         for (x, y), each in zip(pairs, own, strict=True)
-    ]
+    ]  # fmt: skip
     if given is not None:
         combined = asks_for_none(estimator, [column.spec for side in columns for column in side])
         given_method = method_for(given_method, regressor, data.encodings[-1])

@@ -59,6 +59,11 @@ TEXTS = {
     "same-values": "{first} and {second} have the same values in every row.",
     "shared-rows": "{rows} rows are in both samples, and no row is in one of them twice. Rows in both make the samples "
     "look alike: leave them out of one, or give pairs with paired=True.",
+    "same-rows": "{first} and {second} hold the same rows; give data that were observed separately.",
+    "repeated-rows": "{share} of the rows of {name} occur more than once, although values look continuous. Copies are "
+    "not independent rows, so the p-value may be too small: give each row once, or put copies into one group (groups=).",
+    "unit-columns": "Values of {which} repeat within each of {names} but never occur in two of them. If rows with the "
+    "same value belong together, such as the visits of a patient, use {column} as groups=.",
     # estimators and forms
     "same-as-kme": "Permuting does not change the {amount}, so the p-value equals that with estimator='kme' ({plain}).",
     "tuned-apart": "Samples that are tuned apart carry unequal noise, so the statistic is not zero under equal "
@@ -105,7 +110,7 @@ TEXTS = {
     "stretch as exchangeable although the data chose its ends.",
     # conditional tests
     "strata-left-out": "{rows} left out: no row to exchange with has the same {argument}.",
-    "strata-means": "Kernels compare values less their means within strata.",
+    "strata-means": "Kernels compare values less their means within strata{exception}.",
     "residuals": "Kernels compare residuals of the samples after a regression on covariates.",
     "four-statistics": "Four statistics share the level: of products of residuals (means, 80 %), of these times Z "
     "(turning, 6 %), of residuals and squares (squares, 8 %), of kernel features (shapes, 6 %).{decided}",

@@ -13,7 +13,7 @@ from shrinktest.data.sources import in_batches
 from shrinktest.hypotheses.base import Hypothesis, require_values
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.multiple.ensembles import KernelSpec, asks_for_none
+from shrinktest.multiple.ensembles import KernelSpec, asks_for_none, kernels_for
 from shrinktest.multiple.run import run
 from shrinktest.results.result import TestResult
 
@@ -156,7 +156,7 @@ def two_sample_test(
 
         hypothesis = read_covariates(
             X, Y, covariates, covariate_method=covariate_method, propensity=propensity,
-            combined=asks_for_none(estimator, specs), **options,
+            combined=asks_for_none(estimator, specs), kernel=kernels_for(estimator, specs)[0], **options,
         )  # fmt: skip
         if len(hypothesis.variables) > 1:  # the second is the label of the sample
             specs.append(KernelSpec("linear" if specs[0].given() else "gaussian", "median"))

@@ -47,12 +47,17 @@ _NEIGHBORS = 10  # rows of a neighborhood at least, for calibration
 def read_given(
     X: Any, Y: Any, given: Any, *, given_method: str = "auto", x_given_z: Any = None, regressor: Any = None,
     combined: bool = False, nan_policy: str = "raise", shift: Any = None, own: Any = None, scale: Any = UNASKED,
-    transform: Any = None, **options: Any,
+    transform: Any = None, kernels: Sequence[Any], **options: Any,
 ) -> ConditionalIndependence:  # fmt: skip
-    """Read the test as users give it; ``combined`` is for four statistics of residuals."""
+    """Read the test as users give it; ``combined`` is for four statistics of residuals.
+
+    ``kernels`` are the user's arguments, one for each variable.
+    """
     _refuse_designs("given", shift=shift, permutations=own)
     read = read_three(X, Y, given, nan_policy, scale=scale, transform=transform, **options)
-    variables, z = variables_of(read, GIVEN, scale)[:2], read.values[2]
+    z = read.values[2]
+    pair = zip(variables_of(read, GIVEN, scale)[:2], kernels, strict=True)
+    variables = tuple(variable.compared_by(kernel) for variable, kernel in pair)
     test = ConditionalIndependence(
         variables=variables, sizes=(len(z),), missing=read.missing, restriction=read.restriction,
         remarks=(*read.notes, *repeated_column_notes(variables)), called=read.labels[:2],
@@ -110,9 +115,12 @@ def regression_for(method: str, z: np.ndarray, regressor: Any = None) -> Regress
 def read_covariates(
     X: Any, Y: Any, covariates: Any, *, covariate_method: str, propensity: Any, nan_policy: str, combined: bool,
     paired: Any = False, shift: Any = None, own: Any = None, scale: Any = UNASKED, column_types: Any = None,
-    called: tuple[str | None, ...] = (), **options: Any,
+    called: tuple[str | None, ...] = (), kernel: Any, **options: Any,
 ) -> TwoGivenCovariates | ConditionalIndependence:  # fmt: skip
-    """Read the test that the sample of a row does not depend on its values given covariates."""
+    """Read the test that the sample of a row does not depend on its values given covariates.
+
+    ``kernel`` is the user's argument.
+    """
     _refuse_designs("covariates", paired=paired or None, shift=shift, permutations=own)
     if not isinstance(covariates, tuple | list) or len(covariates) != 2:
         raise ValueError("covariates must be a pair: (covariates of X, covariates of Y)")
@@ -137,7 +145,7 @@ def read_covariates(
     )
     _refuse_tested(read.observed, given.observed[0], "covariates")
     test = TwoGivenCovariates._of(read, " and ".join(names), scale, called=called)
-    variable, unit_notes = test.variables[0].in_units()
+    variable, unit_notes = test.variables[0].compared_by(kernel).in_units()
     about_z = tuple(text for text in given.notes if has_code(text, *_ABOUT_ROWS))
     if covariate_method == "auto":
         labels = "strata" if _all_labels(given.encoding) else "residuals"

@@ -236,6 +236,11 @@ def conditional(
     if regression is None:
         return within_strata(test, z, np.arange(len(z)), "given")
     variables, design, z = test.variables, test.restriction, standardized(z)
+    for variable in variables:
+        if variable.numbers:
+            raise ValueError(
+                f"{variable.name}: a Precomputed kernel takes row numbers, which have no residuals; use strata"
+            )
     x, y = (regression.residuals(variable.points, variable.name) for variable in variables)
     left = [_less(v, r.values, f"residuals of {v.name}") for v, r in zip(variables, (x, y), strict=True)]
     test = replace(test, variables=tuple(left), remarks=(*test.remarks, *_doubts(x, y, z)))
@@ -288,6 +293,7 @@ def within_strata(test: _Test, z: np.ndarray, label: np.ndarray, argument: str) 
     """Permute rows with the same values of z (n, d) only, after their means are taken off.
 
     The means of strata are the same in every permutation, would stay in the statistic, and hide what runs against them.
+    Kernels of users may need values as they are, such as counts or row numbers, and the test is exact with these, too.
     Strata whose rows all have one ``label`` (n,) carry no information and are left out.
     """
     design = test.restriction
@@ -301,23 +307,28 @@ def within_strata(test: _Test, z: np.ndarray, label: np.ndarray, argument: str) 
     rows, codes = int(mixed.sum()), codes_of(codes[mixed])
     lost = f"{len(mixed) - rows} of {counted(len(mixed), 'row')}"
     left_out = () if mixed.all() else (note("strata-left-out", rows=lost, argument=argument),)
+    keep_values = [variable.keeps_values for variable in test.variables]
+    exception = ", except your own kernels, which compare values as they are" if any(keep_values) else ""
+    on_means = () if all(keep_values) else (note("strata-means", exception=exception),)
     return replace(
         test,
         variables=tuple(_less_means(variable.only(mixed), codes, argument) for variable in test.variables),
         sizes=(rows,) if len(test.sizes) == 1 else tuple(map(int, np.bincount(label[mixed], minlength=2))),
         restriction=replace(design.of(mixed), blocks=codes),
-        remarks=(*test.remarks, *left_out, note("strata-means")),
+        remarks=(*test.remarks, *left_out, *on_means),
         method="permutations within strata",
         assumption=f"the p-value is exact if rows with the same values of {argument} are independent of each other.",
     )
 
 
 def _less_means(variable: Variable, codes: np.ndarray, argument: str) -> Variable:
-    """Take the mean of each stratum off a variable."""
+    """Take the mean of each stratum off a variable, unless a kernel of the user compares its values."""
     points, counts = variable.points, np.bincount(codes)
     moved = points - points[np.unique(codes, return_index=True)[1]][codes]  # what is far from 0 loses no digits
     if not moved.any():
         raise ValueError(f"{argument} determines {variable.name}: every stratum has one value only")
+    if variable.keeps_values:
+        return variable
     sums = np.zeros((counts.size, points.shape[1]))
     np.add.at(sums, codes, moved)
     return _less(variable, moved - (sums / counts[:, None])[codes], f"{variable.name} less its means within strata")
@@ -330,7 +341,9 @@ def _less(variable: Variable, left: np.ndarray, name: str) -> Variable:
 
 
 def distilled(variable: Variable, z: np.ndarray) -> Variable:
-    """Take a regression on z off a variable, if it has enough rows and leaves something."""
+    """Take a regression on z off a variable, if it has enough rows and leaves something, and its values may change."""
+    if variable.keeps_values:
+        return variable
     try:
         residuals = Regression.on(z).residuals(variable.points, variable.name)
     except ValueError:

@@ -32,7 +32,7 @@ class ModelX:
 
     draw: Callable[[Any, np.random.Generator], Any]
     given: Any  # the rows that are kept, as the user gave them
-    middle: np.ndarray  # (n, p): taken off each copy
+    middle: np.ndarray  # (n, p): taken off each copy, 0 for kernels of the user
 
     def __call__(self, rng: np.random.Generator) -> np.ndarray:
         """Draw a copy (n, p), less the middle."""
@@ -88,7 +88,8 @@ def by_model(X: Any, given: Any, draw: Any, read: Variables, test: ConditionalIn
     copies = [model(source) for _ in range(_REFERENCE)]
     if all(np.array_equal(copy, copies[0]) for copy in copies):
         raise ValueError(f"x_given_z drew the same X {_REFERENCE} times; it must draw with numbers from rng")
-    model = replace(model, middle=np.mean(copies, axis=0))
+    if not test.variables[0].keeps_values:
+        model = replace(model, middle=np.mean(copies, axis=0))
     reference = model(source)
     return replace(test, variables=(Variable(reference, "copies of X", unit), y)).as_kind(
         ModeledCopies,

@@ -46,13 +46,24 @@ def _plain_label(label: Any) -> Any:
     return text_level(label) if isinstance(label, str) else label
 
 
+def labels_in_order(labels: Any, argument: str, names: Sequence[str]) -> Any:
+    """Return labels that are given by the names of samples as a list in the order of these; others unchanged."""
+    if not isinstance(labels, Mapping):
+        return labels
+    by_name = {str(name): own for name, own in labels.items()}
+    if by_name.keys() != {*names}:
+        raise ValueError(f"{argument} has labels for {listed(by_name)}; the samples are {listed(names)}")
+    return [by_name[name] for name in names]
+
+
 def pooled_labels(
     labels: Any, name: str, samples: Sequence[Any], names: Sequence[str], sizes: tuple[int, ...], together: str
 ) -> list[Any]:
-    """Return the labels of all rows of several samples, given as one vector or as a list with one for each sample.
+    """Return the labels of all rows of several samples, given as one vector or as one for each sample.
 
-    Messages call the samples ``names``, and all of them ``together``.
+    These are a list, or a mapping from names of samples.  Messages call the samples ``names``, and all of them ``together``.
     """
+    labels = labels_in_order(labels, name, names)
     parts = labels if isinstance(labels, tuple | list) and len(labels) == len(sizes) else [None]
     if all(hasattr(part, "__len__") and not isinstance(part, str | bytes) for part in parts):
         pooled: list[Any] = []
@@ -162,6 +173,7 @@ def _columns_equal(table: Any, labels: Any) -> list[str]:
     names = list(getattr(table, "column_names", table.columns)) if is_table(table) else []
     if hasattr(labels, "name"):
         names = [labels.name] if names.count(labels.name) == 1 else []
+    names = [name for name in names if names.count(name) == 1]
     return [str(name) for name in names if type(table[name]) is type(labels) and labels.equals(table[name])]
 
 

@@ -10,7 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shrinktest._check import Array, Columns, Points, as_points, choice, counted, describe_missing, listed
+from shrinktest._check import (
+    Array,
+    Columns,
+    Points,
+    as_points,
+    choice,
+    counted,
+    describe_missing,
+    listed,
+    subject_has,
+)
 from shrinktest._rounding import coarsest, merged, rounded
 from shrinktest.data.column import Column, Table
 from shrinktest.data.encoding import Encoding
@@ -322,4 +332,4 @@ def at_least_two_rows(name: str, keep: Rows, missing: Missing | None = None) -> 
         holes = [f"{label} ({int(gaps.sum())})" for (_, label), gaps in gaps_by_name.items() if gaps.any()]
         why = f" once the {counted(dropped, 'row')} with missing values {'is' if dropped == 1 else 'are'} dropped"
         why += f", missing in {', '.join(holes)}" if holes else ""
-    raise ValueError(f"{name} has {counted(number, 'row')}{why}; a test needs at least 2 (one per observation)")
+    raise ValueError(f"{subject_has(name)} {counted(number, 'row')}{why}; a test needs at least 2 (one per observation)")

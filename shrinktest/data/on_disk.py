@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._check import choice, counted
+from shrinktest._check import choice, counted, subject_has
 from shrinktest.data.chunks import Key, Store, digest, reduce
 from shrinktest.data.column import DROP
 from shrinktest.data.encoding import Encoding, gaps_of
@@ -89,7 +89,7 @@ class OnDisk:
             _refuse_empty_columns(samples, workers, min(seen.sizes))
         for rows, size in zip(samples, seen.sizes, strict=True):
             if size < 2:
-                raise ValueError(f"{rows.name} has {counted(size, 'row')}; a sample needs at least 2")
+                raise ValueError(f"{subject_has(rows.name)} {counted(size, 'row')}; a sample needs at least 2")
         if typed_columns is not None:
             typed_columns = typed_columns.filled(seen.fills)
             samples, encodings = typed_columns.rows, typed_columns.encodings
@@ -263,7 +263,7 @@ def summarized(
     total = reduce(work, jobs, _add, start, workers, store=store, key=key)
     for rows, (_, columns) in zip(samples, total, strict=True):
         if not columns:
-            raise ValueError(f"{rows.name} has 0 rows; a sample needs at least 2")
+            raise ValueError(f"{subject_has(rows.name)} 0 rows; a sample needs at least 2")
         if len(columns) != len(total[0][1]):
             raise ValueError(
                 f"{rows.name} has {counted(len(columns), 'column')}, and {samples[0].name} has {len(total[0][1])}; "

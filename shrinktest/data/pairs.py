@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._check import listed
+from shrinktest._check import listed, subject_has
 from shrinktest.data.bins import Bijection
 from shrinktest.data.chunks import Key, digest, reduce, stored
 from shrinktest.data.column import Table
@@ -138,7 +138,7 @@ def _width(rows: Rows) -> int:
         return len(rows.names or rows.reader.columns or ())
     part = next(_parts(rows), None)
     if part is None:
-        raise ValueError(f"{rows.name} has no rows")
+        raise ValueError(f"{subject_has(rows.name)} no rows")
     return int(part.shape[1])
 
 

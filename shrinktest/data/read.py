@@ -16,6 +16,7 @@ from shrinktest.data.labels import (
     as_labels,
     columns_of_labels,
     label_codes,
+    labels_in_order,
     note_on_labels,
     patterns_kept,
     pooled_labels,
@@ -163,7 +164,10 @@ def read_samples(
     """
     flag(paired, "paired")
     how = ReadOptions(**options)
-    given_labels = {"blocks": how.blocks, "groups": how.groups}
+    given_labels = {
+        argument: labels_in_order(given, argument, names)
+        for argument, given in (("blocks", how.blocks), ("groups", how.groups))
+    }
     for name, given in given_labels.items():
         if paired and given is not None:
             raise ValueError(

@@ -31,11 +31,13 @@ if TYPE_CHECKING:
 ALONE = "0"
 _ARRAYS = ("builtins", "numpy", "torch", "array")  # types that are no tables, for which narwhals is not imported
 _LARGEST = 2**31  # bytes of a sparse matrix that is made dense
+_LEAST_INTEGER = -(2**63)  # of 64 bits
+_LARGEST_INTEGER = 2**63 - 1
 
 
 def is_table(x: Any) -> bool:
     """Return True for a data frame or a series of a library, and not for arrays and lists."""
-    if isinstance(x, Table) or _is_pandas(x):
+    if isinstance(x, Table) or _is_pandas(x) or _arrow_names(x) is not None:
         return True
     return type(x).__module__.partition(".")[0] not in _ARRAYS and _narwhals_of(x) is not None
 
@@ -43,6 +45,12 @@ def is_table(x: Any) -> bool:
 def _is_pandas(x: Any) -> bool:
     pandas = loaded_pandas()
     return pandas is not None and isinstance(x, pandas.DataFrame | pandas.Series)
+
+
+def _arrow_names(x: Any) -> list[str] | None:
+    """Return the names of the columns of a table of pyarrow, which may repeat; None for anything else."""
+    is_arrow = type(x).__module__.startswith("pyarrow") and type(x).__name__ == "Table"
+    return list(x.column_names) if is_arrow else None
 
 
 def _narwhals_of(x: Any) -> Any:
@@ -102,6 +110,10 @@ def _from_narwhals(series: Any) -> pd.Series:
         universal = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
         return pd.Series(universal.to_numpy()).dt.tz_localize("UTC")
     whole = dtype.is_integer() and not series.null_count()
+    if whole and str(dtype).endswith("128"):  # which numpy does not have
+        entries = series.to_list()
+        fits = _LEAST_INTEGER <= min(entries, default=0) and max(entries, default=0) <= _LARGEST_INTEGER
+        return pd.Series(entries, dtype="int64" if fits else object)
     if whole or dtype.is_float() or dtype in (nw.Duration, nw.Datetime):
         return pd.Series(series.to_numpy())
     entries = pd.Series(series.to_list(), dtype=object)
@@ -140,14 +152,18 @@ def read_table(x: Any, name: str, column_types: Mapping[Any, Any] | None = None,
             as_kind(x.columns[j], types[labels[j]], where[j]) if labels[j] in types else x.columns[j] for j in stays
         ]
         return Table(tuple(columns), named, (*x.dropped, *dropped))
-    if repeated := sorted(label for label, times in Counter(labels).items() if times > 1):
-        raise ValueError(f"{name} has more than one column named {listed(repeated)}; rename or drop them")
+    _refuse_repeated(labels, name)
     frame = frame_of(x)
     if not frame.size:
         sizes = f"{counted(len(frame), 'row')} and {counted(len(labels), 'column')}"
         raise ValueError(f"{name} is empty: it has {sizes}")
     columns = [read_column(frame[j], labels[j], where[j], types.get(labels[j]), compared=compared) for j in stays]
     return Table(tuple(columns), named, dropped)
+
+
+def _refuse_repeated(labels: Sequence[str], name: str) -> None:
+    if repeated := sorted(label for label, times in Counter(labels).items() if times > 1):
+        raise ValueError(f"{name} has more than one column named {listed(repeated)}; rename or drop them")
 
 
 def table_of(points: Points) -> Table:
@@ -183,7 +199,9 @@ def read_names(x: Any) -> tuple[str, ...] | None:
     """Return the names of the columns of a table as text; None for a series, whose column has none, and for arrays."""
     if isinstance(x, Table):
         return x.names if x.named else None
-    columns = getattr(x if _is_pandas(x) else _narwhals_of(x), "columns", None) if is_table(x) else None
+    columns = _arrow_names(x)
+    if columns is None and is_table(x):
+        columns = getattr(x if _is_pandas(x) else _narwhals_of(x), "columns", None)
     return None if columns is None else tuple(map(str, columns))
 
 
@@ -220,6 +238,8 @@ def columns_at(x: Any, places: Sequence[int]) -> Any:
         return replace(x, columns=tuple(x.columns[j] for j in places))
     if _is_pandas(x):
         return x.iloc[:, list(places)]
+    if _arrow_names(x) is not None:
+        return x.select(list(places))
     given = _narwhals_of(x)
     return given.select([given.columns[j] for j in places]).to_native()
 
@@ -246,6 +266,7 @@ def stacked(tables: Sequence[Any], names: Sequence[str]) -> Any:
         return np.concatenate([np.asarray(table) for table in tables])
     labels = [read_names(table) or (ALONE,) for table in tables]
     for own, name in zip(labels, names, strict=True):
+        _refuse_repeated(own, name)
         if sorted(own) != sorted(labels[0]):
             raise ValueError(f"{names[0]} and {name} have different columns; select the same in all")
     places = [[own.index(label) for label in labels[0]] for own in labels]

@@ -52,11 +52,13 @@ def read_whole(
 
 
 def read_if_file(data: Any, name: str, column_types: Mapping[str, Any] | None, most: float) -> Any:
-    """Return the rows of a file, or of ``Batches``, as a table or an array; other data unchanged."""
+    """Return the rows of a file, a lazy table or ``Batches``, as a table or an array; other data unchanged."""
     if isinstance(data, str | Path):
         data = Batches(as_path(data, name))
     elif is_paths(data) and in_batches(data):
         data = Batches([as_path(path, name) for path in data])
+    elif in_batches(data) and not isinstance(data, Batches):
+        data = Batches(data)
     if not isinstance(data, Batches):
         return data
     known = data.names(name) or ()

@@ -17,7 +17,7 @@ from shrinktest.hypotheses.context import EffectOptions, FittedStatistic, TestCo
 from shrinktest.kernels import Energy, Kernel, Linear, Polynomial, Rescaled
 from shrinktest.kernels.bandwidths import reach_notes
 from shrinktest.kernels.distance import DistanceKernel
-from shrinktest.kernels.user import takes_row_numbers
+from shrinktest.kernels.user import is_from_user, takes_row_numbers
 from shrinktest.notes import note
 from shrinktest.permutations.base import Draws, Permutations, as_permutations
 from shrinktest.permutations.design import PermutationDesign
@@ -42,6 +42,7 @@ class Variable:
     encoding: Encoding | None = None  # how columns of a table became numbers, which are in their units already
     units_chosen: bool = True  # True if the user chose the units, so that no note is needed
     numbers: bool = False  # True if they are row numbers of a precomputed matrix
+    keeps_values: bool = False  # True if a kernel of the user compares them, so that nothing is subtracted from them
 
     def rows_of(self, *series: np.ndarray) -> OrderedRows:
         """Observations of several series, each given by its rows, or of all rows as one series."""
@@ -55,6 +56,10 @@ class Variable:
     def only(self, rows: np.ndarray | slice) -> Variable:
         """Keep some of the rows, in their order."""
         return replace(self, points=np.ascontiguousarray(self.points[rows]))
+
+    def compared_by(self, kernel: Any) -> Variable:
+        """Return the variable as a kernel, or one of several, has to see it."""
+        return replace(self, numbers=takes_row_numbers(kernel), keeps_values=is_from_user(kernel))
 
     def compared(self) -> np.ndarray:
         """Return the observations as a kernel compares them, without those with missing values."""
@@ -151,11 +156,10 @@ class Hypothesis(ABC):
 
     def compared_by(self, kernels: Sequence[Any]) -> Self:
         """Mark variables whose points are row indices of a precomputed Gram matrix."""
-        numbers = list(map(takes_row_numbers, kernels))
-        if not any(numbers):
+        if not any(map(takes_row_numbers, kernels)):
             return self
-        both = zip(self.variables, numbers, strict=True)
-        return replace(self, variables=tuple(replace(variable, numbers=yes) for variable, yes in both))
+        both = zip(self.variables, kernels, strict=True)
+        return replace(self, variables=tuple(variable.compared_by(kernel) for variable, kernel in both))
 
     def serial_correlation(self) -> SerialCorrelation | None:
         """Return the serial correlation that makes p-values wrong, if rows are permuted one by one."""

@@ -12,6 +12,7 @@ import numpy as np
 from shrinktest.data.labels import named_samples, numbered
 from shrinktest.data.observed import is_unasked
 from shrinktest.data.read import XY, Samples, read_samples
+from shrinktest.data.repeats import repeat_notes
 from shrinktest.data.tables import names_for
 from shrinktest.estimators import KME, MeanEstimator
 from shrinktest.hypotheses.base import Hypothesis, Variable
@@ -38,10 +39,6 @@ if TYPE_CHECKING:
     from shrinktest.results.effect import KSampleEffect, TwoSampleEffect
 
 
-_MOST = 20_000  # rows among which equal rows are searched for
-_BY_CHANCE = 5  # equal rows that two samples may have
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EqualDistributions(Hypothesis):
     """All samples have one distribution, so that observations may change samples.
@@ -66,7 +63,7 @@ class EqualDistributions(Hypothesis):
         """Read the samples as users give them; see :func:`~shrinktest.data.read.read_samples`."""
         given, called = named_samples(samples)
         names = names_for(given, called or numbered("samples", len(given)))
-        read = read_samples(given, names, nan_policy, scale=scale, **reading)
+        read = with_repeat_notes(read_samples(given, names, nan_policy, scale=scale, **reading), names, own)
         return cls._of(read, "the samples", scale, called=called, own=own, comparison=comparison, weights=weights)
 
     @classmethod
@@ -203,7 +200,7 @@ class TwoEqualDistributions(EqualDistributions):
             rows = OrderedRows.of(read.values, read.encoding)
             read = replace(read, restriction=shifted(shift, rows, read.restriction, np.concatenate(read.kept)))
         paired = read.restriction.paired
-        read = read.matched() if paired else replace(read, notes=(*read.notes, *_shared(*read.values)))
+        read = read.matched() if paired else with_repeat_notes(read, names, own)
         return cls._of(read, " and ".join(names), scale, called=called, own=own)
 
     def serial_notes(self) -> tuple[str, ...]:
@@ -233,13 +230,8 @@ class TwoEqualDistributions(EqualDistributions):
         return Witness(self, members, draws)
 
 
-def _shared(first: np.ndarray, second: np.ndarray) -> tuple[str, ...]:
-    """Return a note on rows that are in both samples, if all rows of each sample differ."""
-    if len(first) + len(second) > _MOST:
-        return ()
-    row = np.dtype((np.void, first.itemsize * first.shape[1]))
-    x, y = (np.unique((values + 0.0).view(row)) for values in (first, second))
-    shared = np.intersect1d(x, y, assume_unique=True).size
-    if shared <= _BY_CHANCE or len(x) < len(first) or len(y) < len(second):
-        return ()
-    return (note("shared-rows", rows=shared),)
+def with_repeat_notes(read: Samples, names: Sequence[str], own: Any) -> Samples:
+    """Add notes on repeated rows and values; if rows are permuted one by one, also on their independence."""
+    independent = not read.restriction and own is None
+    notes = repeat_notes(read.values, names, read.encoding, independent=independent)
+    return replace(read, notes=(*read.notes, *notes))

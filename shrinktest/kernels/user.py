@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shrinktest._check import Array, check_signature, complete_points
-from shrinktest.kernels.base import Kernel, checked_gram
+from shrinktest.kernels.base import Combination, Kernel, checked_gram
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,3 +105,14 @@ def takes_row_numbers(kernel: Any) -> bool:
     if isinstance(kernel, list | tuple):
         return any(map(takes_row_numbers, kernel))
     return isinstance(kernel, Kernel) and kernel.points_are == "row numbers"
+
+
+def is_from_user(kernel: Any) -> bool:
+    """Return True if a kernel, a part of it, or one of several is a Gram matrix, a function or a class of a user."""
+    if isinstance(kernel, list | tuple):
+        return any(map(is_from_user, kernel))
+    if not isinstance(kernel, Kernel):
+        return callable(kernel)
+    if isinstance(kernel, Combination):
+        return is_from_user(kernel.parts)
+    return kernel.points_are != "values" or is_from_user(getattr(kernel, "kernel", None))

@@ -135,6 +135,14 @@ def asks_for_none(estimator: Any, specs: Sequence[KernelSpec]) -> bool:
     return not (isinstance(estimator, Ensemble) or is_auto(estimator) or any(spec.given() for spec in specs))
 
 
+def kernels_for(estimator: Any, specs: Sequence[KernelSpec]) -> list[Any]:
+    """Return the kernel of each variable as it was given, or those of all members of an ensemble."""
+    if not isinstance(estimator, Ensemble):
+        return [spec.kernel for spec in specs]
+    members = [member.on(len(specs), 0).kernel for member in estimator.members]
+    return [list(kernels) for kernels in zip(*members, strict=True)] if len(specs) > 1 else [members]
+
+
 def is_auto(estimator: Any) -> bool:
     """Return True for the name of the recommended ensemble, in any case."""
     return isinstance(estimator, str) and estimator.lower() == AUTO

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -35,6 +36,7 @@ _SCOUTS = 60  # trials at each size while looking for the region
 _FAR = 20.0  # times smaller than the largest size: sizes that show an effect if it matters at the largest one
 _LOOK = 8  # trials at the largest size at least: each may take seconds
 _CHEAP = 2e8  # n squared times the number of trials, up to which they take seconds together
+_FIRST_SIZES = 3  # after which a search without an effect says how far it goes on
 _RISK = 0.001  # that a look ends a search whose power is reached
 _ROUNDS = 4
 _SPREAD = (-0.45, 0.0, 0.45)  # where a round looks, in standard normal units of power around the target
@@ -100,7 +102,7 @@ def solve_sample_size(
     workers : int, optional
         Processes; default all usable cores.  The result is the same for any number.
     progress : bool, default True
-        Show progress bars.
+        Show progress bars, and a line if the first sizes show no effect.
 
     Returns
     -------
@@ -188,7 +190,11 @@ def solve_sample_size(
             studies.update()
             return study
 
-        search = _Search(run, power, alpha, smallest, largest, bool(shown))
+        def say(text: str) -> None:
+            if not studies.disable:
+                studies.write(text, file=sys.stderr)
+
+        search = _Search(run, say, power, alpha, smallest, largest, bool(shown))
         search.find_region()
         share = -(-n_trials // (_ROUNDS * len(_SPREAD)))
         for _ in range(_ROUNDS):
@@ -255,6 +261,7 @@ class _Search:
     """Trials and rejections by sample size, on the way to a power."""
 
     run: Callable[..., PowerStudyResult]
+    say: Callable[[str], None]  # shows a line with the progress bars
     power: float
     alpha: float
     smallest: int
@@ -296,6 +303,12 @@ class _Search:
                 raise self._not_reached(study)
             if n >= self.largest or reached > min(self.power + 0.1, 0.5 + self.power / 2.0):
                 break
+            if len(self.counts) == _FIRST_SIZES and study.table.iloc[0]["low"] <= self.alpha:
+                effect = "Equivalence is not shown" if self.equivalence else "No effect is visible"
+                self.say(
+                    f"{effect} up to n = {n}. The search goes on to n = {self.largest} at most, which may take a "
+                    "minute or more; a smaller largest= ends it earlier."
+                )
             if not looked and n >= self.largest / _FAR and study.table.iloc[0]["low"] <= self.alpha:
                 looked = True
                 self._look_ahead()

@@ -201,6 +201,7 @@ class SampleSizeResult(Result):
             f"{power:.0f}% of studies [{100 * low:.0f}%, {100 * high:.0f}%].",
             check,
             *([] if self.agrees else [doubt]),
+            *([recruited] if (recruited := self._recruited()) else []),
             *([_ASSUMED] if isinstance(self.design, FromData) else []),
         ]
         rows = [
@@ -218,6 +219,7 @@ class SampleSizeResult(Result):
         interval = "" if self.low == self.high else f" ({percent(self.confidence)} interval {words['interval']})"
         claimed = f" to show {self.shown}" if self.shown else ""
         assumed = f"{_ASSUMED} " if isinstance(self.design, FromData) else ""
+        assumed = f"{recruited} {assumed}" if (recruited := self._recruited()) else assumed
         return (
             f"The sample size was determined by simulation: {words['trials']} data sets "
             f"{words['source'].replace('your pilot', 'pilot')} were tested by {KINDS[self.design.test].described} "
@@ -226,6 +228,22 @@ class SampleSizeResult(Result):
             f"In {words['checked']} further data sets of this size the power was {words['reached']} and, "
             f"{words['without']}, the rejection rate {words['level']} (95% intervals). "
             f"{assumed}Software: shrinktest {self.versions['shrinktest']}, seed {self.seed}."
+        )
+
+    def _recruited(self) -> str:
+        """Return a sentence on rows that are left out, if the size counts incomplete ones; empty if not."""
+        data = getattr(self.design, "design", self.design)  # of a null twin
+        if not isinstance(data, FromData) or data.nan_policy != "omit" or min(data.complete_shares) == 1.0:
+            return ""
+        what = f"all {data.unit}, with incomplete rows" if data.unit else "all rows, complete or not"
+        shares = " and ".join(f"{100.0 * share:.0f}%" for share in data.complete_shares)
+        of = " of X and Y" if len(data.complete_shares) == 2 else ""
+        if data.paired:
+            what, of = "all pairs, complete or not", ""
+        rows = "pairs" if data.paired else "rows"
+        return (
+            f"The size counts {what}: the number to recruit. Incomplete {rows} are left out of the test; in the pilot "
+            f"data {shares} of the {rows}{of} are complete."
         )
 
     def _words(self) -> dict[str, str]:

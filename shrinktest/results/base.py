@@ -130,12 +130,17 @@ class Decision(Result):
     statistic: Any
     pvalue: Any
     alpha: float
+    #: What to call in place of ``bool(result)``.
+    decision: ClassVar[str] = "result.reject()"
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.statistic, self.pvalue))
 
     def __len__(self) -> int:
         return 2
+
+    def __bool__(self) -> bool:
+        raise ValueError(f"{type(self).__name__} is neither true nor false; use {self.decision}")
 
     def __getitem__(self, index: int) -> float:
         return (self.statistic, self.pvalue)[index]

@@ -12,9 +12,10 @@ import pandas as pd
 import pytest
 
 import naive_given
-from shrinktest import calibrate, independence_matrix, independence_test
+from shrinktest import Candidate, Ensemble, calibrate, independence_matrix, independence_test, two_sample_test
 from shrinktest.conditional.regressions import candidate_bases, tuned_smoother
-from shrinktest.kernels import Gaussian, Laplacian, Linear, Rescaled, SecondOrder, Whitened
+from shrinktest.kernels import Custom, Gaussian, Laplacian, Linear, Precomputed, Rescaled, SecondOrder, Whitened
+from shrinktest.notes import has_code
 from shrinktest.permutations.base import Draws
 from shrinktest.permutations.schemes import LabelsByChance
 
@@ -305,3 +306,99 @@ def test_approximations_are_exact_tests(options):
         ranks.append(round(10 * independence_test(x, y, given=z, x_given_z=MODEL, **settings).pvalue))
     counts = np.bincount(ranks, minlength=11)[1:]
     assert ((counts - 12) ** 2 / 12).sum() < 27.9  # chi square with 9 degrees of freedom at .001
+
+
+# --- kernels of users within strata -------------------------------------------------------------------------
+
+COUNTS = np.random.default_rng(11).poisson(3.0, size=(N, 4)).astype(float)
+PLACES = np.arange(N)[:, None]
+STRATA = np.array(list("abcd") * 10)
+
+
+def bray_curtis(A, B):
+    """exp(-dissimilarity), for counts only."""
+    assert A.min() >= 0.0
+    assert B.min() >= 0.0
+    apart = np.abs(A[:, None] - B[None]).sum(axis=2)
+    return np.exp(-apart / np.maximum((A[:, None] + B[None]).sum(axis=2), 1.0))
+
+
+def shared(A, B):
+    """Sum of the smaller counts of each column."""
+    assert A.min() >= 0.0
+    assert B.min() >= 0.0
+    return np.minimum(A[:, None], B[None]).sum(axis=2)
+
+
+def of_row_numbers(kernel):
+    return Precomputed(kernel(COUNTS, COUNTS))
+
+
+@pytest.mark.parametrize("kernel", [bray_curtis, shared], ids=["bray-curtis", "minimum"])
+@pytest.mark.parametrize("design", ["given", "covariates", "propensity", "x_given_z"])
+def test_kernels_of_users_see_values_as_they_are_given(kernel, design):
+    """A function of counts, its class, and its Gram matrix at row numbers give the same test."""
+
+    def tested(values, chosen):
+        def draw(z, rng):
+            return values[rng.permutation(N)]
+
+        both, strata, numbers = (values[:20], values[20:]), (STRATA[:20], STRATA[20:]), (Z[:20], Z[20:])
+        if design == "covariates":
+            return two_sample_test(*both, kernel=chosen, covariates=strata, **FEW)
+        if design == "propensity":
+            return two_sample_test(*both, kernel=chosen, covariates=numbers, propensity=np.full(N, 0.5), **FEW)
+        how = {"given": STRATA} if design == "given" else {"given": Z, "x_given_z": draw}
+        return independence_test(values, Y, kernel_x=chosen, **how, **FEW)
+
+    results = [tested(COUNTS, kernel), tested(COUNTS, Custom(kernel)), tested(PLACES, of_row_numbers(kernel))]
+    assert len({result.pvalue for result in results}) == 1
+    statistics = [result.statistic for result in results]
+    np.testing.assert_allclose(statistics, statistics[0], rtol=1e-9, atol=1e-12)
+
+
+def test_a_kernel_of_the_user_is_permuted_within_strata_without_their_means():
+    counts, y, site = COUNTS[:7], Y[:7], list("aabbbcc")
+    options = {"bandwidth_y": 1.0, "alpha": 0.5}
+    K, L = bray_curtis(counts, counts), naive_given.gaussian(naive_given.centred(y, site), 1.0)
+    values = [naive_given.hsic(K, L[np.ix_(pi, pi)]) for pi in naive_given.within(site)]
+    for x, kernel in ((counts, bray_curtis), (np.arange(7), Precomputed(K))):
+        result = independence_test(x, y, given=site, kernel_x=kernel, **options)
+        assert result.exact
+        assert result.pvalue == np.mean([value >= values[0] - 1e-12 for value in values])
+        np.testing.assert_allclose(np.sort(result.null_distribution), np.sort(values), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"kernel_x": Custom(bray_curtis) + Gaussian()},
+        {"kernel_x": ["gaussian", bray_curtis]},
+        {"estimator": Ensemble([Candidate("kme", (Custom(bray_curtis), Gaussian())), Candidate("kme")])},
+    ],
+    ids=["sum", "candidates", "ensemble"],
+)
+def test_parts_of_kernels_and_candidates_see_counts_too(options):
+    result = independence_test(COUNTS, Y, given=STRATA, **options, **FEW)
+    assert "except your own kernels" in str(next(text for text in result.notes if has_code(text, "strata-means")))
+
+
+def test_a_matrix_gives_kernels_of_users_the_values():
+    result = independence_matrix(COUNTS[:, :3], given=STRATA, kernel_x=bray_curtis, **FEW)
+    single = independence_test(COUNTS[:, 0], COUNTS[:, 1], given=STRATA, kernel_x=bray_curtis, kernel_y=bray_curtis)
+    assert result.table["statistic"][0] == pytest.approx(single.statistic)
+    assert not any(has_code(text, "strata-means") for text in result.notes)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"given": Z}, {"given": Z[:, 0], "given_method": "local"}, {"covariates": (Z[:20], Z[20:])}],
+    ids=["given", "local", "covariates"],
+)
+def test_row_numbers_have_no_residuals(options):
+    kernel = of_row_numbers(bray_curtis)
+    with pytest.raises(ValueError, match="a Precomputed kernel takes row numbers, which have no residuals; use strata"):
+        if "given" in options:
+            independence_test(PLACES, Y, kernel_x=kernel, **options)
+        else:
+            two_sample_test(PLACES[:20], PLACES[20:], kernel=kernel, **options)

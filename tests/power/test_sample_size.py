@@ -339,3 +339,65 @@ def test_a_look_at_the_largest_size_does_not_change_the_answer():
     near, far = (solve_sample_size(slightly_apart, largest=largest, **given) for largest in (512, 5000))
     assert 512 in drawn[: drawn.index(64)] and 5000 not in drawn
     assert near.n == far.n and near.table.equals(far.table)
+
+
+@pytest.mark.parametrize("largest", [700, 5000])
+@pytest.mark.parametrize("equivalence", [False, True], ids=["difference", "equivalence"])
+def test_a_search_without_an_effect_says_early_how_far_it_goes(equivalence, largest, monkeypatch, capsys):
+    options = {"largest": largest, "progress": True}
+    start = "No effect is visible"
+    if equivalence:
+        start = "Equivalence is not shown"
+        options |= {"test": "equivalence", "test_options": {"margin": 0.01, "measure": "distance"}}
+    with pytest.raises(ValueError, match=f"at n = {largest}"):
+        search(monkeypatch, Counted(lambda n: 0.02), **options)
+    said = capsys.readouterr().err
+    assert said.count(f"{start} up to n = 32. The search goes on to n = {largest} at most") == 1
+    with pytest.raises(ValueError, match=f"at n = {largest}"):
+        search(monkeypatch, Counted(lambda n: 0.02), **{**options, "progress": False})
+    assert capsys.readouterr().err == ""
+
+
+def test_a_search_with_an_effect_says_nothing_of_it(monkeypatch, capsys):
+    search(monkeypatch, Counted(lambda n: student(n, 1.0)), progress=True)
+    assert "No effect" not in capsys.readouterr().err
+
+
+PILOT_X = np.where(np.arange(40) % 5 == 0, np.nan, pilot[:40])
+PILOT_Y = np.where(np.arange(40) % 10 == 1, np.nan, pilot[:40] + pilot[20:])
+LINKED = (np.arange(40) // 2, 20 + np.arange(40) // 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "The size counts all rows, complete or not: the number to recruit. Incomplete rows are left out of the "
+             "test; in the pilot data 80% and 90% of the rows of X and Y are complete."),
+        ({"paired": True}, "The size counts all pairs, complete or not: the number to recruit. Incomplete pairs are "
+                           "left out of the test; in the pilot data 70% of the pairs are complete."),
+        ({"test": "independence"}, "in the pilot data 70% of the rows are complete."),
+        ({"groups": LINKED}, "The size counts all groups, with incomplete rows: the number to recruit."),
+    ],
+    ids=["samples", "pairs", "variables", "groups"],
+)  # fmt: skip
+def test_sizes_of_pilot_data_with_gaps_are_rows_to_recruit(options, words, monkeypatch):
+    design = FromData(PILOT_X, PILOT_Y, nan_policy="omit", **options)
+    answer = search(monkeypatch, Counted(student), design)
+    assert words in " ".join(str(answer.summary()).split())
+    assert words in answer.paragraph()
+
+
+@pytest.mark.parametrize(
+    "design",
+    [FromData(PILOT_X, PILOT_Y, nan_policy="indicator"), FromData(pilot, pilot**2, nan_policy="omit"), SHIFT],
+    ids=["indicator", "no gaps", "no pilot data"],
+)
+def test_sizes_that_leave_out_no_rows_have_no_such_sentence(design, monkeypatch):
+    answer = search(monkeypatch, Counted(student), design)
+    assert "to recruit" not in answer.paragraph()
+
+
+def test_equivalence_of_pilot_data_with_gaps_counts_rows_to_recruit_too(monkeypatch):
+    options = {"test": "equivalence", "test_options": {"margin": 0.1, "measure": "distance"}}
+    answer = search(monkeypatch, Counted(student), FromData(PILOT_X, PILOT_Y, nan_policy="omit"), **options)
+    assert "80% and 90% of the rows of X and Y are complete" in answer.paragraph()

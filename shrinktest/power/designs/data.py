@@ -48,7 +48,8 @@ class FromData(Design):
         Labels of rows that belong together, as in the test: of all rows of two samples or a pair (of X, of Y); of the
         rows of two variables.  Whole groups are resampled, tests permute groups, and ``n`` counts groups.
     nan_policy : {"raise", "omit", "indicator"}, default "raise"
-        What tests do with missing values, which pilot data may have unless it is "raise".
+        What tests do with missing values, which pilot data may have unless it is "raise".  With "omit", ``n`` counts
+        all rows, complete or not: those to recruit.
     column_types : mapping, optional
         How columns of tables are read, as in the test.
 
@@ -144,6 +145,14 @@ class FromData(Design):
     @property
     def unit(self) -> str:
         return "" if self.groups is None else "groups"
+
+    @property
+    def complete_shares(self) -> tuple[float, ...]:
+        """Proportions of complete rows in X and in Y; of pairs, and of rows of two variables, in both together."""
+        complete = [~np.isnan(values).any(axis=1) for values in (self.X, self.Y)]
+        if self.paired or self.test == INDEPENDENCE.name:
+            complete = [complete[0] & complete[1]]
+        return tuple(float(rows.mean()) for rows in complete)
 
     @property
     def described(self) -> str:
