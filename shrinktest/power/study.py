@@ -99,13 +99,13 @@ def power_study(
     Returns
     -------
     PowerStudyResult
-        ``result.table``, ``result.size_table``, ``result.compare(a, b)``, ``result.plot()``, ``result.summary()``,
+        ``result.table``, ``result.size_table``, ``result.difference(a, b)``, ``result.plot()``, ``result.summary()``,
         ``result.paragraph()``.
 
     See Also
     --------
     solve_sample_size : How many observations a given power needs.
-    calibrate : Whether a test keeps its level on your own data.
+    check_level : Whether a test keeps its level on your own data.
     shrinktest.power.merge : One study from parts that ran on several machines.
 
     Notes

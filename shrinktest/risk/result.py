@@ -114,7 +114,7 @@ class RiskStudyResult(StudyResult):
             paired = rows.pivot(index="trial", columns="estimator", values="loss")
             yield cell, paired, rows.groupby("estimator")["seconds"].mean()
 
-    def compare(self, a: str, b: str) -> pd.DataFrame:
+    def difference(self, a: str, b: str) -> pd.DataFrame:
         """Compare the losses of two estimators on the same data sets.
 
         For every kernel, n and d: the mean losses ``loss_a`` and ``loss_b``, their ``difference`` a - b with its 95%

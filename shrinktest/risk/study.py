@@ -63,7 +63,7 @@ def risk_study(
     Returns
     -------
     RiskStudyResult
-        ``result.table``, ``result.compare(a, b)``, ``result.plot()``, ``result.summary()``.
+        ``result.table``, ``result.difference(a, b)``, ``result.plot()``, ``result.summary()``.
 
     See Also
     --------

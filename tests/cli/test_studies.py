@@ -193,7 +193,7 @@ def test_kernels_and_bandwidths_reach_the_tests(run, tmp_path, design, typed, ke
         ("sample-size mean-shift --groups a", "--groups is for files of pilot data, and 'mean-shift' is not a file"),
         ("sample-size a.csv b.csv --set shift=1", "--set is for parameters of a design"),
         ("power one-apart --estimators auto --bandwidth 2", "test_options has 'bandwidth'"),
-        ("power mean-shift --shift 0 --n 9", "shift=0 must be a number of rows from 1"),
+        ("power mean-shift --block-length 0 --n 9", "block_length=0 must be a number of rows from 1"),
         ("power parity --estimators kme+skmse+kme", "holds KME() twice"),
         ("power parity --bandwidth 1 --bandwidth 2", "bandwidths has 2 entries"),
         ("power parity --kernel gaussian,laplacian", "kernels has 2 entries"),

@@ -63,7 +63,7 @@ def test_dependence_says_what_its_interval_regards():
     assert not np.isnan(groups.dependence_interval).any()
     three = independence_test(X, V, groups=np.repeat(np.arange(3), [14, 13, 13]), n_resamples=0).effect()
     assert np.isnan(three.dependence) and "from pairs of 4 different groups" in three.notes[1]
-    shifted = independence_test(X, V, shift="circular", **FEW).effect()
+    shifted = independence_test(X, V, block_length="whole", **FEW).effect()
     assert np.isnan(shifted.dependence_interval).all() and "no interval" in shifted.notes[0]
     assert "[no interval]" in shifted.summary()
     blocks = independence_test(X, V, blocks=np.arange(40) % 2, **FEW).effect()

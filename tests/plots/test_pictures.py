@@ -187,7 +187,7 @@ FEW = {"n_resamples": 99, "rng": 0}
 
 
 def test_lags():
-    result = independence_test(SERIES_X, SERIES_Y, lags=[0, 1, 2, 3], shift="circular", n_resamples=199, rng=0)
+    result = independence_test(SERIES_X, SERIES_Y, lags=[0, 1, 2, 3], block_length="whole", n_resamples=199, rng=0)
     ax = result.plot()
     stems = {}
     for lines in ax.collections:

@@ -30,7 +30,7 @@ def blocks(n, m):
 
 
 def shifted(n, m):
-    return {"shift": "circular"}
+    return {"block_length": "whole"}
 
 
 def series(rng, n):
