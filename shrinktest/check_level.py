@@ -48,7 +48,7 @@ def check_level(
     alphas: Any = (0.01, 0.05, 0.1),
     confidence: float = 0.99,
     nan_policy: str = "raise",
-    rng: Any = 0,
+    rng: Any = None,
     workers: int | None = None,
     progress: bool = False,
 ) -> LevelCheckResult:
@@ -80,7 +80,7 @@ def check_level(
     nan_policy : {"raise", "omit", "indicator", "propagate"}
         Missing values: raise an error, drop their rows, or (the others) leave them to ``test``.  "omit" cannot be
         combined with restricted permutations.
-    rng : None, int, SeedSequence, BitGenerator or Generator, default 0
+    rng : None, int, SeedSequence, BitGenerator or Generator
         Seed of the permutations.  A function that draws random numbers needs a generator of its own; an
         :class:`~shrinktest.power.AnyTest` gets one for every data set.
     workers : int, optional
@@ -119,7 +119,7 @@ def check_level(
     >>> X, Y = np.random.default_rng(0).normal(size=(2, 12, 5))
     >>> def smallest(X, Y):  # of one test per column, without correction
     ...     return stats.ttest_ind(X, Y).pvalue.min()
-    >>> result = check_level(smallest, X, Y, n_trials=200, workers=1)
+    >>> result = check_level(smallest, X, Y, n_trials=200, workers=1, rng=0)
     >>> result.table[["alpha", "level", "verdict"]]
        alpha  level            verdict
     0   0.01  0.050  anti-conservative

@@ -123,7 +123,7 @@ def test_refusals_name_the_argument():
         with pytest.raises(error, match=name):
             one_thread(smallest, *data, **options)
     with pytest.raises(TypeError, match="test must be a function"):
-        check_level("fkmse", X, Y)
+        check_level("fkmse", X, Y, rng=0)
 
 
 def test_missing_values_are_left_out_or_left_to_the_pipeline():

@@ -74,7 +74,7 @@ class PowerStudyResult(StudyResult):
     Examples
     --------
     >>> from shrinktest.power import power_study
-    >>> study = {"n_trials": 50, "n_resamples": 99, "workers": 1, "progress": False}
+    >>> study = {"n_trials": 50, "n_resamples": 99, "workers": 1, "rng": 0}
     >>> result = power_study("mean-shift", ["kme", "skmse"], [10, 30], **study)
     >>> result.table.round(3)[["estimator", "n", "alpha", "power", "low", "high", "trials"]]
       estimator   n  alpha  power    low   high  trials
@@ -161,7 +161,7 @@ class PowerStudyResult(StudyResult):
         Examples
         --------
         >>> from shrinktest.power import designs, power_study
-        >>> study = {"n_trials": 50, "n_resamples": 99, "with_null": False, "workers": 1, "progress": False}
+        >>> study = {"n_trials": 50, "n_resamples": 99, "with_null": False, "workers": 1, "rng": 0}
         >>> result = power_study(designs.ScaleChange(dimension=20), ["kme", "skmse"], 25, **study)
         >>> table = result.difference("skmse", "kme")
         >>> table[["both", "only_a", "only_b", "neither", "difference", "low", "high", "pvalue"]].round(3)

@@ -42,7 +42,7 @@ class RiskStudyResult(StudyResult):
     Examples
     --------
     >>> from shrinktest.risk import risk_study
-    >>> result = risk_study("mixture", "skmse", n=5, d=3, n_trials=30, workers=1, progress=False)
+    >>> result = risk_study("mixture", "skmse", n=5, d=3, n_trials=30, workers=1, rng=0)
     >>> result.table[["estimator", "n", "loss", "improvement", "trials"]].round(3)
       estimator  n   loss  improvement  trials
     0       kme  5  0.082        0.000      30

@@ -23,7 +23,7 @@ X, Y = RNG.normal(size=(2, 12, 2))
 TABLE = pd.DataFrame({"size": X[:, 0], "kind": list("aabb" * 3), "day": pd.date_range("2024-01-01", periods=12)})
 BLOCK = RNG.normal(size=(2, 40, 2))
 FEW = {"n_resamples": 19, "alpha": 0.1, "rng": 0}
-STUDY = {"n_trials": 3, "n_resamples": 19, "alphas": 0.1, "workers": 1, "progress": False}
+STUDY = {"n_trials": 3, "n_resamples": 19, "alphas": 0.1, "workers": 1, "rng": 0}
 
 
 def compared(first=TABLE, second=TABLE[::-1], **options):

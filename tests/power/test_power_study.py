@@ -33,7 +33,7 @@ SHIFT, LINE = designs.MeanShift(dimension=2, shift=1.0), designs.Linear()
 
 def run(design=SHIFT, estimators="kme", sizes=8, **options):
     """A study of a second or less."""
-    few = {"alphas": 0.1, "n_trials": 10, "n_resamples": 39, "workers": 1, "progress": False}
+    few = {"alphas": 0.1, "n_trials": 10, "n_resamples": 39, "workers": 1, "rng": 0}
     return power_study(design, estimators, sizes, **{**few, **options})
 
 

@@ -46,7 +46,7 @@ DAYS = TABLE.assign(day=pd.date_range("2024-03-01", periods=25).where(np.arange(
 FEW = {"n_resamples": 39, "rng": 0, "workers": 1}
 WHOLE = {"block_length": "whole"}
 STUDY = {"n_trials": 10, "workers": 1}
-PERMUTED = {"n_resamples": 39, "progress": False}
+PERMUTED = {"n_resamples": 39, "rng": 0}
 
 
 def t_test(X, Y):
@@ -74,8 +74,8 @@ MADE = {
     "closer": lambda: closer_test(X, Y, X + 1.0),
     "closer, with nothing to tell": lambda: closer_test(X, Y, Y, alternative="less"),
     "closer, of several": lambda: closer_test(X, {"a <i>": Y, "b": X + 1.0, "c": Y - 1.0}),
-    "equivalence": lambda: equivalence_test(X, Y, margin=0.2, measure="distance", names=("a <i>", "b")),
-    "equivalence, of functions": lambda: equivalence_test(X, Y, margin=0.9, measure="auc", estimator="skmse"),
+    "equivalence": lambda: equivalence_test(X, Y, margin=0.2, measure="distance", names=("a <i>", "b"), rng=0),
+    "equivalence, of functions": lambda: equivalence_test(X, Y, margin=0.9, measure="auc", estimator="skmse", rng=0),
     "change": lambda: change_point_test(X, times=list("abcdefghijklmn"), **FEW),
     "change, combined": lambda: change_point_test(X, bandwidth="grid", **FEW),
     "changes": lambda: change_points(np.vstack([X, Y + 5.0]), **FEW),

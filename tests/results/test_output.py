@@ -115,7 +115,8 @@ def test_calibrations_do_not_speak_python():
         return 0.5
 
     called = {
-        name: check_level(test, X, Y, n_trials=3, workers=1) for name, test in (("a", inner), ("b", lambda x, y: 1))
+        name: check_level(test, X, Y, n_trials=3, workers=1, rng=0)
+        for name, test in (("a", inner), ("b", lambda x, y: 1))
     }
     assert called["a"].name == "inner" and "Level of inner" in called["a"].summary()
     assert called["b"].name == "your test" and called["b"].plot().get_title() == "Level of your test"

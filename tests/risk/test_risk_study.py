@@ -28,7 +28,7 @@ from shrinktest.risk import (
 from shrinktest.risk.result import improvement
 
 LAW = [0.4, 0.6], [[0.0, 1.0], [2.0, -1.0]], [np.eye(2), [[1.0, 0.5], [0.5, 2.0]]]
-FEW = {"n_trials": 6, "workers": 1, "progress": False}
+FEW = {"n_trials": 6, "workers": 1, "rng": 0}
 
 
 def run(design="mixture", estimators="skmse", kernels="gaussian", n=6, d=2, **options):
