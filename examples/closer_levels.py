@@ -20,7 +20,7 @@ from shrinktest import closer_test
 from shrinktest._parallel import usable_cores
 
 NAME = "closer_levels"
-TITLE = "Level and power of the test of which is nearer"
+TITLE = "Level and power of the test of which is closer"
 ALPHA = 0.05
 SIZES = (20, 50, 200, 1000)
 SHAPES = {"n, n, n": (1, 1, 1), "n, n, 4n": (1, 1, 4)}

@@ -40,7 +40,7 @@ def main() -> None:
         )
         cell = {"change": change, "d": dimension}
         tables.append(result.to_frame().assign(**cell))
-        against = [result.compare(label, "kme").assign(estimator=label, **cell) for label in list(ESTIMATORS)[1:]]
+        against = [result.difference(label, "kme").assign(estimator=label, **cell) for label in list(ESTIMATORS)[1:]]
         differences.append(pd.concat(against))
     rates, difference = (pd.concat(parts, ignore_index=True) for parts in (tables, differences))
     made = {"": rates, "differences": difference}

@@ -94,7 +94,7 @@ def study(args, kind, name, design, n, estimators, test_options=None, **labels):
     )
     labels = {"test": kind, "cell": name, **labels}
     rates = result.to_frame().assign(**labels)
-    compared = [result.compare(label, "kme").assign(estimator=label, **labels) for label in list(estimators)[1:]]
+    compared = [result.difference(label, "kme").assign(estimator=label, **labels) for label in list(estimators)[1:]]
     return rates, pd.concat(compared)
 
 

@@ -63,7 +63,7 @@ def study(args, kind, name, design, n, compared, *, level=False):
     )
     labels = {"test": kind, "cell": name, "d": getattr(design, "dimension", 1)}
     rates = result.to_frame().assign(**labels, level=level)
-    differences = [result.compare(label, "gaussian").assign(estimator=label, **labels) for label in list(compared)[1:]]
+    differences = [result.difference(label, "gaussian").assign(estimator=label, **labels) for label in list(compared)[1:]]
     return rates, pd.concat(differences)
 
 

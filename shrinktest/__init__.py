@@ -1,5 +1,7 @@
 """Kernel two-sample and independence tests with pluggable kernel mean estimators."""
 
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from shrinktest._version import __version__
@@ -38,8 +40,8 @@ from shrinktest.results.witness import TwoSampleResult, WitnessBand
 from shrinktest.two_sample import two_sample_test
 
 if TYPE_CHECKING:
-    from shrinktest.calibration import CalibrationResult, calibrate
     from shrinktest.change import change_point_test
+    from shrinktest.check_level import LevelCheckResult, check_level
     from shrinktest.columns import two_sample_test_columns
     from shrinktest.comparison import compare
     from shrinktest.data.sources import Batches
@@ -63,7 +65,7 @@ if TYPE_CHECKING:
 _LATER = {
     "Batches": "shrinktest.data.sources",
     "AggregateChangeResult": "shrinktest.results.change",
-    "CalibrationResult": "shrinktest.calibration",
+    "LevelCheckResult": "shrinktest.check_level",
     "ChangeResult": "shrinktest.results.change",
     "ChangesResult": "shrinktest.segmentation",
     "CloserResult": "shrinktest.results.closer",
@@ -73,7 +75,7 @@ _LATER = {
     "KSampleEffect": "shrinktest.results.effect",
     "Permutations": "shrinktest.permutations.base",
     "TwoSampleEffect": "shrinktest.results.effect",
-    "calibrate": "shrinktest.calibration",
+    "check_level": "shrinktest.check_level",
     "change_point_test": "shrinktest.change",
     "change_points": "shrinktest.segmentation",
     "closer_test": "shrinktest.relative",
@@ -101,6 +103,18 @@ if not TYPE_CHECKING:  # type checkers would take every name for one of the pack
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+class _Package(ModuleType):
+    """The package: a function with the name of its module stays visible once the module has been imported."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if isinstance(value, ModuleType) and name in _LATER:
+            value = getattr(value, name)
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
+
+
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
@@ -116,7 +130,6 @@ __all__ = [
     "AggregateResult",
     "Batches",
     "BesagClifford",
-    "CalibrationResult",
     "Candidate",
     "ChangeResult",
     "ChangesResult",
@@ -135,6 +148,7 @@ __all__ = [
     "Kernel",
     "Landweber",
     "Laplacian",
+    "LevelCheckResult",
     "Linear",
     "MeanEmbedding",
     "MeanEstimator",
@@ -150,10 +164,10 @@ __all__ = [
     "Whitened",
     "WitnessBand",
     "__version__",
-    "calibrate",
     "change_point_test",
     "change_points",
     "check_estimator",
+    "check_level",
     "closer_test",
     "compare",
     "equivalence_test",

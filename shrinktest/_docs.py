@@ -63,12 +63,12 @@ blocks : array_like, optional
 paired : bool, default False
     Row i of both samples is a pair; permutations swap the two rows of a pair.
 groups : array_like, optional
-    Group (cluster) label of every row, laid out as ``blocks``.  Whole groups are permuted, among groups of equal size
-    in the same block.
-shift : {None, "stretches", "circular"} or int, optional
-    For time series, with rows in order of time (of two samples, X before Y).  A number permutes stretches of that many
-    successive rows; "stretches" chooses their length from the autocorrelation; "circular" shifts the series as a whole
-    and joins its end to its start.  With ``blocks`` every block is a series.
+    Label of the group of every row (elsewhere called ``clusters``), laid out as ``blocks``.  Whole groups are permuted,
+    among groups of equal size in the same block.
+block_length : int, "auto" or "whole", optional
+    For time series, with rows in order of time (of two samples, X before Y): how many successive rows move together.
+    "auto" chooses the number from the autocorrelation; "whole" shifts the series in one piece and joins its end to its
+    start.  With ``blocks`` every block is a series.
 permutations : Permutations, optional
     Your own :class:`~shrinktest.Permutations`, for designs that no other option describes.
 column_types : dict, optional

@@ -17,6 +17,8 @@ ELSEWHERE = {
     **dict.fromkeys(("n_jobs", "n_workers", "num_workers", "threads"), "workers"),
     **dict.fromkeys(("significance_level", "level"), "alpha"),
     **dict.fromkeys(("verbose",), "progress"),
+    **dict.fromkeys(("shift", "block_size"), "block_length"),
+    **dict.fromkeys(("clusters", "cluster", "subject"), "groups"),
 }
 
 

@@ -17,7 +17,7 @@ from shrinktest.data.read import check_nan_policy
 from shrinktest.data.tables import check_same_index, names_for, transformed
 from shrinktest.notes import note
 from shrinktest.permutations.design import PermutationDesign
-from shrinktest.permutations.serial_correlation import OrderedRows, shifted
+from shrinktest.permutations.serial_correlation import OrderedRows, moved_in_time
 from shrinktest.units import Scale, constant_columns
 
 _EVEN = 1e-6  # relative difference of steps of one size
@@ -48,7 +48,7 @@ def read_series(
     column_types: Any = None,
     transform: Any = None,
     blocks: Any = None,
-    shift: Any = None,
+    block_length: Any = None,
     times: Any = None,
 ) -> Series:
     """Read a series as users give it; raise TypeError or ValueError if it cannot be tested."""
@@ -81,8 +81,9 @@ def read_series(
         check_same_index(X, blocks, name, "blocks")
         restriction = PermutationDesign(label_codes(as_labels(blocks, "blocks", data.sizes[0], name), "blocks", keep))
     values = np.ascontiguousarray(taken.values)
-    if shift is not None:
-        restriction = shifted(shift, OrderedRows.of([values], taken.encoding), restriction, keep)
+    if block_length is not None:
+        in_order = OrderedRows.of([values], taken.encoding)
+        restriction = moved_in_time(block_length, [in_order], restriction, keep)
     times = dates_of(X) if times is None else times
     known = () if times is None else tuple(time for time, stays in zip(as_times(times, X), keep, strict=True) if stays)
     if telling and constant_columns(values).all():

@@ -25,8 +25,9 @@ from shrinktest.multiple.ensembles import KernelSpec
 from shrinktest.multiple.run import run
 from shrinktest.notes import note
 from shrinktest.permutations.base import Permutations
+from shrinktest.permutations.block_length import split_by_blocks
 from shrinktest.permutations.multiplicity import NEVER
-from shrinktest.permutations.serial_correlation import BY_STRETCHES, in_stretches, short, split_by_blocks
+from shrinktest.permutations.serial_correlation import BY_BLOCKS, in_blocks, short
 from shrinktest.results.change import AggregateChangeResult, ChangeResult
 from shrinktest.results.info import CHANGE, TestInfo
 from shrinktest.statistics.features import Features
@@ -37,7 +38,7 @@ from shrinktest.statistics.statistic import Prepared
 
 _LEAST = 1e-150  # of kernel values that are squared
 _FEWEST = 2  # rows within which there is a pair
-_SHIFTED = "shift='circular' moves the series as a whole (shift='stretches' has one)."
+_SHIFTED = "block_length='whole' moves the series in one piece (block_length='auto' has one)."
 _OWN = "permutations of your own may not do that."
 _FURTHER = (
     "A further change in the same series looks the same, and stretches can hide it: change_points looks for several"
@@ -73,7 +74,9 @@ class NoChange(Hypothesis):
         if not share or (n >= 2 * _FEWEST and 2 * math.ceil(trim * n - 1e-9) > n):
             raise ValueError(f"trim must be a share from 0 to below 0.5 that leaves a cut of {n} rows; got {trim!r}")
         if change != SINGLE and len(series.restriction.series(n)) == 1:
-            raise ValueError("shift='circular' moves an interval along with the rows, so p is 1: use shift='stretches'")
+            raise ValueError(
+                "block_length='whole' moves an interval along with the rows, so p is 1: use block_length='auto'"
+            )
         return cls(
             variables=(Variable(series.values, series.name, series.scale, series.encoding, not is_unasked(scale)),),
             sizes=(n,),
@@ -102,8 +105,8 @@ class NoChange(Hypothesis):
         """Restrict the hypothesis to the rows from ``first`` to before ``end``."""
         rows = slice(first, end)
         restriction = self.restriction.of(np.arange(first, end))
-        if restriction.stretch:
-            restriction = in_stretches([self.points[rows]], restriction.stretch, restriction.blocks)
+        if restriction.block_length is not None:
+            restriction = in_blocks(restriction.block_length, [self.points[rows]], restriction.blocks)
         variables, times = (self.variables[0].only(rows),), self.times[rows]
         return replace(self, variables=variables, sizes=(end - first,), restriction=restriction, times=times, **options)
 
@@ -113,7 +116,7 @@ class NoChange(Hypothesis):
     @property
     def least(self) -> float:
         """Lower bound of all p-values: the share of permutations that leave the parts of a cut as they are."""
-        return 0.0 if self.restriction.shift else self.cuts.least(self.restriction.units(self.sizes[0]))
+        return 0.0 if self.restriction.shifted else self.cuts.least(self.restriction.units(self.sizes[0]))
 
     def form(self, estimator: MeanEstimator, form: str) -> str:
         """Unbiased: the biased form would take the rows with the larger spread for the changed ones."""
@@ -159,7 +162,7 @@ class NoChange(Hypothesis):
             place = replace(place, location=scans.location())
         notes = result.notes
         if self.noted:
-            notes += self.serial_notes_between([row for row, _ in place.ends], f"{BY_STRETCHES}. {_FURTHER}")
+            notes += self.serial_notes_between([row for row, _ in place.ends], f"{BY_BLOCKS}. {_FURTHER}")
             if place.interval is not None and result.pvalue == result.pvalue:
                 unsure = {"no-rejection": not result.reject(), "interval-ends": place.until is not None}
                 notes += tuple(note(code) for code, holds in {**unsure, "interval-chosen": several}.items() if holds)
@@ -168,11 +171,11 @@ class NoChange(Hypothesis):
 
     def interval_notes(self) -> tuple[str, ...]:
         """Say why the place has no interval although one is asked for."""
-        if self.confidence is None or (self.own is None and not self.restriction.shift):
+        if self.confidence is None or (self.own is None and not self.restriction.shifted):
             return ()
         return (note("no-interval", why=_SHIFTED if self.own is None else _OWN),)
 
-    def serial_notes_between(self, edges: list[int], advice: str = BY_STRETCHES) -> tuple[str, ...]:
+    def serial_notes_between(self, edges: list[int], advice: str = BY_BLOCKS) -> tuple[str, ...]:
         """Notes on the correlation of successive rows, those between two edges with a mean of their own."""
         if self.own is not None:
             return ()
@@ -180,7 +183,7 @@ class NoChange(Hypothesis):
         by_block = variable.rows_of(*split_by_blocks(parts, self.restriction.blocks))
         correlation = by_block.correlated(variable.name) if self.restriction.by_rows else None
         serial = () if correlation is None else (correlation.note(advice),)
-        return (*serial, *short(variable.rows_of(*parts), self.restriction, variable.name))
+        return (*serial, *short([variable.rows_of(*parts)], self.restriction, variable.name))
 
 
 @hinted
@@ -201,7 +204,7 @@ def change_point_test(
     alpha: float = 0.05,
     stopping: Any = None,
     blocks: Any = None,
-    shift: Any = None,
+    block_length: Any = None,
     permutations: Any = None,
     column_types: Any = None,
     transform: Any = None,
@@ -247,10 +250,10 @@ def change_point_test(
     The statistic is the largest unbiased squared distance between the rows before and after a change point,
     standardized by its exact standard deviation over all orders of the rows: the statistic of Song and Chen (2022,
     arXiv:2206.01853) with weights of least variance.  The test is exact if, without a change, rows are exchangeable
-    (within blocks).  For autocorrelated rows use ``shift``, which is approximate (:doc:`/change`).
+    (within blocks).  For autocorrelated rows use ``block_length``, which is approximate (:doc:`/change`).
 
-    The interval contains the locations that a test of "the change is here" does not reject.  With ``shift="circular"``
-    intervals and epidemic changes need ``blocks`` whose rows alternate.
+    The interval contains the locations that a test of "the change is here" does not reject.  With
+    ``block_length="whole"`` intervals and epidemic changes need ``blocks`` whose rows alternate.
 
     Examples
     --------
@@ -274,9 +277,9 @@ def change_point_test(
         form=form, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
         progress=progress, gram=gram, rank=rank, max_memory=max_memory,
     )  # fmt: skip
-    require_values(shift, kernel)
+    require_values(block_length, kernel)
     hypothesis = NoChange.read(
         X, change=change, trim=trim, confidence=confidence, own=permutations, nan_policy=nan_policy, scale=scale,
-        column_types=column_types, transform=transform, blocks=blocks, shift=shift, times=times,
+        column_types=column_types, transform=transform, blocks=blocks, block_length=block_length, times=times,
     )  # fmt: skip
     return run(hypothesis, estimator, [KernelSpec(kernel, bandwidth)], settings, rng)  # type: ignore[return-value]

@@ -153,7 +153,7 @@ def column_tests(
 
 
 def serial_note(whole: TwoEqualDistributions) -> tuple[str, ...]:
-    """Note on serial correlation in samples, with advice that holds for tests without ``shift``."""
+    """Note on serial correlation in samples, with advice that holds for tests without ``block_length``."""
     correlation = whole.serial_correlation() if whole.own is None else None
     if correlation is None:
         return ()

@@ -9,6 +9,7 @@ from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest.conditional.given import read_given, refuse_without
 from shrinktest.data.sources import in_batches
+from shrinktest.hypotheses.base import require_values
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.ensembles import KernelSpec, asks_for_none, kernels_for
@@ -22,7 +23,7 @@ def independence_test(
     X: Any, Y: Any, *, given: Any = ..., given_method: str = ..., x_given_z: Any = ..., regressor: Any = ...,
     estimator: Any = ..., kernel_x: Any = ..., kernel_y: Any = ..., bandwidth_x: Any = ..., bandwidth_y: Any = ...,
     scale: Any = ..., form: str = ..., n_resamples: float = ..., alpha: float = ..., stopping: Any = ...,
-    blocks: Any = ..., groups: Any = ..., shift: str | None = ..., lags: None = ..., permutations: Any = ...,
+    blocks: Any = ..., groups: Any = ..., block_length: Any = ..., lags: None = ..., permutations: Any = ...,
     column_types: Any = ..., transform: Any = ..., nan_policy: str = ..., rng: Any = ..., workers: Any = ...,
     progress: bool = ..., gram: str = ..., rank: int | None = ..., max_memory: float | None = ..., store: Any = ...,
 ) -> TestResult: ...  # fmt: skip
@@ -31,7 +32,7 @@ def independence_test(
     X: Any, Y: Any, *, given: Any = ..., given_method: str = ..., x_given_z: Any = ..., regressor: Any = ...,
     estimator: Any = ..., kernel_x: Any = ..., kernel_y: Any = ..., bandwidth_x: Any = ..., bandwidth_y: Any = ...,
     scale: Any = ..., form: str = ..., n_resamples: float = ..., alpha: float = ..., stopping: Any = ...,
-    blocks: Any = ..., groups: Any = ..., shift: str | None = ..., lags: Iterable[int], permutations: Any = ...,
+    blocks: Any = ..., groups: Any = ..., block_length: Any = ..., lags: Iterable[int], permutations: Any = ...,
     column_types: Any = ..., transform: Any = ..., nan_policy: str = ..., rng: Any = ..., workers: Any = ...,
     progress: bool = ..., gram: str = ..., rank: int | None = ..., max_memory: float | None = ..., store: Any = ...,
 ) -> MultipleTestsResult: ...  # fmt: skip
@@ -57,7 +58,7 @@ def independence_test(
     stopping: Any = None,
     blocks: Any = None,
     groups: Any = None,
-    shift: str | None = None,
+    block_length: Any = None,
     lags: Any = None,
     permutations: Any = None,
     column_types: Any = None,
@@ -93,12 +94,11 @@ def independence_test(
         One bandwidth per variable, as ``bandwidth`` in :func:`two_sample_test`.
     form : {"auto", "biased", "unbiased"}, default "auto"
         "biased" ("auto") is the squared norm of the estimate; "unbiased" applies to the plain and marginalized means.
-    shift : {None, "circular"}, optional
-        For time series, rows in order of time: "circular" shifts Y as a whole and joins its end to its start, in place
-        of permuting rows.  With ``blocks`` every block is a series.
+    block_length
+        "whole" shifts Y along X.
     lags : iterable of int, optional
-        For time series with ``shift="circular"``: test every lag, such as ``range(-5, 6)``.  At lag k, row t of X meets
-        row t + k of Y.
+        For time series with ``block_length="whole"``: test every lag, such as ``range(-5, 6)``.  At lag k, row t of X
+        meets row t + k of Y.
     nan_policy
         "indicator" applies to X and Y, not to ``given``.
     rank
@@ -129,8 +129,9 @@ def independence_test(
     ([M14] section 4.4), again for every permutation (:doc:`/theory`).
 
     The test is exact if the rows of Y are exchangeable under the null hypothesis (within blocks, or as whole groups).
-    With ``shift`` it is exact for periodic series and approximate for other stationary ones (:doc:`/change`); with
-    ``given`` it is exact for strata or a true model of X given Z, and otherwise approximate (:doc:`/given`).
+    With ``block_length`` it is exact for whole periodic series and approximate for other stationary ones
+    (:doc:`/change`); with ``given`` it is exact for strata or a true model of X given Z, and otherwise approximate
+    (:doc:`/given`).
     :doc:`/which` lists the statistics of "auto"; data in batches are tested as on :doc:`/large`.
 
     Examples
@@ -155,9 +156,10 @@ def independence_test(
         form=form, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
         progress=progress, gram=gram, rank=rank, max_memory=max_memory, store=store, batched=in_batches(X, Y),
     )  # fmt: skip
+    require_values(block_length, kernel_x, kernel_y)
     specs = [KernelSpec(kernel_x, bandwidth_x, "kernel_x"), KernelSpec(kernel_y, bandwidth_y, "kernel_y")]
     reading = {"scale": scale, "nan_policy": nan_policy, "column_types": column_types}
-    design = {"blocks": blocks, "groups": groups, "shift": shift, "transform": transform}
+    design = {"blocks": blocks, "groups": groups, "block_length": block_length, "transform": transform}
     if given is None:
         refuse_without("given", given_method=given_method, x_given_z=x_given_z, regressor=regressor)
     if in_batches(X, Y):

@@ -31,7 +31,7 @@ class JointIndependence(Hypothesis):
     """Several variables are jointly independent, so that all but the first may be permuted, each by itself."""
 
     kind: ClassVar[TestInfo] = JOINT
-    serial_remedy: ClassVar[str] = "test two variables at a time, with shift='circular'"
+    serial_remedy: ClassVar[str] = "test two variables at a time, with block_length='whole'"
 
     @classmethod
     def read(

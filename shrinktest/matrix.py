@@ -28,7 +28,7 @@ from shrinktest.results.several import METHODS, WESTFALL_YOUNG, MultipleTestsRes
 from shrinktest.units import Reasons, without_untestable
 
 OTHERS = "others"
-_IN_TIME = "test columns of X against others, Y, with shift='circular'"
+_IN_TIME = "test columns of X against others, Y, with block_length='whole'"
 
 
 @hinted
@@ -52,7 +52,7 @@ def independence_matrix(
     alpha: float = 0.05,
     blocks: Any = None,
     groups: Any = None,
-    shift: str | None = None,
+    block_length: Any = None,
     permutations: Any = None,
     column_types: Any = None,
     transform: Any = None,
@@ -84,7 +84,7 @@ def independence_matrix(
         One for all columns, or one per column.
     form : {"auto", "biased", "unbiased"}, default "auto"
         As in :func:`independence_test`.
-    shift : {None, "circular"}, optional
+    block_length : int, "auto" or "whole", optional
         As in :func:`independence_test`.  Like ``blocks``, ``groups`` and ``permutations`` it needs Y.
     nan_policy : {"raise", "omit", "indicator"}, default "raise"
         "raise" is an error.  "omit" drops rows that miss a value in any column, with a note.  "indicator" counts
@@ -124,7 +124,7 @@ def independence_matrix(
     2  x1  x2   0.207     0.207   False
     """
     alone = Y is None
-    design = {"blocks": blocks, "groups": groups, "shift": shift, "permutations": permutations}
+    design = {"blocks": blocks, "groups": groups, "block_length": block_length, "permutations": permutations}
     method = choice(method, METHODS, "method")
     settings = Settings.read(
         form=form, n_resamples=n_resamples, alpha=alpha, workers=workers, progress=progress, gram=gram,
@@ -149,7 +149,7 @@ def independence_matrix(
     def read(reasons: Reasons) -> Variables:
         dropped = {name: [column for whose, column in reasons if alone or whose == name] for name in XY}
         if given is None:
-            return read_variables((X, second), XY, nan_policy, shift=shift, dropped=dropped, **options)
+            return read_variables((X, second), XY, nan_policy, block_length=block_length, dropped=dropped, **options)
         if not partial:
             return read_three(X, second, given, nan_policy, dropped=dropped, **options)
         dropped["given"] = dropped["X"]
@@ -217,7 +217,7 @@ def independence_matrix(
 def _check_together(alone: bool, given: Any, kernel_y: Any, bandwidth_y: Any, design: dict[str, Any]) -> None:
     """Raise ValueError for arguments that do not go together."""
     restricted = [f"{name}=" for name, value in design.items() if value is not None]
-    row_designs = [name for name in restricted if name in ("shift=", "permutations=")]
+    row_designs = [name for name in restricted if name in ("block_length=", "permutations=")]
     if alone and (kernel_y is not None or bandwidth_y is not None):
         raise ValueError("kernel_y= and bandwidth_y= are for Y, which was not given; use kernel_x=")
     if alone and restricted:

@@ -73,7 +73,7 @@ def permutation_test(
     --------
     two_sample_test, independence_test : Kernel tests, which need no statistic of your own.
     Permutations : Your own permutations, for designs that no option describes.
-    calibrate : Level of your own test.
+    check_level : Level of your own test.
     power_study : Its power, compared with other tests.
 
     Notes

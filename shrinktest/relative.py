@@ -1,4 +1,4 @@
-"""Is X nearer to Y or to Z, or to which of several models?  ``closer_test`` and its result."""
+"""Is X closer to Y or to Z, or to which of several models?  ``closer_test`` and its result."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def closer_test(
         As in :func:`two_sample_test`, from all samples together.  With dependences, of each variable by itself, and a
         list has one for X and one for each candidate.
     alternative : {"two-sided", "less", "greater"}
-        For two candidates.  "less": X is nearer to the first.  "greater": to the second.
+        For two candidates.  "less": X is closer to the first.  "greater": to the second.
     method : str, default "holm"
         How the p-values of several pairs are adjusted: "holm" keeps the chance of any false rejection at ``alpha``,
         "fdr_bh" their share among all rejections; or another method of statsmodels' ``multipletests``.
@@ -113,7 +113,7 @@ def closer_test(
     CloserResult
         ``result.answer`` is the sentence, ``result.best`` are the candidates that are not beaten, ``result.table`` has
         a row for every pair.  With two candidates ``statistic, pvalue = result`` works, and ``result.difference`` and
-        ``result.interval`` say by how much one is nearer.
+        ``result.interval`` say by how much one is closer.
 
     See Also
     --------
@@ -127,7 +127,7 @@ def closer_test(
     asymptotic: no permutation leaves the data as they are when X is as far from Y as from Z.  The two-sided test was
     found to hold its level from 20 rows on, see the page "Which model is closer?".
 
-    A small p-value says that one candidate is nearer, not that it is near.  There is no ``estimator=``: shrinkage
+    A small p-value says that one candidate is closer, not that it is near.  There is no ``estimator=``: shrinkage
     shortens distances by amounts that depend on sizes and spreads, and would favor the candidate with fewer rows.
 
     Examples
@@ -139,7 +139,7 @@ def closer_test(
     >>> models = {"lognormal": rng.lognormal(0.5, 0.65, size=500), "normal": rng.normal(2.0, 1.4, size=500)}
     >>> result = closer_test(observed, models, names="observed")
     >>> result.answer
-    'observed is nearer to lognormal than to normal (p = .0078).'
+    'observed is closer to lognormal than to normal (p = .0078).'
     >>> print(f"{result.difference:.4f} [{result.interval[0]:.4f}, {result.interval[1]:.4f}]")
     -0.0338 [-0.0586, -0.0089]
 
@@ -148,8 +148,8 @@ def closer_test(
     >>> result = closer_test(observed, {**models, "exponential": rng.exponential(2.0, size=500)}, names="observed")
     >>> result.best
     ('lognormal',)
-    >>> result.table[["first", "second", "difference", "adjusted", "nearer"]].round(4)
-           first       second  difference  adjusted     nearer
+    >>> result.table[["first", "second", "difference", "adjusted", "closer"]].round(4)
+           first       second  difference  adjusted     closer
     0  lognormal  exponential     -0.0278    0.0176  lognormal
     1  lognormal       normal     -0.0319    0.0176  lognormal
     2     normal  exponential      0.0041    0.7994

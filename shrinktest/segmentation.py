@@ -321,7 +321,7 @@ def change_points(
     alpha: float = 0.05,
     stopping: Any = None,
     blocks: Any = None,
-    shift: Any = None,
+    block_length: Any = None,
     column_types: Any = None,
     transform: Any = None,
     nan_policy: str = "raise",
@@ -381,11 +381,11 @@ def change_points(
     )  # fmt: skip
     if settings.n_resamples == 0:
         raise ValueError("n_resamples=0 gives no p-values, which decide on changes; use change_point_test")
-    require_values(shift, kernel)
+    require_values(block_length, kernel)
     choice(nan_policy, ("raise", "omit", "indicator"), "nan_policy")
     hypothesis = NoChange.read(
         X, trim=trim, confidence=confidence, nan_policy=nan_policy, scale=scale, column_types=column_types,
-        transform=transform, blocks=blocks, shift=shift, times=times,
+        transform=transform, blocks=blocks, block_length=block_length, times=times,
     ).compared_by([kernel])  # fmt: skip
     most = math.inf if n_changes is None else count(n_changes, "n_changes", minimum=1)
     generator = as_rng(rng)

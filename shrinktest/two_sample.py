@@ -39,7 +39,7 @@ def two_sample_test(
     blocks: Any = None,
     paired: bool = False,
     groups: Any = None,
-    shift: Any = None,
+    block_length: Any = None,
     permutations: Any = None,
     column_types: Any = None,
     transform: Any = None,
@@ -90,16 +90,16 @@ def two_sample_test(
     k_sample_test : Three or more samples.
     equivalence_test : Practical equivalence, which a large p-value does not show.
     change_point_test : When a series changes, if the time is not known.
-    closer_test : Which of two samples is nearer to a third.
+    closer_test : Which of two samples is closer to a third.
     solve_sample_size : Number of observations that a test needs.
 
     Notes
     -----
     The test is exact for every estimator if the rows are exchangeable under the null hypothesis (within blocks, pairs
     or groups): what depends on the labels is recomputed for every permutation, ties count as exceedances, and the
-    observed data are one of the permutations (:doc:`/validity`).  With ``shift`` it is exact for periodic series and
-    approximate for others (:doc:`/change`).  The statistic is defined in [M14] section 2 with the weights of the
-    estimator, and [X20] (30) for marginalized means; the unbiased form of equal weights is due to [G12]
+    observed data are one of the permutations (:doc:`/validity`).  With ``block_length`` it is exact for whole periodic
+    series and approximate for others (:doc:`/change`).  The statistic is defined in [M14] section 2 with the weights of
+    the estimator, and [X20] (30) for marginalized means; the unbiased form of equal weights is due to [G12]
     (:doc:`/theory`).
 
     Several statistics share their permutations and give one exact p-value; :doc:`/which` lists the statistics of
@@ -131,10 +131,10 @@ def two_sample_test(
         form=form, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
         progress=progress, gram=gram, rank=rank, max_memory=max_memory, store=store, batched=in_batches(X, Y),
     )  # fmt: skip
-    require_values(shift, kernel)
+    require_values(block_length, kernel)
     specs = [KernelSpec(kernel, bandwidth)]
     reading = {"scale": scale, "nan_policy": nan_policy, "column_types": column_types}
-    design = {"blocks": blocks, "paired": paired, "groups": groups, "shift": shift}
+    design = {"blocks": blocks, "paired": paired, "groups": groups, "block_length": block_length}
     choice(covariate_method, ("auto", "strata", "residuals", "propensity"), "covariate_method")
     if covariates is None and (covariate_method != "auto" or propensity is not None):
         from shrinktest.conditional.given import refuse_without

@@ -135,15 +135,15 @@ TESTS = {
     "independence": pairs(12),
     "independence blocks": pairs(14, blocks=BLOCKS[:14]),
     "independence groups": pairs(14, groups=GROUPS[:14]),
-    "independence shift": pairs(22, shift="circular"),
-    "independence shift blocks": pairs(14, shift="circular", blocks=BLOCKS[:14]),
+    "independence shift": pairs(22, block_length="whole"),
+    "independence shift blocks": pairs(14, block_length="whole", blocks=BLOCKS[:14]),
     "columns": columns(9, 6),
     "columns paired": columns(8, 8, paired=True),
     "columns blocks": columns(8, 8, blocks=BLOCKS[:16], method="holm"),
     "matrix": matrix(12, False),
     "matrix both": matrix(12, True),
     "matrix blocks": matrix(14, True, blocks=BLOCKS[:14]),
-    "matrix shift": matrix(22, True, shift="circular"),
+    "matrix shift": matrix(22, True, block_length="whole"),
 }
 STOP = ("two", "k", "independence", "joint")
 

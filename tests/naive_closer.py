@@ -43,7 +43,7 @@ def jackknife(values, whole):
     return variance, variance**2 / sum(piece**2 / (count - 1) for count, piece in pieces)
 
 
-def nearer(K, samples, units):
+def closer(K, samples, units):
     """The difference of the squared distances of the first sample to the second and to the third, with its jackknife.
 
     ``samples`` are lists of rows of K, ``units`` a label for every row.

@@ -54,7 +54,7 @@ LAYERS = [
         *("relative", "equivalence", "change", "segmentation", "symmetry"),
     ),
     ("datasets",),
-    ("power", "risk", "applications", "calibration"),
+    ("power", "risk", "applications", "check_level"),
     ("shrinktest",),  # the public names
     ("cli", "__main__"),
 ]

@@ -23,8 +23,9 @@ from naive_change import (
 from shrinktest import AggregateChangeResult, change_point_test, change_points
 from shrinktest.hypotheses.place import _Sides
 from shrinktest.kernels import Gaussian, Linear
+from shrinktest.permutations.block_length import BlockLength
 from shrinktest.permutations.design import PermutationDesign
-from shrinktest.permutations.serial_correlation import in_stretches
+from shrinktest.permutations.serial_correlation import in_blocks
 from shrinktest.statistics.features import Features
 from shrinktest.statistics.scan import Cuts, Within
 
@@ -70,10 +71,10 @@ def test_blocks_and_stretches_by_enumeration(series):
     assert result.pvalue == pytest.approx(pvalue(gaussian(series, 1.3), 2, "single", orders)[0])
     assert result.n_resamples == 36
     x = shifted(8, 4, 1.0, 1)
-    result = change_point_test(x, bandwidth=1.0, shift=2, **options)
+    result = change_point_test(x, bandwidth=1.0, block_length=2, **options)
     orders = [[2 * unit + i for unit in units for i in (0, 1)] for units in itertools.permutations(range(4))]
     assert result.pvalue == pytest.approx(pvalue(gaussian(x, 1.0), 2, "single", orders)[0])
-    assert result.restriction == "stretches of 2 rows"
+    assert result.restriction == "blocks of 2 successive rows"
 
 
 def test_the_statistic_is_that_of_song_and_chen_and_of_the_unbiased_distance(series):
@@ -111,7 +112,7 @@ def test_no_pvalue_is_below_the_share_of_orders_that_leave_parts_as_they_are():
 def test_notes_on_serial_correlation():
     rng = np.random.default_rng(0)
     walk, few = np.cumsum(rng.normal(size=200)) * 0.3, {"n_resamples": 19, "rng": 0}
-    assert any("are short" in note for note in change_point_test(walk, shift=5, alpha=0.1, **few).notes)
+    assert any("are short" in note for note in change_point_test(walk, block_length=5, alpha=0.1, **few).notes)
     assert not change_point_test(rng.normal(size=200), alpha=0.99, confidence=None, **few).notes
     assert not any("Successive" in note for note in change_point_test(shifted(by=5.0), **few).notes)
     steps = rng.normal(size=120) + np.repeat([0.0, 3.0, 0.0, 3.0], 30)  # a further change looks like correlation
@@ -173,9 +174,9 @@ def test_messages_name_the_argument():
         (change_point_test, x, {"change": "twice"}, ValueError, "change"),
         (change_point_test, x, {"form": "biased"}, ValueError, "form"),
         (change_point_test, x, {"estimator": "fkmse"}, ValueError, "estimator"),
-        (change_point_test, x, {"shift": 25}, ValueError, "can never reject"),
-        (change_point_test, x, {"shift": "circular", "change": "epidemic"}, ValueError, "shift='circular'"),
-        (change_point_test, x, {"shift": 2.5}, TypeError, "shift"),
+        (change_point_test, x, {"block_length": 25}, ValueError, "can never reject"),
+        (change_point_test, x, {"block_length": "whole", "change": "epidemic"}, ValueError, "block_length='whole'"),
+        (change_point_test, x, {"block_length": 2.5}, TypeError, "block_length"),
         (change_point_test, x, {"confidence": 0.99999}, ValueError, "confidence"),
         (change_point_test, [1.0, 2.0, 3.0], {}, ValueError, "X"),
         (change_points, x, {"n_changes": 0}, ValueError, "n_changes"),
@@ -248,7 +249,7 @@ def test_rows_beside_a_place_move_within_their_side_and_block():
     many, few = [1, 0, 0, 0, 1, 1, 0, 0, 1, 0, 1, 1], [1, 0, 0, 0, 1, 1, 0, 1, 0, 1, 0, 0]
     for blocks, length in ((None, 1), (None, 2), (many, 1), (few, 2)):
         given = None if blocks is None else np.array(blocks)
-        stretches = in_stretches([np.zeros((12, 1))], length, given)
+        stretches = in_blocks(BlockLength(length), [np.zeros((12, 1))], given)
         restriction, end = (PermutationDesign(blocks=given), 10) if length == 1 else (stretches, 12)
         result = sides(restriction=restriction, n=12)._orders(6, 3, end, np.random.default_rng(1), 3000)
         expected = set(orders_beside(3, [0] * (end - 3) if given is None else blocks[3:end], length))
@@ -286,10 +287,10 @@ def test_no_change_at_most_so_many_and_shifts():
     assert len(none) == 0 and len(none.tests) == 1 and "none" in none.summary()
     assert len(change_points(stairs(), rng=0, n_resamples=99, n_changes=1)) == 1
     x = stairs(200, (0.0, 3.0))
-    result = change_points(x, rng=0, n_resamples=99, times=range(1900, 2100), shift=10)
-    assert result.when == (2000,) and result.restriction == "stretches of 10 rows"
+    result = change_points(x, rng=0, n_resamples=99, times=range(1900, 2100), block_length=10)
+    assert result.when == (2000,) and result.restriction == "blocks of 10 successive rows"
     assert change_points(x, rng=0, n_resamples=99, blocks=np.arange(200) % 2, confidence=None).intervals == (None,)
-    turned = change_points(stairs(60, (0.0, 4.0)), alpha=0.2, rng=0, n_resamples=99, shift="circular", n_changes=1)
+    turned = change_points(stairs(60, (0.0, 4.0)), alpha=0.2, rng=0, n_resamples=99, block_length="whole", n_changes=1)
     assert turned.intervals == (None,) and "no interval for the place" in " ".join(turned.notes)
     with pytest.raises(ValueError, match="nan_policy"):
         change_points(x, nan_policy="propagate")

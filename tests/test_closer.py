@@ -1,4 +1,4 @@
-"""Which of several candidates is X nearer to: the test, several candidates at once, and what is refused."""
+"""Which of several candidates is X closer to: the test, several candidates at once, and what is refused."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from shrinktest.relative import uneven
 ROOT = Path(__file__).parents[1]
 RNG = np.random.default_rng(5)
 X, Y, Z = RNG.normal(size=(24, 2)), RNG.normal(0.4, 1.0, size=(22, 2)), RNG.normal(1.2, 1.0, size=(27, 2))
-MODELS = {"far": Z, "near": Y, "nearer": RNG.normal(0.05, 1.0, size=(30, 2)), "farthest": Z + 1.0}
+MODELS = {"far": Z, "near": Y, "closer": RNG.normal(0.05, 1.0, size=(30, 2)), "farthest": Z + 1.0}
 SUMMARY = [
-    "X is nearer to Y than to Z (p = .0026).",
+    "X is closer to Y than to Z (p = .0026).",
     "Squared distance (MMD²) from X: Y 0.1467, Z 0.4912",
     "24 + 22 + 27 observations, rows vary independently; Gaussian, bandwidth 1.3",
     "==========================================================================",
-    "first  second   difference, 95% interval     t       df   p-value   nearer",
+    "first  second   difference, 95% interval     t       df   p-value   closer",
     "--------------------------------------------------------------------------",
     "Y      Z       -0.3445 [-0.5641, -0.1249]  -3.131  67.61  0.002577  Y     ",
 ]
@@ -38,7 +38,7 @@ def test_the_p_value_is_that_of_students_t(alternative):
     result = closer_test(X, Y, Z, bandwidth=1.3, alternative=alternative)
     sizes = (24, 22, 27)
     rows = [list(range(end - size, end)) for end, size in zip(np.cumsum(sizes), sizes, strict=True)]
-    expected = naive.nearer(Gaussian(1.3)(np.vstack([X, Y, Z])), rows, list(range(73)))
+    expected = naive.closer(Gaussian(1.3)(np.vstack([X, Y, Z])), rows, list(range(73)))
     pair = result.clearest
     assert (result.difference, pair.error**2, pair.freedom) == pytest.approx(expected, rel=1e-9)
     assert tuple(result) == pytest.approx((expected[0] / expected[1] ** 0.5, naive.pvalue(*expected, alternative)))
@@ -114,8 +114,8 @@ def test_every_two_candidates_are_compared(method):
     assert result.pvalue == min(adjusted) and result.names == ("seen", *MODELS)
     table = result.table
     assert table["adjusted"].is_monotonic_increasing and list(table["reject"]) == list(table["adjusted"] <= 0.05)
-    beaten = {row.first if row.nearer == row.second else row.second for row in table[table["reject"]].itertuples()}
-    assert set(result.best) == set(MODELS) - beaten == {"near", "nearer"}
+    beaten = {row.first if row.closer == row.second else row.second for row in table[table["reject"]].itertuples()}
+    assert set(result.best) == set(MODELS) - beaten == {"near", "closer"}
     listed = closer_test(X, list(MODELS.values()), method=method, bandwidth=1.5, names=("seen", *MODELS))
     assert listed.pairs == result.pairs and closer_test(X, *MODELS.values()).names == ("X", "Y1", "Y2", "Y3", "Y4")
     assert result.bandwidth == 1.5 and len(closer_test(X, MODELS, bandwidth=1.5, alpha=1e-99).best) == 4
@@ -126,9 +126,9 @@ def test_answers_and_a_summary():
         return closer_test(*data, **options).answer
 
     twins, rng = {"a": Y, "b": Y[::-1] + 0.01, "c": Y[::-1] - 0.01}, np.random.default_rng(26)
-    assert answer(X, Y, Z, names=("seen", "a", "b")).startswith("seen is nearer to a than to b (p = ")
-    assert answer(X, Y, Y[::-1] + 0.01).startswith("It is not clear whether X is nearer to Y or to Z (p = ")
-    assert answer(X, Z, Y, alternative="less") == "It is not clear that X is nearer to Y than to Z (p = 1.00)."
+    assert answer(X, Y, Z, names=("seen", "a", "b")).startswith("seen is closer to a than to b (p = ")
+    assert answer(X, Y, Y[::-1] + 0.01).startswith("It is not clear whether X is closer to Y or to Z (p = ")
+    assert answer(X, Z, Y, alternative="less") == "It is not clear that X is closer to Y than to Z (p = 1.00)."
     assert (
         answer(X, {"near": Y, "far": Z, "far 2": Z + 1.0})
         == "X is nearest to near; all others are clearly further away."

@@ -39,12 +39,14 @@ def test_it_is_its_slow_twin():
     x, y = RNG.normal(size=(6, 2)), RNG.normal(0.5, 1.0, size=(7, 2))
     gram = Gaussian(1.3)(np.vstack([x, y]))
     for margin in (0.02, 0.3, 0.7):
-        result = equivalence_test(x, y, margin=margin, measure="distance", bandwidth=1.3, gram="dense")
+        result = equivalence_test(x, y, margin=margin, measure="distance", bandwidth=1.3, gram="dense", rng=0)
         np.testing.assert_allclose((result.estimate, *result), naive.distance_test(gram, 6, margin), rtol=1e-6)
     x, y = RNG.normal(size=(2, 7))
     grams = Gaussian(0.8)(x[:, None]), Gaussian(1.1)((x + y)[:, None])
     for margin in (0.05, 0.6):
-        result = equivalence_test(x, x + y, margin=margin, measure="dependence", bandwidth=[0.8, 1.1], gram="dense")
+        result = equivalence_test(
+            x, x + y, margin=margin, measure="dependence", bandwidth=[0.8, 1.1], gram="dense", rng=0
+        )
         np.testing.assert_allclose((result.estimate, *result), naive.dependence_test(*grams, margin), rtol=1e-6)
 
 
@@ -58,13 +60,13 @@ def limits(measure, confidence, **options):
 @pytest.mark.parametrize("measure", MEASURES)
 def test_it_inverts_the_interval_of_the_effect(measure):
     other, margin = other_of(measure), MARGINS[measure]
-    result = equivalence_test(X, other, margin=margin, measure=measure)
+    result = equivalence_test(X, other, margin=margin, measure=measure, rng=0)
     estimate, upper = limits(measure, 0.9)
     assert (result.estimate, result.upper) == pytest.approx((estimate, upper), rel=1e-9)
     confidence = brentq(lambda c: limits(measure, c)[1] - margin, 1e-6, 1.0 - 1e-9)
     assert result.pvalue == pytest.approx((1.0 - confidence) / 2.0, rel=1e-6)
     assert result.reject() == (result.upper <= margin) == result.equivalent
-    wide = equivalence_test(X, other, margin=margin, measure=measure, alpha=0.2)
+    wide = equivalence_test(X, other, margin=margin, measure=measure, alpha=0.2, rng=0)
     assert wide.pvalue == result.pvalue and wide.upper < result.upper
 
 
@@ -104,13 +106,13 @@ def test_answers_are_those_of_the_earlier_test(measure, given, answer):
 
 def test_a_p_value_is_never_zero_nor_above_one():
     x, y = RNG.normal(size=(2, 3000))
-    near = equivalence_test(x, y, margin=0.9, measure="distance")
-    far = equivalence_test(x[:50], y[:50] + 50.0, margin=0.001, measure="distance")
+    near = equivalence_test(x, y, margin=0.9, measure="distance", rng=0)
+    far = equivalence_test(x[:50], y[:50] + 50.0, margin=0.001, measure="distance", rng=0)
     assert 0.0 < near.pvalue < 1e-100 and 0.99 < far.pvalue <= 1.0 and not far.equivalent
 
 
 def test_a_shift_is_a_margin_as_the_slow_twin_has_it():
-    result = equivalence_test(X, Y, margin="shift 0.5", measure="distance", bandwidth=1.5)
+    result = equivalence_test(X, Y, margin="shift 0.5", measure="distance", bandwidth=1.5, rng=0)
     pooled = np.vstack([X, Y])
     moved = pooled + 0.5 * pooled.std(axis=0, ddof=1)
     a, b, c = distance_of(Gaussian(1.5)(np.vstack([pooled, moved])), 130)
@@ -121,13 +123,13 @@ def test_a_shift_is_a_margin_as_the_slow_twin_has_it():
         return rows
 
     for margin in (shifted, result.margin):
-        same = equivalence_test(X, Y, margin=margin, measure="distance", bandwidth=1.5)
+        same = equivalence_test(X, Y, margin=margin, measure="distance", bandwidth=1.5, rng=0)
         assert (same.margin, same.pvalue) == pytest.approx((result.margin, result.pvalue))
     mixed = np.random.default_rng(1).permutation(pooled)  # it sees no labels
-    other = equivalence_test(mixed[:60], mixed[60:], margin=shifted, measure="distance", bandwidth=1.5)
+    other = equivalence_test(mixed[:60], mixed[60:], margin=shifted, measure="distance", bandwidth=1.5, rng=0)
     assert other.margin == pytest.approx(result.margin, rel=1e-9)
     many = RNG.normal(size=(2, 1500))
-    first, second = (equivalence_test(*many, margin="shift 0.3", measure="distance").margin for _ in range(2))
+    first, second = (equivalence_test(*many, margin="shift 0.3", measure="distance", rng=0).margin for _ in range(2))
     assert first == second > 0.0
 
 
@@ -140,7 +142,7 @@ def test_tables_and_missing_values():
     other.loc[3, "dose"] = np.nan
     assert equivalence_test(table, other, **given, nan_policy="omit").test.n_observations == (60, 59)
     with pytest.raises(ValueError, match="categories and missing values cannot be shifted"):
-        equivalence_test(table, other.dropna(), margin="shift 0.2", measure="distance")
+        equivalence_test(table, other.dropna(), margin="shift 0.2", measure="distance", rng=0)
     x, y = (pd.DataFrame(np.random.default_rng(seed).normal(size=(60, 2)), columns=list("ab")) for seed in (0, 1))
     for first, second, noted in ((24, 42, True), (19, 42, False)):
         gaps = [table.assign(a=table["a"].where(np.arange(60) >= gone)) for table, gone in ((x, first), (y, second))]
@@ -196,11 +198,13 @@ def test_messages():
 
 @pytest.mark.parametrize("measure", MEASURES)
 def test_summary(measure):
-    result = equivalence_test(X, other_of(measure), margin=MARGINS[measure], measure=measure, names=("before", "after"))
+    result = equivalence_test(
+        X, other_of(measure), margin=MARGINS[measure], measure=measure, names=("before", "after"), rng=0
+    )
     text = " ".join(result.summary().split())
     assert result.answer in text and "before" in result.answer and f"{result.pvalue:.4g}" in text
     assert result.to_dict()["kernel"] and result.to_dict()["reject"] is result.equivalent
-    same = equivalence_test(X, other_of(measure), margin=MARGINS[measure], measure=measure, workers=1)
+    same = equivalence_test(X, other_of(measure), margin=MARGINS[measure], measure=measure, workers=1, rng=0)
     assert same.pvalue == result.pvalue
 
 
@@ -213,7 +217,9 @@ def test_the_level_at_the_margin_is_held():
     assert stats.binom(200, 0.05).ppf(0.00005) <= rejected <= stats.binom(200, 0.05).ppf(0.99995)
     assert np.mean([result.estimate for result in results]) == pytest.approx(margin, abs=0.02)
     gram = Precomputed(Gaussian(1.0)(RNG.normal(size=(40, 1))))
-    assert equivalence_test(np.arange(20), np.arange(20, 40), margin=0.9, measure="distance", kernel=gram).equivalent
+    assert equivalence_test(
+        np.arange(20), np.arange(20, 40), margin=0.9, measure="distance", kernel=gram, rng=0
+    ).equivalent
 
 
 def test_the_published_levels_are_what_the_page_says():

@@ -185,7 +185,7 @@ def test_refusals_name_the_argument():
         ({"form": "u"}, "form"),
         ({"alpha": 0.0}, "alpha"),
         ({"n_resamples": np.inf, "X": line, "Y": line}, "too many"),
-        ({"kernel_y": "rbf"}, "kernel_y"),
+        ({"kernel_y": "gausian"}, "kernel_y"),
         ({"bandwidth_y": 0.0}, "bandwidth_y"),
         ({"kernel_x": "linear", "bandwidth_x": 1.0}, "bandwidth_x"),
         ({"kernel_y": "linear", "estimator": "mkme"}, "Gaussian"),

@@ -13,8 +13,8 @@ import pytest
 
 import shrinktest
 from shrinktest import (
-    calibrate,
     change_point_test,
+    check_level,
     compare,
     equivalence_test,
     independence_matrix,
@@ -28,6 +28,7 @@ from shrinktest import (
     two_sample_test_columns,
 )
 from shrinktest._docs import documented
+from shrinktest.kernels import as_kernel
 from shrinktest.notes import TEXTS, Note, has_code, note
 from shrinktest.power import designs
 from shrinktest.power.designs import MeanShift
@@ -37,7 +38,7 @@ X, Y = np.random.default_rng(0).normal(size=(2, 12, 2))
 VERBS = [
     *(partial(test, X, Y) for test in (two_sample_test, k_sample_test, independence_test, joint_independence_test)),
     *(partial(test, X, Y) for test in (two_sample_test_columns, independence_matrix)),
-    partial(calibrate, lambda x, y: 0.5, X, Y),
+    partial(check_level, lambda x, y: 0.5, X, Y, rng=0),
     partial(permutation_test, lambda row: 0.0, 12),
     partial(compare, X, Y),
 ]
@@ -51,7 +52,7 @@ def test_what_arguments_are_called_elsewhere(verb):
             verb(**{other: 1})
     with pytest.raises(TypeError, match="unexpected keyword argument 'nonsense'"):
         verb(nonsense=1)
-    if name != "calibrate":
+    if name != "check_level":
         with pytest.raises(TypeError, match=f"{name} has no argument n_permutations=; it is n_resamples= here"):
             verb(n_permutations=99)
 
@@ -59,11 +60,11 @@ def test_what_arguments_are_called_elsewhere(verb):
 @pytest.mark.parametrize(
     ("verb", "given", "meant"),
     [
-        (partial(power_study, "mean-shift"), "alpha", "alphas"),
-        (partial(power_study, "mean-shift"), "level", "alphas"),
-        (partial(solve_sample_size, "mean-shift"), "alphas", "alpha"),
-        (partial(risk_study, "mixture"), "estimator", "estimators"),
-        (partial(risk_study, "mixture"), "random_state", "rng"),
+        (partial(power_study, "mean-shift", rng=0), "alpha", "alphas"),
+        (partial(power_study, "mean-shift", rng=0), "level", "alphas"),
+        (partial(solve_sample_size, "mean-shift", rng=0), "alphas", "alpha"),
+        (partial(risk_study, "mixture", rng=0), "estimator", "estimators"),
+        (partial(risk_study, "mixture", rng=0), "random_state", "rng"),
         (partial(loss_path, "skmse", [0.1]), "kernels", "kernel"),
         (partial(two_sample_test, X, Y), "estimators", "estimator"),
         (partial(joint_independence_test, X, Y), "bandwidth", "bandwidths"),
@@ -75,10 +76,11 @@ def test_one_of_several_and_several_of_one(verb, given, meant):
 
 
 def test_what_kernels_are_called_elsewhere():
-    with pytest.raises(ValueError, match="kernel 'rbf' is called 'gaussian' here"):
-        two_sample_test(X, Y, kernel="rbf")
-    with pytest.raises(ValueError, match="kernel_y 'RBF' is called 'gaussian' here"):
-        independence_test(X, Y, kernel_y="RBF")
+    with pytest.raises(ValueError, match="kernel 'poly' is called 'polynomial' here"):
+        two_sample_test(X, Y, kernel="poly")
+    with pytest.raises(ValueError, match="kernel_y 'Euclidean' is called 'energy' here"):
+        independence_test(X, Y, kernel_y="Euclidean")
+    assert as_kernel("rbf", 2.0) == as_kernel("RBF", 2.0) == as_kernel("gaussian", 2.0)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +93,10 @@ def test_what_kernels_are_called_elsewhere():
         (lambda: two_sample_test(X, Y, kernel=lambda x: 1), r"\(X, Y\) -> Gram matrix, and is called with 2 arguments"),
         (lambda: permutation_test(lambda a, b: 1, 9), r"permutation \(n,\) -> number, and is called with 1 argument"),
         (lambda: permutation_test(lambda: 1, 9, vectorized=True), r"permutations \(B, n\) -> numbers \(B,\), and"),
-        (lambda: calibrate(lambda x: 1, X, Y), r"test must be a function \(X, Y\) -> p-value, and is called with 2"),
+        (
+            lambda: check_level(lambda x: 1, X, Y, rng=0),
+            r"test must be a function \(X, Y\) -> p-value, and is called with 2",
+        ),
         (
             lambda: two_sample_test(X, Y, transform=lambda: X),
             r"rows \(N, d\), and is called with 1 argument",
@@ -124,12 +129,12 @@ RAGGED = [[1, 2], [3]]
 def test_integers_beyond_floating_point_numbers_are_refused_by_name():
     for test, name in (
         (lambda: change_point_test(FIRST, trim=HUGE), "trim"),
-        (lambda: equivalence_test(FIRST, SECOND, margin=HUGE, measure="distance"), "margin"),
+        (lambda: equivalence_test(FIRST, SECOND, margin=HUGE, measure="distance", rng=0), "margin"),
         (lambda: permutation_test(sum, HUGE), "permutations"),
         (lambda: permutation_test(sum, (30, HUGE)), "permutations"),
-        (lambda: calibrate(lambda x, y: 0.5, FIRST, SECOND, n_trials=HUGE), "n_trials"),
-        (lambda: power_study(MeanShift(), "kme", 20, n_trials=HUGE), "n_trials"),
-        (lambda: solve_sample_size(MeanShift(), n_trials=HUGE), "n_trials"),
+        (lambda: check_level(lambda x, y: 0.5, FIRST, SECOND, n_trials=HUGE, rng=0), "n_trials"),
+        (lambda: power_study(MeanShift(), "kme", 20, n_trials=HUGE, rng=0), "n_trials"),
+        (lambda: solve_sample_size(MeanShift(), n_trials=HUGE, rng=0), "n_trials"),
     ):
         with pytest.raises(ValueError, match=name):
             test()
@@ -254,7 +259,7 @@ def test_right_calls_pass_and_every_public_name_has_a_type(tmp_path):
     lines += [f"reveal_type({module}.{name})" for module, namespace in MODULES.items() for name in namespace.__all__]
     lines += [f"{module}.Tset" for module in MODULES]
     lines += ["def lags(X: Any, Y: Any) -> None:"]
-    lines += ["    reveal_type(shrinktest.independence_test(X, Y, lags=[1], shift='circular').labels)"]
+    lines += ["    reveal_type(shrinktest.independence_test(X, Y, lags=[1], block_length='whole').labels)"]
     lines.insert(0, "import shrinktest" + RIGHT)
     file = tmp_path / "user.py"
     file.write_text("\n".join(lines), encoding="utf-8")

@@ -44,7 +44,7 @@ DRAWN = {
     "change_point_test": CUTS,
     "change_points": CHANGES,
     "closer_test": NEARER,
-    "calibrate": LEVELS,
+    "check_level": LEVELS,
     "EquivalenceResult": BELOW,
     "KSampleEffect": PAIRS,
     "AggregateResult": MEMBERS,

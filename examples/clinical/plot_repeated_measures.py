@@ -7,7 +7,7 @@ The design decides: wards were randomized, so whole wards are permuted (``groups
 twice, so the two answers of a patient are swapped (``paired=True``).
 
 What the result tells you
-    With the right restriction, a p-value that is exact under the null hypothesis. :func:`~shrinktest.calibrate` shows
+    With the right restriction, a p-value that is exact under the null hypothesis. :func:`~shrinktest.check_level` shows
     what the wrong one costs: it counts false positives on permuted versions of your own data.
 
 What it does not tell you
@@ -25,7 +25,7 @@ How to report it
 import matplotlib.pyplot as plt
 import numpy as np
 
-from shrinktest import calibrate, two_sample_test
+from shrinktest import check_level, two_sample_test
 
 rng = np.random.default_rng(3)
 wards = np.repeat(np.arange(16), 10)
@@ -43,7 +43,7 @@ as_rows = two_sample_test(control, training, rng=0)
 as_wards = two_sample_test(control, training, groups=groups, rng=0)
 print(f"Patients permuted one by one: p = {as_rows.pvalue:.3f}. Whole wards permuted: p = {as_wards.pvalue:.3f}.")
 
-check = calibrate(by_rows, control, training, groups=groups, n_trials=100, rng=0, workers=1)
+check = check_level(by_rows, control, training, groups=groups, n_trials=100, rng=0, workers=1)
 false_positives = check.table.set_index("alpha")["level"][0.05]
 print(f"Permuting patients gives {false_positives:.0%} false positives at the 5% level in data like these.")
 

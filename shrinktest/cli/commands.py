@@ -60,12 +60,12 @@ COMMANDS = {
     "change": Command(
         "does a series change, and with which row?", "change_point_test change_points", "DATA",
         f"columns {_READING} fail_if sort several set",
-        "series.csv --time date --plot change.png|series.csv --time date --sort --columns flow --shift stretches|"
+        "series.csv --time date --plot change.png|series.csv --time date --sort --columns flow --block-length auto|"
         "series.csv --several --n-changes 3", "rows"),
     "independence": Command(
         "are two variables independent?", "independence_test", "DATA", f"x y {_READING} fail_if effect set bins",
         "table.csv --x dose --y response1,response2 --plot null.png|table.csv --x dose --y response --given age,site|"
-        "series.csv --x rain --y flow --shift circular --lags -5:5", "variables"),
+        "series.csv --x rain --y flow --block-length whole --lags -5:5", "variables"),
     "k-sample": Command(
         "do several samples come from the same distribution?", "k_sample_test", "A...",
         f"columns {_READING} fail_if effect set bins",
@@ -80,7 +80,7 @@ COMMANDS = {
         "is a distribution symmetric about a point?", "symmetry_test", "DATA", f"columns {_READING} fail_if set",
         "errors.csv|errors.csv --columns a,b --about 0.5,2|errors.csv --estimator auto --exit-code", "rows"),
     "closer": Command(
-        "which of two models, or of several, is nearer to what was observed?", "closer_test", "FILE...",
+        "which of two models, or of several, is closer to what was observed?", "closer_test", "FILE...",
         f"columns x y z {_READING} fail_if",
         "observed.csv model_a.csv model_b.csv|observed.csv model_*.csv --method fdr_bh|"
         "table.csv --measure dependence --x income --y age --z school"),
@@ -96,8 +96,8 @@ COMMANDS = {
     "matrix": Command(
         "which columns depend on which?", "independence_matrix", "DATA", f"x y {_READING} fail_if set",
         "table.csv --plot heat.png|table.csv --x a,b --y c:f --method fdr_bh|table.csv --given others", "variables"),
-    "calibrate": Command(
-        "does a test keep its level on data like these?", "calibrate two_sample_test independence_test", "FILE...",
+    "check-level": Command(
+        "does a test keep its level on data like these?", "check_level two_sample_test independence_test", "FILE...",
         f"columns x y {_READING} test set",
         "a.csv b.csv --estimator fkmse --trials 500|table.csv --x dose --y response --blocks site|"
         "a.csv b.csv --test mine:pipeline", runner="studies:run_calibrate",
@@ -120,7 +120,7 @@ COMMANDS = {
 }  # fmt: skip
 
 #: Parameters of tests that studies pass on, and those about files of pilot data.
-TEST_OPTIONS = ("kernel", "bandwidth", "scale", "paired", "shift")
+TEST_OPTIONS = ("kernel", "bandwidth", "scale", "paired", "block_length")
 PILOT_OPTIONS = ("groups", "nan_policy", "column_types")
 
 

@@ -20,7 +20,7 @@ Arguments = tuple[list[Any], dict[str, Any]]
 
 #: Options for which the rows of a file must be in memory.
 _WHOLE = (
-    *("blocks", "groups", "paired", "shift", "covariates", "given", "lags", "witness"),
+    *("blocks", "groups", "paired", "block_length", "covariates", "given", "lags", "witness"),
     *TextOptions.__annotations__,
 )
 

@@ -25,7 +25,8 @@ SPELLED = {
 #: How to read values that are no text, numbers or flags, by option.
 _READERS: dict[str, Callable[[str], Any]] = {
     **dict.fromkeys(
-        ["bandwidth", "bandwidth_x", "bandwidth_y", "scale", "margin", "shift", "about", "alphas", "n"], values.value
+        ["bandwidth", "bandwidth_x", "bandwidth_y", "scale", "margin", "block_length", "about", "alphas", "n"],
+        values.value,
     ),
     **dict.fromkeys(("seed", "workers", "folds", "skip_rows", "bins"), values.count),
     **{"types": values.column_types, "lags": values.lags, "sep": values.separator, "resamples": values.resamples},
@@ -95,8 +96,8 @@ _GROUPS = {
     "rows and columns": "columns x y z variable given given_method covariates covariate_method types scale nan_policy "
     "header sep decimal thousands date_format encoding na comment skip_rows time sort",
     "what is compared": "",
-    "design": "blocks groups paired shift lags resamples alpha alphas stopping seed trials n n_trials power ratio "
-    "confidence trim",
+    "design": "blocks groups paired block_length lags resamples alpha alphas stopping seed trials n n_trials power "
+    "ratio confidence trim",
     "output": "effect json paragraph plot html csv witness coordinates exit_code fail_if progress quiet store list "
     "tests",
     "expert": "gram rank max_memory workers bins largest folds tuning",

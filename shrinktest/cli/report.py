@@ -24,7 +24,7 @@ RAN, DIFFERENT = 0, 1
 #: Results that are good or bad news otherwise than by a rejection.
 _DIFFERENT = {
     "EquivalenceResult": lambda result: not result.equivalent,
-    "CalibrationResult": lambda result: result.anti_conservative,
+    "LevelCheckResult": lambda result: result.anti_conservative,
     "ComparisonResult": lambda result: result.reject() or any(result.only),
 }
 _SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}

@@ -12,7 +12,7 @@ from functools import partial
 from inspect import signature
 from typing import Any
 
-from shrinktest import calibrate, independence_test, power_study, solve_sample_size, two_sample_test
+from shrinktest import check_level, independence_test, power_study, solve_sample_size, two_sample_test
 from shrinktest._check import choice
 from shrinktest.cli import data, values
 from shrinktest.cli.commands import PILOT_OPTIONS, TEST_OPTIONS, Command, arguments, parser, parsers_in
@@ -61,10 +61,10 @@ def run_calibrate(args: Typed, command: Command) -> int:
     check_outputs(args)
     kind, read = data.two(args)
     test = two_sample_test if kind is TWO_SAMPLE else independence_test
-    takes = dict(signature(calibrate).parameters)
+    takes = dict(signature(check_level).parameters)
     options = arguments(args, {**signature(test).parameters, **takes})
     test_options = {name: options.pop(name) for name in [*options] if name not in takes}
-    design = {name for name in ("blocks", "groups", "paired", "shift", "given") if name in options}
+    design = {name for name in ("blocks", "groups", "paired", "block_length", "given") if name in options}
     for name in design.difference(kind.restrictions, ("given",) if kind is INDEPENDENCE else ()):
         raise ValueError(f"--{name} is not for a test of the kind {kind.name}; leave it out")
     xy, about = read(args, options, takes)
@@ -86,7 +86,7 @@ def run_calibrate(args: Typed, command: Command) -> int:
     elif args.test not in KNOWN_TESTS:
         pipeline = _users_function(args.test)
     options["nan_policy"] = "propagate" if policy == "indicator" else policy
-    return report(args, calibrate(pipeline, *xy, kind=kind.name, **options))
+    return report(args, check_level(pipeline, *xy, kind=kind.name, **options))
 
 
 def _users_function(name: str) -> Any:

@@ -46,14 +46,14 @@ _NEIGHBORS = 10  # rows of a neighborhood at least, for calibration
 
 def read_given(
     X: Any, Y: Any, given: Any, *, given_method: str = "auto", x_given_z: Any = None, regressor: Any = None,
-    combined: bool = False, nan_policy: str = "raise", shift: Any = None, own: Any = None, scale: Any = UNASKED,
+    combined: bool = False, nan_policy: str = "raise", block_length: Any = None, own: Any = None, scale: Any = UNASKED,
     transform: Any = None, kernels: Sequence[Any], **options: Any,
 ) -> ConditionalIndependence:  # fmt: skip
     """Read the test as users give it; ``combined`` is for four statistics of residuals.
 
     ``kernels`` are the user's arguments, one for each variable.
     """
-    _refuse_designs("given", shift=shift, permutations=own)
+    _refuse_designs("given", block_length=block_length, permutations=own)
     read = read_three(X, Y, given, nan_policy, scale=scale, transform=transform, **options)
     z = read.values[2]
     pair = zip(variables_of(read, GIVEN, scale)[:2], kernels, strict=True)
@@ -114,14 +114,14 @@ def regression_for(method: str, z: np.ndarray, regressor: Any = None) -> Regress
 
 def read_covariates(
     X: Any, Y: Any, covariates: Any, *, covariate_method: str, propensity: Any, nan_policy: str, combined: bool,
-    paired: Any = False, shift: Any = None, own: Any = None, scale: Any = UNASKED, column_types: Any = None,
+    paired: Any = False, block_length: Any = None, own: Any = None, scale: Any = UNASKED, column_types: Any = None,
     called: tuple[str | None, ...] = (), kernel: Any, **options: Any,
 ) -> TwoGivenCovariates | ConditionalIndependence:  # fmt: skip
     """Read the test that the sample of a row does not depend on its values given covariates.
 
     ``kernel`` is the user's argument.
     """
-    _refuse_designs("covariates", paired=paired or None, shift=shift, permutations=own)
+    _refuse_designs("covariates", paired=paired or None, block_length=block_length, permutations=own)
     if not isinstance(covariates, tuple | list) or len(covariates) != 2:
         raise ValueError("covariates must be a pair: (covariates of X, covariates of Y)")
     names, names_of_z = names_for((X, Y), XY, called), tuple(f"covariates of {name}" for name in called or XY)

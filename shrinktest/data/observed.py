@@ -332,4 +332,6 @@ def at_least_two_rows(name: str, keep: Rows, missing: Missing | None = None) -> 
         holes = [f"{label} ({int(gaps.sum())})" for (_, label), gaps in gaps_by_name.items() if gaps.any()]
         why = f" once the {counted(dropped, 'row')} with missing values {'is' if dropped == 1 else 'are'} dropped"
         why += f", missing in {', '.join(holes)}" if holes else ""
-    raise ValueError(f"{subject_has(name)} {counted(number, 'row')}{why}; a test needs at least 2 (one per observation)")
+    raise ValueError(
+        f"{subject_has(name)} {counted(number, 'row')}{why}; a test needs at least 2 (one per observation)"
+    )

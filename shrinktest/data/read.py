@@ -24,7 +24,8 @@ from shrinktest.data.labels import (
 from shrinktest.data.observed import Observed, at_least_two_rows, check_column_types, checked_types, observed
 from shrinktest.data.tables import check_same_index, label_of
 from shrinktest.notes import note
-from shrinktest.permutations.design import PermutationDesign, check_shift, design_of
+from shrinktest.permutations.design import PermutationDesign, design_of
+from shrinktest.permutations.serial_correlation import OrderedRows, moved_in_time
 from shrinktest.units import Scale
 
 Rows = NDArray[np.bool_]
@@ -230,7 +231,7 @@ def read_variables(
     names: Sequence[str],
     nan_policy: str,
     *,
-    shift: Any = None,
+    block_length: Any = None,
     labels: Sequence[str] = (),
     dropped: Mapping[str, Collection[str]] = {},
     **options: Any,
@@ -240,7 +241,7 @@ def read_variables(
     There are as many rows in each.  Messages call the variables ``names``.  By ``nan_policy`` "omit" a row is dropped,
     with its labels, when any variable misses a value.  ``options`` are those of :class:`ReadOptions`: ``scale`` and
     ``transform`` are one for all variables, or a list with one for each; ``blocks`` and ``groups`` have a label for
-    every row.  With the ``shift`` "circular" relabellings are shifts in time.
+    every row.  ``block_length`` says how many successive rows of a series move together.
 
     ``labels`` are names of variables that say which rows belong together, or are taken as given, and are not compared.
     ``dropped`` has, by the names of variables, columns to leave out.
@@ -277,10 +278,14 @@ def read_variables(
         for rows, unit in zip(data, scales_of(scale, [entry.columns for entry in data], names), strict=True)
     ]
     notes += (*_omitted_together(variables, data, keep), *(text for entry in taken for text in entry.notes))
+    restriction = _design(variables[0], names[0], every, how, keep)
+    if block_length is not None:
+        in_order = [OrderedRows.of([entry.values], entry.encoding) for entry in taken]
+        restriction = moved_in_time(block_length, in_order, restriction, keep)
     return Variables(
         values=tuple(entry.values for entry in taken),
         missing=not omit and not bool(complete.all()),
-        restriction=_design(variables[0], names[0], every, how, shift, keep),
+        restriction=restriction,
         scales=tuple(entry.scale for entry in taken),
         encodings=tuple(entry.encoding for entry in taken),
         labels=tuple(_label(variable, entry.columns) for variable, entry in zip(variables, data, strict=True)),
@@ -292,10 +297,8 @@ def read_variables(
     )
 
 
-def _design(first: Any, name: str, every: str, how: ReadOptions, shift: Any, keep: Rows) -> PermutationDesign:
+def _design(first: Any, name: str, every: str, how: ReadOptions, keep: Rows) -> PermutationDesign:
     """Return which rows may change places, by labels of the rows of the ``first`` variable and all others."""
-    if shift is not None:
-        check_shift(shift, how.groups, keep)
     codes: list[Any] = []
     places = None
     for argument, labels in (("blocks", how.blocks), ("groups", how.groups)):
@@ -305,7 +308,7 @@ def _design(first: Any, name: str, every: str, how: ReadOptions, shift: Any, kee
             labels = label_codes(entries, argument, keep)
             places = patterns_kept(entries, keep) if argument == "groups" else None
         codes.append(labels)
-    return replace(design_of(codes[0], codes[1], shift=shift is not None), places=places)
+    return replace(design_of(codes[0], codes[1]), places=places)
 
 
 def _omitted_together(given: Sequence[Any], read: Sequence[Observed], keep: Rows) -> tuple[str, ...]:

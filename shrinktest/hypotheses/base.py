@@ -20,8 +20,9 @@ from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.user import is_from_user, takes_row_numbers
 from shrinktest.notes import note
 from shrinktest.permutations.base import Draws, Permutations, as_permutations
+from shrinktest.permutations.block_length import AUTO
 from shrinktest.permutations.design import PermutationDesign
-from shrinktest.permutations.serial_correlation import BY_PAIRS, STRETCHES, OrderedRows, SerialCorrelation
+from shrinktest.permutations.serial_correlation import BY_PAIRS, OrderedRows, SerialCorrelation
 from shrinktest.results.base import Setup, TestData
 from shrinktest.results.info import TestInfo
 from shrinktest.statistics.kernel_cache import KernelCache
@@ -123,7 +124,7 @@ class Hypothesis(ABC):
         if self.own is None:
             return self._allowed(alpha if n_resamples else 1.0)
         if self.restriction:
-            raise ValueError("permutations= replaces blocks=, groups=, paired= and shift=; leave these out")
+            raise ValueError("permutations= replaces blocks=, groups=, paired= and block_length=; leave these out")
         return as_permutations(self.own, self.identity)
 
     @abstractmethod
@@ -229,12 +230,12 @@ def repeated_column_notes(variables: Sequence[Variable]) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def require_values(shift: Any, kernel: Any) -> None:
-    """Raise ValueError if the length of stretches would be found from row numbers."""
-    if isinstance(shift, str) and shift == STRETCHES and takes_row_numbers(kernel):
+def require_values(block_length: Any, *kernels: Any) -> None:
+    """Raise ValueError if the length of blocks would be found from row numbers."""
+    if isinstance(block_length, str) and block_length == AUTO and any(map(takes_row_numbers, kernels)):
         raise ValueError(
-            "shift='stretches' needs the values of rows, which a Precomputed kernel does not have; give their length, "
-            "such as shift=10"
+            "block_length='auto' needs the values of rows, which a Precomputed kernel does not have; give a number, "
+            "such as block_length=10"
         )
 
 

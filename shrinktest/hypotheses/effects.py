@@ -90,7 +90,7 @@ def pair_effects(
             strata = fold if pair.blocks is None else fold + (fold.max() + 1) * pair.blocks
             scores = fitted[0][0] if len(fitted) == 1 else combine_scores(fitted, fold)
             area = roc_area(scores, pair.second, strata, pair.units, estimate.chance)
-        if design.shift:
+        if design.shifted:
             area, estimate = replace(area, variance=math.nan), replace(estimate, jackknife=math.nan)
             notes = [note("effect-in-time")]
         else:
@@ -136,9 +136,9 @@ def dependence_effect(context: TestContext, design: PermutationDesign, options: 
         x, y = x.dense(), y.dense()
     groups = None if design.groups is None else np.unique(design.groups, return_inverse=True)[1]
     estimate = dependence(x, y, groups)
-    notes = [note("dependence-of-blocks")] if design.blocks is not None and not design.shift else []
+    notes = [note("dependence-of-blocks")] if design.blocks is not None and not design.shifted else []
     notes += variance_notes(estimate)
-    if design.shift:
+    if design.shifted:
         estimate = replace(estimate, jackknife=math.nan)
         notes.append(note("effect-in-time"))
     else:

@@ -20,15 +20,15 @@ from shrinktest.hypotheses.context import EffectOptions, FittedStatistic, TestCo
 from shrinktest.kernels.pooled import seen
 from shrinktest.notes import note
 from shrinktest.permutations.base import Draws, Permutations
+from shrinktest.permutations.block_length import split_by_blocks
 from shrinktest.permutations.null import null_distribution
 from shrinktest.permutations.serial_correlation import (
+    BY_BLOCKS_OR_GROUPS,
     BY_GROUPS,
-    BY_STRETCHES_OR_GROUPS,
     OrderedRows,
     SerialCorrelation,
-    shifted,
+    moved_in_time,
     short,
-    split_by_blocks,
 )
 from shrinktest.results.info import K_SAMPLE, TWO_SAMPLE, TestInfo
 from shrinktest.statistics.kernel_cache import KernelCache
@@ -186,27 +186,28 @@ class TwoEqualDistributions(EqualDistributions):
     """Two samples have one distribution."""
 
     kind: ClassVar[TestInfo] = TWO_SAMPLE
-    serial_remedy: ClassVar[str] = BY_STRETCHES_OR_GROUPS
+    serial_remedy: ClassVar[str] = BY_BLOCKS_OR_GROUPS
 
     @classmethod
     def read(  # type: ignore[override]  # these are two
-        cls, X: Any, Y: Any, *, nan_policy: str = "raise", scale: Any = None, shift: Any = None,
+        cls, X: Any, Y: Any, *, nan_policy: str = "raise", scale: Any = None, block_length: Any = None,
         called: tuple[str | None, ...] = (), own: Any = None, **reading: Any,
     ) -> Self:  # fmt: skip
         """Read two samples as users give them; ``called`` are their names."""
         names = names_for((X, Y), XY, called)
         read = read_samples((X, Y), names, nan_policy, scale=scale, **reading)
-        if shift is not None:
+        if block_length is not None:
             rows = OrderedRows.of(read.values, read.encoding)
-            read = replace(read, restriction=shifted(shift, rows, read.restriction, np.concatenate(read.kept)))
+            keep = np.concatenate(read.kept)
+            read = replace(read, restriction=moved_in_time(block_length, [rows], read.restriction, keep))
         paired = read.restriction.paired
         read = read.matched() if paired else with_repeat_notes(read, names, own)
         return cls._of(read, " and ".join(names), scale, called=called, own=own)
 
     def serial_notes(self) -> tuple[str, ...]:
-        """Return notes on serial correlation, and on stretches or shifted series that are too short for it."""
-        if self.restriction.stretch or self.restriction.shift:
-            return short(self._rows(), self.restriction, "a sample")
+        """Return notes on serial correlation, and on blocks of rows or series that are too short for it."""
+        if self.restriction.block_length is not None:
+            return short([self._rows()], self.restriction, "a sample")
         return super().serial_notes()
 
     def effect(self, context: TestContext, options: EffectOptions) -> TwoSampleEffect:  # type: ignore[override]  # of these two

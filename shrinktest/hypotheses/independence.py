@@ -13,7 +13,8 @@ from shrinktest.hypotheses.base import Hypothesis, variables_of
 from shrinktest.hypotheses.context import EffectOptions, TestContext
 from shrinktest.kernels.bandwidths import require_in_range
 from shrinktest.permutations.base import Permutations
-from shrinktest.permutations.serial_correlation import BY_SHIFTS, SerialCorrelation, joint_correlation, split_by_blocks
+from shrinktest.permutations.block_length import split_by_blocks
+from shrinktest.permutations.serial_correlation import BY_SHIFTS, SerialCorrelation, joint_correlation, short
 from shrinktest.results.effect import DependenceEffect
 from shrinktest.results.info import INDEPENDENCE, TestInfo
 from shrinktest.statistics.hsic import prepare, tuning_of
@@ -59,6 +60,13 @@ class Independence(Hypothesis):
         series = split_by_blocks([np.arange(self.sizes[0])], self.restriction.blocks)
         rows = [variable.rows_of(*series) for variable in self.variables]
         return joint_correlation(rows, [variable.name for variable in self.variables])
+
+    def serial_notes(self) -> tuple[str, ...]:
+        """Return notes on serial correlation, and on blocks of rows that are too short for it."""
+        if self.restriction.block_length is None or self.restriction.shifted:
+            return super().serial_notes()
+        in_order = [variable.rows_of() for variable in self.variables]
+        return short(in_order, self.restriction, "products of X and Y")
 
     def _allowed(self, alpha: float) -> Permutations:
         return self.restriction.pairings(self.sizes[0], alpha)

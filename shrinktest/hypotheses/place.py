@@ -11,9 +11,9 @@ import numpy as np
 
 from shrinktest._check import level
 from shrinktest.permutations.base import random_orders
+from shrinktest.permutations.block_length import successive_blocks
 from shrinktest.permutations.design import ExchangeableUnits, PermutationDesign
 from shrinktest.permutations.null import TIE, Statistic
-from shrinktest.permutations.serial_correlation import stretches
 from shrinktest.permutations.stopping import allowed_rows
 from shrinktest.results.change import Place
 from shrinktest.statistics.scan import SINGLE, Cuts, Within
@@ -121,8 +121,9 @@ class _Sides:
         sides = (np.arange(first, end) >= cut).astype(np.int64)
         blocks, units = self.restriction.blocks, np.arange(size)
         within = sides if blocks is None else 2 * blocks[first:end] + sides
-        if self.restriction.stretch:
-            units = stretches([sides[sides == 0], sides[sides == 1]], self.restriction.stretch, within)
+        length = self.restriction.block_length
+        if length is not None and length.rows is not None:
+            units = successive_blocks([sides[sides == 0], sides[sides == 1]], length.rows, within)
         return ExchangeableUnits.of(within, units).draw(rng, count)
 
 

@@ -58,9 +58,10 @@ _NAMED: dict[str, type[Kernel]] = {
 }
 NAMES = tuple(_NAMED)
 
-#: Names in other packages, and what they are here.
+#: Names of other packages that are accepted, and what they are here.
+_SYNONYMS = {"rbf": "gaussian"}
+#: Names of other packages that are not, and what to use.
 _ELSEWHERE = {
-    "rbf": "'gaussian'",
     "squared_exponential": "'gaussian'",
     "poly": "'polynomial'",
     "euclidean": "'energy'",
@@ -74,8 +75,8 @@ def as_kernel(kernel: Any, bandwidth: Any = "median", name: str = "kernel") -> K
     Parameters
     ----------
     kernel : str, Kernel, or callable (X, Y) -> Gram matrix
-        "gaussian", "laplacian", "linear" or "polynomial" (degree 2, offset 1), "whitened", "second-order" or "depth"
-        (of a Gaussian kernel), "energy", or your own.
+        "gaussian" (or "rbf"), "laplacian", "linear" or "polynomial" (degree 2, offset 1), "whitened", "second-order" or
+        "depth" (of a Gaussian kernel), "energy", or your own.
     bandwidth : float, sequence of float, "median" or "neighbours"
         For "gaussian" and "laplacian", and for the Gaussian kernel of "whitened", "second-order" and "depth".  Anything
         but "median" is an error with a kernel that takes none or has its own.
@@ -91,7 +92,7 @@ def as_kernel(kernel: Any, bandwidth: Any = "median", name: str = "kernel") -> K
     if isinstance(kernel, str):
         if kernel.lower() in _ELSEWHERE:
             raise ValueError(f"{name} {kernel!r} is called {_ELSEWHERE[kernel.lower()]} here")
-        kind = _NAMED[choice(kernel, _NAMED, name)]
+        kind = _NAMED[choice(_SYNONYMS.get(kernel.lower(), kernel), _NAMED, name)]
         try:
             if issubclass(kind, DistanceKernel):
                 return kind(bandwidth)

@@ -59,8 +59,8 @@ def _checked(lags: Any, hypothesis: Independence) -> list[int]:
         raise ValueError(f"lags must differ; got {chosen}")
     if isinstance(hypothesis, ConditionalIndependence):
         raise ValueError("lags= cannot be combined with given=; leave one of them out")
-    if not hypothesis.restriction.shift:
-        raise ValueError("lags= are for time series: give shift='circular', with rows in order of time")
+    if not hypothesis.restriction.shifted:
+        raise ValueError("lags= are for time series: give block_length='whole', with rows in order of time")
     if hypothesis.missing:
         raise ValueError("lags= takes series without missing values; fill them in, or test a part without gaps")
     shortest = min(map(len, hypothesis.restriction.series(hypothesis.sizes[0])))

@@ -7,13 +7,12 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shrinktest._check import choice, counted
+from shrinktest._check import counted
 from shrinktest.permutations.base import Permutations, capped, factorials, random_orders
+from shrinktest.permutations.block_length import BlockLength
 from shrinktest.permutations.schemes import Labels, Pairings, alike, all_orders, labellings, sample_labels
 
 # --- units that change places -------------------------------------------------------------------------------
@@ -181,8 +180,6 @@ class ShiftedLabels(UnitLabels):
 
 # --- the design ---------------------------------------------------------------------------------------------
 
-SHIFTS = ("circular",)
-
 
 class TooFewPermutations(ValueError):
     """The design leaves too few permutations to reject."""
@@ -195,19 +192,23 @@ class PermutationDesign:
     blocks: np.ndarray | None = None  # (N,): number of the block of each observation
     groups: np.ndarray | None = None  # (N,): number of the group with which an observation moves
     paired: bool = False  # True if only observation i of X and observation i of Y change places
-    shift: bool = False  # True if Y (or the labels, along the series that the samples form) is shifted circularly
-    stretch: int = 0  # rows of a group, if groups are stretches of a series
+    block_length: BlockLength | None = None  # of a series: how many successive rows move together, as groups
     # (N,): number of the places that the group of an observation kept, if rows were left out; only groups that kept
     # the same places change places, so that rows stay in step
     places: np.ndarray | None = None
 
     def __bool__(self) -> bool:
-        return self.paired or self.shift or self.blocks is not None or self.groups is not None
+        return self.paired or self.shifted or self.blocks is not None or self.groups is not None
 
     @property
     def by_rows(self) -> bool:
         """True if single rows are permuted regardless of their order."""
-        return not (self.paired or self.shift or self.groups is not None)
+        return not (self.paired or self.shifted or self.groups is not None)
+
+    @property
+    def shifted(self) -> bool:
+        """True if Y (or the labels, along the series that the samples form) is shifted circularly."""
+        return self.block_length is not None and self.block_length.whole
 
     def units(self, size: int) -> ExchangeableUnits:
         """Exchangeable units of ``size`` observations."""
@@ -222,19 +223,19 @@ class PermutationDesign:
         """Labels of samples of these sizes; raises ValueError if they are too few to reject at ``alpha``."""
         if not self:
             return Labels(sizes)
-        units, scheme = self.units(sum(sizes)), ShiftedLabels if self.shift else UnitLabels
+        units, scheme = self.units(sum(sizes)), ShiftedLabels if self.shifted else UnitLabels
         return self._enough(scheme(units, self._words(units), sizes), alpha)
 
     def pairings(self, n: int, alpha: float, least: float = 0.0) -> Permutations:
         """Pairings of n rows; raises ValueError if no p-value, none of which is below ``least``, is below ``alpha``."""
         if not self:
             return Pairings(n)
-        units, scheme = self.units(n), CircularShifts if self.shift else UnitPairings
+        units, scheme = self.units(n), CircularShifts if self.shifted else UnitPairings
         return self._enough(scheme(units, self._words(units)), alpha, least)
 
     def series(self, n: int) -> tuple[np.ndarray, ...]:
         """Rows of each series that is shifted, in order of time; none if no series is."""
-        if not self.shift:
+        if not self.shifted:
             return ()
         units = self.units(n)
         return tuple(np.split(units.rows[:, 0], units.starts[1:-1]))
@@ -264,14 +265,12 @@ class PermutationDesign:
         if self.paired:
             return f"within {counted(units.counts.size, 'pair')}"
         blocks = 0 if self.blocks is None else np.unique(self.blocks).size
+        if self.block_length is not None:
+            return self.block_length.words(blocks)
         within = f"within {counted(blocks, 'block')}"
-        if self.shift:
-            return f"circular shifts of {blocks} series" if blocks else "circular shifts"
         if self.groups is None:
             return within
-        whole = (
-            f"stretches of {counted(self.stretch, 'row')}" if self.stretch else counted(len(units.rows), "whole group")
-        )
+        whole = counted(len(units.rows), "whole group")
         alone = 0 if self.places is None else int((units.counts == 1).sum())
         stay = f" ({alone} without a match of the same rows)" if alone else ""
         return whole + (f" {within}" if blocks else "") + stay
@@ -293,8 +292,8 @@ class PermutationDesign:
         """Say what to do if there are too few permutations."""
         if self.paired:
             return f"collect {math.ceil(-math.log2(alpha) - 1e-9) + 1} pairs or more"
-        if self.shift or self.stretch:
-            return "observe longer series, or more of them, or take shorter stretches (shift=)"
+        if self.block_length is not None:
+            return self.block_length.remedy
         if self.groups is None:
             return "use fewer and larger blocks, or collect more observations in them"
         if self.places is not None:
@@ -302,30 +301,11 @@ class PermutationDesign:
         return "collect more groups of one size, because only groups of equal sizes are exchangeable"
 
 
-def check_shift(shift: Any, groups: Any, keep: NDArray[np.bool_]) -> None:
-    """Raise ValueError for shifts combined with groups, or of series with gaps."""
-    choice(shift, SHIFTS, "shift")
-    if groups is not None:
-        raise ValueError(f"shift={shift!r} moves single rows and groups= several at once; leave one of them out")
-    refuse_gaps(shift, keep)
-
-
-def refuse_gaps(shift: Any, keep: NDArray[np.bool_]) -> None:
-    """Raise ValueError for series with gaps, that is, if some rows are not kept."""
-    if not keep.all():
-        raise ValueError(
-            f"shift={shift!r} needs series without gaps, and nan_policy='omit' would cut out "
-            f"{counted(int((~keep).sum()), 'row')}; interpolate, or test a part without missing values"
-        )
-
-
 def design_of(
     blocks: np.ndarray | None,
     groups: np.ndarray | None,
     sample: np.ndarray | None = None,
     where: str = "",
-    *,
-    shift: bool = False,
 ) -> PermutationDesign:
     """Build a design whose groups each lie in one block and in one sample; raises ValueError if they do not."""
     for labels, places, remedy in (
@@ -335,4 +315,4 @@ def design_of(
         both = None if groups is None or labels is None else np.unique(np.column_stack([groups, labels]), axis=0)
         if both is not None and len(both) > np.unique(both[:, 0]).size:
             raise ValueError(f"groups: some groups have observations in {places}; {remedy}")
-    return PermutationDesign(blocks, groups, shift=shift)
+    return PermutationDesign(blocks, groups)

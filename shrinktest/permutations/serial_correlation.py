@@ -1,4 +1,4 @@
-"""Serial correlation: a note if successive rows depend on each other, and stretches of rows that move together."""
+"""Serial correlation: a note if successive rows depend on each other, and how long blocks of rows must be."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -14,16 +14,15 @@ from numpy.typing import NDArray
 
 from shrinktest._check import choice, counted
 from shrinktest.notes import Note, note
-from shrinktest.permutations.design import PermutationDesign, refuse_gaps
-
-CIRCULAR, STRETCHES = "circular", "stretches"
+from shrinktest.permutations.block_length import AUTO, WHOLE, BlockLength, successive_blocks
+from shrinktest.permutations.design import PermutationDesign
 
 #: What serial correlation makes wrong, and what can be done about it.
 WRONG_PERMUTATIONS = "permuting single rows makes p-values too small"
 WRONG_ERRORS = "standard errors of independent rows are too small"
-BY_STRETCHES = "use shift='stretches'"
-BY_STRETCHES_OR_GROUPS = f"{BY_STRETCHES}, or groups= to move units as a whole"
-BY_SHIFTS = "use shift='circular', or groups= to move units as a whole"
+BY_BLOCKS = "use block_length='auto'"
+BY_BLOCKS_OR_GROUPS = f"{BY_BLOCKS}, or groups= to move units as a whole"
+BY_SHIFTS = "use block_length='whole', or groups= to move units as a whole"
 BY_GROUPS = "give groups= that keep units, or stretches of rows, together"
 BY_PAIRS = "leave out paired=True, and give blocks= and groups= that move stretches of pairs"
 BY_THINNING = "take pairs so far apart that they are independent"
@@ -31,10 +30,10 @@ BY_ROWS_APART = "take rows so far apart that they are independent"
 BY_COVARIATES = "add to covariates= the values of the row before"
 BY_GIVEN = "add to given= the values of the row before"
 
-_LOST = 0.05  # of the variance of a mean, at most, at the cuts between stretches
+_LOST = 0.05  # of the variance of a mean, at most, at the cuts between blocks
 _MUCH = 0.15  # of it, if series are too short for that: from here on there is a note
-_FEWEST = 8  # stretches of a series: with fewer there are hardly any permutations
-_WIDER = 1.25  # times as long a stretch may become for fewer rows to be left over
+_FEWEST = 8  # blocks of a series: with fewer there are hardly any permutations
+_WIDER = 1.25  # times as long a block may become for fewer rows to be left over
 _SURE = 3.0  # standard errors of the correlation of independent rows
 _BOTH, _PRODUCT = 2.0, 6.0  # the same of two variables that both must have, and of the product of their correlations
 _LARGE = 0.1  # correlations that matter: two tests in three hundred more reject at .05
@@ -59,7 +58,7 @@ class SerialCorrelation:
     def note(self, remedy: str, wrong: str = WRONG_PERMUTATIONS) -> Note:
         """Say how long stretches hang together, what that makes wrong, and what to do."""
         values = " and ".join(f"{value:.2f}" for value in self.correlations)
-        length = counted(_length(self.strength, self.rows), "row")
+        length = counted(_enough_rows(self.strength, self.rows), "row")
         names = " and of ".join(self.names)
         return note("serial-correlation", names=names, values=values, length=length, wrong=wrong, remedy=remedy)
 
@@ -189,70 +188,77 @@ def joint_correlation(variables: Sequence[OrderedRows], names: Sequence[str]) ->
     return strongest(both)
 
 
-# --- stretches ----------------------------------------------------------------------------------------------
-
-
-def _length(correlation: float, rows: int) -> int:
-    """Rows of stretches that keep 95 % of the variance of a mean, if the correlation fades by one factor."""
-    return max(1, min(math.ceil(lost(correlation, 1) / _LOST), rows // _FEWEST))
+# --- blocks of successive rows -------------------------------------------------------------------------------
 
 
 def lost(correlation: float, length: int) -> float:
-    """Share of the variance of a mean that stretches of this length do not keep."""
+    """Share of the variance of a mean that blocks of this length do not keep."""
     return 2.0 * correlation / (length * (1.0 - correlation**2))
 
 
-def stretch_length(shift: Any, given: OrderedRows) -> int:
-    """Length of stretches, as given or by the serial correlation; raises TypeError or ValueError for what is none."""
-    if isinstance(shift, str):
-        choice(shift, (CIRCULAR, STRETCHES), "shift")
-        length = _length(given.correlation, given.size)
-        left = {n: sum(len(part) % n for part in given.parts) for n in range(length, int(length * _WIDER) + 1)}
-        return min(left, key=lambda n: (left[n], n))
-    if isinstance(shift, bool) or not isinstance(shift, int | np.integer):
-        raise TypeError(f"shift must be {CIRCULAR!r}, {STRETCHES!r} or a number of rows; got {shift!r}")
-    if not 1 <= shift <= given.size // 2:
-        raise ValueError(f"shift={shift} must be a number of rows from 1 to half of all {given.size}")
-    return int(shift)
+def _enough_rows(correlation: float, rows: int) -> int:
+    """Length of blocks that keep 95 % of the variance of a mean, if the correlation fades by one factor."""
+    return max(1, min(math.ceil(lost(correlation, 1) / _LOST), rows // _FEWEST))
 
 
-def split_by_blocks(series: Sequence[np.ndarray], blocks: np.ndarray | None) -> list[np.ndarray]:
-    """Split series, each given by its rows, into pieces of one block."""
-    if blocks is None:
-        return list(series)
-    return [rows[blocks[rows] == block] for rows in series for block in np.unique(blocks[rows])]
+def automatic_length(variables: Sequence[OrderedRows]) -> int:
+    """Length of blocks by the serial correlation: of a variable, or of the products of several."""
+    rows = variables[0]
+    shortest = _enough_rows(math.prod(variable.correlation for variable in variables), rows.size)
+    lengths = range(shortest, int(shortest * _WIDER) + 1)
+    return min(lengths, key=lambda length: (sum(len(part) % length for part in rows.parts), length))
 
 
-def stretches(parts: Sequence[np.ndarray], length: int, blocks: np.ndarray | None = None) -> np.ndarray:
-    """Number (N,) of the stretch of every row; no stretch has rows of two parts or blocks."""
-    starts, count = np.cumsum([0, *map(len, parts)]).tolist(), 0
-    numbers = np.empty(starts[-1], dtype=np.int64)
-    for rows in split_by_blocks([np.arange(*ends) for ends in pairwise(starts)], blocks):
-        numbers[rows] = count + np.arange(rows.size) // length
-        count += -(-rows.size // length)
-    return numbers
+def read_block_length(block_length: Any, variables: Sequence[OrderedRows]) -> BlockLength:
+    """Return the argument ``block_length`` as a value; raises TypeError or ValueError if it is none."""
+    if isinstance(block_length, str):
+        choice(block_length, (AUTO, WHOLE), "block_length")
+        return BlockLength(None if block_length == WHOLE else automatic_length(variables))
+    if isinstance(block_length, bool) or not isinstance(block_length, int | np.integer):
+        raise TypeError(f"block_length must be {AUTO!r}, {WHOLE!r} or a number of rows; got {block_length!r}")
+    size = variables[0].size
+    if not 1 <= block_length <= size // 2:
+        raise ValueError(f"block_length={block_length} must be a number of rows from 1 to half of all {size}")
+    return BlockLength(int(block_length))
 
 
-def in_stretches(parts: Sequence[np.ndarray], length: int, blocks: np.ndarray | None = None) -> PermutationDesign:
-    """Let stretches change places, with ``blocks`` within their block."""
-    return PermutationDesign(blocks, stretches(parts, length, blocks), stretch=length)
+def moved_in_time(
+    block_length: Any,
+    variables: Sequence[OrderedRows],
+    design: PermutationDesign,
+    keep: NDArray[np.bool_],
+) -> PermutationDesign:
+    """Let blocks of successive rows, or whole series, move; raises ValueError for pairs, groups, or series with gaps.
 
-
-def shifted(shift: Any, rows: OrderedRows, design: PermutationDesign, keep: NDArray[np.bool_]) -> PermutationDesign:
-    """Let series be shifted as a whole or in stretches; raises ValueError for pairs, groups, or series with gaps."""
+    ``variables`` are the same rows, of which ``keep`` says which were not left out.
+    """
     if design.paired or design.groups is not None:
         other = "paired=" if design.paired else "groups="
-        raise ValueError(f"shift={shift!r} does not go with {other}; leave one of them out")
-    refuse_gaps(shift, keep)
-    if isinstance(shift, str) and shift == CIRCULAR:
-        return PermutationDesign(design.blocks, shift=True)
-    return in_stretches(rows.parts, stretch_length(shift, rows), design.blocks)
+        raise ValueError(f"block_length={block_length!r} does not go with {other}; leave one of them out")
+    if not keep.all():
+        raise ValueError(
+            f"block_length={block_length!r} needs series without gaps, and nan_policy='omit' would cut out "
+            f"{counted(int((~keep).sum()), 'row')}; interpolate, or test a part without missing values"
+        )
+    return in_blocks(read_block_length(block_length, variables), variables[0].parts, design.blocks)
 
 
-def short(rows: OrderedRows, design: PermutationDesign, name: str) -> tuple[str, ...]:
-    """Note on stretches, or series that are shifted, that are too short for the serial correlation."""
-    length = design.stretch or max(1, rows.size // _FEWEST)
-    if not (design.stretch or design.shift) or lost(rows.correlation, length) <= _MUCH:
+def in_blocks(length: BlockLength, parts: Sequence[np.ndarray], blocks: np.ndarray | None = None) -> PermutationDesign:
+    """Let blocks of successive rows of the parts change places, within ``blocks``, which are series."""
+    groups = None if length.rows is None else successive_blocks(parts, length.rows, blocks)
+    return PermutationDesign(blocks, groups, block_length=length)
+
+
+def short(variables: Sequence[OrderedRows], design: PermutationDesign, name: str) -> tuple[str, ...]:
+    """Note on blocks, or series that are shifted, that are too short for the serial correlation of a variable.
+
+    Of several variables it is the correlation of their products.
+    """
+    if design.block_length is None:
         return ()
-    what = f"Stretches of {counted(length, 'row')} are" if design.stretch else "The series is"
-    return (note("short-series", what=what, name=f"{name} ({rows.correlation:.2f})"),)
+    length = design.block_length.rows or max(1, variables[0].size // _FEWEST)
+    correlation = math.prod(rows.correlation for rows in variables)
+    if lost(correlation, length) <= _MUCH:
+        return ()
+    what = "The series is" if design.block_length.whole else f"Blocks of {counted(length, 'row')} are"
+    return (note("short-series", what=what, name=f"{name} ({correlation:.2f})"),)

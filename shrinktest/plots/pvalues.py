@@ -1,4 +1,4 @@
-"""Pictures of tests: a null distribution, the members of a combined test, many tests, a calibration."""
+"""Pictures of tests: a null distribution, the members of a combined test, many tests, the level of a test."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def _plot_lags(tests: Any, ax: Axes | None) -> Axes:
     return open_frame(ax)
 
 
-def plot_calibration(result: Any, ax: Axes | None = None) -> Axes:
+def plot_level_check(result: Any, ax: Axes | None = None) -> Axes:
     """Draw the share of p-values up to every level, with the band of uniform ones (matplotlib)."""
     from scipy.stats import binom
 
@@ -162,6 +162,6 @@ def plot_calibration(result: Any, ax: Axes | None = None) -> Axes:
     if wrong:
         ax.plot(*zip(*wrong, strict=True), "o", color=ORANGE, label="anti-conservative")
     ax.set(xlabel="p-value", ylabel="share of trials with a p-value at most this", xlim=(-0.05, 1.05))
-    title(ax, f"Calibration of {result.name}")
+    title(ax, f"Level of {result.name}")
     ax.legend(frameon=False)
     return open_frame(ax)

@@ -49,7 +49,7 @@ class AnyTest:
     --------
     >>> from scipy.stats import kruskal
     >>> from shrinktest.power import AnyTest, designs, power_study
-    >>> study = {"n_trials": 20, "workers": 1, "progress": False}
+    >>> study = {"n_trials": 20, "workers": 1, "rng": 0}
     >>> result = power_study(designs.OneApart(dimension=1, shift=2.0), AnyTest(kruskal), 20, **study)
     >>> result.table[["estimator", "n", "power"]]
       estimator   n  power

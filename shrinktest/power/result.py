@@ -74,7 +74,7 @@ class PowerStudyResult(StudyResult):
     Examples
     --------
     >>> from shrinktest.power import power_study
-    >>> study = {"n_trials": 50, "n_resamples": 99, "workers": 1, "progress": False}
+    >>> study = {"n_trials": 50, "n_resamples": 99, "workers": 1, "rng": 0}
     >>> result = power_study("mean-shift", ["kme", "skmse"], [10, 30], **study)
     >>> result.table.round(3)[["estimator", "n", "alpha", "power", "low", "high", "trials"]]
       estimator   n  alpha  power    low   high  trials
@@ -140,7 +140,7 @@ class PowerStudyResult(StudyResult):
             )
         return replace(self, alphas=(alpha,))
 
-    def compare(self, a: str, b: str, alpha: float | None = None) -> pd.DataFrame:
+    def difference(self, a: str, b: str, alpha: float | None = None) -> pd.DataFrame:
         """Difference of the powers of two tests, with interval and p-value, paired over the trials of the design.
 
         Parameters
@@ -161,9 +161,9 @@ class PowerStudyResult(StudyResult):
         Examples
         --------
         >>> from shrinktest.power import designs, power_study
-        >>> study = {"n_trials": 50, "n_resamples": 99, "with_null": False, "workers": 1, "progress": False}
+        >>> study = {"n_trials": 50, "n_resamples": 99, "with_null": False, "workers": 1, "rng": 0}
         >>> result = power_study(designs.ScaleChange(dimension=20), ["kme", "skmse"], 25, **study)
-        >>> table = result.compare("skmse", "kme")
+        >>> table = result.difference("skmse", "kme")
         >>> table[["both", "only_a", "only_b", "neither", "difference", "low", "high", "pvalue"]].round(3)
            both  only_a  only_b  neither  difference    low   high  pvalue
         0    19       5       0       26         0.1  0.022  0.214   0.062

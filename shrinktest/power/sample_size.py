@@ -60,10 +60,10 @@ def solve_sample_size(
     test_options: Mapping[str, Any] | None = None,
     largest: int = 5000,
     confidence: float = 0.95,
-    rng: Any = 0,
+    rng: Any = None,
     store: str | os.PathLike[str] | None = None,
     workers: int | None = None,
-    progress: bool = True,
+    progress: bool = False,
 ) -> SampleSizeResult:
     """Find the smallest sample size at which a test reaches a given power, with its interval, by simulation.
 
@@ -95,13 +95,13 @@ def solve_sample_size(
         The largest size that is tried.
     confidence : float, default 0.95
         Confidence of the interval.
-    rng : int, None, SeedSequence, BitGenerator or Generator, default 0
+    rng : None, int, SeedSequence, BitGenerator or Generator
         Seed; None takes the seed of the store or, for a new one, fresh entropy.
     store : path, optional
         A file that keeps the trials, so that an interrupted search resumes; see :func:`power_study`.
     workers : int, optional
         Processes; default all usable cores.  The result is the same for any number.
-    progress : bool, default True
+    progress : bool, default False
         Show progress bars, and a line if the first sizes show no effect.
 
     Returns
@@ -133,7 +133,7 @@ def solve_sample_size(
     --------
     >>> from shrinktest.power import solve_sample_size
     >>> from shrinktest.power.designs import MeanShift
-    >>> answer = solve_sample_size(MeanShift(dimension=2, shift=1.0), n_trials=300, n_resamples=99, workers=1)
+    >>> answer = solve_sample_size(MeanShift(dimension=2, shift=1.0), n_trials=300, n_resamples=99, workers=1, rng=0)
     >>> answer.low < answer.n < answer.high
     True
     """

@@ -49,10 +49,10 @@ def power_study(
     stopping: Any = None,
     with_null: bool = True,
     test_options: Mapping[str, Any] | None = None,
-    rng: Any = 0,
+    rng: Any = None,
     store: str | os.PathLike[str] | None = None,
     workers: int | None = None,
-    progress: bool = True,
+    progress: bool = False,
 ) -> PowerStudyResult:
     """Estimate the power of tests and their level (Type I error) by simulation: kernel tests and any others.
 
@@ -85,7 +85,7 @@ def power_study(
     test_options : dict, optional
         Keyword arguments for the kernel test of the design, such as ``kernel``, ``bandwidth``, ``form`` or ``paired``.
         "auto" and other ensembles keep their kernels and bandwidths.
-    rng : int, None, SeedSequence, BitGenerator or Generator, default 0
+    rng : None, int, SeedSequence, BitGenerator or Generator
         Seed of the study.  None takes the seed of the store or, for a new one, fresh entropy.
     store : str or path, optional
         An SQLite file that keeps every p-value.  An interrupted study resumes from it and ends with the same table;
@@ -93,19 +93,19 @@ def power_study(
     workers : int, optional
         Processes; default all usable cores, or what ``joblib.parallel_config`` says: within
         ``joblib.parallel_config("dask")`` the trials run on the cluster.  The result is the same for any number.
-    progress : bool, default True
+    progress : bool, default False
         Show a progress bar.
 
     Returns
     -------
     PowerStudyResult
-        ``result.table``, ``result.size_table``, ``result.compare(a, b)``, ``result.plot()``, ``result.summary()``,
+        ``result.table``, ``result.size_table``, ``result.difference(a, b)``, ``result.plot()``, ``result.summary()``,
         ``result.paragraph()``.
 
     See Also
     --------
     solve_sample_size : How many observations a given power needs.
-    calibrate : Whether a test keeps its level on your own data.
+    check_level : Whether a test keeps its level on your own data.
     shrinktest.power.merge : One study from parts that ran on several machines.
 
     Notes
@@ -121,7 +121,7 @@ def power_study(
     >>> from shrinktest.power import designs, power_study
     >>> wider = designs.ScaleChange(dimension=20, scale=1.3)
     >>> estimators = {"kme": "kme", "shrunken": FKMSE(lam_cov=0.3)}
-    >>> result = power_study(wider, estimators, [10, 20, 30], n_trials=40, n_resamples=99, workers=1, progress=False)
+    >>> result = power_study(wider, estimators, [10, 20, 30], n_trials=40, n_resamples=99, workers=1, rng=0)
     >>> result.table[["estimator", "n", "alpha", "power", "trials"]]
       estimator   n  alpha  power  trials
     0       kme  10   0.05  0.175      40

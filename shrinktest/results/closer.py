@@ -21,11 +21,11 @@ MEASURES = {DISTANCE: "squared distance (MMD²)", DEPENDENCE: "kernel correlatio
 
 @dataclass(frozen=True)
 class CloserPair:
-    """Test of which of two candidates X is nearer to."""
+    """Test of which of two candidates X is closer to."""
 
     first: str
     second: str
-    difference: float  # below zero if X is nearer to the first, or depends more on it
+    difference: float  # below zero if X is closer to the first, or depends more on it
     error: float  # standard error of the difference
     freedom: float  # its degrees of freedom
     statistic: float  # NaN if the standard error is zero
@@ -35,14 +35,14 @@ class CloserPair:
     adjusted: float = np.nan  # p-value adjusted for the number of pairs
 
     @property
-    def nearer(self) -> str:
+    def closer(self) -> str:
         """Candidate with the smaller distance, or the larger dependence, by the estimates."""
         return self.first if self.difference < 0.0 else self.second
 
     @property
     def further(self) -> str:
         """The other candidate."""
-        return self.second if self.nearer == self.first else self.first
+        return self.second if self.closer == self.first else self.first
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,7 +95,7 @@ class CloserResult(Decision):
         return min(self.pairs, key=attrgetter("pvalue"))
 
     statistic = property(attrgetter("clearest.statistic"), doc="Difference over its standard error; NaN if that is 0.")
-    difference = property(attrgetter("clearest.difference"), doc="Below zero if X is nearer to the first of the pair.")
+    difference = property(attrgetter("clearest.difference"), doc="Below zero if X is closer to the first of the pair.")
     interval = property(attrgetter("clearest.low", "clearest.high"), doc="Interval of the difference.")
     bandwidth = property(lambda self: bandwidth_of(self.kernel), doc="Bandwidth of the kernel, or of each kernel.")
 
@@ -117,7 +117,7 @@ class CloserResult(Decision):
         return tuple(name for name in self.ranked if name not in beaten)
 
     @property
-    def nearer(self) -> str | None:
+    def closer(self) -> str | None:
         """The only candidate that is not beaten; None if there are several."""
         return self.best[0] if len(self.best) == 1 else None
 
@@ -126,12 +126,12 @@ class CloserResult(Decision):
         """The result in one sentence."""
         x, near = self.names[0], self.measure == DISTANCE
         if len(self.names) == 3:
-            more, to = ("is nearer", "to") if near else ("depends more", "on")
+            more, to = ("is closer", "to") if near else ("depends more", "on")
             first, second = self.names[1:]
             chance = f"(p = {shown_pvalue(self.pvalue)})."
-            if self.alternative == "two-sided" and self.nearer is None:
+            if self.alternative == "two-sided" and self.closer is None:
                 return f"It is not clear whether {x} {more} {to} {first} or {to} {second} {chance}"
-            if self.alternative == "greater" or self.nearer == second:
+            if self.alternative == "greater" or self.closer == second:
                 first, second = second, first
             unclear = "" if self.reject() else "It is not clear that "
             return f"{unclear}{x} {more} {to} {first} than {to} {second} {chance}"
@@ -145,10 +145,10 @@ class CloserResult(Decision):
         return f"{start} by the estimates{end}"
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row for every pair, the clearest first: its :class:`CloserPair`, ``reject`` and ``nearer``."""
+        """Return a row for every pair, the clearest first: its :class:`CloserPair`, ``reject`` and ``closer``."""
         pairs = sorted(self.pairs, key=attrgetter("adjusted", "pvalue"))
         clear = [pair.adjusted <= self.alpha for pair in pairs]
-        return [asdict(p) | {"reject": c, "nearer": p.nearer if c else ""} for p, c in zip(pairs, clear, strict=True)]
+        return [asdict(p) | {"reject": c, "closer": p.closer if c else ""} for p, c in zip(pairs, clear, strict=True)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values under the attribute names, ``answer``, ``best``, ``ranked`` and ``reject``."""
@@ -171,9 +171,9 @@ class CloserResult(Decision):
             interval = "(no interval)" if np.isnan(row["low"]) else f"[{row['low']:.4g}, {row['high']:.4g}]"
             difference = f"{row['difference']:.4g} {interval}"
             shown = (number(row[name], unknown="none") for name in numbers)
-            cells.append([row["first"], row["second"], difference, *shown, row["nearer"]])
+            cells.append([row["first"], row["second"], difference, *shown, row["closer"]])
         headers = ["first", "second", f"difference, {percent(self.confidence)} interval", "t", "df", "p-value"]
-        headers += [*(["adjusted"] if several else []), "nearer" if self.measure == DISTANCE else "more on"]
+        headers += [*(["adjusted"] if several else []), "closer" if self.measure == DISTANCE else "more on"]
         table = Table(cells, "lll" + "r" * len(numbers) + "l", headers, gap="  ", below="-")
         head = [fill(line, WIDTH, break_on_hyphens=False) for line in lines]
         return Summary.of(table, head=head, notes=self.notes)

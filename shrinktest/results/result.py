@@ -159,7 +159,9 @@ class TestResult(Decision):
     # --- the size of the effect ---------------------------------------------------------------------------------
 
     @tiny_is_zero
-    def effect(self, *, confidence: float = 0.95, folds: int | None = None, columns: bool = False, rng: Any = 0) -> Any:
+    def effect(
+        self, *, confidence: float = 0.95, folds: int | None = None, columns: bool = False, rng: Any = None
+    ) -> Any:
         """Estimate the size of the difference or the dependence on scales that do not depend on the sample size.
 
         Parameters
@@ -170,8 +172,8 @@ class TestResult(Decision):
             For samples in memory: the witness function is fitted to all folds but one, and scores that one; default 5.
         columns : bool, default False
             For two samples and one statistic: also compute ``contributions`` of the columns.
-        rng : None, int, SeedSequence, BitGenerator or Generator, default 0
-            Assigns rows to folds, and exchanges columns.
+        rng : None, int, SeedSequence, BitGenerator or Generator
+            Assigns rows to folds, and exchanges columns; with None every call does this in the same way.
 
         Returns
         -------
@@ -185,7 +187,7 @@ class TestResult(Decision):
         its bandwidth: compare data sets with one numeric ``bandwidth``.
         """
         folds = None if folds is None else count(folds, "folds", minimum=2)
-        confidence, generator = level(confidence, "confidence"), as_rng(rng)
+        confidence, generator = level(confidence, "confidence"), as_rng(0 if rng is None else rng)
         why = NO_EFFECT_BY_PROPENSITY if self.method == BY_PROPENSITY else self.kind.no_effect
         if why:
             raise ValueError(why)

@@ -104,15 +104,15 @@ class TwoSampleResult(TestResult):
     plot_witness = pictures.plot_witness
 
     @tiny_is_zero
-    def contributions(self, *, n_repeats: int = 20, rng: Any = 0) -> pd.DataFrame:
+    def contributions(self, *, n_repeats: int = 20, rng: Any = None) -> pd.DataFrame:
         """Return what each coordinate contributes to the statistic of a two-sample test (pandas).
 
         Parameters
         ----------
         n_repeats : int, default 20
             Exchanges to average over.
-        rng : None, int, SeedSequence, BitGenerator or Generator, default 0
-            Source of the exchanges.
+        rng : None, int, SeedSequence, BitGenerator or Generator
+            Source of the exchanges; with None every call draws the same ones.
 
         Returns
         -------
@@ -128,7 +128,7 @@ class TwoSampleResult(TestResult):
         are fitted again.  Shares do not add up to 1, because what two coordinates show together counts for both; they
         are NaN if the statistic is not above zero.
         """
-        table: pd.DataFrame = self.require_data().contributions(n_repeats=n_repeats, rng=rng)
+        table: pd.DataFrame = self.require_data().contributions(n_repeats=n_repeats, rng=0 if rng is None else rng)
         return table
 
 

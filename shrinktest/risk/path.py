@@ -38,7 +38,7 @@ class LossPath(Result):
 
     Examples
     --------
-    >>> path = loss_path("skmse", [0.0, 0.1, 0.9], n=10, d=5, n_trials=20, workers=1, progress=False)
+    >>> path = loss_path("skmse", [0.0, 0.1, 0.9], n=10, d=5, n_trials=20, workers=1, rng=0)
     >>> path
     LossPath(SKMSE(), alpha = 0 to 0.9, 3 amounts)
     >>> float(path.best)
@@ -134,7 +134,7 @@ def loss_path(
 
     Examples
     --------
-    >>> path = loss_path("landweber", [1, 3, 10], n=10, d=5, n_trials=20, workers=1, progress=False)
+    >>> path = loss_path("landweber", [1, 3, 10], n=10, d=5, n_trials=20, workers=1, rng=0)
     >>> path.table[["amount", "loss", "improvement"]].round(3)
        amount   loss  improvement
     0       1  0.097      -72.505

@@ -42,7 +42,7 @@ class RiskStudyResult(StudyResult):
     Examples
     --------
     >>> from shrinktest.risk import risk_study
-    >>> result = risk_study("mixture", "skmse", n=5, d=3, n_trials=30, workers=1, progress=False)
+    >>> result = risk_study("mixture", "skmse", n=5, d=3, n_trials=30, workers=1, rng=0)
     >>> result.table[["estimator", "n", "loss", "improvement", "trials"]].round(3)
       estimator  n   loss  improvement  trials
     0       kme  5  0.082        0.000      30
@@ -114,7 +114,7 @@ class RiskStudyResult(StudyResult):
             paired = rows.pivot(index="trial", columns="estimator", values="loss")
             yield cell, paired, rows.groupby("estimator")["seconds"].mean()
 
-    def compare(self, a: str, b: str) -> pd.DataFrame:
+    def difference(self, a: str, b: str) -> pd.DataFrame:
         """Compare the losses of two estimators on the same data sets.
 
         For every kernel, n and d: the mean losses ``loss_a`` and ``loss_b``, their ``difference`` a - b with its 95%

@@ -36,10 +36,10 @@ def risk_study(
     *,
     n_trials: int | range = 500,
     oracle: bool = True,
-    rng: Any = 0,
+    rng: Any = None,
     store: str | os.PathLike[str] | None = None,
     workers: int | None = None,
-    progress: bool = True,
+    progress: bool = False,
 ) -> RiskStudyResult:
     """Estimate the risk E |mu - mu_P|^2 of kernel mean estimators on mixtures of Gaussians, whose losses are exact.
 
@@ -63,7 +63,7 @@ def risk_study(
     Returns
     -------
     RiskStudyResult
-        ``result.table``, ``result.compare(a, b)``, ``result.plot()``, ``result.summary()``.
+        ``result.table``, ``result.difference(a, b)``, ``result.plot()``, ``result.summary()``.
 
     See Also
     --------
@@ -78,7 +78,7 @@ def risk_study(
 
     Examples
     --------
-    >>> result = risk_study("mixture", ["skmse", "fkmse"], n=5, d=5, n_trials=40, workers=1, progress=False)
+    >>> result = risk_study("mixture", ["skmse", "fkmse"], n=5, d=5, n_trials=40, workers=1, rng=0)
     >>> result.table[["estimator", "n", "loss", "improvement"]].round(3)
       estimator  n   loss  improvement
     0       kme  5  0.074        0.000

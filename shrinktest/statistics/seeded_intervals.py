@@ -100,7 +100,9 @@ class Scans:
         """Return the scans; None if there are no intervals, or if permutations carry these along."""
         if len(restriction.series(cuts.n)) == 1 or not within.spread > 0.0:
             return None
-        intervals = Intervals.of(cuts, max(_SHORTEST, 2 * restriction.stretch))
+        length = restriction.block_length
+        rows = 1 if length is None else length.rows or 1
+        intervals = Intervals.of(cuts, max(_SHORTEST, 2 * rows))
         if not len(intervals.ends):
             return None
         low = within.by_few_coordinates(np.random.default_rng([calibration.seed, 1]))

@@ -200,7 +200,7 @@ BOTH = np.hstack([X, Y])
     ("x", "y", "options", "words"),
     [
         (X, Y, {"blocks": np.zeros(1603)}, "blocks= is not available for rows on disk"),
-        (X, Y, {"shift": "circular"}, "shift= is not available for rows on disk"),
+        (X, Y, {"block_length": "whole"}, "block_length= is not available for rows on disk"),
         (X, Y, {"estimator": "fkmse"}, "use estimator='kme' or 'skmse'"),
         (X, Y, {"estimator": ["kme", "mkme"]}, "use estimator='kme' or 'skmse'"),
         (X, Y, {"estimator": "auto"}, r"not .*Energy.*; use gram='nystrom'"),

@@ -72,8 +72,8 @@ def expected(command, folder):
         "independence a.csv --x u --y v --given site": lambda: st.independence_test(
             a[["u"]], a[["v"]], given=a[["site"]], **FAST
         ),
-        "independence a.csv --x u --y v --shift circular --lags -1:0 --alpha 0.5": lambda: st.independence_test(
-            a[["u"]], a[["v"]], shift="circular", lags=[-1, 0], alpha=0.5, **FAST
+        "independence a.csv --x u --y v --block-length whole --lags -1:0 --alpha 0.5": lambda: st.independence_test(
+            a[["u"]], a[["v"]], block_length="whole", lags=[-1, 0], alpha=0.5, **FAST
         ),
         "matrix a.csv --x u --y v,site": lambda: st.independence_matrix(a[["u"]], a[["v", "site"]], **FAST),
         "matrix a.csv --given others --types day=drop": lambda: st.independence_matrix(
@@ -100,7 +100,7 @@ LINES = [
     "columns a.csv b.csv --columns u,v --method holm",
     "independence a.csv --x u --y v,day --kernel-y whitened:lam=0.1 --scale sd",
     "independence a.csv --x u --y v --given site",
-    "independence a.csv --x u --y v --shift circular --lags -1:0 --alpha 0.5",
+    "independence a.csv --x u --y v --block-length whole --lags -1:0 --alpha 0.5",
     "matrix a.csv --x u --y v,site",
     "matrix a.csv --given others --types day=drop",
     "joint a.csv --variable u --variable v,site --bandwidth 1.5",
@@ -136,9 +136,12 @@ def test_commands_without_permutations_are_the_library(run, folder):
     _, site, _ = tables(folder, "a", "a", "a")
     assert json.loads(out)["pvalue"] == st.closer_test(a[["u"]], a[["v"]], site[["site"]], measure="dependence").pvalue
     _, out, _ = run("equivalence a.csv b.csv --columns u,v --margin 0.3 --measure distance --json")
-    assert json.loads(out)["pvalue"] == st.equivalence_test(a, b, margin=0.3, measure="distance").pvalue
+    assert json.loads(out)["pvalue"] == st.equivalence_test(a, b, margin=0.3, measure="distance", rng=0).pvalue
     _, out, _ = run("equivalence a.csv --x u --y v --margin 0.3 --measure dependence --json")
-    assert json.loads(out)["pvalue"] == st.equivalence_test(a[["u"]], a[["v"]], margin=0.3, measure="dependence").pvalue
+    assert (
+        json.loads(out)["pvalue"]
+        == st.equivalence_test(a[["u"]], a[["v"]], margin=0.3, measure="dependence", rng=0).pvalue
+    )
 
 
 @pytest.mark.parametrize("ending", ["parquet", "npy"])
@@ -155,7 +158,7 @@ def test_all_commands_read_parquet_and_npy(run, ending):
         f"joint {single}",
         f"symmetry {single}",
         f"change {single}",
-        f"calibrate {both} --trials 3",
+        f"check-level {both} --trials 3",
     ):
         assert run(line, *WORDS, "--json")[::2] == (0, ""), line
     assert run(f"equivalence {both} --margin 0.3 --measure distance")[0] == 0
@@ -174,19 +177,19 @@ def test_files_in_batches_are_the_library(run, folder):
 
 
 def test_calibration(run):
-    code, out, err = run("calibrate a.csv b.csv --columns u,v --trials 5 --estimator fkmse --json", *WORDS)
+    code, out, err = run("check-level a.csv b.csv --columns u,v --trials 5 --estimator fkmse --json", *WORDS)
     assert (code, err) == (0, "") and len(json.loads(out)["pvalues"]) == 5
-    assert run("calibrate a.csv --x u --y v --trials 5 --blocks site", *WORDS)[0] == 0
-    assert run("calibrate a.csv b.csv --columns u --trials 5 --test ks_2samp")[0] == 0
-    assert "--paired is not for" in run("calibrate a.csv --x u --y v --paired")[2]
+    assert run("check-level a.csv --x u --y v --trials 5 --blocks site", *WORDS)[0] == 0
+    assert run("check-level a.csv b.csv --columns u --trials 5 --test ks_2samp")[0] == 0
+    assert "--paired is not for" in run("check-level a.csv --x u --y v --paired")[2]
 
 
 def test_the_users_function_is_calibrated(run, folder):
     (folder / "mine.py").write_text("def good(X, Y):\n    return .5\ndef bad(X, Y):\n    return X + {}\n")
-    assert run("calibrate a.csv b.csv --columns u --trials 3 --workers 1 --test mine:good")[0] == 0
-    code, _, err = run("calibrate a.csv b.csv --columns u --trials 3 --workers 1 --test mine:bad")
+    assert run("check-level a.csv b.csv --columns u --trials 3 --workers 1 --test mine:good")[0] == 0
+    code, _, err = run("check-level a.csv b.csv --columns u --trials 3 --workers 1 --test mine:bad")
     assert code == 2 and "mine.py, line 4" in err and err.count("\n") == 1
-    assert run("calibrate a.csv b.csv --columns u --test mine:good --form biased")[0] == 2
+    assert run("check-level a.csv b.csv --columns u --test mine:good --form biased")[0] == 2
 
 
 def test_estimators_are_listed_with_auto(run):

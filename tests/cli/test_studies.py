@@ -100,7 +100,7 @@ def test_sample_size_from_pilot_files(run, pilot):
     a, b, pairs = pilot
     few = ["--trials", "100", "--resamples", "19", "--alpha", "0.1", "--workers", "1", "--quiet"]
     tables = [pd.read_csv(path) for path in pilot]
-    options = {"n_trials": 100, "n_resamples": 19, "alpha": 0.1, "workers": 1, "progress": False}
+    options = {"n_trials": 100, "n_resamples": 19, "alpha": 0.1, "workers": 1, "rng": 0}
     labels = tuple(table["patient"] for table in tables)
     for typed, design in (
         (
@@ -164,7 +164,7 @@ def test_tests_of_other_packages_by_name(run):
 def test_kernels_and_bandwidths_reach_the_tests(run, tmp_path, design, typed, kernels):
     code, _, _ = run("power", design, "--n", "9", *typed.split(), "--csv", tmp_path / "t.csv", *QUICK)
     trials, resamples = (int(QUICK[QUICK.index(option) + 1]) for option in ("--trials", "--resamples"))
-    study = {"n_trials": trials, "n_resamples": resamples, "workers": 1, "progress": False}
+    study = {"n_trials": trials, "n_resamples": resamples, "workers": 1, "rng": 0}
     expected = power_study(design, "kme", 9, test_options=kernels, **study)
     shown = pd.read_csv(tmp_path / "t.csv")
     assert code == 0 and shown["power"].tolist() == expected.to_frame()["power"].tolist()
@@ -193,7 +193,7 @@ def test_kernels_and_bandwidths_reach_the_tests(run, tmp_path, design, typed, ke
         ("sample-size mean-shift --groups a", "--groups is for files of pilot data, and 'mean-shift' is not a file"),
         ("sample-size a.csv b.csv --set shift=1", "--set is for parameters of a design"),
         ("power one-apart --estimators auto --bandwidth 2", "test_options has 'bandwidth'"),
-        ("power mean-shift --shift 0 --n 9", "shift=0 must be a number of rows from 1"),
+        ("power mean-shift --block-length 0 --n 9", "block_length=0 must be a number of rows from 1"),
         ("power parity --estimators kme+skmse+kme", "holds KME() twice"),
         ("power parity --bandwidth 1 --bandwidth 2", "bandwidths has 2 entries"),
         ("power parity --kernel gaussian,laplacian", "kernels has 2 entries"),

@@ -122,7 +122,7 @@ def test_missing_values(options):
         ({"covariates": PAIR[0]}, "covariates must be a pair"),
         ({"covariates": PAIR[::-1]}, "give them for the same rows"),
         ({"covariates": PAIR, "paired": True}, "paired= and covariates="),
-        ({"covariates": PAIR, "shift": "stretches"}, "shift= and covariates="),
+        ({"covariates": PAIR, "block_length": "auto"}, "block_length= and covariates="),
         ({"covariates": PAIR, "propensity": 3.0}, "propensity"),
         ({"covariates": PAIR, "propensity": np.full(3, 0.5)}, "propensity must be chances.* each of 80 rows"),
         ({"covariates": PAIR, "propensity": np.ones(N)}, "propensity must be chances between 0 and 1"),

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import naive_given
-from shrinktest import Candidate, Ensemble, calibrate, independence_matrix, independence_test, two_sample_test
+from shrinktest import Candidate, Ensemble, check_level, independence_matrix, independence_test, two_sample_test
 from shrinktest.conditional.regressions import candidate_bases, tuned_smoother
 from shrinktest.kernels import Custom, Gaussian, Laplacian, Linear, Precomputed, Rescaled, SecondOrder, Whitened
 from shrinktest.notes import has_code
@@ -169,8 +169,8 @@ def test_calibration_given_numbers_and_labels():
     site, options = np.where(z > 0, "a", "b"), {"kind": "independence", "n_trials": 100, "workers": 1}
     for given in (z, site):
         ours = partial(independence_test, given=given, n_resamples=99, rng=0, workers=1)
-        assert not calibrate(ours, x, y, given=given, **options).anti_conservative
-        result = calibrate("pearsonr", x, y, given=given, **options)  # which knows of no z
+        assert not check_level(ours, x, y, given=given, **options).anti_conservative
+        result = check_level("pearsonr", x, y, given=given, **options)  # which knows of no z
         assert result.anti_conservative and len(result.notes) == (given is z)  # the null hypothesis is an estimate
 
 
@@ -198,7 +198,7 @@ def gaps(values, policy="indicator"):
         ({"given": Z, "X": np.ones(N)}, ValueError, "X has one value only"),
         ({"given": Z[:-1]}, ValueError, "X has 40 rows and given has 39 rows"),
         ({"given": Z[:9], "X": X[:9], "Y": Y[:9]}, ValueError, "needs 10 rows"),
-        ({"given": Z, "shift": "circular"}, ValueError, "shift= and given="),
+        ({"given": Z, "block_length": "whole"}, ValueError, "block_length= and given="),
         ({"given": Z, "lags": [0, 1]}, ValueError, "lags="),
         ({"given": Z, "blocks": np.arange(N) % 2}, ValueError, "blocks="),
         ({"given": Z, "given_method": "kci"}, ValueError, "given_method"),

@@ -180,7 +180,7 @@ def test_a_design_of_the_page_is_one(designs):
     assert design.null().null() == design.null()
     y = design.sample(0, 2000)[1]
     assert abs(y.mean()) < 0.1 and abs(y.std() - 1.0) < 0.1 and np.all(y >= -(0.5**0.5))
-    study = st.power_study(design, "kme", (8, 10), n_trials=5, n_resamples=19, workers=1, progress=False)
+    study = st.power_study(design, "kme", (8, 10), n_trials=5, n_resamples=19, workers=1, rng=0)
     assert study.table["n"].tolist() == study.size_table["n"].tolist() == [8, 10]
 
 

@@ -158,7 +158,7 @@ def test_distances_are_those_of_sums_over_pairs(route):
         difference, error, freedom = result.difference(0, 1)
         assert result.difference(1, 0)[:2] == pytest.approx((-difference, error))
         if name != "alone":
-            assert (difference, error**2, freedom) == pytest.approx(naive.nearer(K, ROWS, list(units)), rel=1e-8)
+            assert (difference, error**2, freedom) == pytest.approx(naive.closer(K, ROWS, list(units)), rel=1e-8)
             continue
         strata = result.strata(0, 1)
         counts = np.bincount(strata)

@@ -23,7 +23,7 @@ X, Y = RNG.normal(size=(2, 12, 2))
 TABLE = pd.DataFrame({"size": X[:, 0], "kind": list("aabb" * 3), "day": pd.date_range("2024-01-01", periods=12)})
 BLOCK = RNG.normal(size=(2, 40, 2))
 FEW = {"n_resamples": 19, "alpha": 0.1, "rng": 0}
-STUDY = {"n_trials": 3, "n_resamples": 19, "alphas": 0.1, "workers": 1, "progress": False}
+STUDY = {"n_trials": 3, "n_resamples": 19, "alphas": 0.1, "workers": 1, "rng": 0}
 
 
 def compared(first=TABLE, second=TABLE[::-1], **options):
@@ -96,12 +96,12 @@ def test_calls(case):
 
 TYPED = [
     ("independence a.csv b.csv --x u --y v", "has no use for 'b.csv'"),
-    ("calibrate a.csv --columns u --x u --y v", "--columns is for samples"),
+    ("check_level a.csv --columns u --x u --y v", "--columns is for samples"),
     ("change a.csv --sort", "--time NAME, which was not given"),
-    ("calibrate a.csv b.csv a.csv", "give two files, or one"),
-    ("calibrate a.csv b.csv --x u --y v", "two files are two samples"),
-    ("calibrate a.csv b.csv --nan-policy propagate", "leaves no p-values to count"),
-    ("calibrate a.csv b.csv --test nothing", "module:function"),
+    ("check_level a.csv b.csv a.csv", "give two files, or one"),
+    ("check_level a.csv b.csv --x u --y v", "two files are two samples"),
+    ("check_level a.csv b.csv --nan-policy propagate", "leaves no p-values to count"),
+    ("check_level a.csv b.csv --test nothing", "module:function"),
     ("two-sample a.csv b.csv --sep xyz", "one character, tab or space"),
     ("two-sample a.csv b.csv --types u", "like zip=category"),
     ("two-sample a.csv b.csv --blocks u,v", "--blocks is one column; 'u,v' names u, v"),

@@ -13,9 +13,9 @@ import pytest
 
 from shrinktest import (
     Batches,
-    calibrate,
     change_point_test,
     change_points,
+    check_level,
     compare,
     independence_matrix,
     independence_test,
@@ -284,7 +284,7 @@ A, B, C = DRAWS.normal(size=(3, M))
 TABLE = pd.DataFrame({"a": A, "b": B, "c": C, "site": list("xyzy" * (M // 4)), "old": A > 0})
 OTHER = TABLE.assign(a=B, b=C, c=A)
 HOLED = TABLE.assign(a=np.where(np.arange(M) % 9 == 4, np.nan, A))
-STUDY = partial(calibrate, "pearsonr", kind="independence", n_trials=2, workers=1)
+STUDY = partial(check_level, "pearsonr", kind="independence", n_trials=2, workers=1, rng=0)
 CALLS = {
     "tables": lambda: independence_test(TABLE[["a"]], TABLE[["b", "c"]], given=TABLE[["c"]], **QUICK),
     "categories": lambda: independence_test(TABLE[["a", "site"]], TABLE["b"], given=TABLE["site"], **QUICK),
@@ -298,8 +298,8 @@ CALLS = {
     "matrix": lambda: independence_matrix(TABLE[["a", "b"]], given=TABLE[["b", "c"]], **QUICK),
     "matrix of arrays": lambda: independence_matrix(np.c_[A, B], np.c_[C, A + B], given=C, **QUICK),
     "matrix by name": lambda: independence_matrix(TABLE, TABLE[["b", "c"]], given="c", **QUICK),
-    "calibrate": lambda: STUDY(A, B, given=A),
-    "calibrate given labels": lambda: STUDY(A, B, given=pd.DataFrame({"z": B})),
+    "check_level": lambda: STUDY(A, B, given=A),
+    "check_level given labels": lambda: STUDY(A, B, given=pd.DataFrame({"z": B})),
     "samples": lambda: two_sample_test(TABLE, OTHER, covariates=(TABLE[["b"]], OTHER[["b"]]), **QUICK),
     "strata": lambda: two_sample_test(TABLE, OTHER, covariates=(TABLE["site"], OTHER["site"]), **QUICK),
     "arrays": lambda: two_sample_test(np.c_[A, B], np.c_[B, C], covariates=(B, C), **QUICK),

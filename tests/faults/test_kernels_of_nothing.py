@@ -87,7 +87,7 @@ def test_every_test_refuses(kernel):
         lambda: change_point_test(ROWS, kernel=kernel, **RUN),
         lambda: change_points(ROWS, kernel=kernel, **RUN),
         lambda: closer_test(ROWS[:12], ROWS[12:20], ROWS[20:], kernel=kernel),
-        lambda: equivalence_test(ROWS[:15], ROWS[15:], kernel=kernel, margin=0.05, measure="distance"),
+        lambda: equivalence_test(ROWS[:15], ROWS[15:], kernel=kernel, margin=0.05, measure="distance", rng=0),
     ):
         with pytest.raises(ValueError, match=REMEDY):
             call()
@@ -127,10 +127,12 @@ def test_no_equivalence_where_no_difference_could_be_seen(samples, options):
 
 def test_equivalence_with_bandwidths_that_see_the_margin():
     for width in ("median", 1.0, 5.0, 10.0):
-        equivalence_test(X, Y, margin=0.05, measure="distance", bandwidth=width)
-    assert not equivalence_test(X, Y + 5.0, margin=0.05, measure="distance").equivalent
-    assert not equivalence_test(X, Y + 5.0, margin=0.6, measure="auc", bandwidth=1e6).equivalent  # has no unit
-    equivalence_test(X, Y, margin="shift 0.5", measure="distance", bandwidth=1e3)  # the margin has the same kernel
+        equivalence_test(X, Y, margin=0.05, measure="distance", bandwidth=width, rng=0)
+    assert not equivalence_test(X, Y + 5.0, margin=0.05, measure="distance", rng=0).equivalent
+    assert not equivalence_test(X, Y + 5.0, margin=0.6, measure="auc", bandwidth=1e6, rng=0).equivalent  # has no unit
+    equivalence_test(
+        X, Y, margin="shift 0.5", measure="distance", bandwidth=1e3, rng=0
+    )  # the margin has the same kernel
 
 
 @pytest.mark.parametrize("width", [200.0, 1e6])

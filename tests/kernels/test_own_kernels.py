@@ -146,7 +146,7 @@ MISTAKES = {
         lambda: Rescaled(Gaussian(), None),
         lambda: Rescaled(Linear(), "sd")(X),
         lambda: Rescaled(Linear(), "sd").resolve(X).resolve(Y),
-        *(lambda name=name: as_kernel(name) for name in ("gausian", "precomputed", "rbf")),
+        *(lambda name=name: as_kernel(name) for name in ("gausian", "precomputed", "poly")),
         lambda: as_kernel("linear", 2.0),
         lambda: as_kernel(Gaussian(1.0), 2.0),
     ],

@@ -126,7 +126,7 @@ A, B, C = (fading(seed) for seed in (1, 2, 3))
 STILL = np.random.default_rng(4).normal(size=(N, 1))
 MODEL = {"given": np.arange(N) % 2, "x_given_z": lambda z, rng: rng.normal(size=(len(z), 1))}
 TESTS = {
-    "two samples": (lambda: two_sample_test(A, B, **FEW), "of a sample", "use shift='stretches'"),
+    "two samples": (lambda: two_sample_test(A, B, **FEW), "of a sample", "use block_length='auto'"),
     "three samples": (lambda: k_sample_test(A, B, C, **FEW), "of a sample", "give groups="),
     "pairs": (lambda: two_sample_test(A, B, paired=True, **FEW), "of what pairs differ by", "leave out paired=True"),
     "columns": (
@@ -134,7 +134,7 @@ TESTS = {
         "of a sample",
         "give groups=",
     ),
-    "independence": (lambda: independence_test(A, B, **FEW), "of X and of Y", "use shift='circular'"),
+    "independence": (lambda: independence_test(A, B, **FEW), "of X and of Y", "use block_length='whole'"),
     "joint": (
         lambda: joint_independence_test(A, np.sort(B, axis=0), C, **FEW),
         "of variables[0] and of variables[2]",
@@ -143,7 +143,7 @@ TESTS = {
     "matrix": (
         lambda: independence_matrix(np.hstack([A, B]), **FEW),
         "of column 'x0' of X and of column 'x1' of X",
-        "against others, Y, with shift='circular'",
+        "against others, Y, with block_length='whole'",
     ),
     "given": (
         lambda: independence_test(A, B, given=np.random.default_rng(0).normal(size=N), **FEW),
@@ -156,12 +156,12 @@ TESTS = {
         "add to covariates=",
     ),
     "equivalence": (
-        lambda: equivalence_test(A, B, margin=0.1, measure="distance"),
+        lambda: equivalence_test(A, B, margin=0.1, measure="distance", rng=0),
         "of a sample",
         "standard errors of independent rows are too small: give groups=",
     ),
     "equivalence of pairs": (
-        lambda: equivalence_test(A, B, margin=0.1, measure="distance", paired=True),
+        lambda: equivalence_test(A, B, margin=0.1, measure="distance", paired=True, rng=0),
         "of what pairs differ by",
         "pairs so far apart",
     ),
@@ -176,8 +176,8 @@ TESTS = {
         "of X and of ",
         "standard errors of independent rows are too small: take rows so far apart",
     ),
-    "change": (lambda: change_point_test(A, **FEW), "of X", "use shift='stretches'"),
-    "changes": (lambda: change_points(A, **FEW), "of X", "use shift='stretches'"),
+    "change": (lambda: change_point_test(A, **FEW), "of X", "use block_length='auto'"),
+    "changes": (lambda: change_points(A, **FEW), "of X", "use block_length='auto'"),
 }
 
 
@@ -189,11 +189,11 @@ def test_every_test_says_so_once():
 
 def test_none_where_rows_do_not_move_one_by_one_or_a_model_draws_them():
     for test in (
-        lambda: independence_test(A, B, shift="circular", **FEW),
+        lambda: independence_test(A, B, block_length="whole", **FEW),
         lambda: independence_test(A, B, groups=np.arange(N) // 10, alpha=0.5, **FEW),
-        lambda: independence_test(A, B, lags=[0, 1], shift="circular", n_resamples=np.inf),
-        lambda: independence_matrix(A, B, shift="circular", **FEW),
-        lambda: two_sample_test(A, B, shift="stretches", **FEW),
+        lambda: independence_test(A, B, lags=[0, 1], block_length="whole", n_resamples=np.inf),
+        lambda: independence_matrix(A, B, block_length="whole", **FEW),
+        lambda: two_sample_test(A, B, block_length="auto", **FEW),
         lambda: k_sample_test(A, B, C, groups=[np.arange(N) // 10 + 100 * k for k in range(3)], **FEW),
         lambda: independence_test(A, B, **MODEL, **FEW),
         lambda: closer_test(A, B, C, groups=[np.arange(N) // 10 + 100 * k for k in range(3)]),

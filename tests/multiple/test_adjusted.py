@@ -62,7 +62,7 @@ def test_tails_agree_with_the_literal_definition():
 
 def test_tails_are_those_of_gamma_distributions():
     rng = np.random.default_rng(0)
-    for shape in (2.0, 8.0, 50.0):  # Wilson and Hilferty: the larger the shape, the nearer
+    for shape in (2.0, 8.0, 50.0):  # Wilson and Hilferty: the larger the shape, the closer
         sample = rng.gamma(shape, size=(200_000, 1))
         above = gamma(shape).sf(sample[:, 0])
         estimated = 10.0 ** tails(sample)[:, 0]
@@ -179,7 +179,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def result(data):
-    return independence_test(*data, lags=range(-3, 4), shift="circular")
+    return independence_test(*data, lags=range(-3, 4), block_length="whole")
 
 
 def test_every_lag_has_the_values_of_the_others(result):
@@ -197,7 +197,7 @@ def test_pvalues_are_those_of_the_largest_over_shifts(result):
 
 def test_a_lag_is_a_test_of_rolled_rows(data, result):
     x, y = data
-    alone = independence_test(x, np.roll(y, -2), shift="circular")
+    alone = independence_test(x, np.roll(y, -2), block_length="whole")
     assert result.pvalues[5] == alone.pvalue and result.statistics[5] == pytest.approx(alone.statistic)
 
 
@@ -206,15 +206,15 @@ def test_series_roll_by_themselves():
     x = rng.normal(size=(3, 40))
     y = np.roll(x, 1, axis=1) + 0.5 * rng.normal(size=(3, 40))
     result = independence_test(
-        x.ravel(), y.ravel(), lags=[0, 1], shift="circular", blocks=np.repeat([0, 1, 2], 40), rng=0, n_resamples=199
+        x.ravel(), y.ravel(), lags=[0, 1], block_length="whole", blocks=np.repeat([0, 1, 2], 40), rng=0, n_resamples=199
     )
     assert result.pvalues.argmin() == 1 and result.pvalue <= 0.01
 
 
 def test_several_estimators_and_rows_that_come_round(data):
-    result = independence_test(*data, lags=[1, 2], shift="circular", estimator=["kme", "mkme"], rng=0)
+    result = independence_test(*data, lags=[1, 2], block_length="whole", estimator=["kme", "mkme"], rng=0)
     assert result.pvalues.argmin() == 1 and [row["lag"] for row in json.loads(result.to_json())["tests"]] == [1, 2]
-    alone = independence_test(*data, lags=-1, shift="circular", n_resamples=0)
+    alone = independence_test(*data, lags=-1, block_length="whole", n_resamples=0)
     assert alone.notes[-2].startswith("This is lag -1 alone; lags=range(-1, 2) tests all lags up to 1.")
     assert "At a lag of 2 the last 2 rows of one series meet the first" in result.notes[-1]
 
@@ -222,7 +222,7 @@ def test_several_estimators_and_rows_that_come_round(data):
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ({"lags": [0], "shift": None}, ValueError, "shift='circular'"),
+        ({"lags": [0], "block_length": None}, ValueError, "block_length='whole'"),
         ({"lags": [0, 0]}, ValueError, "must differ"),
         ({"lags": "all"}, TypeError, "whole numbers"),
         ({"lags": [0.5]}, TypeError, "whole numbers"),
@@ -234,7 +234,7 @@ def test_several_estimators_and_rows_that_come_round(data):
 )
 def test_what_cannot_be(data, given, error, message):
     with pytest.raises(error, match=message):
-        independence_test(*data, **{"shift": "circular", **given})
+        independence_test(*data, **{"block_length": "whole", **given})
 
 
 @pytest.mark.parametrize("estimator", ["kme", "auto", ["kme", "skmse"]])
@@ -243,7 +243,13 @@ def test_no_pvalue_is_below_lags_over_rows_and_turning_time_round_changes_nothin
     rng = np.random.default_rng(0)
     x = rng.normal(size=n)
     y = x + 0.3 * rng.normal(size=n)
-    options = {"lags": range(-1, 2), "shift": "circular", "estimator": estimator, "n_resamples": np.inf, "alpha": 0.1}
+    options = {
+        "lags": range(-1, 2),
+        "block_length": "whole",
+        "estimator": estimator,
+        "n_resamples": np.inf,
+        "alpha": 0.1,
+    }
     for first, second in ((x, y), (y, x), (x[::-1], y[::-1])):
         assert independence_test(first, second, rng=0, workers=1, **options).pvalue == pytest.approx(3 / n)
 

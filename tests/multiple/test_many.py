@@ -194,7 +194,7 @@ def test_columns_are_permuted_as_the_design_allows(design):
 @pytest.mark.parametrize("design", [
     {"blocks": np.tile([0, 1], 7)},
     {"groups": np.arange(14) // 2},
-    {"shift": "circular", "blocks": np.tile([0, 1], 7)},
+    {"block_length": "whole", "blocks": np.tile([0, 1], 7)},
 ], ids=lambda design: "+".join(design))  # fmt: skip
 def test_pairs_are_permuted_as_the_design_allows(design):
     options = {**FEW, "n_resamples": 39}
@@ -217,7 +217,7 @@ def test_every_swap_within_pairs_as_the_data_is_rejected_as_often_as_it_may():
 def test_every_shift_as_the_data_is_rejected_as_often_as_it_may():
     x, y = np.random.default_rng(7).normal(size=(2, 8, 2))
     rolled = [np.roll(y, step, axis=0) for step in range(8)]
-    p_values = [independence_matrix(x, z, shift="circular", n_resamples=np.inf, alpha=0.2).pvalue for z in rolled]
+    p_values = [independence_matrix(x, z, block_length="whole", n_resamples=np.inf, alpha=0.2).pvalue for z in rolled]
     for level in np.unique(p_values):
         assert np.mean(np.array(p_values) <= level) <= level + 1e-12
 
@@ -276,12 +276,12 @@ columns, matrix = two_sample_test_columns, independence_matrix
         (partial(matrix, X, PAIRED[:9]), "X has 14 rows and Y has 9 rows"),
         (partial(matrix, X, kernel_y="linear"), "are for Y, which was not given"),
         (partial(matrix, X, blocks=np.zeros(14)), "blocks= permutes rows of Y"),
-        (partial(matrix, X, shift="circular"), "shift= permutes rows of Y"),
+        (partial(matrix, X, block_length="whole"), "block_length= permutes rows of Y"),
         (partial(matrix, X, bandwidth_x=[1.0, 2.0]), "bandwidth_x has 2 entries for 4 columns"),
         (partial(matrix, X, PAIRED, bandwidth_y=[0.0, 0.0]), "bandwidth_y"),
         (partial(matrix, X, PAIRED, kernel_y=["gaussian"]), "no candidates"),
         (partial(matrix, X, PAIRED, given="others"), "given='others'"),
-        (partial(matrix, X, PAIRED, given=X[:, 0], shift="circular"), "shift= and given="),
+        (partial(matrix, X, PAIRED, given=X[:, 0], block_length="whole"), "block_length= and given="),
     ],
 )
 def test_bad_input_is_named(call, named):

@@ -1,4 +1,4 @@
-"""Serial correlation: when there is a note, how long stretches are, and tests by stretches and shifts."""
+"""Serial correlation: when there is a note, how long blocks of rows are, and tests by blocks and shifts."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ import pytest
 
 import naive_permutations
 from naive_change import gaussian, unbiased
-from shrinktest import change_point_test, k_sample_test, two_sample_test
+from naive_tests import hsic_biased
+from shrinktest import change_point_test, independence_test, k_sample_test, two_sample_test
 from shrinktest.data.read import XY, read_samples
+from shrinktest.permutations.block_length import BlockLength, successive_blocks
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.serial_correlation import (
     OrderedRows,
     joint_correlation,
     lost,
-    stretch_length,
-    stretches,
+    read_block_length,
 )
 
 FEW = {"n_resamples": 19, "rng": 0, "workers": 1}
@@ -113,33 +114,43 @@ def test_sorted_rows_and_columns_that_count_them():
     )
 
 
-def test_stretches_keep_nearly_all_of_the_variance():
+def test_blocks_keep_nearly_all_of_the_variance():
     x = autoregressive(4000, 0.8)
-    length = stretch_length("stretches", OrderedRows.of([x[:2000], x[2000:]]))
+    length = read_block_length("auto", [OrderedRows.of([x[:2000], x[2000:]])]).rows
     assert 80 <= length <= 130 and lost(0.8, length) <= 0.06
-    assert stretch_length("stretches", OrderedRows.of([x[:80], x[80:160]])) <= 25  # eight of them
+    assert read_block_length("auto", [OrderedRows.of([x[:80], x[80:160]])]).rows <= 25  # eight of them
     assert "in stretches of about 89 rows" in two_sample_test(x[:2000], x[2000:], **FEW).notes[0]
 
 
-def test_stretches_stay_in_their_part_and_block():
+def test_blocks_stay_in_their_part_and_block():
     parts = [np.zeros((5, 1)), np.zeros((4, 1))]
-    assert stretches(parts, 2).tolist() == [0, 0, 1, 1, 2, 3, 3, 4, 4]
+    assert successive_blocks(parts, 2).tolist() == [0, 0, 1, 1, 2, 3, 3, 4, 4]
     blocks = np.array([0, 1, 0, 1, 0, 1, 0, 1, 0])
-    assert stretches(parts, 2, blocks).tolist() == [0, 2, 0, 2, 1, 4, 3, 4, 3]
+    assert successive_blocks(parts, 2, blocks).tolist() == [0, 2, 0, 2, 1, 4, 3, 4, 3]
 
 
-def test_stretches_and_shifts_by_enumeration():
+def test_blocks_of_rows_and_shifts_by_enumeration():
     x = autoregressive(20, 0.5)
     gram, options = gaussian(x, 1.0), {"bandwidth": 1.0, "n_resamples": np.inf, "alpha": 0.2}
     labels = {
         4: [np.isin(np.arange(20) // 4, chosen) for chosen in itertools.combinations(range(5), 2)],
-        "circular": [np.roll(np.arange(20) < 8, s) for s in range(20)],
+        "whole": [np.roll(np.arange(20) < 8, s) for s in range(20)],
     }
-    for shift, masks in labels.items():
-        result = two_sample_test(x[:8], x[8:], shift=shift, **options)
+    for block_length, masks in labels.items():
+        result = two_sample_test(x[:8], x[8:], block_length=block_length, **options)
         values = np.array([unbiased(gram, mask) for mask in masks])
         assert result.n_resamples == len(masks)
         assert result.pvalue == pytest.approx(np.mean(values >= values[0] - 1e-12))
+
+
+def test_blocks_of_rows_of_one_variable_by_enumeration():
+    x, y = autoregressive(20, 0.5), autoregressive(20, 0.6)
+    options = {"bandwidth_x": 1.0, "bandwidth_y": 1.0, "n_resamples": np.inf, "alpha": 0.2}
+    result = independence_test(x, y, block_length=5, **options)
+    orders = [np.concatenate(order) for order in itertools.permutations(np.split(np.arange(20), 4))]
+    values = [hsic_biased(gaussian(x, 1.0), gaussian(y[order], 1.0)) for order in orders]
+    assert result.restriction == "blocks of 5 successive rows" and result.n_resamples == len(orders)
+    assert result.pvalue == pytest.approx(np.mean(np.array(values) >= values[0] - 1e-12))
 
 
 @pytest.mark.parametrize(
@@ -154,7 +165,7 @@ def test_stretches_and_shifts_by_enumeration():
     ],
 )
 def test_shifts_that_exchange_whole_samples_are_counted_once(sizes, blocks, distinct):
-    design = PermutationDesign(blocks=None if blocks is None else np.array(blocks), shift=True)
+    design = PermutationDesign(blocks=None if blocks is None else np.array(blocks), block_length=BlockLength(None))
     scheme = design.labels(sizes, 1.0)
     labels = list(scheme.all())
     names = {tuple(np.unique(row, return_index=True)[1][row]) for row in labels}  # of a sample: its first row
@@ -163,16 +174,16 @@ def test_shifts_that_exchange_whole_samples_are_counted_once(sizes, blocks, dist
     assert (labels[0] == np.repeat(np.arange(len(sizes)), sizes)).all()
 
 
-def test_stretches_are_the_remedy_and_short_series_have_a_note():
+def test_blocks_of_rows_are_the_remedy_and_short_series_have_a_note():
     x = autoregressive(400, 0.8)
     free = two_sample_test(x[:200], x[200:], rng=0, n_resamples=99)
-    moved = two_sample_test(x[:200], x[200:], rng=0, n_resamples=99, shift="stretches")
-    assert any("shift='stretches'" in note for note in free.notes) and not moved.notes
-    assert moved.pvalue > free.pvalue and moved.restriction.startswith("stretches of")
+    moved = two_sample_test(x[:200], x[200:], rng=0, n_resamples=99, block_length="auto")
+    assert any("block_length='auto'" in note for note in free.notes) and not moved.notes
+    assert moved.pvalue > free.pvalue and moved.restriction.startswith("blocks of")
     for n, memory, is_short in ((60, 0.95, True), (400, 0.3, False)):
         y = autoregressive(n, memory)
         for result in (
-            two_sample_test(y[: n // 2], y[n // 2 :], shift="circular", rng=0),
-            change_point_test(y, shift="circular", n_resamples=99, rng=0),
+            two_sample_test(y[: n // 2], y[n // 2 :], block_length="whole", rng=0),
+            change_point_test(y, block_length="whole", n_resamples=99, rng=0),
         ):
             assert any("series is short" in note for note in result.notes) == is_short

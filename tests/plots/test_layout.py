@@ -86,7 +86,7 @@ PICTURES = {
     "members": lambda: independence_test(X, Y, estimator="auto", **FEW).plot(),
     "columns": lambda: two_sample_test_columns(*TABLES, **FEW).plot(),
     "matrix": lambda: independence_matrix(*TABLES, **FEW).plot(),
-    "margin": lambda: equivalence_test(X, Y, margin=0.3, measure="distance", names=LONGS[:2]).plot(),
+    "margin": lambda: equivalence_test(X, Y, margin=0.3, measure="distance", names=LONGS[:2], rng=0).plot(),
     "comparison": lambda: compare(*TABLES, names=("$A_$", "$B"), **FEW).plot()[0],
     "outermost bins": lambda: compare(*(np.exp(20.0 + 2.0 * sample[:, :1]) for sample in (X, Y)), **FEW).plot()[0],
     "change, days": lambda: change_point_test(SERIES, times=DAYS, **FEW).plot(),
@@ -108,7 +108,7 @@ def test_no_words_are_cut_off_or_covered_and_a_dollar_is_a_dollar(called):
 def test_two_pictures_side_by_side():
     change = change_point_test(SERIES, times=DAYS, **FEW)
     equivalence, columns = (
-        equivalence_test(X, Y, margin=0.3, measure="distance"),
+        equivalence_test(X, Y, margin=0.3, measure="distance", rng=0),
         two_sample_test_columns(*TABLES, **FEW),
     )
     for result in (change, equivalence, columns):
@@ -127,9 +127,9 @@ def test_lines_are_seen_on_a_dark_ground():
     with plt.style.context("dark_background"):
         curve = two_sample_test(X, Y, **FEW).plot_witness(coordinates=0, grid=7)
         (zero,) = closer_test(X, Y, Z).plot().lines[-1:]
-        margin = equivalence_test(X, Y, margin=0.3, measure="distance").plot()
+        margin = equivalence_test(X, Y, margin=0.3, measure="distance", rng=0).plot()
         pairs = k_sample_test(X, Y, Z, **FEW).effect().plot()
-        power = power_study("mean-shift", ["kme"] * 1, [10], n_trials=2, n_resamples=19, workers=1, progress=False)
+        power = power_study("mean-shift", ["kme"] * 1, [10], n_trials=2, n_resamples=19, workers=1, rng=0)
         seen = [line for ax in (curve, margin, pairs, power.plot()) for line in ax.lines]
     assert not [line for line in (zero, *seen) if line.get_color() in ("black", "#000000")]
 
@@ -152,7 +152,7 @@ def test_p_values_of_many_changes_do_not_cover_each_other():
 
 def test_every_curve_of_a_power_study_looks_different():
     estimators = {f"$x_{i}$": "kme" for i in range(9)}
-    study = power_study("mean-shift", estimators, [10], n_trials=2, n_resamples=19, workers=1, progress=False)
+    study = power_study("mean-shift", estimators, [10], n_trials=2, n_resamples=19, workers=1, rng=0)
     ax = study.plot()
     ax.figure.canvas.draw()
     looks = {(line.get_color(), line.get_marker()) for line in ax.lines if line.get_label() in estimators}

@@ -79,7 +79,7 @@ SAMPLES = {"$a": X[:60], "b": X[60:], "c": Y[:60] + 1.0}
     "scale, margin, nothing", [("distance", 0.05, 0.0), ("auc", 0.65, 0.5), ("dependence", 0.1, 0.0)]
 )
 def test_an_upper_limit_beside_its_margin(scale, margin, nothing):
-    result = equivalence_test(X, Y, margin=margin, measure=scale, names=("$a", "$b"))
+    result = equivalence_test(X, Y, margin=margin, measure=scale, names=("$a", "$b"), rng=0)
     ax = result.plot()
     lines = {line.get_label(): line for line in ax.lines}
     limit = next(line for label, line in lines.items() if label.startswith("up to the upper limit"))
@@ -187,7 +187,7 @@ FEW = {"n_resamples": 99, "rng": 0}
 
 
 def test_lags():
-    result = independence_test(SERIES_X, SERIES_Y, lags=[0, 1, 2, 3], shift="circular", n_resamples=199, rng=0)
+    result = independence_test(SERIES_X, SERIES_Y, lags=[0, 1, 2, 3], block_length="whole", n_resamples=199, rng=0)
     ax = result.plot()
     stems = {}
     for lines in ax.collections:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from shrinktest import KME, calibrate, two_sample_test
+from shrinktest import KME, check_level, two_sample_test
 from shrinktest.estimators import ALIASES, ESTIMATORS, FromFunction
 from shrinktest.power import KNOWN_TESTS, AnyTest, designs, power_study
 from shrinktest.power.compared import is_test, known_tests
@@ -22,7 +22,7 @@ THREE = designs.OneApart(dimension=1, shift=2.0)
 
 def run(design=SHIFT, estimators="kme", sizes=8, **options):
     """A study of a moment."""
-    given = {"alphas": 0.1, "n_trials": 6, "n_resamples": 19, "workers": 1, "progress": False}
+    given = {"alphas": 0.1, "n_trials": 6, "n_resamples": 19, "workers": 1, "rng": 0}
     return power_study(design, estimators, sizes, **{**given, **options})
 
 
@@ -159,11 +159,11 @@ def test_errors_name_the_test_before_anything_is_stored(given, error, named, tmp
 
 def test_calibrations_take_names_and_give_wrapped_functions_a_generator():
     X, Y = data_of(SHIFT, n=12)
-    named = calibrate("mannwhitneyu", X, Y, n_trials=30, workers=1)
-    by_hand = calibrate(lambda X, Y: stats.mannwhitneyu(X[:, 0], Y[:, 0]), X, Y, n_trials=30, workers=1)
+    named = check_level("mannwhitneyu", X, Y, n_trials=30, workers=1, rng=0)
+    by_hand = check_level(lambda X, Y: stats.mannwhitneyu(X[:, 0], Y[:, 0]), X, Y, n_trials=30, workers=1, rng=0)
     np.testing.assert_array_equal(named.pvalues, by_hand.pvalues)
-    first, second = (calibrate(AnyTest(drawn), X, Y, n_trials=30, workers=1, rng=3).pvalues for _ in range(2))
+    first, second = (check_level(AnyTest(drawn), X, Y, n_trials=30, workers=1, rng=3).pvalues for _ in range(2))
     assert np.array_equal(first, second) and len(set(first)) == 30 and named.name == "mannwhitneyu"
     for test, error in (("nothing", TypeError), ("pearsonr", ValueError)):
         with pytest.raises(error, match="ks_2samp"):
-            calibrate(test, X, Y)
+            check_level(test, X, Y, rng=0)

@@ -30,7 +30,7 @@ def blocks(n, m):
 
 
 def shifted(n, m):
-    return {"shift": "circular"}
+    return {"block_length": "whole"}
 
 
 def series(rng, n):
@@ -120,7 +120,7 @@ def test_pilot_data_with_missing_values(policy):
     assert design.options() == design.null().options() == {"nan_policy": policy}
     drawn = np.vstack([design.sample(seed, 10)[0] for seed in range(9)])
     assert np.isnan(drawn).any() and (~np.isnan(drawn).any(axis=1)).any()
-    result = power_study(design, "kme", 12, n_trials=8, n_resamples=19, workers=1, progress=False)
+    result = power_study(design, "kme", 12, n_trials=8, n_resamples=19, workers=1, rng=0)
     assert result.table["power"].item() > 0.5 >= result.size_table["level"].item()
     pairs = FromData([1.0, np.nan, 3.0, 4.0], [2.0, 5.0, np.nan, 1.0], "independence", nan_policy=policy)
     for z in range(30):
@@ -149,7 +149,7 @@ def test_groups_of_pilot_data_are_resampled_whole():
     assert whole == design != FromData(x, y)
     assert repr(design) == "FromData(<X 6 x 1, Y 6 x 1>, test='two-sample', groups=<3 and 3>)"
     pilot = FromData(np.arange(8) // 2 / 9, 5 + np.arange(6) // 2 / 9, groups=np.arange(14) // 2)
-    result = power_study(pilot, "kme", 8, n_trials=6, n_resamples=39, workers=1, progress=False)
+    result = power_study(pilot, "kme", 8, n_trials=6, n_resamples=39, workers=1, rng=0)
     assert result.table["power"].item() == 1.0 > result.size_table["level"].item()
     assert "(n = 8 groups)" in result.paragraph()
 
@@ -160,7 +160,7 @@ def test_groups_of_pilot_data_are_resampled_whole():
     assert len(a) == len(b) == len(labels["groups"]) == 21
     (moved, same), _ = design.null().trial(0, 7)[0], None
     assert np.array_equal(moved, a) and np.array_equal(np.sort(same, axis=0), np.sort(b, axis=0))
-    assert len(power_study(design, "kme", 8, n_trials=3, n_resamples=39, workers=1, progress=False).table) == 1
+    assert len(power_study(design, "kme", 8, n_trials=3, n_resamples=39, workers=1, rng=0).table) == 1
 
 
 def test_functions():
@@ -211,7 +211,7 @@ class Correlated(Design):
 
 
 def test_designs_of_ones_own(tmp_path):
-    few = {"n_trials": 3, "n_resamples": 19, "alphas": 0.1, "workers": 1, "progress": False}
+    few = {"n_trials": 3, "n_resamples": 19, "alphas": 0.1, "workers": 1, "rng": 0}
     for design in (Odd(), Units(), Correlated(np.array([[1.0, 0.0], [2.0, 1.0]]))):
         assert power_study(design, "kme", 10, store=tmp_path / repr(type(design)), **few).table.trials.tolist() == [3]
     assert Odd().null() == Odd(shift=0.0) == Odd().null().null()
@@ -234,7 +234,7 @@ class Bare(Odd):  # without the decorator
 
 
 def study(design):
-    return power_study(design, "kme", 10, n_trials=2, n_resamples=19, alphas=0.1, workers=1, progress=False)
+    return power_study(design, "kme", 10, n_trials=2, n_resamples=19, alphas=0.1, workers=1, rng=0)
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ SHIFT, LINE = designs.MeanShift(dimension=2, shift=1.0), designs.Linear()
 
 def run(design=SHIFT, estimators="kme", sizes=8, **options):
     """A study of a second or less."""
-    few = {"alphas": 0.1, "n_trials": 10, "n_resamples": 39, "workers": 1, "progress": False}
+    few = {"alphas": 0.1, "n_trials": 10, "n_resamples": 39, "workers": 1, "rng": 0}
     return power_study(design, estimators, sizes, **{**few, **options})
 
 
@@ -107,12 +107,12 @@ def test_early_decisions_give_the_same_powers():
             run(design, ["kme", "skmse"], stopping="curtailed", **levels),
         )
         assert stopped.stopping == Curtailed((0.05, 0.2)) and stopped.to_frame().equals(full.to_frame())
-        assert stopped.compare("kme", "skmse").equals(full.compare("kme", "skmse"))
+        assert stopped.difference("kme", "skmse").equals(full.difference("kme", "skmse"))
         assert values(stopped) != values(full) and "Curtailed(alphas=(0.05, 0.2)); seed 0" in stopped.summary()
-    for call in (stopped.plot, lambda alpha: stopped.compare("kme", "skmse", alpha=alpha), stopped.paragraph):
+    for call in (stopped.plot, lambda alpha: stopped.difference("kme", "skmse", alpha=alpha), stopped.paragraph):
         with pytest.raises(ValueError, match=r"decisions at alpha=0.1 are not known"):
             call(alpha=0.1)
-    full.compare("kme", "skmse", alpha=0.1)
+    full.difference("kme", "skmse", alpha=0.1)
 
 
 def test_level_of_restricted_and_free_twins():
@@ -147,7 +147,7 @@ COMPARED = made(
 
 
 def test_comparisons_are_mcnemars_over_the_trials_of_the_design():
-    table = COMPARED.compare("a", "b")
+    table = COMPARED.difference("a", "b")
     assert list(zip(table["n"], table["alpha"], strict=True)) == list(itertools.product((10, 20), (0.05, 0.1)))
     for _, row in table.iterrows():
         a, b = (np.array(values(COMPARED, n=row["n"], estimator=e, null=False)) <= row["alpha"] for e in "ab")
@@ -156,10 +156,10 @@ def test_comparisons_are_mcnemars_over_the_trials_of_the_design():
         assert row["difference"] == pytest.approx(a.mean() - b.mean())
         assert row["pvalue"] == mcnemar(counts, exact=True).pvalue and row["low"] < row["difference"] < row["high"]
     assert table["p_holm"].tolist() == multipletests(table["pvalue"], method="holm")[1].tolist()
-    turned = COMPARED.compare("b", "a", alpha=0.1)
+    turned = COMPARED.difference("b", "a", alpha=0.1)
     rows = table[table["alpha"] == 0.1]
     np.testing.assert_allclose(rows[["difference", "low", "high"]], -turned[["difference", "high", "low"]])
-    assert COMPARED.compare("a", "a")["pvalue"].tolist() == [1.0] * 4
+    assert COMPARED.difference("a", "a")["pvalue"].tolist() == [1.0] * 4
 
 
 @pytest.mark.parametrize("shares", [(0.3, 0.1, 0.05, 0.55), (0.1, 0.02, 0.01, 0.87), (0.5, 0.1, 0.0, 0.4)])
@@ -283,7 +283,7 @@ def test_errors_say_in_which_trial_and_without_values_there_is_no_power():
     gaps = fails_late([None] * 9)
     for named, call in (
         ("has no p-value", lambda: run(gaps, test_options={"nan_policy": "propagate"})),
-        ("a must be one of", lambda: COMPARED.compare("c", "a")),
+        ("a must be one of", lambda: COMPARED.difference("c", "a")),
         ("strictly between", lambda: COMPARED.plot(alpha=0.0)),
     ):
         with pytest.raises(ValueError, match=named):

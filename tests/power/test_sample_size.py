@@ -21,7 +21,7 @@ from shrinktest.power.designs import FromData, FromFunction, MeanShift
 from shrinktest.power.sample_size import Alike, as_equivalence
 from shrinktest.power.sample_size_result import PowerCurve
 
-QUICK = {"n_trials": 120, "n_resamples": 39, "workers": 1, "rng": 1, "progress": False}
+QUICK = {"n_trials": 120, "n_resamples": 39, "workers": 1, "rng": 1}
 SHIFT = MeanShift(dimension=1, shift=1.0)
 
 
@@ -53,7 +53,7 @@ class Counted:
 
 def search(monkeypatch, counted, design=MeanShift(dimension=1), **options):  # noqa: B008
     monkeypatch.setattr("shrinktest.power.sample_size.power_study", counted)
-    return solve_sample_size(design, **{"n_trials": 2000, "progress": False, **options})
+    return solve_sample_size(design, **{"n_trials": 2000, "rng": 0, **options})
 
 
 def test_answers_where_the_power_is_known(monkeypatch):
@@ -282,7 +282,7 @@ def test_errors_name_the_argument(design, options, error, named):
 
 
 # --- no effect -----------------------------------------------------------------------------------------------------
-SHORT = {"n_resamples": 39, "workers": 1, "progress": False, "largest": 100}
+SHORT = {"n_resamples": 39, "workers": 1, "rng": 0, "largest": 100}
 pilot = np.random.default_rng(0).normal(size=60)
 
 
@@ -335,7 +335,7 @@ def test_a_look_at_the_largest_size_does_not_change_the_answer():
         drawn.append(n)
         return rng.normal(size=n), rng.normal(0.2, 1.0, size=n)
 
-    given = {"estimator": z_test, "power": 0.7, "n_trials": 100, "workers": 1, "progress": False}
+    given = {"estimator": z_test, "power": 0.7, "n_trials": 100, "workers": 1, "rng": 0}
     near, far = (solve_sample_size(slightly_apart, largest=largest, **given) for largest in (512, 5000))
     assert 512 in drawn[: drawn.index(64)] and 5000 not in drawn
     assert near.n == far.n and near.table.equals(far.table)

@@ -25,7 +25,7 @@ from shrinktest.power.trials import POWER, Store
 
 SHIFT = designs.MeanShift(dimension=2, shift=1.0)
 ROOT = Path(shrinktest.__file__).parents[1]
-FEW = {"alphas": 0.1, "n_trials": 6, "n_resamples": 19, "workers": 1, "progress": False}
+FEW = {"alphas": 0.1, "n_trials": 6, "n_resamples": 19, "workers": 1, "rng": 0}
 
 
 def run(store=None, design=SHIFT, estimators="kme", sizes=8, **options):

@@ -18,9 +18,9 @@ from shrinktest import (
     FKMSE,
     SKMSE,
     Precomputed,
-    calibrate,
     change_point_test,
     change_points,
+    check_level,
     closer_test,
     compare,
     equivalence_test,
@@ -44,8 +44,9 @@ PAIR = X[:, 0] ** 2 + 0.2 * RNG.normal(size=14)
 TABLE = pd.DataFrame({"weight": np.concatenate([X, Y])[:, 0], "colour": list("abcde") * 5})
 DAYS = TABLE.assign(day=pd.date_range("2024-03-01", periods=25).where(np.arange(25) % 5 > 0))
 FEW = {"n_resamples": 39, "rng": 0, "workers": 1}
+WHOLE = {"block_length": "whole"}
 STUDY = {"n_trials": 10, "workers": 1}
-PERMUTED = {"n_resamples": 39, "progress": False}
+PERMUTED = {"n_resamples": 39, "rng": 0}
 
 
 def t_test(X, Y):
@@ -73,18 +74,20 @@ MADE = {
     "closer": lambda: closer_test(X, Y, X + 1.0),
     "closer, with nothing to tell": lambda: closer_test(X, Y, Y, alternative="less"),
     "closer, of several": lambda: closer_test(X, {"a <i>": Y, "b": X + 1.0, "c": Y - 1.0}),
-    "equivalence": lambda: equivalence_test(X, Y, margin=0.2, measure="distance", names=("a <i>", "b")),
-    "equivalence, of functions": lambda: equivalence_test(X, Y, margin=0.9, measure="auc", estimator="skmse"),
+    "equivalence": lambda: equivalence_test(X, Y, margin=0.2, measure="distance", names=("a <i>", "b"), rng=0),
+    "equivalence, of functions": lambda: equivalence_test(X, Y, margin=0.9, measure="auc", estimator="skmse", rng=0),
     "change": lambda: change_point_test(X, times=list("abcdefghijklmn"), **FEW),
     "change, combined": lambda: change_point_test(X, bandwidth="grid", **FEW),
     "changes": lambda: change_points(np.vstack([X, Y + 5.0]), **FEW),
-    "lags": lambda: independence_test(np.arange(60.0) % 7, np.arange(60.0) % 5, lags=[0, 1], shift="circular", **FEW),
+    "lags": lambda: independence_test(
+        np.arange(60.0) % 7, np.arange(60.0) % 5, lags=[0, 1], block_length="whole", **FEW
+    ),
     "given": lambda: independence_test(X, PAIR, given=list("ab" * 7), **FEW),
     "effect": lambda: two_sample_test(X, Y, **FEW).effect(columns=True),
     "effect of several": lambda: k_sample_test(X, Y, X + 1.0, **FEW).effect(),
     "effect of dependence": lambda: independence_test(X, PAIR, **FEW).effect(),
     "band": lambda: two_sample_test(X, Y, **FEW).witness_band(X),
-    "calibration": lambda: calibrate(t_test, X, Y, **STUDY),
+    "calibration": lambda: check_level(t_test, X, Y, **STUDY),
     "power": lambda: power_study("mean-shift", {"plain <b>": "kme", "f & k": FKMSE(lam=0.5)}, 10, **STUDY, **PERMUTED),
     "sample size": lambda: solve_sample_size(MeanShift(dimension=2), n_trials=100, workers=1, **PERMUTED),
     "risk": lambda: risk_study("mixture", "skmse", n=[5, 8], d=2, progress=False, **STUDY),

@@ -14,9 +14,9 @@ from shrinktest import (
     FKMSE,
     SKMSE,
     Gaussian,
-    calibrate,
     change_point_test,
     change_points,
+    check_level,
     closer_test,
     independence_test,
     permutation_test,
@@ -115,10 +115,11 @@ def test_calibrations_do_not_speak_python():
         return 0.5
 
     called = {
-        name: calibrate(test, X, Y, n_trials=3, workers=1) for name, test in (("a", inner), ("b", lambda x, y: 1))
+        name: check_level(test, X, Y, n_trials=3, workers=1, rng=0)
+        for name, test in (("a", inner), ("b", lambda x, y: 1))
     }
-    assert called["a"].name == "inner" and "Calibration of inner" in called["a"].summary()
-    assert called["b"].name == "your test" and called["b"].plot().get_title() == "Calibration of your test"
+    assert called["a"].name == "inner" and "Level of inner" in called["a"].summary()
+    assert called["b"].name == "your test" and called["b"].plot().get_title() == "Level of your test"
 
 
 # --- JSON and frames ----------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ RESULTS = {
     "combined": lambda: two_sample_test(X, Y, estimator=["kme", "fkmse"], **FEW),
     "k samples": lambda: k_sample_test({"a": X, "b": Y, "c": X + 1.0}, **FEW),
     "independence": lambda: independence_test(AGES["age"], AGES["size <cm>"], **FEW),
-    "series": lambda: independence_test(X[:, 0], X[:, 1], shift="circular", **FEW),
+    "series": lambda: independence_test(X[:, 0], X[:, 1], block_length="whole", **FEW),
 }
 
 
@@ -178,7 +178,7 @@ ROUTES = {
     "pairs": (A, B, {"paired": True}),
     "blocks": (A, B, {"blocks": np.arange(80) % 4}),
     "groups": (A, B, {"groups": np.arange(80) // 2}),
-    "stretches": (A, B, {"shift": 4}),
+    "stretches": (A, B, {"block_length": 4}),
     "strata": (A, B, {"covariates": (SITES, SITES)}),
     "propensity": (A[["b"]], B[["b"]], {"covariates": (A[["a"]], B[["a"]]), "propensity": HALF}),
     "several": (A, B, {"estimator": ["kme", "fkmse"]}),

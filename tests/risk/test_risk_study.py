@@ -28,7 +28,7 @@ from shrinktest.risk import (
 from shrinktest.risk.result import improvement
 
 LAW = [0.4, 0.6], [[0.0, 1.0], [2.0, -1.0]], [np.eye(2), [[1.0, 0.5], [0.5, 2.0]]]
-FEW = {"n_trials": 6, "workers": 1, "progress": False}
+FEW = {"n_trials": 6, "workers": 1, "rng": 0}
 
 
 def run(design="mixture", estimators="skmse", kernels="gaussian", n=6, d=2, **options):
@@ -167,7 +167,7 @@ def test_means_improvements_and_their_intervals():
         np.testing.assert_allclose(
             row[["improvement", "improvement_low", "improvement_high"]].astype(float), 0.0, atol=1e-12
         )
-        compared = RESULT.compare(label, "kme").iloc[0]
+        compared = RESULT.difference(label, "kme").iloc[0]
         assert (compared["difference"], compared["pvalue"], compared["better"]) == (0.0, 1.0, 0.0)
     assert np.isnan(improvement(np.ones(3), np.zeros(3))).all()
     single = run(n_trials=1)
@@ -185,7 +185,7 @@ def test_the_interval_of_an_improvement_covers():
 
 def test_comparisons_are_paired_t_tests():
     many = run(estimators=["skmse", "fkmse"], n=[5, 8], n_trials=12)
-    table = many.compare("fkmse", "skmse")
+    table = many.difference("fkmse", "skmse")
     for row in table.itertuples():
         a, b = (np.array(losses(many, estimator=label, n=row.n, d=row.d)) for label in ("fkmse", "skmse"))
         paired = ttest_rel(a, b)

@@ -249,12 +249,12 @@ def test_no_shift_changes_it():
 
 def test_long_series_are_trusted_and_short_ones_noted():
     x, y = walks(0, 40)
-    assert len(independence_test(x, y, shift="circular").notes) == 1
-    assert "test differences" in independence_test(x, y, shift="circular").notes[0]
-    assert independence_test(np.diff(x, axis=0), np.diff(y, axis=0), shift="circular").notes == ()
+    assert len(independence_test(x, y, block_length="whole").notes) == 1
+    assert "test differences" in independence_test(x, y, block_length="whole").notes[0]
+    assert independence_test(np.diff(x, axis=0), np.diff(y, axis=0), block_length="whole").notes == ()
     assert not any(note.code == "short-series" for note in independence_test(x, y, rng=0).notes)  # nothing is shifted
     fading = np.random.default_rng(1).normal(size=(2, 2500))
     for t in range(1, 2500):
         fading[:, t] += 0.8 * fading[:, t - 1]
-    assert independence_test(*fading, shift="circular", n_resamples=99, rng=0).notes == ()
-    assert len(independence_test(*fading[:, :30], shift="circular").notes) == 1
+    assert independence_test(*fading, block_length="whole", n_resamples=99, rng=0).notes == ()
+    assert len(independence_test(*fading[:, :30], block_length="whole").notes) == 1

@@ -1,4 +1,4 @@
-"""calibrate: the realized level of any test or pipeline, on permuted versions of one's own data."""
+"""check_level: the realized level of any test or pipeline, on permuted versions of one's own data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shrinktest.conditional.given import null_given
 from shrinktest.data.read import XY, read_samples, read_variables
 from shrinktest.data.tables import categories, is_table, names_for, stacked, taken
 from shrinktest.permutations.design import PermutationDesign
-from shrinktest.plots.pvalues import plot_calibration
+from shrinktest.plots.pvalues import plot_level_check
 from shrinktest.power.compared import AnyTest, as_levels, as_pvalue, known_test, known_tests
 from shrinktest.power.designs.base import function_name
 from shrinktest.power.trials import as_run, run_trials, seed_from, trial_numbers
@@ -33,7 +33,7 @@ _ESTIMATED = (
 
 
 @hinted
-def calibrate(
+def check_level(
     test: Callable[[Any, Any], Any] | AnyTest | str,
     X: Any,
     Y: Any,
@@ -42,16 +42,16 @@ def calibrate(
     blocks: Any = None,
     paired: bool = False,
     groups: Any = None,
-    shift: str | None = None,
+    block_length: Any = None,
     given: Any = None,
     n_trials: int = 1000,
     alphas: Any = (0.01, 0.05, 0.1),
     confidence: float = 0.99,
     nan_policy: str = "raise",
-    rng: Any = 0,
+    rng: Any = None,
     workers: int | None = None,
     progress: bool = False,
-) -> CalibrationResult:
+) -> LevelCheckResult:
     """Estimate the level (Type I error) of a test, or of any pipeline that ends in a p-value, on your own data.
 
     Parameters
@@ -64,9 +64,9 @@ def calibrate(
         The data.  The pipeline gets tables as tables and arrays as arrays, with missing values (see ``nan_policy``).
     kind : {"two-sample", "independence"}
         What is permuted: the pooled observations of both samples, or the rows of Y.
-    blocks, paired, groups, shift
+    blocks, paired, groups, block_length
         Which permutations are allowed, as in :func:`two_sample_test` (``blocks``, ``paired``, ``groups``) and
-        :func:`independence_test` (``blocks``, ``groups``, ``shift``).  Labels themselves are not permuted.
+        :func:`independence_test` (``blocks``, ``groups``, ``block_length``).  Labels themselves are not permuted.
     given : array_like, shape (n,) or (n, d), optional
         For conditional independence, if ``test`` conditions on it.  Given labels, Y is permuted among rows with the
         same label; given numbers, Y is the prediction of a regression plus its residuals, permuted among neighbors,
@@ -80,7 +80,7 @@ def calibrate(
     nan_policy : {"raise", "omit", "indicator", "propagate"}
         Missing values: raise an error, drop their rows, or (the others) leave them to ``test``.  "omit" cannot be
         combined with restricted permutations.
-    rng : None, int, SeedSequence, BitGenerator or Generator, default 0
+    rng : None, int, SeedSequence, BitGenerator or Generator
         Seed of the permutations.  A function that draws random numbers needs a generator of its own; an
         :class:`~shrinktest.power.AnyTest` gets one for every data set.
     workers : int, optional
@@ -91,7 +91,7 @@ def calibrate(
 
     Returns
     -------
-    CalibrationResult
+    LevelCheckResult
         ``result.table``, ``result.anti_conservative``, ``result.summary()``, ``result.plot()``.
 
     See Also
@@ -103,7 +103,7 @@ def calibrate(
     -----
     Permuted data come from the null hypothesis with the margins of the data at hand.  The level given these values is
     what a permutation test keeps.  If observations depend on each other in a way that ``blocks``, ``paired``,
-    ``groups`` and ``shift`` do not describe, the estimate is meaningless.
+    ``groups`` and ``block_length`` do not describe, the estimate is meaningless.
 
     At most (1 - confidence) / 2 of pipelines that keep their level given these values, as permutation and rank tests
     do, are flagged as anti-conservative at any one level, by Clopper and Pearson's interval [CP34].  A test that is
@@ -115,11 +115,11 @@ def calibrate(
     --------
     >>> import numpy as np
     >>> from scipy import stats
-    >>> from shrinktest import calibrate
+    >>> from shrinktest import check_level
     >>> X, Y = np.random.default_rng(0).normal(size=(2, 12, 5))
     >>> def smallest(X, Y):  # of one test per column, without correction
     ...     return stats.ttest_ind(X, Y).pvalue.min()
-    >>> result = calibrate(smallest, X, Y, n_trials=200, workers=1)
+    >>> result = check_level(smallest, X, Y, n_trials=200, workers=1, rng=0)
     >>> result.table[["alpha", "level", "verdict"]]
        alpha  level            verdict
     0   0.01  0.050  anti-conservative
@@ -137,7 +137,9 @@ def calibrate(
     trials = len(trial_numbers(count(n_trials, "n_trials", minimum=1)))
     levels, confidence = as_levels(alphas), level(confidence, "confidence")
     seed, run = seed_from(rng), as_run(workers, progress)
-    pipeline = _read(test, X, Y, kind, nan_policy, given, blocks=blocks, paired=paired, groups=groups, shift=shift)
+    pipeline = _read(
+        test, X, Y, kind, nan_policy, given, blocks=blocks, paired=paired, groups=groups, block_length=block_length
+    )
     pipeline(0, seed)  # errors show before anything is sent to other processes
     pvalues = np.full(trials, np.nan)
 
@@ -146,7 +148,7 @@ def calibrate(
 
     run_trials(pipeline, [(i, seed) for i in range(trials)], keep, total=trials, **run)
     words, estimated = pipeline.restriction.words(sum(pipeline.sizes)), pipeline.explained is not None
-    return CalibrationResult(
+    return LevelCheckResult(
         pvalues=pvalues,
         alphas=levels,
         confidence=confidence,
@@ -160,7 +162,7 @@ def calibrate(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CalibrationResult(Result):
+class LevelCheckResult(Result):
     """Rejection rates of a pipeline under the null hypothesis, with exact intervals.
 
     Attributes
@@ -176,7 +178,7 @@ class CalibrationResult(Result):
     n_observations : tuple of int
         Sizes of the samples, or the number of pairs.
     seed : int
-        ``calibrate(..., rng=seed)`` repeats it.
+        ``check_level(..., rng=seed)`` repeats it.
     notes : tuple of str
         Caveats, for example that the null hypothesis is an estimate.
     """
@@ -192,12 +194,12 @@ class CalibrationResult(Result):
     notes: tuple[str, ...] = ()
 
     computed = ("anti_conservative",)
-    plot = plot_calibration
+    plot = plot_level_check
 
     def __repr__(self) -> str:
         worst = ", ".join(f"{row['alpha']:g}" for row in self.rows() if row["verdict"] == "anti-conservative")
         verdict = f"flagged at {worst}" if worst else "nothing flagged"
-        return f"CalibrationResult({self.name}, {len(self.pvalues)} trials, {verdict})"
+        return f"LevelCheckResult({self.name}, {len(self.pvalues)} trials, {verdict})"
 
     def rows(self) -> list[dict[str, Any]]:
         """Return rows of ``table``: alpha, level (share of p <= alpha), low, high, rejections, trials, verdict.
@@ -231,7 +233,7 @@ class CalibrationResult(Result):
         ]
         how = kind_of(self.kind).permuted + (f" ({self.restriction})" if self.restriction else "")
         head = (
-            f"Calibration of {self.name}",
+            f"Level of {self.name}",
             f"Data:       {' + '.join(map(str, self.n_observations))} observations, {how}",
             f"Trials:     {len(self.pvalues)}; seed {self.seed}",
             f"Intervals:  {percent(self.confidence)} Clopper-Pearson",
@@ -268,7 +270,7 @@ class _Pipeline:
                 return trial, self.test.pvalue((x, y), np.random.default_rng(others), _PERMUTATIONS)
             return trial, as_pvalue(self.test(x, y))
         except Exception as error:
-            error.add_note(f"in trial {trial} of calibrate with seed {seed}")
+            error.add_note(f"in trial {trial} of check_level with seed {seed}")
             raise
 
 

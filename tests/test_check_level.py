@@ -1,4 +1,4 @@
-"""Calibration of pipelines: what they are given, the levels that come out, and who is flagged."""
+"""Levels of pipelines: what they are given, the levels that come out, and who is flagged."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from naive_tests import clopper_pearson
-from shrinktest import calibrate, two_sample_test
+from shrinktest import check_level, two_sample_test
 
 RNG = np.random.default_rng(4)
 X, Y = RNG.normal(size=(9, 3)), RNG.normal(0.5, 1.0, size=(12, 3))
@@ -16,7 +16,7 @@ SEEN = []
 
 
 def one_thread(test, *data, **options):
-    return calibrate(test, *data, **{"n_trials": 30, "workers": 1, **options})
+    return check_level(test, *data, **{"n_trials": 30, "workers": 1, **options})
 
 
 def smallest(x, y):
@@ -95,7 +95,7 @@ def test_refusals_name_the_argument():
     for wrong in (np.nan, -0.1, 1.5):
         with pytest.raises(ValueError, match="from 0 to 1") as caught:
             one_thread(lambda x, y, wrong=wrong: wrong, X, Y)
-        assert caught.value.__notes__ == ["in trial 0 of calibrate with seed 0"]
+        assert caught.value.__notes__ == ["in trial 0 of check_level with seed 0"]
     for wrong in ("0.05", None, True, np.array([0.1, 0.2])):
         with pytest.raises(TypeError, match="p-value"):
             one_thread(lambda x, y, wrong=wrong: wrong, X, Y)
@@ -110,7 +110,7 @@ def test_refusals_name_the_argument():
         ((X, Y), {"progress": "no"}, TypeError, "progress"),
         ((X[:1], Y), {}, ValueError, "X has 1 row"),
         ((np.where(X > 1, np.nan, X), Y), {}, ValueError, "missing value"),
-        ((X, Y[:9]), {"shift": "circular"}, ValueError, "shift"),
+        ((X, Y[:9]), {"block_length": "whole"}, ValueError, "block_length"),
         ((X, Y[:9]), {"kind": "independence", "paired": True}, ValueError, "paired"),
         ((X, Y[:9]), {"blocks": np.arange(18)}, ValueError, "blocks"),
         ((X, Y[:9]), {"blocks": np.repeat([0, 1], 9)}, ValueError, "blocks"),
@@ -123,7 +123,7 @@ def test_refusals_name_the_argument():
         with pytest.raises(error, match=name):
             one_thread(smallest, *data, **options)
     with pytest.raises(TypeError, match="test must be a function"):
-        calibrate("fkmse", X, Y)
+        check_level("fkmse", X, Y, rng=0)
 
 
 def test_missing_values_are_left_out_or_left_to_the_pipeline():
@@ -163,7 +163,7 @@ def test_places_keep_their_labels():
         assert np.array_equal(x, X) and {y[i : i + 3].tobytes() for i in (0, 3, 6)} == threes
     assert len({y.tobytes() for _, y in SEEN}) == 6
     SEEN.clear()
-    one_thread(record, X, Y[:9], kind="independence", shift="circular")
+    one_thread(record, X, Y[:9], kind="independence", block_length="whole")
     assert {y.tobytes() for _, y in SEEN} <= {np.roll(Y[:9], s, axis=0).tobytes() for s in range(9)}
 
 
