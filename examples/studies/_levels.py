@@ -128,11 +128,15 @@ def wide(table: pd.DataFrame, column: str) -> str:
     return markdown(shown.fillna("").reset_index())
 
 
+def by_size(shown: pd.DataFrame, names: dict | None = None) -> str:
+    """Return a Markdown table with a column for every n; ``names`` renames its other columns."""
+    table = shown.rename(columns={n: f"n = {n}" for n in shown.columns}).reset_index()
+    return markdown(table.rename(columns=names or {}))
+
+
 def ranges(rates: pd.Series, keys: list) -> str:
     """Return a Markdown table of the ranges of rates, with a column for every n, the last of the keys."""
-    shown = rates.groupby(keys, sort=False).agg(span).unstack("n", sort=False)
-    shown.columns = [f"n = {n}" for n in shown.columns]
-    return markdown(shown.reset_index())
+    return by_size(rates.groupby(keys, sort=False).agg(span).unstack("n", sort=False))
 
 
 def chart(groups: dict[str, pd.Series], trials: int, wrong: Iterable[str] = ()):

@@ -290,8 +290,9 @@ def growing(member: Candidate) -> str:
     return f" (up to {_FEW} rows in total; {member.on(1, _MANY).weight:g} from {_MANY} rows)"
 
 
-def picture(two: pd.DataFrame, pairs: pd.DataFrame):
-    """Power of every cell: kme, the combined test, and its best member."""
+def chart(tables):
+    """Draw the power of the default, of auto and of its best member in every setting."""
+    two, pairs = sides(tables[""])
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(1, 2, figsize=(11.0, 7.0), layout="constrained", width_ratios=(1.2, 1.0))
@@ -348,11 +349,6 @@ def shortfall(table: pd.DataFrame, combined: str) -> str:
     near = table[table["best member"].between(0.3, 0.9)]
     lost = near["best member"] - near[combined]
     return f"{int((lost <= 0.05).sum())} of {len(near)}"
-
-
-def chart(tables):
-    """Draw the power of the default, of auto and of its best member in every setting."""
-    return picture(*sides(tables[""]))
 
 
 def values(tables) -> dict:
@@ -419,8 +415,7 @@ def measured(args):
         print(f"cell {i}: {cell['cell'].iloc[0]}, n = {cell['n'].iloc[0]}", flush=True)
     rates = pd.concat(frames, ignore_index=True)
     rates["d"] = rates["d"].fillna(0).astype(int)
-    tables = {"": rates, "ways": judged_cells(args), "several": several_cells(args), "cost": cost()}
-    return tables
+    return {"": rates, "ways": judged_cells(args), "several": several_cells(args), "cost": cost()}
 
 
 if __name__ == "__main__":

@@ -7,33 +7,28 @@ location of a change.
 from __future__ import annotations
 
 import math
-import sys
 from functools import partial
 from zlib import crc32
 
 import numpy as np
 import pandas as pd
-from _charts import levels
-from _study import markdown, parts, run
-from statsmodels.stats.proportion import proportion_confint
+from _levels import ALPHA, autoregressive, periodic, rate
+from _levels import chart as level_chart
+from _study import markdown, parts, run, span
 
 from shrinktest import independence_test, two_sample_test
 from shrinktest.change import change_point_test
 from shrinktest.permutations.serial_correlation import OrderedRows, lost, stretch_length
 
 NAME = "change_levels"
-ALPHA, RESAMPLES = 0.05, 199
+RESAMPLES = 199
 SHARE, PLACED = 2, 8  # exact tests have so many times the data sets of approximate tests, and of intervals
 BOOK = 0.15  # share of the variance lost to stretches from which results have a note
 
 
-def autoregressive(rng, n, memory):
+def stationary(rng, n, memory):
     """Draw a stationary series with this lag-1 correlation."""
-    out = rng.normal(size=n) * math.sqrt(1.0 - memory**2)
-    out[0] /= math.sqrt(1.0 - memory**2)
-    for t in range(1, n):
-        out[t] += memory * out[t - 1]
-    return out
+    return autoregressive(rng, memory, n)
 
 
 # --- exact: (name, rows, function that draws them, arguments of the test) --------------------------------------------
@@ -110,11 +105,9 @@ EPIDEMIC = [  # changes of the middle third of the rows
 
 def cell(what: str, test: str, data: str, n: int, design: str, rejected, **more) -> dict:
     """Return a row of the table: a rate with its interval."""
-    hits, trials = int(np.sum(rejected)), len(rejected)
-    low, high = proportion_confint(hits, trials, method="beta")
-    row = {"what": what, "test": test, "data": data, "n": n, "told": design, "level": hits / trials}
-    print(f"{what}: {test}, {data}, {n}: {hits / trials:.4f}", file=sys.stderr, flush=True)
-    return {**row, "low": low, "high": high, "trials": trials, **more}
+    share = rate(np.sum(rejected), len(rejected))
+    level = share.pop("rejected")
+    return {"what": what, "test": test, "data": data, "n": n, "told": design, "level": level, **share, **more}
 
 
 def generator(*key) -> np.random.Generator:
@@ -147,7 +140,7 @@ def serial(memory, n, trials) -> list[dict]:
     rejected: dict[tuple[str, str], list[bool]] = {}
     lengths, noted = [], []
     for trial in range(trials):
-        x = autoregressive(rng, n, memory)[:, None]
+        x = stationary(rng, n, memory)[:, None]
         halves = [x[: n // 2], x[n // 2 :]]
         rows = OrderedRows.of(halves)
         lengths.append(stretch_length("stretches", rows))
@@ -188,13 +181,11 @@ def notice(name, draw, n, trials) -> list[dict]:
 def lags(memory, n, trials) -> list[dict]:
     """Return rejections of independent series at any of eleven lags; periodic series for memory None."""
     rng, jointly, alone = generator("lags", memory, n), [], []
-    distance = np.minimum(np.arange(n), n - np.arange(n))
-    spectrum = np.fft.fft(np.exp(-0.5 * (distance / 2.0) ** 2))
     for trial in range(trials):
         if memory is None:
-            x, y = np.fft.ifft(np.fft.fft(rng.normal(size=(2, n))) * spectrum).real
+            x, y = periodic(rng, n)
         else:
-            x, y = (autoregressive(rng, n, memory) for _ in range(2))
+            x, y = (stationary(rng, n, memory) for _ in range(2))
         result = independence_test(x, y, lags=LAGS, shift="circular", rng=trial, workers=1, n_resamples=n)
         jointly.append(result.pvalue <= ALPHA)
         alone.append(bool((result.pvalues <= ALPHA).any()))
@@ -248,7 +239,7 @@ def _covered(name: str, n: int, tests: list, places: list, at: int) -> dict:
 def measured(args) -> pd.DataFrame:
     """Return the rows of all settings."""
     fewer = max(1, args.trials // SHARE)
-    series = {f"correlation {memory:g}": partial(autoregressive, memory=memory) for memory in LITTLE + MEMORY}
+    series = {f"correlation {memory:g}": partial(stationary, memory=memory) for memory in LITTLE + MEMORY}
     jobs = [partial(exact, *case, args.trials) for case in EXACT]
     jobs += [partial(lags, memory, n, fewer) for memory in (None, 0.5, 0.8) for n in (220,)]
     jobs += [partial(covered, *case, max(1, args.trials // PLACED)) for case in PLACES]
@@ -259,77 +250,79 @@ def measured(args) -> pd.DataFrame:
     return parts(args, NAME, jobs)
 
 
-def spread(some: pd.Series) -> str:
-    """Return the range of the rates, in percent."""
-    return f"{some.min():.1%} to {some.max():.1%}"
-
-
 def trusted(table: pd.DataFrame) -> pd.DataFrame:
     """Return tests with stretches where fewer than one series in twenty has the note that they are too short."""
-    return table[(table["what"] == "series") & (table["told"] == "stretches") & (table["noted"] < 0.05)]
+    return table[(table["told"] == "stretches") & (table["noted"] < 0.05)]
+
+
+def kinds_of(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return the rows of each part of the study."""
+    return dict(iter(table.groupby("what", sort=False)))
 
 
 def chart(tables):
     """Draw the levels of all tests, by what is permuted."""
-    table = tables[""]
-    kinds, series = table["what"], table[table["what"] == "series"]
-    long, design = series["noted"] < 0.05, series["told"]
+    kinds = kinds_of(tables[""])
+    series = kinds["series"]
+    lagged = kinds["lags"]
+    long = series["noted"] < 0.05
+    design = series["told"]
     groups = {
-        "exchangeable rows": table[kinds == "exact"],
-        "weekdays, no blocks": table[kinds == "free"],
+        "exchangeable rows": kinds["exact"],
+        "weekdays, no blocks": kinds["free"],
         "series: single rows": series[design == "nothing"],
         "series: circular shifts": series[design == "circular"],
         "series: stretches": series[(design == "stretches") & long],
         "series: stretches, noted as short": series[(design == "stretches") & ~long],
-        "11 lags, adjusted": table[(kinds == "lags") & (table["told"] == "all lags together")],
-        "11 lags, unadjusted": table[(kinds == "lags") & (table["told"] == "each by itself")],
+        "11 lags, adjusted": lagged[lagged["told"] == "all lags together"],
+        "11 lags, unadjusted": lagged[lagged["told"] == "each by itself"],
     }
     wrong = [name for name in groups if name.endswith(("no blocks", "single rows", "unadjusted", "short"))]
-    return levels({name: some["level"] for name, some in groups.items()}, series["trials"].max(), wrong=wrong)
+    return level_chart({name: some["level"] for name, some in groups.items()}, series["trials"].max(), wrong)
 
 
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
-    table = tables[""]
-    exact_levels = table[table["what"] == "exact"]["level"]
-    single = table[(table["what"] == "series") & (table["told"] == "nothing")]["level"]
-    groups = {what: some for what, some in table.groupby("what", sort=False)}
-    exactly, free, series = groups["exact"], groups["free"], groups["series"]
-    lagged, places, noticed = groups["lags"], groups["cover"], groups["seen"]
+    kinds = kinds_of(tables[""])
+    exactly = kinds["exact"]
+    series = kinds["series"]
+    noticed = kinds["seen"]
+    places = kinds["cover"]
+    single = series.loc[series["told"] == "nothing", "level"]
     independent = noticed[noticed["data"].isin(INDEPENDENT)]
     marked = noticed[noticed["data"].isin([f"correlation {m:g}" for m in MEMORY if m >= 0.5])]
-    short, longer = marked[marked["n"] < 100], marked[marked["n"] >= 100]
-    rates = pd.concat([exactly, free])[["data", "n", "told", "level"]]
+    short = marked[marked["n"] < 100]
+    longer = marked[marked["n"] >= 100]
+    rates = pd.concat([exactly, kinds["free"]])[["data", "n", "told", "level"]]
     change = series[series["test"] == "change point"]
     wide = change.pivot_table("level", ["data", "n"], "told", sort=False)[["nothing", "circular", "stretches"]]
     wide = wide.join(change.groupby(["data", "n"])["noted"].first()).reset_index()
-    halves = trusted(series[series["test"] == "two stretches"])["level"]
-    shown = lagged.assign(told=lagged["told"].map({"all lags together": "yes", "each by itself": "no"}))
-    ends = places["data"].str.contains("row")
-    most = table[table["what"] == "exact"]["level"].max()
+    lagged = kinds["lags"].replace({"told": {"all lags together": "yes", "each by itself": "no"}})
+    ends = places[places["data"].str.contains("row")]
+    single_changes = places.drop(index=ends.index)
     return {
         "level": f"{ALPHA:g}",
-        "exact_levels": spread(exact_levels),
-        "single": spread(single),
-        "trusted_level": spread(trusted(table)["level"]),
-        "drawn": most < 0.1 < single.min(),
+        "exact_levels": span(exactly["level"]),
+        "single": span(single),
+        "trusted_level": span(trusted(series)["level"]),
+        "drawn": exactly["level"].max() < 0.1 < single.min(),
         "exactly_trials": exactly["trials"].max(),
         "series_trials": series["trials"].max(),
         "places_trials": places["trials"].max(),
         "permutations": RESAMPLES,
-        "rates_told": markdown(rates.replace({"told": {"nothing": "none"}}).rename(columns={"told": "arguments"})),
-        "wide": markdown(wide.rename(columns={"nothing": "single rows", "noted": "share with note"})),
-        "halves": spread(halves),
-        "independent_noted": spread(independent["noted"]),
-        "longer_noted": spread(longer["noted"]),
-        "longer_silent": spread(longer["silent"]),
-        "short_noted": spread(short["noted"]),
-        "short_silent": spread(short["silent"]),
-        "shown_data": markdown(shown[["data", "n", "told", "level"]].rename(columns={"told": "adjusted"})),
-        "coverage": spread(places.loc[~ends, "level"]),
-        "coverage_of_ends": spread(places.loc[ends, "level"]),
-        "coverage_detected": spread(places.loc[~ends, "covered_where_found"]),
-        "coverage_of_ends_detected": spread(places.loc[ends, "covered_where_found"]),
+        "exact": markdown(rates.replace({"told": {"nothing": "none"}}).rename(columns={"told": "arguments"})),
+        "series": markdown(wide.rename(columns={"nothing": "single rows", "noted": "share with note"})),
+        "halves": span(trusted(series[series["test"] == "two stretches"])["level"]),
+        "independent_noted": span(independent["noted"]),
+        "longer_noted": span(longer["noted"]),
+        "longer_silent": span(longer["silent"]),
+        "short_noted": span(short["noted"]),
+        "short_silent": span(short["silent"]),
+        "lags": markdown(lagged[["data", "n", "told", "level"]].rename(columns={"told": "adjusted"})),
+        "coverage": span(single_changes["level"]),
+        "coverage_of_ends": span(ends["level"]),
+        "coverage_detected": span(single_changes["covered_where_found"]),
+        "coverage_of_ends_detected": span(ends["covered_where_found"]),
     }
 
 

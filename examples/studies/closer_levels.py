@@ -6,21 +6,19 @@ X, or all three are the same; for dependence X depends equally on both, or on ne
 
 from __future__ import annotations
 
-from zlib import crc32
+from itertools import chain
 
 import numpy as np
 import pandas as pd
-from _study import markdown, run, span
-from joblib import Parallel, delayed
+from _charts import figure
+from _levels import ALPHA, by_size, generator, ranges, rate, region
+from _study import in_processes, run, span
 from scipy.optimize import brentq
-from scipy.stats import binom
-from statsmodels.stats.proportion import proportion_confint
 
 from shrinktest import closer_test
-from shrinktest._parallel import usable_cores
+from shrinktest.plots.axes import BLUE, GREY
 
 NAME = "closer_levels"
-ALPHA = 0.05
 SIZES = (20, 50, 200, 1000)
 SHAPES = {"n, n, n": (1, 1, 1), "n, n, 4n": (1, 1, 4)}
 BANDWIDTH = 1.0  # where a distance has to be the same by calculation
@@ -84,45 +82,34 @@ DEPENDENCES = {
 SAME = ("all three the same", "on neither")
 
 
-def rejections(measure: str, cell: str, n: int, shape: str, trials: int) -> dict:
-    """Count rejections with each alternative."""
-    rng = np.random.default_rng([crc32(f"{measure}, {cell}, {shape}".encode()), n])
+def rejections(measure: str, cell: str, shape: str, n: int, trials: int) -> list[dict]:
+    """Return the rejections with each alternative."""
+    rng = generator(f"{measure}, {cell}, {shape}", n)
     counts = {"two-sided": 0, "less": 0, "greater": 0}
     for _ in range(trials):
         if measure == "distance":
             *draws, bandwidth = DISTANCES[cell]
             samples = [draw(rng, n * times) for draw, times in zip(draws, SHAPES[shape], strict=True)]
         else:
-            samples, bandwidth = DEPENDENCES[cell](rng, n), "median"
+            samples = DEPENDENCES[cell](rng, n)
+            bandwidth = "median"
         # by coordinates, which give the same p-values sooner
         route = "factor" if measure == "distance" and n >= SIZES[2] else "auto"
         result = closer_test(*samples, measure=measure, bandwidth=bandwidth, gram=route, workers=1, rng=0)
         counts["two-sided"] += result.pvalue <= ALPHA
         # one tail has half of the p-value, the other the rest
         counts["less" if result.difference < 0.0 else "greater"] += result.pvalue / 2.0 <= ALPHA
-    return counts
+    shared = {"measure": measure, "cell": cell, "sizes": shape, "n": n}
+    return [{**shared, "alternative": name, **rate(count, trials)} for name, count in counts.items()]
 
 
 def measured(args) -> pd.DataFrame:
     """Return the rejections in every setting."""
     shapes = {cell: list(SHAPES)[: 1 if cell.startswith("power: ") else 2] for cell in DISTANCES}
-    work = [("distance", cell, n, shape) for cell in DISTANCES for shape in shapes[cell] for n in SIZES]
-    work += [("dependence", cell, n, "n rows") for cell in DEPENDENCES for n in SIZES]
-    work.sort(key=lambda setting: -setting[2])
-    jobs = (delayed(rejections)(*setting, args.trials) for setting in work)
-    rejected = dict(zip(work, Parallel(n_jobs=args.workers or usable_cores())(jobs), strict=True))
-    rows = []
-    for (measure, cell, n, shape), counts in sorted(rejected.items(), key=lambda item: _order(*item[0])):
-        for alternative, count in counts.items():
-            low, high = proportion_confint(count, args.trials, method="beta")
-            row = {"measure": measure, "cell": cell, "sizes": shape, "n": n, "alternative": alternative}
-            rows.append({**row, "rejected": count / args.trials, "low": low, "high": high, "trials": args.trials})
-    return pd.DataFrame(rows)
-
-
-def _order(measure: str, cell: str, n: int, shape: str) -> tuple:
-    cells = [*DISTANCES, *DEPENDENCES]
-    return measure != "distance", cells.index(cell), shape != "n, n, n", n
+    settings = [("distance", cell, shape) for cell in DISTANCES for shape in shapes[cell]]
+    settings += [("dependence", cell, "n rows") for cell in DEPENDENCES]
+    work = [(*setting, n, args.trials) for setting in settings for n in SIZES]
+    return pd.DataFrame(chain.from_iterable(in_processes(args, rejections, work)))
 
 
 def null_rates(table: pd.DataFrame) -> pd.DataFrame:
@@ -131,73 +118,54 @@ def null_rates(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def chart(tables):
-    """Draw the Type I error rate against the number of rows."""
-    return picture(tables[""])
+    """Draw the two-sided level in every setting against the number of rows, with the range of an exact test."""
+    made, panels = figure(3.6, 2, 8.0, sharey=True)
+    level = null_rates(tables[""])
+    for ax, (measure, some) in zip(panels, level.groupby("measure", sort=False), strict=True):
+        ax.axhspan(*region(int(level["trials"].max())), color="#DDDDDD", label="an exact test")
+        for (cell, shape), rates in some.groupby(["cell", "sizes"], sort=False):
+            about = {"marker": "o" if shape != "n, n, 4n" else "^", "color": GREY if cell in SAME else BLUE}
+            ax.plot(range(len(rates)), rates["rejected"], linewidth=0.6, markersize=4.0, **about)
+        ax.set_xticks(range(len(SIZES)), [f"{n}" for n in SIZES])
+        titles = {"distance": "distances", "dependence": "dependences"}
+        ax.set(xlabel="rows n", title=titles[measure], ylim=(0.0, 0.1))
+    panels[0].set_ylabel("Type I error rate at 0.05")
+    for colour, label in ((BLUE, "at the same distance"), (GREY, "all three equal, or no dependence")):
+        panels[1].plot([], [], "o", color=colour, label=label)
+    panels[1].plot([], [], "^", color=BLUE, label="Z with 4n rows")
+    panels[1].legend(fontsize="small", frameon=False)
+    return made
 
 
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
-    null_level = null_rates(tables[""])
-    same = null_level["cell"].isin(SAME)
-    differ = null_level.loc[~same, "rejected"]
     table = tables[""]
     trials = int(table["trials"].max())
-    power, both = table["cell"].str.startswith("power: "), table["alternative"] == "two-sided"
-    low, high = (int(binom.ppf(q, trials, ALPHA)) / trials for q in (0.0005, 0.9995))
+    low, high = region(trials)
     level = null_rates(table)
-    ranges = level[~level["cell"].isin(SAME)].groupby(["measure", "n"], sort=False)["rejected"].agg(["min", "max"])
-    rates = ranges.apply(lambda r: f"{r['min']:.1%} to {r['max']:.1%}", axis=1).unstack("n")
-    rates.columns = [f"n = {n}" for n in rates.columns]
-    one_sided = table[~power & ~both]
+    same = level["cell"].isin(SAME)
+    power = table["cell"].str.startswith("power: ")
+    one_sided = table[~power & (table["alternative"] != "two-sided")]
     worst = one_sided.loc[one_sided["rejected"].idxmax()]
-    above = int((one_sided["rejected"] > high).sum())
     directed = table[power & (table["alternative"] != "greater")]
-    wide = directed.pivot_table("rejected", ["measure", "cell", "alternative"], "n", sort=False).reset_index()
-    wide["cell"] = wide["cell"].str.removeprefix("power: ").str.removesuffix(" away")
-    wide.columns = [f"n = {name}" if isinstance(name, int | np.integer) else name for name in wide.columns]
+    names = directed["cell"].str.removeprefix("power: ").str.removesuffix(" away")
+    wide = directed.assign(cell=names).pivot_table("rejected", ["measure", "cell", "alternative"], "n", sort=False)
     return {
         "level": f"{ALPHA:g}",
-        "differ": span(differ),
-        "null_level_same_rejected": f"{null_level.loc[same, 'rejected'].max():.1%}",
-        "drawn": null_rates(tables[""])["rejected"].max() < 0.07,
-        "rates": markdown(rates.reset_index()),
+        "differ": span(level.loc[~same, "rejected"]),
+        "same": f"{level.loc[same, 'rejected'].max():.1%}",
+        "drawn": level["rejected"].max() < 0.07,
+        "rates": ranges(level.loc[~same].set_index(["measure", "n"])["rejected"], ["measure", "n"]),
         "worst_rejected": f"{worst['rejected']:.1%}",
         "worst_sizes": worst["sizes"],
         "worst_n": worst["n"],
-        "above": above,
+        "above": int((one_sided["rejected"] > high).sum()),
         "one_sided": len(one_sided),
         "trials": trials,
         "low": f"{low:.4f}",
         "high": f"{high:.4f}",
-        "wide": markdown(wide.rename(columns={"cell": "Y and Z"})),
+        "power": by_size(wide, {"cell": "Y and Z"}),
     }
-
-
-def picture(table: pd.DataFrame):
-    """Draw the two-sided level in every setting, with the range of an exact test."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8.0, 3.6), layout="constrained")
-    panels = figure.subplots(1, 2, sharey=True)
-    trials = int(table["trials"].max())
-    level = table[~table["cell"].str.startswith("power: ") & (table["alternative"] == "two-sided")]
-    band = [binom.ppf(q, trials, ALPHA) / trials for q in (0.0005, 0.9995)]
-    for ax, (measure, some) in zip(panels, level.groupby("measure", sort=False), strict=True):
-        ax.axhspan(*band, color="#DDDDDD", label="an exact test")
-        for (cell, shape), rates in some.groupby(["cell", "sizes"], sort=False):
-            same = cell in SAME
-            about = {"marker": "o" if shape != "n, n, 4n" else "^", "color": "#8C8C8C" if same else "#0072B2"}
-            ax.plot(range(len(rates)), rates["rejected"], linewidth=0.6, markersize=4.0, **about)
-        ax.set_xticks(range(len(SIZES)), [f"{n}" for n in SIZES])
-        ax.set_xlabel("rows n")
-        ax.set_title({"distance": "distances", "dependence": "dependences"}[measure])
-        ax.set_ylim(0.0, 0.1)
-    panels[0].set_ylabel("Type I error rate at 0.05")
-    for colour, label in (("#0072B2", "at the same distance"), ("#8C8C8C", "all three equal, or no dependence")):
-        panels[1].plot([], [], "o", color=colour, label=label)
-    panels[1].plot([], [], "^", color="#0072B2", label="Z with 4n rows")
-    panels[1].legend(fontsize="small", frameon=False)
-    return figure
 
 
 if __name__ == "__main__":

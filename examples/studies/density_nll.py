@@ -189,11 +189,6 @@ def counts(differences: pd.DataFrame, by: list[str]) -> str:
     return markdown(table[[*by, "compared", "printed as better", "agree", "oppose", "undecided"]].rename(columns=names))
 
 
-def chart(tables):
-    """Draw the difference from the plain average, for every data set and estimator."""
-    return picture(tables[""])
-
-
 def sides(differences: pd.DataFrame) -> tuple[int, int]:
     """Count intervals of differences below 0, better than the plain average, and above."""
     return int((differences["high"] < 0).sum()), int((differences["low"] > 0).sum())
@@ -253,8 +248,9 @@ def values(tables) -> dict:
     }
 
 
-def picture(summary: pd.DataFrame):
+def chart(tables):
     """Draw the difference of each estimator from the plain average, for every data set."""
+    summary = tables[""]
     from matplotlib.figure import Figure
 
     from shrinktest.plots.studies import COLOURS

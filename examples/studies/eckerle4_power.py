@@ -139,8 +139,7 @@ def measured(args):
     """Return the tables of all settings."""
     protocol = study(args, min(args.trials, REPETITIONS))[1]
     _, rates = study(args, args.trials)
-    tables = {"": rates, "protocol": protocol}
-    return tables
+    return {"": rates, "protocol": protocol}
 
 
 if __name__ == "__main__":

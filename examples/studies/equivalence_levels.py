@@ -6,24 +6,20 @@ X and Y are equal, or independent.  The data are those of ``effect_coverage``.
 
 from __future__ import annotations
 
-from functools import partial
-from zlib import crc32
+from itertools import chain
 
 import numpy as np
 import pandas as pd
-from _charts import levels
-from _study import markdown, run
+from _levels import ALPHA, by_size, generator, ranges, rate
+from _levels import chart as level_chart
+from _study import in_processes, run
 from effect_coverage import SAMPLES, STRENGTHS, kernel_of, pairs_of, samples_of, true_area, true_effect
-from joblib import Parallel, delayed
 from scipy.stats.qmc import Sobol
-from statsmodels.stats.proportion import proportion_confint
 
 from shrinktest import equivalence_test
-from shrinktest._parallel import usable_cores
 from shrinktest.effects.separability import comparisons
 
 NAME = "equivalence_levels"
-ALPHA = 0.05
 SIZES = (20, 50, 200, 1000)
 DESIGNS = {
     "distance": ("uniform, moved", "exponential, stretched", "normal, turned"),
@@ -65,10 +61,11 @@ def effect_of(scale: str, design: str, level: int, times: int) -> float:
 
 def rejections(scale: str, design: str, level: int, truth: float, n: int, trials: int) -> list[dict]:
     """Return how often the test rejects at each margin: how often its upper limit is below."""
-    rng = np.random.default_rng([crc32(f"{scale} {design} {level}".encode()), n])
+    rng = generator(f"{scale} {design} {level}", n)
     kernel = kernel_of(design, level, "gaussian")
     kernel = list(kernel) if scale == "dependence" else kernel
-    uppers, own = np.empty(trials), np.empty(trials)
+    uppers = np.empty(trials)
+    own = np.empty(trials)
     test = points_of(design, level, 3) if scale == "auc" else ()
     for trial in range(trials):
         data = pairs_of(design, level, rng, n) if scale == "dependence" else samples_of(design, level, rng, (n, n))
@@ -77,7 +74,6 @@ def rejections(scale: str, design: str, level: int, truth: float, n: int, trials
         uppers[trial] = result.upper
         if scale == "auc" and level:
             own[trial] = true_area(kernel, "kme", data, test, trial)
-    shared = {"scale": scale, "data": design, "effect": STRENGTHS[level], "n": n}
     if not level:
         cells = [("power", "", margin, uppers <= margin) for margin in MARGINS[scale]]
     else:
@@ -86,33 +82,26 @@ def rejections(scale: str, design: str, level: int, truth: float, n: int, trials
         cells = [("at the margin", reading, truth, uppers <= truth), ("beyond", reading, less, uppers <= less)]
         if scale == "auc":
             cells.append(("at the margin", OWN, float(own.mean()), uppers <= own))
-    rows = []
-    for what, reading, margin, rejected in cells:
-        low, high = proportion_confint(int(rejected.sum()), trials, method="beta")
-        row = {**shared, "what": what, "reading": reading, "margin": margin, "rejected": float(rejected.mean())}
-        rows.append({**row, "low": low, "high": high, "trials": trials})
-    return rows
+    shared = {"scale": scale, "data": design, "effect": STRENGTHS[level], "n": n}
+    return [
+        {**shared, "what": what, "reading": reading, "margin": margin, **rate(rejected.sum(), trials)}
+        for what, reading, margin, rejected in cells
+    ]
 
 
 def measured(args) -> pd.DataFrame:
     """Return the rejections in every setting."""
-    parallel = Parallel(n_jobs=args.workers or usable_cores())
     keys = [(scale, design, level) for scale, designs in DESIGNS.items() for design in designs for level in LEVELS]
-    truths = dict(
-        zip(keys, parallel(delayed(effect_of)(*key, _TIMES if args.trials > 100 else 1) for key in keys), strict=True)
-    )
-    jobs = []
-    for n in SIZES:
-        trials = args.trials if n < SIZES[-1] else max(1, args.trials // 2)
-        jobs += [partial(rejections, *key, truth, n, trials) for key, truth in truths.items()]
-        first = {scale: designs[0] for scale, designs in DESIGNS.items()}
-        jobs += [partial(rejections, scale, design, 0, CHANCE[scale], n, trials) for scale, design in first.items()]
-    table = pd.DataFrame([row for part in parallel(delayed(job)() for job in jobs) for row in part])
+    times = _TIMES if args.trials > 100 else 1
+    truths = in_processes(args, effect_of, [(*key, times) for key in keys])
+    settings = [(*key, truth) for key, truth in zip(keys, truths, strict=True)]
+    settings += [(scale, designs[0], 0, CHANCE[scale]) for scale, designs in DESIGNS.items()]
+    fewer = max(1, args.trials // 2)
+    work = [(*setting, n, args.trials if n < SIZES[-1] else fewer) for n in SIZES for setting in settings]
+    table = pd.DataFrame(chain.from_iterable(in_processes(args, rejections, work)))
     orders = {"scale": list(DESIGNS), "what": ["at the margin", "beyond", "power"], "effect": list(STRENGTHS)}
     ranks = table.assign(**{name: table[name].map(values.index) for name, values in orders.items()})
     order = ranks.sort_values(["what", "scale", "reading", "data", "effect", "margin", "n"], kind="stable").index
-    if table["what"].nunique() < len(orders["what"]):
-        raise AssertionError("a part of the study is missing")
     return table.loc[order].reset_index(drop=True)
 
 
@@ -126,45 +115,40 @@ def chart(tables):
     """Draw the Type I error rates where the effect equals the margin."""
     table = tables[""]
     margin = table[table["what"] == "at the margin"]
-    named = readings(margin)
-    groups = {name: margin.loc[named == name, "rejected"] for name in dict.fromkeys(named)}
-    return levels(groups, table["trials"].max(), wrong=[name for name in groups if name.endswith("best function")])
+    groups = {name: some["rejected"] for name, some in margin.groupby(readings(margin), sort=False)}
+    wrong = [name for name in groups if name.endswith("best function")]
+    return level_chart(groups, table["trials"].max(), wrong)
 
 
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
-    margin = tables[""][tables[""]["what"] == "at the margin"]
-    worst = margin[margin["reading"] != BEST].groupby("scale")["rejected"].max()
-    best = margin[margin["reading"] == BEST]["rejected"].max()
     table = tables[""].fillna({"reading": ""})
     trials = sorted(set(table["trials"]))
-    level = table[table["what"] == "at the margin"]
-    ranges = level.groupby([readings(level).rename("measure"), "n"], sort=False)["rejected"].agg(["min", "max"])
-    rates = ranges.apply(lambda r: f"{r['min']:.1%} to {r['max']:.1%}", axis=1).unstack("n", sort=False)
+    margin = table[table["what"] == "at the margin"]
+    named = readings(margin).rename("measure")
+    others = margin[margin["reading"] != BEST]
+    worst = others.groupby("scale")["rejected"].max()
+    best = margin.loc[margin["reading"] == BEST, "rejected"].max()
     above = [
-        f"{readings(level)[row.Index]}, {row.data}, {row.effect}, n = {row.n}: {row.rejected:.1%}"
-        for row in level.itertuples()
-        if row.low > ALPHA and row.reading != BEST
+        f"{named[row.Index]}, {row.data}, {row.effect}, n = {row.n}: {row.rejected:.1%}"
+        for row in others[others["low"] > ALPHA].itertuples()
     ]
     beyond = table.loc[(table["what"] == "beyond") & (table["scale"] != "auc"), "rejected"]
-    power = table[table["what"] == "power"].pivot_table("rejected", ["scale", "margin"], "n", sort=False)
-    for wide in (rates, power):
-        wide.columns = [f"n = {n}" for n in wide.columns]
-    is_best = margin["reading"] == BEST
+    power = table[table["what"] == "power"].replace({"scale": {"auc": "separability"}})
     return {
         "level": f"{ALPHA:g}",
         "worst_distance": f"{worst['distance']:.1%}",
         "worst_dependence": f"{worst['dependence']:.1%}",
         "worst_auc": f"{worst['auc']:.1%}",
         "best": f"{best:.0%}",
-        "drawn": margin.loc[~is_best, "rejected"].max() < 0.08 and margin.loc[is_best, "rejected"].max() > 0.2,
-        "rates": markdown(rates.reset_index()),
-        "beyond_max": f"{beyond.max():.1%}",
+        "drawn": others["rejected"].max() < 0.08 and best > 0.2,
+        "rates": ranges(margin["rejected"], [named, margin["n"]]),
+        "beyond": f"{beyond.max():.1%}",
         "trials": trials[-1],
         "fewest_trials": trials[0],
-        "sizes": SIZES[-1],
-        "above_none": "; ".join(above) or "none",
-        "power": markdown(power.reset_index().replace("auc", "separability").rename(columns={"scale": "measure"})),
+        "largest": SIZES[-1],
+        "above": "; ".join(above) or "none",
+        "power": by_size(power.pivot_table("rejected", ["scale", "margin"], "n", sort=False), {"scale": "measure"}),
     }
 
 

@@ -119,11 +119,6 @@ def flatter(fitted: pd.DataFrame) -> pd.DataFrame:
     return fitted[fitted["slope"] - fitted["half"] > fitted["bound"] + 0.1]
 
 
-def chart(tables):
-    """Draw the risk against the sample size, with the order of the bound."""
-    return picture(tables[""])
-
-
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
     fitted, gaussian = (slopes(tables[""]), tables[""][tables[""]["kernel"] == "gaussian"])
@@ -158,8 +153,9 @@ def values(tables) -> dict:
     }
 
 
-def picture(table: pd.DataFrame):
+def chart(tables):
     """Draw the risk against n on logarithmic axes, for both kernels and every power, with the bound."""
+    table = tables[""]
     from matplotlib.figure import Figure
 
     from shrinktest.plots.studies import COLOURS, MARKERS
@@ -203,8 +199,7 @@ def picture(table: pd.DataFrame):
 
 def measured(args):
     """Return the tables of all settings."""
-    table = losses(args, 3 if args.quick else None)
-    return table
+    return losses(args, 3 if args.quick else None)
 
 
 if __name__ == "__main__":

@@ -55,11 +55,6 @@ def trial(kind: str, usual: int, repetition: int) -> list[dict]:
 KEYS = ["machine", "odd"]
 
 
-def chart(tables):
-    """Draw a usual group, two odd ones, and the change of the AUC by estimator."""
-    return picture(tables[""], paired(tables[""], KEYS, "auc"))
-
-
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
     mean = tables[""].groupby(["machine", "odd", "estimator"])["auc"].mean().unstack()
@@ -97,12 +92,13 @@ def measured(args):
     """Return the tables of all settings."""
     usual = 15 if args.quick else USUAL
     results = pd.concat([repeat(args, trial, kind, usual) for kind in ODD], ignore_index=True)
-    results = pd.concat([results[results["machine"] == machine] for machine in LEVEL2.values()], ignore_index=True)
-    return results
+    return pd.concat([results[results["machine"] == machine] for machine in LEVEL2.values()], ignore_index=True)
 
 
-def picture(results: pd.DataFrame, differences: pd.DataFrame):
+def chart(tables):
     """Draw a usual group and odd ones, and the change of the AUC compared with the plain average."""
+    results = tables[""]
+    differences = paired(results, KEYS, "auc")
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(12, 7), layout="constrained")

@@ -80,8 +80,7 @@ def measured(args):
     results = pd.concat([repeat(args, trial, name) for name in names], ignore_index=True)
     differences = paired(results, ["kind", "data", "components"], "percent")
     keys = ["kind", "data", "components", "estimator"]
-    table = results.groupby(keys, sort=False)["error"].mean().reset_index().merge(differences, on=keys, how="left")
-    return table
+    return results.groupby(keys, sort=False)["error"].mean().reset_index().merge(differences, on=keys, how="left")
 
 
 def chart(tables):

@@ -196,8 +196,7 @@ def measured(args):
     table = power_table(parts(args, NAME, jobs))
     nulls = Namespace(trials=NULLS * args.trials, workers=args.workers, store=args.store)
     levels = measured_levels(nulls, cases(), "estimator", NAME)
-    tables = {"": table, "levels": levels, "effects": coverage(args)}
-    return tables
+    return {"": table, "levels": levels, "effects": coverage(args)}
 
 
 if __name__ == "__main__":

@@ -182,8 +182,7 @@ def measured(args):
     table = power_table(parts(args, NAME, jobs))
     nulls = Namespace(trials=min(NULLS * args.trials, MOST), workers=args.workers, store=args.store)
     levels = measured_levels(nulls, cases(), "estimator", NAME).rename(columns={"test": "cell", "estimator": "test"})
-    tables = {"": table, "levels": levels}
-    return tables
+    return {"": table, "levels": levels}
 
 
 if __name__ == "__main__":

@@ -358,11 +358,6 @@ def times(table: pd.DataFrame, test: str) -> str:
     return markdown(ratios.map("{:.1f}".format).replace("nan", "-").rename_axis("test").reset_index())
 
 
-def chart(tables):
-    """Draw the power of the tests in every setting."""
-    return draw(tables[""])
-
-
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
     every, differences, published = tables[""], tables["differences"], tables["published"]
@@ -434,8 +429,9 @@ LOOKS = {
 }
 
 
-def draw(rates: pd.DataFrame):
+def chart(tables):
     """Power of the tests in every cell."""
+    rates = tables[""]
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8.0, 21.0), layout="constrained")
@@ -477,8 +473,7 @@ def measured(args):
         print(f"cell {i} of {len(chosen)}: {cell.name}, {time.perf_counter() - start:.0f} s", flush=True)
     rates, differences = (pd.concat(parts, ignore_index=True) for parts in zip(*results, strict=True))
     known = pd.DataFrame(PUBLISHED, columns=["cell", "d", "label", "power", "trials", "source"])
-    tables = {"": rates, "differences": differences, "published": known, "times": cost(args)}
-    return tables
+    return {"": rates, "differences": differences, "published": known, "times": cost(args)}
 
 
 if __name__ == "__main__":

@@ -209,8 +209,9 @@ def cases():
             yield "columns of tables, 14 + 20, indicator", estimator, columns_with_gaps, {"sizes": (14, 20), **given}
 
 
-def picture(power: pd.DataFrame):
+def chart(tables):
     """Draw the power of all tests in all settings."""
+    power = tables[""]
     wide = power.pivot(index="change", columns="test", values="power").loc[list(CHANGES), list(TESTS)]
     wide = wide.rename(index=label)
     figure, ax = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
@@ -231,11 +232,6 @@ def picture(power: pd.DataFrame):
 def label(change: str) -> str:
     """Return the name of a change on the page."""
     return change.replace(" by .4 sd", " by 0.4 SD").replace(" %", "%").replace("nothing", "none")
-
-
-def chart(tables):
-    """Draw the power of every test against every change."""
-    return picture(tables[""])
 
 
 def values(tables) -> dict:
@@ -273,8 +269,7 @@ def values(tables) -> dict:
 
 def measured(args):
     """Return the tables of all settings."""
-    tables = {"": powers(args), "level": measured_levels(args, cases(), "estimator", NAME)}
-    return tables
+    return {"": powers(args), "level": measured_levels(args, cases(), "estimator", NAME)}
 
 
 if __name__ == "__main__":

@@ -47,11 +47,6 @@ def measured(args):
     return made
 
 
-def chart(tables):
-    """Draw the power against the sample size and the dimension."""
-    return picture(tables[""])
-
-
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
     rates = tables[""]
@@ -83,8 +78,9 @@ def values(tables) -> dict:
     }
 
 
-def picture(rates: pd.DataFrame):
+def chart(tables):
     """Draw power against n at d = 10, and against d at n = 20, for the two changes."""
+    rates = tables[""]
     from matplotlib.figure import Figure
 
     from shrinktest.plots.studies import COLOURS, MARKERS

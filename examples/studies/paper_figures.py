@@ -106,11 +106,6 @@ def wide(table: pd.DataFrame, panel: str, name: str, form: str, points: tuple[in
     return markdown(values.map(form.format).reset_index().rename(columns={"curve": "estimator"}))
 
 
-def chart(tables):
-    """Draw a panel for every figure of the papers."""
-    return picture(tables[""])
-
-
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
     risk = saved(tables[""])
@@ -145,8 +140,9 @@ def values(tables) -> dict:
     }
 
 
-def picture(table: pd.DataFrame):
+def chart(tables):
     """Draw a panel for every figure."""
+    table = tables[""]
     from matplotlib.figure import Figure
 
     from shrinktest.plots.studies import COLOURS, MARKERS
@@ -189,8 +185,7 @@ def picture(table: pd.DataFrame):
 
 def measured(args):
     """Return the tables of all settings."""
-    table = pd.DataFrame(filters() + simulated(args, args.quick))
-    return table
+    return pd.DataFrame(filters() + simulated(args, args.quick))
 
 
 if __name__ == "__main__":

@@ -10,21 +10,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import product
-from zlib import crc32
 
 import numpy as np
 import pandas as pd
-from _charts import levels
-from _study import markdown, run
-from joblib import Parallel, delayed
+from _levels import ALPHA, generator, rate
+from _levels import chart as level_chart
+from _study import in_processes, markdown, run
 from scipy.stats import multinomial
-from statsmodels.stats.proportion import proportion_confint
 
 from shrinktest import equivalence_test
-from shrinktest._parallel import usable_cores
 
 NAME = "rare_levels"
-ALPHA = 0.05
 ROWS, PAIRS, DEPENDENCE, GROUPS, BLOCKS = "rows", "pairs", "dependence", "groups", "blocks"
 SIZES = ((20, 20), (50, 50), (100, 100), (200, 200), (500, 500), (50, 200), (200, 50))
 SHARES = (0.02, 0.05, 0.1, 0.2)  # of True in X
@@ -91,27 +87,22 @@ def tally_rows(p: float, q: float, sizes: tuple[int, int]) -> Counter:
     return tally
 
 
-def tally_pairs(p: float, q: float, both: float, n: int) -> Counter:
-    """Return the chances of (rejected, noted) for pairs of which so many have True twice."""
-    tally, margin = Counter(), distance(p, q)
+def tally_both(measure: str, p: float, q: float, both: float, n: int) -> Counter:
+    """Return the chances of (rejected, noted) for pairs, or for two variables, that are True together so often."""
+    tally = Counter()
+    margin = dependence(p, q, both) if measure == "dependence" else distance(p, q)
+    design = {"measure": measure} if measure == "dependence" else {"measure": measure, "paired": True}
     for (x_only, y_only, both_true), chance in counts_of(n, p - both, q - both, both):
-        x, y = column(x_only + both_true, n), np.roll(column(y_only + both_true, n), x_only)
-        tally[answer(x, y, margin, measure="distance", paired=True)] += chance
-    return tally
-
-
-def tally_variables(p: float, q: float, both: float, n: int) -> Counter:
-    """Return the chances of (rejected, noted) for two variables that are True together so often."""
-    tally, margin = Counter(), dependence(p, q, both)
-    for (x_only, y_only, both_true), chance in counts_of(n, p - both, q - both, both):
-        x, y = column(x_only + both_true, n), np.roll(column(y_only + both_true, n), x_only)
-        tally[answer(x, y, margin, measure="dependence")] += chance
+        x = column(x_only + both_true, n)
+        y = np.roll(column(y_only + both_true, n), x_only)
+        tally[answer(x, y, margin, **design)] += chance
     return tally
 
 
 def tally_groups(p: float, q: float, n: int, trials: int) -> Counter:
     """Return the chances of (rejected, noted) for samples of n groups, whose shares of True differ."""
-    rng, tally = np.random.default_rng([crc32(f"groups {p} {q}".encode()), n]), Counter()
+    rng = generator(f"groups {p} {q}", n)
+    tally = Counter()
     groups = (np.repeat(np.arange(n), MEMBERS), n + np.repeat(np.arange(n), MEMBERS))
     for _ in range(trials):
         rates = [rng.beta(ALIKE * r, ALIKE * (1.0 - r), size=n) if r else np.zeros(n) for r in (p, q)]
@@ -122,7 +113,8 @@ def tally_groups(p: float, q: float, n: int, trials: int) -> Counter:
 
 def tally_blocks(p: float, q: float, n: int, trials: int) -> Counter:
     """Return the chances of (rejected, noted) for samples in n blocks; a fifth of them has more Trues."""
-    rng, tally = np.random.default_rng([crc32(f"blocks {p} {q}".encode()), n]), Counter()
+    rng = generator(f"blocks {p} {q}", n)
+    tally = Counter()
     blocks = np.repeat(np.arange(n), MEMBERS)
     rates = np.where(np.arange(n) % 5 == 0, *RATES)
     for _ in range(trials):
@@ -141,50 +133,56 @@ def jobs_of(trials: int) -> Iterator[tuple[dict, Callable[..., Counter], tuple]]
         both = part * times * p
         if times or part == BOTH[0]:
             row = {"data": PAIRS, "first": p, "second": times * p, "both": both, "rows": str(n)}
-            yield row, tally_pairs, (p, times * p, both, n)
+            yield row, tally_both, ("distance", p, times * p, both, n)
     for n, (p, q), part in product(FEW[: 1 if quick else None], VARIABLES, TOGETHER):
         both = part * min(p, q)
         row = {"data": DEPENDENCE, "first": p, "second": q, "both": both, "rows": str(n)}
-        yield row, tally_variables, (p, q, both, n)
+        yield row, tally_both, ("dependence", p, q, both, n)
     for data, function in ((GROUPS, tally_groups), (BLOCKS, tally_blocks)):
         for n, p, times in product(NUMBERS[: 1 if quick else None], SHARES, OTHERS):
             row = {"data": data, "first": p, "second": times * p, "rows": f"{n} times {MEMBERS}", "trials": trials}
             yield row, function, (p, times * p, n, trials)
 
 
+def tallied(function: Callable[..., Counter], arguments: tuple) -> Counter:
+    """Return the chances of a design."""
+    return function(*arguments)
+
+
 def measured(args) -> pd.DataFrame:
     """Return rejections and notes in every design."""
     jobs = list(jobs_of(args.trials))[:: 1 if args.trials >= 100 else 3]
-    parallel = Parallel(n_jobs=args.workers or usable_cores())
-    counted = parallel(delayed(function)(*arguments) for _, function, arguments in jobs)
+    counted = in_processes(args, tallied, [(function, arguments) for _, function, arguments in jobs])
     rows = []
     for (row, _, _), tally in zip(jobs, counted, strict=True):
         omitted = max(0.0, 1.0 - sum(tally.values()))  # the chance of data sets that were not tested
-        unnoted, alone = tally[True, False] + tally[False, False], tally[True, False]
+        alone = tally[True, False]
+        unnoted = alone + tally[False, False]
         rejected = tally[True, True] + alone + omitted
         row = {"both": np.nan, "trials": 0} | row | {"rejected": rejected, "unnoted": unnoted}
         row |= {"rejected_unnoted": alone / unnoted if unnoted >= OFTEN else np.nan, "low": np.nan, "high": np.nan}
         if row["trials"] and unnoted >= OFTEN:
             drawn = round(unnoted * row["trials"])
-            row["low"], row["high"] = proportion_confint(round(alone * row["trials"]), drawn, method="beta")
+            share = rate(round(alone * row["trials"]), drawn)
+            row |= {"low": share["low"], "high": share["high"]}
         rows.append(row)
     return pd.DataFrame(rows)
 
 
 def chart(tables):
     """Draw the Type I error rates of all data sets and of those without the note."""
-    table, groups = tables[""], {}
+    table = tables[""]
+    groups = {}
     for data, some in table.groupby("data", sort=False):
         groups[f"{data}, all"] = some["rejected"]
-        if len(unnoted := some["rejected_unnoted"].dropna()):
-            groups[f"{data}, no note"] = unnoted
-    return levels(groups, int(table["trials"].max()), wrong=[name for name in groups if name.endswith("all")])
+        groups[f"{data}, no note"] = some["rejected_unnoted"].dropna()
+    groups = {name: rates for name, rates in groups.items() if len(rates)}
+    return level_chart(groups, table["trials"].max(), [name for name in groups if name.endswith("all")])
 
 
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
     table = tables[""]
-    trials = int(table["trials"].max())
     titles = {ROWS: "two samples", PAIRS: "pairs", DEPENDENCE: "two variables", GROUPS: "groups", BLOCKS: "blocks"}
     worst = table.groupby("data", sort=False).agg(
         designs=("rejected", "size"), every=("rejected", "max"), unnoted=("rejected_unnoted", "max")
@@ -198,7 +196,7 @@ def values(tables) -> dict:
         "drawn": table["rejected"].max() > 0.2 and table["rejected_unnoted"].max() < 0.08,
         "worst": markdown(worst.rename(index=titles).reset_index().rename(columns=names)),
         "members": MEMBERS,
-        "trials": trials,
+        "trials": table["trials"].max(),
     }
 
 

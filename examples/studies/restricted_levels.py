@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import math
 
+import _levels
 import numpy as np
 import pandas as pd
 from _charts import figure, rows
+from _levels import ALPHA, periodic
 from _study import markdown, run, span, store
 from scipy.stats import binom
 
@@ -24,7 +26,9 @@ from shrinktest.statistics.hsic import shift_notes
 NAME = "restricted_levels"
 ESTIMATORS = ("kme", "skmse", "fkmse")
 FAST = ESTIMATORS[:2]  # of tests whose level is not a matter of the estimator
-ALPHA, RESAMPLES = 0.05, 199
+RESAMPLES = 199
+COLUMNS = ["test", "data", "n", "restriction", "estimator", "attainable", "level", "low", "high"]
+COLUMNS += ["region_low", "region_high", "noted", "trials"]
 
 # --- two samples: observations of one law in every block, pair or cluster ------------------------------------------
 
@@ -124,20 +128,13 @@ def shifted(n, m):
     return {"shift": "circular"}
 
 
-def periodic(rng, n):
-    """Draw white noise smoothed around a circle: the end joins the start."""
-    distance = np.minimum(np.arange(n), n - np.arange(n))
-    spectrum = np.fft.fft(np.exp(-0.5 * (distance / 2.0) ** 2))
-    return tuple(np.fft.ifft(np.fft.fft(rng.normal(size=(2, n))) * spectrum).real)
+def around_a_circle(rng, n):
+    return tuple(periodic(rng, n))
 
 
 def autoregressive(rng, n, memory=0.7, series=1):
-    """Draw x_t = 0.7 x_(t-1) + noise from its stationary distribution."""
-    out = rng.normal(size=(2, series, n // series)) * np.sqrt(1.0 - memory**2)
-    out[..., 0] /= np.sqrt(1.0 - memory**2)
-    for t in range(1, n // series):
-        out[..., t] += memory * out[..., t - 1]
-    return tuple(out.reshape(2, n))
+    """Draw two variables, each of several stationary series."""
+    return tuple(_levels.autoregressive(rng, memory, 2, series, n // series).reshape(2, n))
 
 
 def slow(rng, n):
@@ -190,7 +187,7 @@ EXACT = [
     ("independence", "block effects in both", 24, both_have_effects, four_blocks),
     ("independence", "clusters of three", 30, variables_in_clusters, groups_of_three),
     ("independence", "random walks of ten patients", 40, short_series, patients),
-    ("independence", "periodic series", 40, periodic, shifted),
+    ("independence", "periodic series", 40, around_a_circle, shifted),
 ]
 SERIES = [
     ("autoregressive series", autoregressive, 20),
@@ -230,14 +227,15 @@ def attainable(test: str, n: int, design: dict) -> float:
     return allowed_rows(ALPHA, count) / count
 
 
-def levels(args, estimators, test, name, n, draw, design) -> list[dict]:
+def rejected(args, estimators, test, name, n, draw, design) -> pd.DataFrame:
     """Return the rejections of the restricted and of the unrestricted test of the same data."""
-    rows = []
     share = math.nan
     if "shift" in design(n, n):
         rng = np.random.default_rng(0)
         share = np.mean([noted(*draw(rng, n), **design(n, n)) for _ in range(args.trials // 4 + 1)])
+    frames = []
     for restriction in (design, None):
+        kind = "free" if restriction is None else "restricted"
         result = power_study(
             FromFunction(draw, test, restriction=restriction),
             estimators,
@@ -247,30 +245,15 @@ def levels(args, estimators, test, name, n, draw, design) -> list[dict]:
             n_resamples=RESAMPLES,
             stopping="curtailed",
             with_null=False,  # the data are null as they are
-            store=store(args, f"{test}-{name.replace(' ', '-')}-{n}-{'free' if restriction is None else 'restricted'}"),
+            store=store(args, f"{test}-{name.replace(' ', '-')}-{n}-{kind}"),
             workers=args.workers,
         )
         expected = ALPHA if restriction is None else attainable(test, n, design(n, n))
         low, high = binom.ppf([0.0005, 0.9995], args.trials, expected) / args.trials
-        for row in result.table.itertuples():
-            rows.append(
-                {
-                    "test": test,
-                    "data": name,
-                    "n": n,
-                    "restriction": "none" if restriction is None else ", ".join(design(n, n)),
-                    "estimator": row.estimator,
-                    "attainable": expected,
-                    "level": row.power,
-                    "low": row.low,
-                    "high": row.high,
-                    "region_low": low,
-                    "region_high": high,
-                    "noted": share,
-                    "trials": row.trials,
-                }
-            )
-    return rows
+        setting = {"test": test, "data": name, "n": n, "attainable": expected, "noted": share}
+        setting |= {"restriction": "none" if restriction is None else ", ".join(design(n, n))}
+        frames.append(result.table.assign(**setting, level=result.table["power"], region_low=low, region_high=high))
+    return pd.concat(frames)[COLUMNS]
 
 
 def shown(frame: pd.DataFrame, *columns: str) -> str:
@@ -326,20 +309,30 @@ def chart(tables):
 
 def as_expected(exact: pd.DataFrame) -> bool:
     """Tell whether restricted tests are exact, and unrestricted ones liberal, or conservative for alike pairs."""
-    free, alike = exact["restriction"] == "none", exact["data"] == "pairs that are alike"
-    above, below = exact["level"] > exact["region_high"], exact["level"] < exact["region_low"]
+    free = exact["restriction"] == "none"
+    alike = exact["data"] == "pairs that are alike"
+    above = exact["level"] > exact["region_high"]
+    below = exact["level"] < exact["region_low"]
     return not (above | below)[~free].any() and above[free & ~alike].all() and below[free & alike].all()
+
+
+def measured(args):
+    """Return the tables of all settings."""
+    frames = [
+        rejected(args, estimators, *case).assign(kind=kind)
+        for kind, (cases, estimators) in KINDS.items()
+        for case in cases
+    ]
+    return pd.concat(frames, ignore_index=True)
 
 
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
-    exact = tables[""].query("kind == 'exact'")
+    table = tables[""]
+    kinds = dict(iter(table.groupby("kind", sort=False)))
+    exact = kinds["exact"]
     free = exact["restriction"] == "none"
     inside = exact["level"].between(exact["region_low"], exact["region_high"])
-    table = tables[""]
-    frames, trials = dict(iter(table.groupby("kind", sort=False))), table["trials"].max()
-    trusted = frames["trusted"].query("restriction != 'none'")["level"]
-    low, high = (frames["exact"][f"region_{end}"].iloc[0] for end in ("low", "high"))
     wide = table.pivot_table(index=["kind", "data", "n", "restriction"], columns="estimator", values="level")
     apart = wide[list(ESTIMATORS)].sub(wide["kme"], axis=0).abs().max(axis=None)
     return {
@@ -347,28 +340,17 @@ def values(tables) -> dict:
         "settings": int((~free).sum()),
         "level": f"{ALPHA:.0%}",
         "most_unrestricted": f"{exact.loc[free, 'level'].max():.0%}",
-        "drawn": as_expected(tables[""][tables[""]["kind"] == "exact"]),
-        "trials": trials,
+        "as_expected": as_expected(exact),
+        "trials": table["trials"].max(),
         "permutations": RESAMPLES,
-        "low": f"{low:.4f}",
-        "high": f"{high:.4f}",
+        "low": f"{exact['region_low'].iloc[0]:.4f}",
+        "high": f"{exact['region_high'].iloc[0]:.4f}",
         "apart": f"{apart:.3f}",
-        "exact": shown(frames["exact"], "test", "data", "n", "design"),
-        "as_expected": as_expected(frames["exact"]),
-        "trusted": span(trusted),
-        "approximate": shown(frames["approximate"], "data", "n", "share with note"),
-        "not_covered": shown(frames["not covered"], "data", "n"),
+        "exact": shown(exact, "test", "data", "n", "design"),
+        "trusted": span(kinds["trusted"].query("restriction != 'none'")["level"]),
+        "approximate": shown(kinds["approximate"], "data", "n", "share with note"),
+        "not_covered": shown(kinds["not covered"], "data", "n"),
     }
-
-
-def measured(args):
-    """Return the tables of all settings."""
-    frames = [
-        pd.DataFrame([row for case in cases for row in levels(args, estimators, *case)]).assign(kind=kind)
-        for kind, (cases, estimators) in KINDS.items()
-    ]
-    table = pd.concat(frames, ignore_index=True)
-    return table
 
 
 if __name__ == "__main__":

@@ -220,8 +220,7 @@ def measured(args):
     """Return the tables of all settings."""
     table = relative(losses(args))
     amounts = over_shrinkage(min(args.trials, OTHERS_TRIALS))
-    tables = {"": table.drop(columns=["risk_error"]), "amounts": amounts}
-    return tables
+    return {"": table.drop(columns=["risk_error"]), "amounts": amounts}
 
 
 if __name__ == "__main__":

@@ -96,8 +96,7 @@ def measured(args):
             delayed(stopped)(test, design, n, range(start, min(start + 500, count))) for start in range(0, count, 500)
         )
         rows += summarise(test, data, pd.DataFrame([row for part in parts for row in part]))
-    table = pd.DataFrame(rows)
-    return table
+    return pd.DataFrame(rows)
 
 
 def chart(tables):

@@ -87,8 +87,7 @@ def measured(args):
     """Return the tables of all settings."""
     each, pairs = (10, PAIRS[:2]) if args.quick else (EACH, PAIRS)
     results = pd.concat([repeat(args, trial, pair, each) for pair in pairs], ignore_index=True)
-    results = pd.concat([results[results["machine"] == machine] for machine in LEVEL2.values()], ignore_index=True)
-    return results
+    return pd.concat([results[results["machine"] == machine] for machine in LEVEL2.values()], ignore_index=True)
 
 
 def chart(tables):

@@ -73,11 +73,6 @@ def excess(results: pd.DataFrame) -> pd.DataFrame:
     return mean["excess"].mean().unstack()[list(ESTIMATORS)]
 
 
-def chart(tables):
-    """Draw the log-likelihood lost against the true density, by sample size."""
-    return picture(tables[""])
-
-
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
     lost = excess(tables[""])
@@ -137,12 +132,12 @@ def measured(args):
     dimensions = DIMENSIONS[:1] if args.quick else DIMENSIONS
     results = pd.concat([repeat(args, trial, freedom, n) for freedom in freedoms for n in sizes], ignore_index=True)
     parts = [repeat(args, trial_of_dimension, FREEDOM[0], d) for d in dimensions]
-    tables = {"": results, "dimensions": summarised(pd.concat(parts, ignore_index=True))}
-    return tables
+    return {"": results, "dimensions": summarised(pd.concat(parts, ignore_index=True))}
 
 
-def picture(results: pd.DataFrame):
+def chart(tables):
     """Draw the loss of every estimator against the true density, by sample size."""
+    results = tables[""]
     from matplotlib.figure import Figure
     from scipy.stats import t
 

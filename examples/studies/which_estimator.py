@@ -217,8 +217,7 @@ def measured(args):
         results.append(cell)
         print(f"cell {i}: {cell[0]['cell'].iloc[0]}, n = {cell[0]['n'].iloc[0]}", flush=True)
     rates, differences = (pd.concat(parts, ignore_index=True) for parts in zip(*results, strict=True))
-    tables = {"": rates, "differences": differences}
-    return tables
+    return {"": rates, "differences": differences}
 
 
 if __name__ == "__main__":

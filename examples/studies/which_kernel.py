@@ -90,11 +90,6 @@ def show(rates, differences, keys, compared) -> str:
     return markdown(table.reset_index())
 
 
-def chart(tables):
-    """Draw the power of the kernels in every setting."""
-    return draw(tables[""])
-
-
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
     two_sample = tables[""]
@@ -132,8 +127,9 @@ def values(tables) -> dict:
     }
 
 
-def draw(rates):
+def chart(tables):
     """Draw the power of every kernel, with a row for every setting."""
+    rates = tables[""]
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9.0, 8.5), layout="constrained")
@@ -161,8 +157,7 @@ def measured(args):
         results.append(cell)
         print(f"cell {i}: {cell[0]['cell'].iloc[0]}", flush=True)
     rates, differences = (pd.concat(parts, ignore_index=True) for parts in zip(*results, strict=True))
-    tables = {"": rates, "differences": differences}
-    return tables
+    return {"": rates, "differences": differences}
 
 
 if __name__ == "__main__":
