@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from _study import in_processes
 
 DATA = Path(__file__).resolve().parent / "data"
 NAMES = ("glass", "wine", "ionosphere", "wdbc", "sonar")
@@ -74,11 +76,11 @@ def split(values: np.ndarray, train: int, rng: np.random.Generator) -> tuple[np.
 def repeat(args, trial, *fixed, most: int | None = None) -> pd.DataFrame:
     """All rows that trial(*fixed, r) gives for r = 0, 1, ...: in processes, and kept in --store if there is one."""
     trials = min(args.trials, most or args.trials)
-    from joblib import Memory, Parallel, delayed
+    from joblib import Memory
 
     trial = Memory(args.store, verbose=0).cache(trial)
-    parts = Parallel(n_jobs=args.workers or -1)(delayed(trial)(*fixed, r) for r in range(trials))
-    return pd.DataFrame([row for part in parts for row in part])
+    parts = in_processes(args, trial, [(*fixed, r) for r in range(trials)])
+    return pd.DataFrame(chain.from_iterable(parts))
 
 
 def paired(frame: pd.DataFrame, keys: list[str], value: str, baseline: str = "kme") -> pd.DataFrame:

@@ -7,14 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-from _study import markdown, run, store
-from joblib import Parallel, delayed
+from _study import in_processes, markdown, run, span, store
 from scipy.special import logsumexp
 from scipy.stats import binomtest
 from which_estimator import INDEPENDENCE_CELLS, TWO_SAMPLE_CELLS
 
 from shrinktest import FKMSE, Ensemble, Gaussian, power_study, two_sample_test
-from shrinktest._parallel import usable_cores
 from shrinktest.multiple.ensembles import _FEW, _MANY, Candidate, recommended
 from shrinktest.permutations.multiplicity import tail_ranks
 from shrinktest.power import designs as d
@@ -142,8 +140,7 @@ def judged_cells(args) -> pd.DataFrame:
     """Power of the ways to judge in every cell of two samples, with differences from "auto" on the same data."""
     rows, labels = [], ["auto", *WAYS, "GPK"]
     for name, design, n in TWO_SAMPLE_CELLS + MORE_CELLS:
-        work = (delayed(judged)(design, n, trial) for trial in range(args.trials))
-        rejected = np.array(Parallel(n_jobs=args.workers or usable_cores())(work))
+        rejected = np.array(in_processes(args, judged, [(design, n, trial) for trial in range(args.trials)]))
         for j, label in enumerate(labels):
             only = [
                 int((a & ~b).sum()) for a, b in ((rejected[:, 0], rejected[:, j]), (rejected[:, j], rejected[:, 0]))
@@ -233,8 +230,8 @@ def several_cells(args) -> pd.DataFrame:
     trials, rows = max(2, 3 * args.trials // 5), []
     labels = [f"{e}, width {i} of 5" for i in range(1, 6) for e in SEVERAL["estimator"]]
     for name, design, n in TWO_SAMPLE_CELLS + MORE_CELLS:
-        work = (delayed(several_pvalues)(design, n, trial) for trial in range(trials))
-        rejected = np.array(Parallel(n_jobs=args.workers or usable_cores())(work)) <= 0.05
+        work = [(design, n, trial) for trial in range(trials)]
+        rejected = np.array(in_processes(args, several_pvalues, work)) <= 0.05
         powers, best = rejected.mean(axis=0), rejected[:, 1:].mean(axis=0).argmax()
         only = rejected[:, 0] & ~rejected[:, 1 + best], ~rejected[:, 0] & rejected[:, 1 + best]
         row = {"cell": name, "d": design.dimension, "n": n, "combined": powers[0], "best member": powers[1 + best]}
@@ -353,52 +350,48 @@ def shortfall(table: pd.DataFrame, combined: str) -> str:
 
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
-    two_sample = tables[""]
-    two_sample = two_sample[~two_sample["null"] & (two_sample["test"] == "two-sample")]
-    power = two_sample.pivot(index=["cell", "d", "n"], columns="estimator", values="power")
-    single = power[["kme", *[label for label in power if ", " in label and (not label.startswith("auto"))]]]
-    single = single.dropna(axis=1)
-    rates, several, time = tables[""], tables["several"], tables["cost"].iloc[0]
-    trials = int(rates.loc[rates["cell"] != "Eckerle4", "trials"].max())
+    rates = tables[""]
+    time = tables["cost"].iloc[0]
     two, pairs = sides(rates)
+    alone = rates[~rates["null"] & (rates["test"] == "two-sample")]
+    power = alone.pivot(index=["cell", "d", "n"], columns="estimator", values="power")
+    members = ["kme", *(label for label in power if ", " in label and not label.startswith("auto"))]
+    best = power[members].dropna(axis=1).max(axis=1)
+    trials = int(rates.loc[rates["cell"] != "Eckerle4", "trials"].max())
     shifts = two[two["cell"].str.startswith("shift")]
     lost = shifts["kme"] - shifts["auto"]
     eckerle = rates[(rates["cell"] == "Eckerle4") & ~rates["null"]]
-    peak = ", ".join(f"`{row.estimator}` {row.power:.2f}" for row in eckerle.itertuples())
-    lists = [
-        "\n".join(
-            f"- {label}, weight {m.weight:g}{growing(m)}"
-            for label, m in zip(member_tests(test), recommended(test).members, strict=True)
-        )
-        for test in ("two-sample", "independence")
-    ]
     shown_pairs = pairs[["cell", "n", "kme", "skmse", "auto", "best member"]]
-    above = [(table["auto"] > table["kme"]).mean() > 0.5 for table in (two, pairs)]
     return {
-        "power": len(power),
-        "power_auto_mean": f"{power['auto'].mean():.2f}",
-        "power_kme_mean": f"{power['kme'].mean():.2f}",
-        "single_max_mean": f"{single.max(axis=1).mean():.2f}",
-        "drawn": all(above),
-        "members": lists[0],
-        "members_of_pairs": lists[1],
+        "settings": len(power),
+        "auto": f"{power['auto'].mean():.2f}",
+        "kme": f"{power['kme'].mean():.2f}",
+        "best_member": f"{best.mean():.2f}",
+        "drawn": all((table["auto"] > table["kme"]).mean() > 0.5 for table in (two, pairs)),
+        "members": listed("two-sample"),
+        "members_of_pairs": listed("independence"),
         "trials": trials,
         "permutations": RESAMPLES,
         "standard_error": f"{0.5 / trials**0.5:.3f}",
-        "lost_mean": f"{lost.mean():.3f}",
-        "lost_min": f"{lost.min():.3f}",
-        "lost_max": f"{lost.max():.3f}",
+        "lost": f"{lost.mean():.3f}",
+        "lost_range": span(lost, ".3f"),
         "near_two": shortfall(two, "auto"),
         "costs": costs(rates),
         "others_lose_against_shifts": gains_and_losses(tables["ways"]),
         "ways": ways_in_short(tables["ways"]),
         "pairs": markdown(shown_pairs.rename(columns={"cell": "dependence"})),
         "near_pairs": shortfall(pairs, "auto"),
-        "peak": peak,
-        "near_several": shortfall(several, "combined"),
-        "time_auto_kme": f"{time['auto / kme']:.1f}",
-        "time_several_dearest": f"{time['several / dearest']:.1f}",
+        "peak": ", ".join(f"`{row.estimator}` {row.power:.2f}" for row in eckerle.itertuples()),
+        "near_several": shortfall(tables["several"], "combined"),
+        "time_of_auto": f"{time['auto / kme']:.1f}",
+        "time_of_several": f"{time['several / dearest']:.1f}",
     }
+
+
+def listed(test: str) -> str:
+    """Return the members of the recommended collection as a list, with their weights."""
+    members = zip(member_tests(test), recommended(test).members, strict=True)
+    return "\n".join(f"- {label}, weight {member.weight:g}{growing(member)}" for label, member in members)
 
 
 def sides(rates: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -5,7 +5,6 @@ The penalty of ruptures, which is optional, is the 0.95 quantile of its gain on 
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 from importlib.util import find_spec
 from zlib import crc32
@@ -13,8 +12,8 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 from _charts import dots
-from _study import markdown, parts, run
-from statsmodels.stats.proportion import proportion_confint
+from _levels import rate
+from _study import markdown, parts, run, span
 
 from shrinktest import change_point_test, change_points
 from shrinktest.plots.axes import BLUE, GREY, ORANGE
@@ -113,14 +112,17 @@ def compared(name, design, trials) -> list[dict]:
                 value, cut = gain(x)
                 results.setdefault("ruptures, rbf", []).append((value > penalty, cut))
         for label, several in results.items():
-            hits, places = np.array([hit for hit, _ in several]), np.array([place for _, place in several])
-            low, high = proportion_confint(int(hits.sum()), count, method="beta")
-            near = np.abs(places - first) <= NEAR
-            row = {"what": "level" if null else "power", "data": name, "method": label, "rejected": float(hits.mean())}
-            row |= {"low": low, "high": high, "near": float(near.mean()), "found_near": float((hits & near).mean())}
-            rows.append({**row, "trials": count})
-    print(f"{name}: done", file=sys.stderr, flush=True)
+            near = [(hit, abs(place - first) <= NEAR) for hit, place in several]
+            rows.append({"what": "level" if null else "power", "data": name, "method": label, **shares(near)})
     return rows
+
+
+def shares(several: list[tuple[bool, bool]]) -> dict:
+    """Return how often a change is detected, located, and both."""
+    hits, near = np.array(several).T
+    found = rate(hits.sum(), len(several))
+    trials = found.pop("trials")
+    return {**found, "near": float(near.mean()), "found_near": float((hits & near).mean()), "trials": trials}
 
 
 def searched(name, design, trials) -> list[dict]:
@@ -139,12 +141,8 @@ def searched(name, design, trials) -> list[dict]:
             places = change_points(x, rng=trial, n_changes=1, **shared).locations
             results["change_points"].append((places.size > 0, bool((np.abs(places - first) <= NEAR).any())))
         for method, several in results.items():
-            hits, near = np.array(several).T
-            low, high = proportion_confint(int(hits.sum()), count, method="beta")
-            row = {"what": f"search: {'level' if null else 'power'}", "data": name, "method": method}
-            row |= {"rejected": float(hits.mean()), "low": low, "high": high, "near": float(near.mean())}
-            rows.append({**row, "found_near": float((hits & near).mean()), "trials": count})
-    print(f"{name}: searched", file=sys.stderr, flush=True)
+            what = f"search: {'level' if null else 'power'}"
+            rows.append({"what": what, "data": name, "method": method, **shares(several)})
     return rows
 
 
@@ -161,11 +159,12 @@ def counted(name, n, changes, trials) -> list[dict]:
         many.append(len(result))
         right.append(sum(bool((np.abs(result.locations - at) <= NEAR).any()) for at in edges))
         too_many.append(len(result) > len(edges))
-    low, high = proportion_confint(int(np.sum(too_many)), trials, method="beta")
-    row = {"what": "several", "data": name, "n": n, "changes": len(edges), "rejected": float(np.mean(too_many))}
-    row |= {"low": low, "high": high, "mean_found": float(np.mean(many)), "near": float(np.mean(right))}
-    print(f"{name}: {row['rejected']}", file=sys.stderr, flush=True)
-    return [{**row, "exactly": float(np.mean(np.array(many) == len(edges))), "trials": trials}]
+    found = {"mean_found": float(np.mean(many)), "near": float(np.mean(right))}
+    found["exactly"] = float(np.mean(np.array(many) == len(edges)))
+    row = {"what": "several", "data": name, "n": n, "changes": len(edges)}
+    share = rate(np.sum(too_many), trials)
+    del share["trials"]
+    return [{**row, **share, **found, "trials": trials}]
 
 
 def measured(args) -> pd.DataFrame:
@@ -195,51 +194,42 @@ def chart(tables):
 
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
-    power = tables[""][tables[""]["what"] == "power"]
-    mean_of_rivals = power.groupby("method", sort=False)[["rejected", "found_near"]].mean()
-    mean_of_rivals = mean_of_rivals.loc[["auto", *rivals_in(list(power["method"]))]]
-    labels = {"auto": "`auto`", "ruptures, rbf": "ruptures"}
-    listed = ", ".join(f"{labels.get(row.Index, row.Index)} {row.rejected:.0%}" for row in mean_of_rivals.itertuples())
-    placed = ", ".join(f"{share:.0%}" for share in mean_of_rivals["found_near"])
     table = tables[""]
-    power, level, several = (table[table["what"] == what] for what in ("power", "level", "several"))
+    kinds = dict(iter(table.groupby("what", sort=False)))
+    power = kinds["power"]
+    level = kinds["level"]
+    several = kinds["several"]
     wide = power.pivot_table(index="data", columns="method", values="rejected", sort=False)
-    rivals = rivals_in(list(wide))
-    best, auto = wide[rivals].max(axis=1), wide["auto"]
     near = power.pivot_table(index="data", columns="method", values="found_near", sort=False)
-    ahead = int((near[list(OURS)].max(axis=1) > near[rivals].max(axis=1)).sum())
-    search = table[table["what"] == "search: power"].pivot_table("rejected", "data", "method")
+    rivals = rivals_in(list(wide))
+    behind = wide[rivals].max(axis=1) - wide["auto"]
+    ahead = near[list(OURS)].max(axis=1) > near[rivals].max(axis=1)
+    mean = power.groupby("method", sort=False)[["rejected", "found_near"]].mean()
+    compared = mean.loc[["auto", *rivals]].rename(index={"auto": "`auto`", "ruptures, rbf": "ruptures"})
+    search = kinds["search: power"].pivot_table("rejected", "data", "method")
     lost = search["change_point_test"] - search["change_points"]
-    falsely = table.loc[(table["what"] == "search: level") & (table["method"] == "change_points"), "rejected"]
-    names = {
-        "rejected": "too many",
-        "mean_found": "mean number detected",
-        "near": f"mean number within {NEAR} rows",
-        "exactly": "correct number",
-    }
-    mean_power = power.groupby("method")["rejected"].mean()
+    falsely = kinds["search: level"]
+    names = {"rejected": "too many", "mean_found": "mean number detected"}
+    names |= {"near": f"mean number within {NEAR} rows", "exactly": "correct number"}
+    counts = several[["data", "n", "changes", *names]].rename(columns=names)
     return {
-        "power_data": power["data"].nunique(),
-        "listed": listed,
+        "changes": len(wide),
+        "powers_of_rivals": ", ".join(f"{row.Index} {row.rejected:.0%}" for row in compared.itertuples()),
         "near": NEAR,
-        "placed": placed,
-        "drawn": mean_power.idxmax() == "auto",
-        "markdown_wide_rename": markdown(wide.rename(index=lambda data: data.replace(" .6", " 0.6")).reset_index()),
-        "max_best_auto": f"{max((best - auto).max(), 0.0):.3f}",
-        "ahead": ahead,
-        "near_2": len(near),
-        "level_rejected_min": f"{level['rejected'].min():.1%}",
-        "level_rejected_max": f"{level['rejected'].max():.1%}",
-        "power_trials_max": power["trials"].max(),
+        "located": ", ".join(f"{share:.0%}" for share in compared["found_near"]),
+        "drawn": mean["rejected"].idxmax() == "auto",
+        "powers": markdown(wide.rename(index=lambda data: data.replace(" .6", " 0.6")).reset_index()),
+        "most_behind": f"{max(behind.max(), 0.0):.3f}",
+        "ahead": int(ahead.sum()),
+        "settings": len(near),
+        "level": span(level["rejected"]),
+        "trials": power["trials"].max(),
         "rows": ROWS,
-        "level_trials_max": level["trials"].max(),
+        "level_trials": level["trials"].max(),
         "permutations": RESAMPLES,
-        "markdown_several_data": markdown(
-            several[["data", "n", "changes", *names]].rename(columns=names).astype({"n": int, "changes": int})
-        ),
-        "max_lost": f"{max(lost.max(), 0.0):.3f}",
-        "falsely_min": f"{falsely.min():.1%}",
-        "falsely_max": f"{falsely.max():.1%}",
+        "counts": markdown(counts.astype({"n": int, "changes": int})),
+        "most_lost": f"{max(lost.max(), 0.0):.3f}",
+        "falsely": span(falsely.loc[falsely["method"] == "change_points", "rejected"]),
     }
 
 

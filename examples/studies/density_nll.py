@@ -11,7 +11,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
-from _study import PUBLISHED, markdown, run
+from _study import PUBLISHED, markdown, run, span
 from _tables import ELSEWHERE, load, missing, paired, repeat, split, standard, tally
 from sklearn.exceptions import ConvergenceWarning
 
@@ -196,56 +196,52 @@ def sides(differences: pd.DataFrame) -> tuple[int, int]:
 
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
-    summaries = tables[""]
-    part = summaries[(summaries["kernel"] == "gaussian") & (summaries["data"] != CONTINUOUS)]
-    texts = []
-    for name in ("skmse", "fkmse"):
-        some = part[part["estimator"] == name]
-        (better, worse), change = (sides(some), some["difference"])
-        texts.append(
-            f"`{name}` is better in {better} and worse in {worse} ({change.min():+.2f} to {change.max():+.2f})"
-        )
-    signs = agreement(with_printed(summaries, "M14_table1_density_nll"), ["estimator"])
-    signs = signs.set_index("estimator").loc["skmse"]
-    summary, constants = tables[""], tables["constants"]
+    summary = tables[""]
+    constants = tables["constants"]
+    gaussian = summary[summary["kernel"] == "gaussian"]
+    part = gaussian[gaussian["data"] != CONTINUOUS]
+    differing = part.dropna(subset="difference")
+    small = (differing["difference"].abs() < 0.02 * differing["nll"].abs()).mean() > 0.5
     both = with_printed(summary, "M14_table1_density_nll")
+    signs = agreement(both, ["estimator"]).set_index("estimator").loc["skmse"]
     published = compared(tables)
-    papers = ("[S14] Table 2", "[X20] Table 3")
-    later = pd.concat([published[paper].assign(paper=paper) for paper in papers])
-    others = summary[(summary["kernel"] == "gaussian") & ~summary["estimator"].isin([*BOTH])]
+    later = pd.concat([published[paper].assign(paper=paper) for paper in ("[S14] Table 2", "[X20] Table 3")])
     polynomial = both[both["kernel"].isin(["poly2", "poly3"])]
     gains, losses = sides(polynomial)
     linear = constants[constants["kernel"] == "linear"].dropna(subset="difference")
     training = linear[linear["constants"] == "units of the training part"]["difference"].abs()
     flexible = constants[(constants["kernel"] == "gaussian") & (constants["estimator"] == "fkmse")]
     worse = flexible.groupby("constants")["low"].agg(lambda low: (low > 0).sum())
-    fixed = CONSTANTS["components"], CONSTANTS["rows"], CONSTANTS["floor"]
-    summary = tables[""]
-    differing = summary[(summary["kernel"] == "gaussian") & (summary["data"] != CONTINUOUS)].dropna(subset="difference")
-    small = (differing["difference"].abs() < 0.02 * differing["nll"].abs()).mean() > 0.5
     return {
         "data_sets": part["data"].nunique(),
-        "counts": ", ".join(texts),
+        "counts": ", ".join(counted_sides(part, name) for name in ("skmse", "fkmse")),
         "signs_compared": signs["compared"],
         "signs_agree": signs["agree"],
         "signs_oppose": signs["oppose"],
         "drawn": small and differing["difference"].abs().max() == differing["difference"].max(),
         "repetitions": int(summary["repetitions"].max()),
-        "gaussians": fixed[0],
-        "most_rows": fixed[1],
-        "least_variance": f"{fixed[2]:g}",
+        "gaussians": CONSTANTS["components"],
+        "most_rows": CONSTANTS["rows"],
+        "least_variance": f"{CONSTANTS['floor']:g}",
         "first_paper": counts(both, ["kernel", "estimator"]),
         "polynomial_gains": int((polynomial["there"] < 0).sum()),
         "polynomial": len(polynomial),
         "losses": losses,
         "gains": gains,
-        "tally_others": markdown(tally(others)),
+        "others": markdown(tally(gaussian[~gaussian["estimator"].isin([*BOTH])])),
         "later_papers": counts(later, ["paper", "estimator"]),
         "nothing_to_shrink": training.max() < 0.001,
         "fewest_worse": worse.min(),
         "most_worse": worse.max(),
         "small_data_sets": len(SMALL),
     }
+
+
+def counted_sides(part: pd.DataFrame, name: str) -> str:
+    """Return on how many data sets an estimator is better and worse, and the range of its differences."""
+    some = part[part["estimator"] == name]
+    better, worse = sides(some)
+    return f"`{name}` is better in {better} and worse in {worse} ({span(some['difference'], '+.2f')})"
 
 
 def chart(tables):

@@ -102,20 +102,18 @@ def printed_alike() -> tuple[int, int, float]:
 
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
-    at_level = tables[""]
-    at_level = at_level[~at_level["null"] & (at_level["alpha"] == 0.05)]
-    most = at_level[at_level["n"] == at_level["n"].max()].set_index("estimator")["power"]
-    same = reproduced(tables[""])
     rates = tables[""]
-    alike, compared, apart = printed_alike()
-    level = rates[rates["null"]].assign(excess=lambda null: null["power"] - null["alpha"])
     power = rates[~rates["null"] & (rates["alpha"] == 0.05)]
+    largest = int(power["n"].max())
+    most = power[power["n"] == largest].set_index("estimator")["power"]
+    same = reproduced(rates)
     cells = power.assign(cell=[f"{r.power:.3f} ({r.published:.3f})" for r in power.itertuples()])
     wide = cells.pivot(index="n", columns="estimator", values="cell")[list(ESTIMATORS)]
-    most = rates[~rates["null"] & (rates["alpha"] == 0.05) & (rates["n"] == rates["n"].max())]
-    most = most.set_index("estimator")["power"]
+    agreeing = agreement(rates)
+    alike, compared, apart = printed_alike()
+    null = rates[rates["null"]]
     return {
-        "at_level_n_max": int(at_level["n"].max()),
+        "largest": largest,
         "most_kme": f"{most['kme']:.0%}",
         "most_skmse": f"{most['skmse']:.0%}",
         "most_fkmse": f"{most['fkmse']:.0%}",
@@ -123,15 +121,15 @@ def values(tables) -> dict:
         "reproduced": len(same),
         "reproduced_names": ", ".join(same),
         "drawn": most[["skmse", "fkmse"]].min() > most["kme"] > most[["mkme", "mmkme"]].max(),
-        "rates_trials": rates["trials"].max(),
-        "wide": markdown(wide.reset_index()),
-        "agreement_rates": markdown(agreement(rates).assign(**{"p-value": lambda table: table["p-value"].map(small)})),
+        "subsamples": rates["trials"].max(),
+        "powers": markdown(wide.reset_index()),
+        "agreement": markdown(agreeing.assign(**{"p-value": agreeing["p-value"].map(small)})),
         "alike": alike,
         "compared": compared,
         "apart": f"{apart:.3f}",
-        "rates_estimator_mmkme": f"{rates.loc[rates['estimator'] == 'mmkme', 'published'].max():.3f}",
+        "largest_mmkme": f"{rates.loc[rates['estimator'] == 'mmkme', 'published'].max():.3f}",
         "misprints": len(MISPRINTS),
-        "level_excess_max": f"{level['excess'].max():.3f}",
+        "excess": f"{(null['power'] - null['alpha']).max():.3f}",
     }
 
 

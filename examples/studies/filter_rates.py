@@ -121,35 +121,31 @@ def flatter(fitted: pd.DataFrame) -> pd.DataFrame:
 
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
-    fitted, gaussian = (slopes(tables[""]), tables[""][tables[""]["kernel"] == "gaussian"])
-    fixed = fitted[fitted["a"].notna()]
-    flat, fast = (flatter(fixed), fixed[fixed["a"] == max(POWERS)]["slope"])
-    largest = gaussian[gaussian["n"] == gaussian["n"].max()].set_index("estimator")["loss"]
-    times = largest[f"fkmse, {min(POWERS)}"] / largest["kme"]
     table = tables[""]
     fitted = slopes(table)
+    fixed = fitted[fitted["a"].notna()]
+    fast = fixed[fixed["a"] == max(POWERS)]
+    slow = fixed[fixed["a"] == min(POWERS)]
+    flat = flatter(fixed)
+    where = (f"{r.kernel}, {r.filter}, a = {r.a:g} ({r.slope:.2f} for {r.bound:.2g})" for r in flat.itertuples())
+    gaussian = table[table["kernel"] == "gaussian"]
+    largest = gaussian[gaussian["n"] == gaussian["n"].max()].set_index("estimator")["loss"]
     plain, tuned = (fitted[fitted["filter"] == name] for name in ("kme", "fkmse, tuned"))
-    slower = flatter(fitted[fitted["a"].notna()])
-    where = "; ".join(
-        f"{r.kernel}, {r.filter}, a = {r.a:g} ({r.slope:.2f} for {r.bound:.2g})" for r in slower.itertuples()
-    )
-    fitted = slopes(tables[""])
-    bounds = fixed[fixed["a"] == max(POWERS)]["bound"]
     return {
-        "fast": span(fast, ".2f"),
+        "fast": span(fast["slope"], ".2f"),
         "slowest": f"$n^{{-{min(POWERS)}}}$",
-        "gaussian_n_max": gaussian["n"].max(),
-        "times": f"{times:.0f}",
-        "largest_kme": f"{largest['kme']:.2g}",
+        "largest": gaussian["n"].max(),
+        "times": f"{largest[f'fkmse, {min(POWERS)}'] / largest['kme']:.0f}",
+        "risk_of_kme": f"{largest['kme']:.2g}",
         "flat": len(flat),
-        "fixed": len(fixed),
-        "drawn": bool((bounds == -1.0).all()) and fixed[fixed["a"] == min(POWERS)]["slope"].std() > 0.1,
-        "shown": markdown(shown(table)),
+        "cases": len(fixed),
+        "drawn": bool((fast["bound"] == -1.0).all()) and slow["slope"].std() > 0.1,
+        "slopes": markdown(shown(table)),
         "slopes_of_kme": " and ".join(f"{r.slope:.2f} ± {r.half:.2f} ({r.kernel})" for r in plain.itertuples()),
-        "and_slope_2f_2": " and ".join(f"{r.slope:.2f} ± {r.half:.2f}" for r in tuned.itertuples()),
-        "where_none": where or "none",
+        "slopes_of_fkmse": " and ".join(f"{r.slope:.2f} ± {r.half:.2f}" for r in tuned.itertuples()),
+        "flat_where": "; ".join(where) or "none",
         "steps": STEPS,
-        "trials_max": table["trials"].max(),
+        "trials": table["trials"].max(),
     }
 
 

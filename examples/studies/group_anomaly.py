@@ -57,28 +57,24 @@ KEYS = ["machine", "odd"]
 
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
-    mean = tables[""].groupby(["machine", "odd", "estimator"])["auc"].mean().unstack()
-    gain = mean.drop(columns="kme").sub(mean["kme"], axis=0).loc["Gaussian machine"]
-    usual, changes = mean.loc["Gaussian machine", "kme"], gain.to_numpy()
-    results, keys = tables[""], KEYS
-    means = results.pivot_table(index=keys, columns="estimator", values="auc", sort=False)[list(ESTIMATORS)]
-    differences = paired(results, keys, "auc")
+    results = tables[""]
+    means = results.pivot_table(index=KEYS, columns="estimator", values="auc", sort=False)[list(ESTIMATORS)]
+    mean = results.groupby(["machine", "odd", "estimator"])["auc"].mean().unstack().loc["Gaussian machine"]
+    differences = paired(results, KEYS, "auc")
     gaussian = differences[differences["machine"] == "Gaussian machine"]
     one_class = pd.read_csv(PUBLISHED / "M14_table2_distributions.csv").set_index("estimator").filter(like="ocsmm")
-    printed = one_class.drop("kme").sub(one_class.loc["kme"]).to_numpy()
-    gaussian_changes = paired(tables[""], KEYS, "auc").set_index("machine").loc["Gaussian machine", "difference"]
     return {
-        "and_area": " and ".join((f"{area:.2f} ({name})" for name, area in usual.items())),
-        "changes": span(changes, "+.3f"),
-        "drawn": gaussian_changes.abs().max() < 0.02,
+        "areas": " and ".join(f"{area:.2f} ({name})" for name, area in mean["kme"].items()),
+        "changes": span(mean.drop(columns="kme").sub(mean["kme"], axis=0).to_numpy(), "+.3f"),
+        "drawn": gaussian["difference"].abs().max() < 0.02,
         "means": markdown(means.reset_index()),
-        "gaussian_low": int((gaussian["low"] > 0).sum()),
-        "gaussian": len(gaussian),
-        "gaussian_high": int((gaussian["high"] < 0).sum()),
-        "printed": span(printed, ".4f"),
-        "the_linear_machine_hardly": means.loc["linear machine"].to_numpy().max() < 0.6,
+        "above": int((gaussian["low"] > 0).sum()),
+        "cases": len(gaussian),
+        "below": int((gaussian["high"] < 0).sum()),
+        "published_gain": span(one_class.drop("kme").sub(one_class.loc["kme"]).to_numpy(), ".4f"),
+        "linear_hardly_works": means.loc["linear machine"].to_numpy().max() < 0.6,
         "usual": USUAL,
-        "results_repetition": results["repetition"].nunique(),
+        "repetitions": results["repetition"].nunique(),
         "size": SIZE,
         "dimension": DIMENSION,
         "correlation": f"{CORRELATION:g}",

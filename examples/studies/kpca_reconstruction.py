@@ -46,30 +46,28 @@ def trial(name: str, repetition: int) -> list[dict]:
 
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
-    table = tables[""]
-    change = table[table["kind"] == "centred"].groupby("estimator")["difference"].agg(["min", "max", "median"])
-    skmse, single = change.loc["skmse centring"], change.loc["S-COSE"]
     differences = tables[""].dropna(subset="difference")
-    trials = int(differences["repetitions"].max())
+    change = differences.groupby(["kind", "estimator"])["difference"].agg(["min", "max", "median"]).loc["centred"]
+    skmse = change.loc["skmse centring"]
     shown = differences[differences["components"].isin(SHOWN)]
     mean = shown[shown["estimator"].str.endswith("centring")]
     counted = pd.concat([tally(shown[shown["kind"] == kind]).assign(error=kind) for kind in KINDS])
     counted = counted[["error", "estimator", "comparisons", "better", "worse", "differences"]]
     counted = counted.replace({"centred": "centered", "uncentred": "uncentered"})
     counted["estimator"] = counted["estimator"].str.replace("centring", "centering")
-    simple = differences[differences["estimator"] == "skmse centring"]["difference"]
+    simple = differences.loc[differences["estimator"] == "skmse centring", "difference"]
     return {
         "skmse_min": f"{skmse['min']:+.2f}",
         "skmse_max": f"{skmse['max']:+.2f}",
         "skmse_median": f"{skmse['median']:+.2f}",
-        "multiplying_the_covariance_operator": single["min"] == single["max"] == 0.0,
+        "constant_changes_nothing": change.loc["S-COSE", "min"] == change.loc["S-COSE", "max"] == 0.0,
         "drawn": simple.max() <= 0.0 and simple.median() > -1.0,
         "counted": markdown(counted),
-        "mean_high": int((mean["high"] < 0).sum()),
-        "mean": len(mean),
-        "mean_difference": int((mean["difference"] >= -1.0).sum()),
-        "s_cose_has_the": shown.loc[shown["estimator"] == "S-COSE", "difference"].abs().max() == 0.0,
-        "trials": trials,
+        "lower": int((mean["high"] < 0).sum()),
+        "cases": len(mean),
+        "little": int((mean["difference"] >= -1.0).sum()),
+        "same_components": shown.loc[shown["estimator"] == "S-COSE", "difference"].abs().max() == 0.0,
+        "splits": int(differences["repetitions"].max()),
         "train": TRAIN,
     }
 

@@ -167,25 +167,27 @@ def chart(tables):
 
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
-    power, levels, effects = tables[""], tables["levels"], tables["effects"]
-    lost = " and ".join(f"{r.lost:.3f} ± {r.error:.3f} of power ({label(r.data)})" for r in power.itertuples())
+    power = tables[""]
+    levels = tables["levels"]
+    effects = tables["effects"]
+    lost = (f"{r.lost:.3f} ± {r.error:.3f} of power ({label(r.data)})" for r in power.itertuples())
     by_test = levels.pivot(index="test", columns="estimator", values="level").loc[list(dict.fromkeys(levels["test"]))]
     return {
         **{f"level_{key}": value for key, value in level_values(levels).items()},
-        "lost": lost,
+        "lost": " and ".join(lost),
         "level": f"{ALPHA:g}",
         "coverage": span(effects["coverage"]),
         "drawn": power["lost"].abs().max() < 0.1 and levels["inside"].all(),
         "rows": ROWS,
         "rank": RANK,
-        "power_trials": power["trials"].max(),
+        "trials": power["trials"].max(),
         "levels": markdown(by_test.map(lambda level: "-" if np.isnan(level) else f"{level:.3f}").reset_index()),
-        "levels_trials_min": levels["trials"].min(),
+        "level_trials_of_auto": levels["trials"].min(),
         "gaps": f"{GAPS:.0%}",
-        "and_numbers": " and ".join(map(str, NUMBERS)),
+        "pairs": " and ".join(map(str, NUMBERS)),
         "effects": len(EFFECTS),
         "features": len(FEATURES),
-        "effects_trials": effects["trials"].max(),
+        "effect_trials": effects["trials"].max(),
         "true": f"{TRUE:,}",
     }
 

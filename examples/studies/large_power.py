@@ -141,39 +141,46 @@ def chart(tables):
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
     table = tables[""]
-    both = table[(table["permuted"] == "bins") & table["estimator"].isin(NAMES)]
-    (fewest, most), bins = (both["rank"].min(), both["rank"].max()), both["bins"].max()
-    less, more = (mean_lost(both, "lost", rank=rank, bins=bins) for rank in (fewest, most))
+    batches = table[table["permuted"] == "bins"]
+    both = batches[batches["estimator"].isin(NAMES)]
+    fewest = both["rank"].min()
+    most = both["rank"].max()
+    finest = both["bins"].max()
     coarse = both["bins"].min()
-    levels = tables["levels"]
-    batches, names = table[table["permuted"] == "bins"], list(dict.fromkeys(table["estimator"]))
-    rows = []
-    for rank, some in batches.groupby("rank"):
-        several = {name: some[some["estimator"] == name] for name in names}
-        lost = {name: mean_lost(part, "lost", bins=max(BINS)) if len(part) else "-" for name, part in several.items()}
-        rows.append({"features": rank, **lost})
+    names = list(dict.fromkeys(table["estimator"]))
     memory = table[table["permuted"] == MEMORY].pivot(index="data", columns="estimator", values="power")
-    hard = batches[batches["estimator"].isin(NAMES)].groupby("data")["lost"].mean().idxmax()
-    by_rank = both[both["bins"] == both["bins"].max()].groupby("rank")["lost"].mean()
+    by_rank = both[both["bins"] == finest].groupby("rank")["lost"].mean()
     return {
-        **{f"level_{key}": value for key, value in level_values(levels).items()},
+        **{f"level_{key}": value for key, value in level_values(tables["levels"]).items()},
         "most": most,
-        "more": more,
+        "more": mean_lost(both, "lost", rank=most, bins=finest),
         "fewest": fewest,
-        "less": less,
-        "both_data": both["data"].nunique(),
+        "less": mean_lost(both, "lost", rank=fewest, bins=finest),
+        "designs": both["data"].nunique(),
         "coarse": coarse,
-        "mean_lost_both_lost_to_bins": mean_lost(both, "lost_to_bins", rank=most, bins=coarse),
+        "lost_to_bins": mean_lost(both, "lost_to_bins", rank=most, bins=coarse),
         "drawn": by_rank.is_monotonic_decreasing,
         "all_bins": f"`bins={max(BINS)}`",
-        "lost_to_rank": markdown(pd.DataFrame(rows)),
-        "hard": hard,
-        "memory_list": markdown(memory.loc[list(DESIGNS), names].map("{:.2f}".format).reset_index()),
+        "lost_to_rank": lost_to_rank(batches, names),
+        "hard": both.groupby("data")["lost"].mean().idxmax(),
+        "memory": markdown(memory.loc[list(DESIGNS), names].map("{:.2f}".format).reset_index()),
         "rows": ROWS,
-        "batches_trials": batches["trials"].max(),
-        "batches_trials_min": batches["trials"].min(),
+        "most_trials": batches["trials"].max(),
+        "fewest_trials": batches["trials"].min(),
         "permutations": RESAMPLES,
     }
+
+
+def lost_to_rank(batches: pd.DataFrame, names: list[str]) -> str:
+    """Return a table of the power lost to the rank alone, by test."""
+    rows = []
+    for rank, some in batches.groupby("rank"):
+        row = {"features": rank}
+        for name in names:
+            part = some[some["estimator"] == name]
+            row[name] = mean_lost(part, "lost", bins=max(BINS)) if len(part) else "-"
+        rows.append(row)
+    return markdown(pd.DataFrame(rows))
 
 
 def measured(args):

@@ -15,14 +15,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from _levels import ALPHA, COMMON, RESAMPLES, level_values, measured_levels, rate, wide
-from _study import markdown, run
-from joblib import Parallel, delayed
+from _study import in_processes, markdown, run
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
 from shrinktest import independence_test, two_sample_test, two_sample_test_columns
-from shrinktest._parallel import usable_cores
 
 NAME = "mixed_tables"
 SIZE = 120  # rows of each table where power is measured
@@ -151,21 +149,15 @@ def powers(args) -> pd.DataFrame:
     trials = max(2, args.trials * 3 // 40)
     rows = []
     for change in CHANGES:
-        jobs = (delayed(trial)(change, number) for number in range(trials))
-        rejected = pd.DataFrame(Parallel(n_jobs=args.workers or usable_cores())(jobs)) <= ALPHA
+        work = [(change, number) for number in range(trials)]
+        rejected = pd.DataFrame(in_processes(args, trial, work)) <= ALPHA
         for name in TESTS:
             both = pd.crosstab(rejected[AUTO], rejected[name]).reindex([True, False], axis=0, fill_value=0)
             both = both.reindex([True, False], axis=1, fill_value=0).to_numpy()
             share = rate(rejected[name].sum(), trials)
-            row = {
-                "change": change,
-                "test": name,
-                "power": share["rejected"],
-                "low": share["low"],
-                "high": share["high"],
-            }
-            row |= {"gain": rejected[AUTO].mean() - rejected[name].mean(), "mcnemar": mcnemar(both).pvalue}
-            rows.append(row | {"trials": trials})
+            row = {"change": change, "test": name, "power": share["rejected"], "low": share["low"]}
+            row |= {"high": share["high"], "gain": rejected[AUTO].mean() - rejected[name].mean()}
+            rows.append(row | {"mcnemar": mcnemar(both).pvalue, "trials": trials})
     return pd.DataFrame(rows)
 
 
@@ -236,33 +228,31 @@ def label(change: str) -> str:
 
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
-    by_change = tables[""].pivot(index="change", columns="test", values="power").drop(index="nothing", errors="ignore")
-    depend = by_change[by_change.index.str.startswith("dependence")].mean()
-    power, level = tables[""], tables["level"]
-    trials = int(power["trials"].max())
+    power = tables[""]
+    level = tables["level"]
+    by_test = power.pivot(index="change", columns="test", values="power").loc[list(CHANGES), list(TESTS)]
+    changed = by_test.drop(index="nothing")
+    depend = changed[changed.index.str.startswith("dependence")]
     rivals = power[~power["test"].isin([AUTO, "kme", COLUMNS]) & (power["change"] != "nothing")]
     behind = rivals[(rivals["gain"] < -0.05) & (rivals["mcnemar"] < 0.01)]
-    worst = "; ".join(f"{r.test} by {-r.gain:.2f} ({label(r.change)})" for r in behind.itertuples()) or "none"
-    shown = level.assign(test=level["test"].str.replace("without gaps", "without missing values"))
-    by_test = power.pivot(index="change", columns="test", values="power").loc[list(CHANGES), list(TESTS)]
-    margin = (power["high"] - power["low"]).max() / 2.0
-    tied = by_change[by_change.index.str.startswith("dependence")]
+    leads = (f"{r.test} by {-r.gain:.2f} ({label(r.change)})" for r in behind.itertuples())
+    missed = depend[[COLUMNS, "kme", "Holm"]].max(axis=None)
+    named = level["test"].str.replace("without gaps", "without missing values")
     return {
         **{f"level_{key}": value for key, value in level_values(level).items()},
-        "changes": len(by_change),
-        "auto": f"{by_change['auto'].mean():.2f}",
-        "holm": f"{by_change['Holm'].mean():.2f}",
-        "depend_auto": f"{depend['auto']:.2f}",
-        "depend_holm": f"{depend['Holm']:.2f}",
-        "drawn": tied[[AUTO, "random forest"]].min(axis=None) > 0.2
-        and tied[[COLUMNS, "kme", "Holm"]].max(axis=None) < 0.1,
+        "changes": len(changed),
+        "auto": f"{changed[AUTO].mean():.2f}",
+        "holm": f"{changed['Holm'].mean():.2f}",
+        "depend_auto": f"{depend[AUTO].mean():.2f}",
+        "depend_holm": f"{depend['Holm'].mean():.2f}",
+        "drawn": depend[[AUTO, "random forest"]].min(axis=None) > 0.2 and missed < 0.1,
         "powers": markdown(by_test.map("{:.2f}".format).rename(index=label).reset_index()),
-        "trials": trials,
+        "trials": power["trials"].max(),
         "size": SIZE,
-        "margin": f"{margin:.2f}",
+        "margin": f"{(power['high'] - power['low']).max() / 2.0:.2f}",
         "permutations": PERMUTATIONS,
-        "worst": worst,
-        "levels": wide(shown, "estimator"),
+        "leads": "; ".join(leads) or "none",
+        "levels": wide(level.assign(test=named), "estimator"),
         "level_permutations": RESAMPLES,
     }
 

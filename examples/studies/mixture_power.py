@@ -50,31 +50,26 @@ def measured(args):
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
     rates = tables[""]
-    mean = rates[~rates["null"]].pivot_table(index="change", columns="estimator", values="power").loc["covariance"]
-    rates, difference = tables[""], tables["differences"]
+    difference = tables["differences"]
     power = rates[~rates["null"]].pivot(index=["change", "d", "n"], columns="estimator", values="power")
+    mean = power.loc["covariance"].mean()
     ahead = power[["mkme", "mmkme"]].max(axis=1) - power[["skmse", "fkmse"]].max(axis=1)
-    level, clear = rates.loc[rates["null"], "power"], difference[difference["pvalue"] < 0.01]
-    better = ", ".join(
-        f"`{name}` {int((some['difference'] > 0).sum())} gains and {int((some['difference'] < 0).sum())} losses"
-        for name, some in clear.groupby("estimator", sort=False)
-    )
-    mean_of_covariance = rates[~rates["null"] & (rates["change"] == "covariance")].groupby("estimator")["power"].mean()
+    clear = difference[difference["pvalue"] < 0.01].groupby("estimator", sort=False)["difference"]
+    better = (f"`{name}` {(some > 0).sum()} gains and {(some < 0).sum()} losses" for name, some in clear)
     return {
         "mean_kme": f"{mean['kme']:.2f}",
         "mean_mkme": f"{mean['mkme']:.2f}",
         "mean_skmse": f"{mean['skmse']:.2f}",
         "mean_heavy": f"{mean['fkmse, lam_cov 1']:.2f}",
-        "marginalized_means_do_not": mean["mkme"] <= mean["skmse"],
-        "drawn": mean_of_covariance.idxmax() == "fkmse, lam_cov 1",
-        "power_list": markdown(power[list(ESTIMATORS)].map("{:.2f}".format).reset_index()),
-        "power": len(power),
-        "better": better,
+        "not_ahead_of_shrinkage": mean["mkme"] <= mean["skmse"],
+        "drawn": mean.idxmax() == "fkmse, lam_cov 1",
+        "powers": markdown(power[list(ESTIMATORS)].map("{:.2f}".format).reset_index()),
+        "settings": len(power),
+        "better": ", ".join(better),
         "ahead": int((ahead > 0).sum()),
-        "ahead_settings": len(ahead),
-        "max_ahead": f"{max(ahead.max(), 0.0):.3f}",
-        "level": span(level),
-        "rates_trials": rates["trials"].max(),
+        "most_ahead": f"{max(ahead.max(), 0.0):.3f}",
+        "level": span(rates.loc[rates["null"], "power"]),
+        "trials": rates["trials"].max(),
     }
 
 

@@ -108,35 +108,33 @@ def wide(table: pd.DataFrame, panel: str, name: str, form: str, points: tuple[in
 
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
-    risk = saved(tables[""])
-    few, many = risk.columns.min(), risk.columns.max()
-    worst = risk[few].idxmin()
     table = tables[""]
-    milliseconds = table.assign(value=1000.0 * table["value"])
+    risk = saved(table)
+    few = risk.columns.min()
+    many = risk.columns.max()
+    worst = risk[few].idxmin()
+    simple = table[(table["panel"] == "size") & (table["curve"] == "skmse")].sort_values("x")["value"]
     part = table[table["panel"] == "alpha"]
     best = part.loc[part.groupby("curve", sort=False)["value"].idxmax()]
-    kernels = ", ".join(f"{r.curve} {r.value:.1f}% at {r.x:.3g}" for r in best.itertuples())
-    sources = "; ".join(f"{heading}: {source}" for heading, _, _, _, source in PANELS.values())
-    table, risk = tables[""], saved(tables[""])
-    size = table[(table["panel"] == "size") & (table["curve"] == "skmse")].sort_values("x")["value"]
+    milliseconds = table.assign(value=1000.0 * table["value"])
     return {
         "n": N,
         "few": f"{few:g}",
-        "risk_skmse_few": f"{risk.loc['skmse', few]:.1f}",
-        "risk_mkme_few": f"{risk.loc['mkme', few]:.1f}",
+        "skmse_few": f"{risk.loc['skmse', few]:.1f}",
+        "mkme_few": f"{risk.loc['mkme', few]:.1f}",
         "worst": f"`{worst}`",
-        "risk_worst_few": f"{-risk.loc[worst, few]:+.1f}",
+        "worst_few": f"{-risk.loc[worst, few]:+.1f}",
         "many": f"{many:g}",
-        "risk_skmse_many": f"{risk.loc['skmse', many]:.1f}",
-        "risk_mkme_many": f"{risk.loc['mkme', many]:.1f}",
-        "drawn": size.is_monotonic_decreasing and risk.loc["skmse"].iloc[0] > risk.loc["skmse"].iloc[-1],
-        "sources": sources,
-        "trials_max": int(table["trials"].max()),
+        "skmse_many": f"{risk.loc['skmse', many]:.1f}",
+        "mkme_many": f"{risk.loc['mkme', many]:.1f}",
+        "drawn": simple.is_monotonic_decreasing and risk.loc["skmse"].iloc[0] > risk.loc["skmse"].iloc[-1],
+        "sources": "; ".join(f"{heading}: {source}" for heading, _, _, _, source in PANELS.values()),
+        "trials": int(table["trials"].max()),
         "d": D,
-        "kernels": kernels,
-        "wide_dimension_d": wide(table, "dimension", "d", "{:+.1f}", DIMENSIONS[::2]),
-        "wide_size_n": wide(table, "size", "n", "{:+.1f}", SIZES[::2]),
-        "wide_milliseconds_time": wide(milliseconds, "time", "n", "{:,.2f}", TIMED[1::2] + TIMED[-1:]),
+        "best_amounts": ", ".join(f"{r.curve} {r.value:.1f}% at {r.x:.3g}" for r in best.itertuples()),
+        "dimensions": wide(table, "dimension", "d", "{:+.1f}", DIMENSIONS[::2]),
+        "sizes": wide(table, "size", "n", "{:+.1f}", SIZES[::2]),
+        "times": wide(milliseconds, "time", "n", "{:,.2f}", TIMED[1::2] + TIMED[-1:]),
     }
 
 

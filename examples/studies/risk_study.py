@@ -172,45 +172,44 @@ def picture(args, tables):
 
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
-    table = tables[""]
-    risk = table[table["kernel"] == "gaussian"].groupby("estimator")["risk"].mean()
-    below = table[table["estimator"] == "skmse"]
-    skmse, fkmse, tsvd = (f"{risk[name]:.2f}" for name in ("skmse", "fkmse", "tsvd"))
-    table, amounts = relative(tables[""]), tables["amounts"]
-    largest, compared = replication(table)
-    over = amounts.sort_values("n")["median lam, paper / deletion"]
-    names = ["skmse", "fkmse", "fkmse, paper", "landweber", "nu", "iterated", "tsvd", "oracle"]
-    mean = table.pivot_table("risk", "kernel", "estimator", sort=False)[names]
+    table = relative(tables[""])
+    amounts = tables["amounts"].sort_values("n")
+    gaussian = table[table["kernel"] == "gaussian"]
+    risk = gaussian.groupby("estimator")["risk"].mean()
+    by_size = gaussian.pivot_table("risk", "n", "estimator")
+    few = by_size.iloc[0]
+    many = by_size.iloc[-1]
+    simple = table[table["estimator"] == "skmse"]
     flexible = table[table["estimator"] == "fkmse"]
     worse = flexible[flexible["risk"] - flexible["half"] > 1.0]
-    where = "; ".join(f"{r.kernel}, n = {r.n}: {r.risk:.4f} ± {r.half:.4f}" for r in worse.itertuples()) or "none"
-    gaussian = table[(table["kernel"] == "gaussian") & table["estimator"].isin(["skmse", "fkmse, paper"])]
-    by_size = gaussian.pivot_table("risk", "n", "estimator")
-    few, many = by_size.iloc[0], by_size.iloc[-1]
-    shrunken = table[(table["kernel"] == "gaussian") & table["estimator"].isin(["skmse", "fkmse"])]
+    where = (f"{r.kernel}, n = {r.n}: {r.risk:.4f} ± {r.half:.4f}" for r in worse.itertuples())
+    names = ["skmse", "fkmse", "fkmse, paper", "landweber", "nu", "iterated", "tsvd", "oracle"]
+    mean = table.pivot_table("risk", "kernel", "estimator", sort=False)[names]
+    over = amounts["median lam, paper / deletion"]
+    largest, compared = replication(table)
     return {
-        "skmse": skmse,
-        "fkmse": fkmse,
-        "tsvd": tsvd,
-        "lower": int((below["risk"] < 1.0).sum()),
-        "settings": len(below),
-        "drawn": shrunken["risk"].max() < 1.0,
-        "mean": markdown(mean.map("{:.2f}".format).reset_index()),
+        "skmse": f"{risk['skmse']:.2f}",
+        "fkmse": f"{risk['fkmse']:.2f}",
+        "tsvd": f"{risk['tsvd']:.2f}",
+        "lower": int((simple["risk"] < 1.0).sum()),
+        "settings": len(simple),
+        "drawn": gaussian.loc[gaussian["estimator"].isin(["skmse", "fkmse"]), "risk"].max() < 1.0,
+        "risks": markdown(mean.map("{:.2f}".format).reset_index()),
         "few_skmse": f"{few['skmse']:.2f}",
         "fewest": by_size.index[0],
         "many_skmse": f"{many['skmse']:.2f}",
         "most": by_size.index[-1],
-        "few_fkmse_paper": f"{few['fkmse, paper']:.2f}",
-        "many_fkmse_paper": f"{many['fkmse, paper']:.2f}",
+        "few_paper": f"{few['fkmse, paper']:.2f}",
+        "many_paper": f"{many['fkmse, paper']:.2f}",
         "worse": len(worse),
         "flexible": len(flexible),
-        "worse_where": where,
+        "worse_where": "; ".join(where) or "none",
         "paper_shrinks_too_much": bool((over > 1.0).all()),
         "over_few": f"{over.iloc[0]:.1f}",
-        "amounts_n_min": amounts["n"].min(),
+        "over_fewest": amounts["n"].min(),
         "over_many": f"{over.iloc[-1]:.1f}",
-        "amounts_n_max": amounts["n"].max(),
-        "trials_max": table["trials"].max(),
+        "over_most": amounts["n"].max(),
+        "trials": table["trials"].max(),
         "compared": compared,
         "largest": f"{largest:.1f}",
     }

@@ -5,10 +5,12 @@ Every rule sees the same permutations of the same data sets as the test that dra
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 import pandas as pd
 from _charts import band, dots
-from _study import markdown, run, span
+from _study import in_processes, markdown, run, span
 from scipy.stats import chisquare
 
 from shrinktest import BesagClifford, Curtailed, independence_test, two_sample_test
@@ -87,15 +89,12 @@ def loss(table: pd.DataFrame, rule: str) -> float:
 
 def measured(args):
     """Return the tables of all settings."""
-    from joblib import Parallel, delayed
-
     rows = []
     for test, data, design, n, times in CASES:
         count = times * args.trials
-        parts = Parallel(n_jobs=args.workers or -1)(
-            delayed(stopped)(test, design, n, range(start, min(start + 500, count))) for start in range(0, count, 500)
-        )
-        rows += summarise(test, data, pd.DataFrame([row for part in parts for row in part]))
+        work = [(test, design, n, range(start, min(start + 500, count))) for start in range(0, count, 500)]
+        parts = in_processes(args, stopped, work)
+        rows += summarise(test, data, pd.DataFrame(chain.from_iterable(parts)))
     return pd.DataFrame(rows)
 
 
@@ -111,24 +110,22 @@ def chart(tables):
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
     table = tables[""]
-    null = table[(table["data"] == "null") & (table["rule"] != "all draws")]["draws"]
+    early = table[table["rule"] != "all draws"]
+    null = early[early["data"] == "null"]
     level = table.loc[table["data"] == "null", "rejections at 0.05"]
-    most = max(loss(table, rule) for rule in set(table["rule"]) - {"all draws"})
-    wide = table[table["rule"] != "all draws"].pivot_table("draws", ["test", "data"], "rule", sort=False)
-    some = tables[""][tables[""]["rule"] != "all draws"]
-    mean_draws = some.groupby("data")["draws"].mean()
+    wide = early.pivot_table("draws", ["test", "data"], "rule", sort=False)
     return {
-        "null": span(null, ".0f"),
+        "null": span(null["draws"], ".0f"),
         "permutations": RESAMPLES,
-        "most": f"{most:.3f}",
+        "most": f"{max(loss(table, rule) for rule in set(early['rule'])):.3f}",
         "levels_hold": level.between(*band(0.05, int(table["trials"].min()))).all(),
-        "drawn": mean_draws["null"] < 0.3 * tables[""]["draws"].max(),
-        "wide": markdown(wide.map("{:.0f}".format).reset_index()),
+        "drawn": null["draws"].mean() < 0.3 * table["draws"].max(),
+        "draws": markdown(wide.map("{:.0f}".format).reset_index()),
         "curtailed_agrees": table.loc[table["rule"] == "curtailed", "unlike at 0.05"].max() == 0,
         "loss_20": f"{loss(table, 'besag-clifford, h = 20'):.3f}",
         "loss_10": f"{loss(table, 'besag-clifford, h = 10'):.3f}",
-        "trials_min": table["trials"].min(),
-        "trials_max": table["trials"].max(),
+        "fewest_trials": table["trials"].min(),
+        "most_trials": table["trials"].max(),
     }
 
 

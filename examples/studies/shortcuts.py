@@ -10,7 +10,8 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from _study import markdown, run
+from _levels import rate
+from _study import in_processes, markdown, run
 from scipy.spatial.distance import pdist, squareform
 
 from shrinktest import FKMSE, SKMSE, Gaussian, independence_test, two_sample_test
@@ -221,21 +222,18 @@ def chunk(trial: TRIAL, seed: list[int], trials: int) -> np.ndarray:
 
 
 def measured(args) -> pd.DataFrame:
-    from joblib import Parallel, delayed
-    from statsmodels.stats.proportion import proportion_confint
-
+    """Return the level of every shortcut and of the valid test."""
     cases = [(kind, *case) for kind, group in (("broken", BROKEN), ("harmless", HARMLESS)) for case in group]
     parts = -(-args.trials // 100)
     sizes = [len(part) for part in np.array_split(np.arange(args.trials), parts)]
-    counts = Parallel(n_jobs=args.workers or -1)(
-        delayed(chunk)(case[-1], [c, part], size) for c, case in enumerate(cases) for part, size in enumerate(sizes)
-    )
+    work = [(case[-1], [c, part], size) for c, case in enumerate(cases) for part, size in enumerate(sizes)]
+    counts = in_processes(args, chunk, work)
     rows = []
     for (kind, what, where, alpha, _), counted in zip(cases, np.reshape(counts, (len(cases), parts, 2)), strict=True):
         row = {"kind": kind, "what": what, "where": where, "alpha": alpha, "trials": args.trials}
         for name, rejections in zip(("level", "valid"), counted.sum(axis=0), strict=True):
-            low, high = proportion_confint(int(rejections), args.trials, alpha=0.05, method="beta")
-            row |= {name: rejections / args.trials, f"{name}_low": float(low), f"{name}_high": float(high)}
+            share = rate(rejections, args.trials)
+            row |= {name: share["rejected"], f"{name}_low": share["low"], f"{name}_high": share["high"]}
         rows.append(row)
     return pd.DataFrame(rows)
 

@@ -75,19 +75,18 @@ def excess(results: pd.DataFrame) -> pd.DataFrame:
 
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
-    lost = excess(tables[""])
+    results = tables[""]
+    dimensions = tables["dimensions"].dropna(subset="difference")
+    lost = excess(results)
     freedom, fewest = lost.index[0]
     most = lost.loc[freedom].index.max()
-    few, many = lost.loc[(freedom, fewest)], lost.loc[(freedom, most)]
+    few = lost.loc[(freedom, fewest)]
+    many = lost.loc[(freedom, most)]
     best = lost.idxmin(axis=1).value_counts()
-    listed = ", ".join(f"`{name}` in {count}" for name, count in best.items())
-    results, dimensions = tables[""], tables["dimensions"].dropna(subset="difference")
-    keys = ["freedom", "n"]
-    differences = paired(results, keys, "nll")
     others = results[results["estimator"].isin(["fkmse", "mkme"])]
-    marginalized = paired(others, keys, "nll", "fkmse")
-    ahead, behind = (marginalized["high"] < 0.0).sum(), (marginalized["low"] > 0.0).sum()
-    clear = int((dimensions["high"] < 0.0).sum())
+    marginalized = paired(others, ["freedom", "n"], "nll", "fkmse")
+    ahead = (marginalized["high"] < 0.0).sum()
+    behind = (marginalized["low"] > 0.0).sum()
     return {
         "fewest": fewest,
         "freedom": freedom,
@@ -96,24 +95,24 @@ def values(tables) -> dict:
         "most": most,
         "many_kme": f"{many['kme']:.2f}",
         "many_fkmse": f"{many['fkmse']:.2f}",
-        "lost": len(lost),
-        "listed": listed,
+        "settings": len(lost),
+        "closest": ", ".join(f"`{name}` in {count}" for name, count in best.items()),
         "drawn": bool(lost.drop(columns="kme").lt(lost["kme"], axis=0).all(axis=None)),
-        "excess_results": markdown(excess(results).reset_index().rename(columns={"freedom": "degrees of freedom"})),
-        "tally_differences": markdown(tally(differences)),
-        "results_repetition": results["repetition"].nunique(),
+        "lost": markdown(lost.reset_index().rename(columns={"freedom": "degrees of freedom"})),
+        "differences": markdown(tally(paired(results, ["freedom", "n"], "nll"))),
+        "repetitions": results["repetition"].nunique(),
         "dimension": DIMENSION,
         "test": TEST,
         "components": COMPONENTS,
         "not_reproduced": bool(ahead < behind),
         "ahead": ahead,
-        "marginalized": len(marginalized),
+        "compared": len(marginalized),
         "behind": behind,
         "size": SIZE,
         "min_dimensions": min(DIMENSIONS),
         "max_dimensions": max(DIMENSIONS),
-        "clear": clear,
-        "dimensions": len(dimensions),
+        "clear": int((dimensions["high"] < 0.0).sum()),
+        "cases": len(dimensions),
     }
 
 

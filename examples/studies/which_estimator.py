@@ -129,10 +129,13 @@ def distinct(nulls):
     return nulls[nulls.fillna({"d": 0}).set_index(keys).index.isin(unique)]
 
 
-def mean_gains(differences: pd.DataFrame, kinds: dict[str, tuple[str, ...]], estimators) -> str:
+KINDS = {"spread": ("scale",), "shift": ("shift",), "correlation": ("correlation",), "tails": ("t with",)}
+
+
+def mean_gains(differences: pd.DataFrame, estimators) -> str:
     """Return a table of the mean differences from kme, by kind of change."""
     rows = []
-    for kind, starts in kinds.items():
+    for kind, starts in KINDS.items():
         some = differences[differences["cell"].str.startswith(starts)]
         mean = some.groupby("estimator")["difference"].mean()
         rows.append({"change": kind, **{name: f"{mean[name]:+.2f}" for name in estimators}})
@@ -163,50 +166,46 @@ def advice_holds(rates: pd.DataFrame) -> bool:
 
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
-    two_sample = tables[""]
-    two_sample = two_sample[(two_sample["test"] == "two-sample") & ~two_sample["null"]]
-    power = two_sample.pivot(index=["cell", "d", "n"], columns="estimator", values="power")
+    rates = tables[""]
+    differences = tables["differences"]
+    two = rates[(rates["test"] == "two-sample") & ~rates["null"]]
+    pairs = rates[(rates["test"] == "independence") & ~rates["null"]]
+    power = two.pivot(index=["cell", "d", "n"], columns="estimator", values="power")
     cells = power.index.get_level_values("cell").str
-    spread, rest = (power[cells.startswith("scale")].mean(), power[cells.startswith(("shift", "correlation"))].mean())
-    mild = abs(spread["fkmse"] - spread["kme"]) < abs(spread["lam_cov 0.3"] - spread["kme"])
-    rates, differences = tables[""], tables["differences"]
-    trials = rates["trials"].max()
-    two, pairs = (rates["test"] == kind for kind in ("two-sample", "independence"))
-    two_d = differences[(differences["test"] == "two-sample") & (differences["n"] == 25)]
-    pairs_d = differences[(differences["test"] == "independence") & (differences["bandwidth"] == 1.0)]
-    levels = distinct(rates[rates["null"] & (two | (rates["bandwidth"] == 1.0))])
-    levels = levels.groupby(["test", "estimator"], sort=False)
-    level = levels.apply(lambda g: (g["power"] * g["trials"]).sum() / g["trials"].sum(), include_groups=False)
-    low, high = (count / levels["trials"].sum() for count in binom.interval(0.999, levels["trials"].sum(), 0.05))
-    inside = int(((low <= level) & (level <= high)).sum())
-    mean = pairs_d.groupby("estimator", sort=False)["difference"].agg(["mean", "min", "max"])
-    gains = "; ".join(f"`{r.Index}` {r.mean:+.3f} ({r.min:+.2f} to {r.max:+.2f})" for r in mean.itertuples())
-    narrow = rates[pairs & ~rates["null"] & (rates["n"] == 20) & (rates["estimator"] == "kme")]
+    spread = power[cells.startswith("scale")].mean()
+    rest = power[cells.startswith(("shift", "correlation"))].mean()
+    two_gains = differences[(differences["test"] == "two-sample") & (differences["n"] == 25)]
+    pair_gains = differences[(differences["test"] == "independence") & (differences["bandwidth"] == 1.0)]
+    mean = pair_gains.groupby("estimator", sort=False)["difference"].agg(["mean", "min", "max"])
+    of_estimators = (f"`{r.Index}` {r.mean:+.3f} ({r.min:+.2f} to {r.max:+.2f})" for r in mean.itertuples())
+    narrow = pairs[(pairs["n"] == 20) & (pairs["estimator"] == "kme")]
     narrow = narrow.pivot(index="cell", columns="bandwidth", values="power").sort_index(axis=1)
-    narrow.columns = [f"{factor:g} times" for factor in narrow.columns]
     by_bandwidth = (narrow.max(axis=1) - narrow.min(axis=1)).mean()
-    by_estimator = pairs_d.loc[pairs_d["n"] == 20, "difference"].abs().mean()
-    kinds = {"spread": ("scale",), "shift": ("shift",), "correlation": ("correlation",), "tails": ("t with",)}
-    scale = power[power.index.get_level_values("cell").str.startswith("scale")].mean()
+    by_estimator = pair_gains.loc[pair_gains["n"] == 20, "difference"].abs().mean()
+    pooled = distinct(rates[rates["null"] & (rates["bandwidth"] != 0.25) & (rates["bandwidth"] != 4.0)])
+    pooled = pooled.assign(hits=pooled["power"] * pooled["trials"])
+    counts = pooled.groupby(["test", "estimator"], sort=False)[["hits", "trials"]].sum()
+    level = counts["hits"] / counts["trials"]
+    low, high = (count / counts["trials"] for count in binom.interval(0.999, counts["trials"], 0.05))
     return {
         "spread_heavy": f"{spread['lam_cov 0.3']:.2f}",
         "spread_kme": f"{spread['kme']:.2f}",
         "rest_heavy": f"{rest['lam_cov 0.3']:.2f}",
         "rest_kme": f"{rest['kme']:.2f}",
-        "tuned_is_mild": mild,
-        "drawn": scale["lam_cov 0.3"] > scale["fkmse"],
-        "mean_gains_two_d_kinds": mean_gains(
-            two_d, kinds, [name for name in TWO_SAMPLES if name in set(two_d["estimator"])]
-        ),
-        "advice": advice_holds(rates[two & ~rates["null"]]),
-        "trials": trials,
-        "pairs_d_cell": pairs_d["cell"].nunique(),
-        "gains": gains,
+        "tuned_is_mild": abs(spread["fkmse"] - spread["kme"]) < abs(spread["lam_cov 0.3"] - spread["kme"]),
+        "drawn": spread["lam_cov 0.3"] > spread["fkmse"],
+        "gains": mean_gains(two_gains, [name for name in TWO_SAMPLES if name in set(two_gains["estimator"])]),
+        "advice": advice_holds(two),
+        "trials": rates["trials"].max(),
+        "dependences": pair_gains["cell"].nunique(),
+        "gains_of_pairs": "; ".join(of_estimators),
         "bandwidth_matters": by_bandwidth > 2.0 * by_estimator,
-        "narrow": markdown(narrow.reset_index().rename(columns={"cell": "dependence"})),
-        "level_range": span(level),
-        "inside": inside,
-        "level": len(level),
+        "bandwidths": markdown(
+            narrow.rename(columns="{:g} times".format).reset_index().rename(columns={"cell": "dependence"})
+        ),
+        "level": span(level),
+        "inside": int(level.between(low, high).sum()),
+        "levels": len(level),
     }
 
 

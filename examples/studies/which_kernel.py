@@ -92,38 +92,36 @@ def show(rates, differences, keys, compared) -> str:
 
 def values(tables) -> dict:
     """Return the numbers, tables and claims of the section."""
-    two_sample = tables[""]
-    two_sample = two_sample[~two_sample["null"] & ~two_sample["level"] & (two_sample["test"] == "two-sample")]
-    power = two_sample.pivot(index=["cell", "d"], columns="estimator", values="power")
-    cells = power.index.get_level_values("cell").str
-    turned, moved = (power[cells.startswith("correlation")].mean(), power[cells.startswith("shift")].mean())
-    names = ("whitened, lam .1", "gaussian")
-    null, differences = tables[""][tables[""]["level"]], tables["differences"]
     rates = tables[""][~tables[""]["level"]]
-    two, two_d = (some[some["test"] == "two-sample"] for some in (rates, differences))
+    null = tables[""][tables[""]["level"]]
+    differences = tables["differences"]
+    two = rates[rates["test"] == "two-sample"]
+    power = two.pivot(index=["cell", "d"], columns="estimator", values="power")
+    cells = power.index.get_level_values("cell").str
+    turned = power[cells.startswith("correlation")]
+    moved = power[cells.startswith("shift")]
+    gains = [(some["whitened, lam .1"] - some["gaussian"]) for some in (turned, moved)]
     pairs = rates[(rates["test"] == "independence") & (rates["cell"] != "multimodal-independence")]
     mean = pairs.pivot_table("power", "estimator", sort=False)["power"]
-    average = ", ".join(f"{name} {power:.2f}" for name, power in mean.items())
+    changes = differences[(differences["test"] == "two-sample") & differences["cell"].isin(two["cell"])]
+    shown = show(two, changes, ["cell", "d", "n"], TWO_SAMPLES)
     trials = int(null["trials"].min())
     low, high = (count / trials for count in binom.interval(0.999, trials, 0.05))
-    inside = int(null["power"].between(low, high).sum())
-    shown = show(two, two_d[two_d["cell"].isin(two["cell"])], ["cell", "d", "n"], TWO_SAMPLES)
-    gain = power["whitened, lam .1"] - power["gaussian"]
     return {
-        "turned_whitened": f"{turned[names[0]]:.2f}",
-        "turned_gaussian": f"{turned[names[1]]:.2f}",
-        "moved_whitened": f"{moved[names[0]]:.2f}",
-        "moved_gaussian": f"{moved[names[1]]:.2f}",
-        "drawn": gain[cells.startswith("correlation")].min() > 0.1 and gain[cells.startswith("shift")].max() < 0.0,
-        "shown_cell_change": shown.replace("| cell |", "| change |", 1).replace("correlation .", "correlation 0."),
+        "turned_whitened": f"{turned['whitened, lam .1'].mean():.2f}",
+        "turned_gaussian": f"{turned['gaussian'].mean():.2f}",
+        "moved_whitened": f"{moved['whitened, lam .1'].mean():.2f}",
+        "moved_gaussian": f"{moved['gaussian'].mean():.2f}",
+        "drawn": gains[0].min() > 0.1 and gains[1].max() < 0.0,
+        "powers": shown.replace("| cell |", "| change |", 1).replace("correlation .", "correlation 0."),
         "data_sets": rates["trials"].max(),
         "standard_error": f"{0.5 / rates['trials'].max() ** 0.5:.3f}",
-        "pairs_cell": pairs["cell"].nunique(),
-        "average": average,
-        "inside": inside,
-        "null": len(null),
+        "dependences": pairs["cell"].nunique(),
+        "average": ", ".join(f"{name} {average:.2f}" for name, average in mean.items()),
+        "inside": int(null["power"].between(low, high).sum()),
+        "levels": len(null),
         "trials": trials,
-        "null_power": span(null["power"]),
+        "level": span(null["power"]),
     }
 
 
