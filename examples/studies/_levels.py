@@ -37,8 +37,9 @@ def numbers(rng, heavy, *shape):
 
 def block_data(rng, heavy, labels, columns):
     """Draw observations with block effects."""
+    noise = numbers(rng, heavy, len(labels), columns)
     effects = 3.0 * numbers(rng, heavy, 1 + labels.max(), columns)
-    return numbers(rng, heavy, len(labels), columns) + effects[labels]
+    return noise + effects[labels]
 
 
 def autoregressive(rng, memory: float, *shape: int) -> np.ndarray:
