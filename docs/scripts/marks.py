@@ -61,8 +61,3 @@ def filled(text: str, values_of: Callable[[str], dict]) -> tuple[str, list[str]]
 def sources(text: str) -> list[str]:
     """Return the names of all sources of a page, in its order."""
     return list(dict.fromkeys(re.findall(r"<!-- from (\w+) -->", text)))
-
-
-def unmarked(text: str) -> str:
-    """Return a page without its marks and with their values."""
-    return re.sub(r"<!-- (?:/?\w[\w: ]*) -->", "", text)

@@ -5,6 +5,8 @@ difference, half of the data sets Gaussian and half Cauchy (``heavy``), and retu
 
 Studies whose tests and data are those of ``power_study`` use it, as ``restricted_levels`` does.  Settings are for what
 it does not have: adjusted p-values of many columns, bands, missing values, rows in batches, and two laws in one rate.
+``change_levels``, ``closer_levels``, ``equivalence_levels`` and ``rare_levels`` have their own loops, because they also
+measure notes, one-sided tests, several margins at once, and intervals; their rates and tables come from here.
 """
 
 from __future__ import annotations
