@@ -6,6 +6,7 @@ import re
 from argparse import Namespace
 from dataclasses import replace
 
+import _levels
 import _real
 import _rivals
 import _tables
@@ -148,6 +149,20 @@ def test_the_gaussian_mean_is_as_smooth_as_is_said():
     np.testing.assert_allclose(ratio, ratio[0], rtol=1e-6)
     k = np.arange(1, 5)
     np.testing.assert_allclose(ones[1:] / ones[:-1], ratio * (2 * k - 1) / (2 * k), rtol=1e-6)
+
+
+def test_levels_are_shares_of_rejections():
+    """Half of the data sets are heavy-tailed; intervals are those of Clopper and Pearson."""
+    settings = [
+        ("half", "a", lambda rng, heavy: 0.01 if heavy else 0.9, {}),
+        ("none", "a", lambda rng, heavy: 0.06, {}),
+    ]
+    args = Namespace(trials=220, store=None, workers=1)
+    table = _levels.measured_levels(args, settings, "estimator", "study")
+    assert table["level"].tolist() == [0.5, 0.0] and table["inside"].tolist() == [False, False]
+    rate = _levels.rate(7, 220)
+    known = stats.binomtest(7, 220).proportion_ci(0.95, "exact")
+    assert (rate["low"], rate["high"]) == pytest.approx((known.low, known.high))
 
 
 def test_a_shortcut_differs_from_the_valid_test_in_one_thing():
