@@ -62,9 +62,9 @@ myst_heading_anchors = 4
 warnings.filterwarnings("default", module="shrinktest")
 FIELDS = ["clinical", "ecology", "products", "machine_learning", "sensors", "laboratory"]
 sphinx_gallery_conf = {
-    "examples_dirs": "../examples",
+    "examples_dirs": "../examples/gallery",
     "gallery_dirs": "gallery",
-    "subsection_order": [f"../examples/{field}" for field in FIELDS],
+    "subsection_order": [f"../examples/gallery/{field}" for field in FIELDS],
     "nested_sections": False,
     "filename_pattern": "/plot_",
     "ignore_pattern": r"(^|/)(?!plot_)[^/]*\.py$",

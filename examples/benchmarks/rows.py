@@ -10,8 +10,7 @@ import re
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-import _blocks
-
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 #: Groups of rows, in the order of the data file.
 GROUPS = ("targets", "numpy", "peers", "cold", "floor", "scaling", "memory", "start")
 
@@ -83,17 +82,17 @@ def merged(old: list[Row], new: list[Row]) -> list[Row]:
 
 
 def write(rows: list[Row], folder: Path) -> None:
-    """Write the data file, and the tables of the page on other packages."""
+    """Write the data file."""
     (folder / "data").mkdir(parents=True, exist_ok=True)
     with (folder / "data" / "benchmarks.csv").open("w", encoding="utf-8", newline="") as lines:
         table = csv.DictWriter(lines, [field.name for field in fields(Row)], lineterminator="\n")
         table.writeheader()
         table.writerows(map(asdict, rows))
-    _blocks.fill(folder, "comparison", blocks(rows))
 
 
-def blocks(rows: list[Row]) -> dict[str, str]:
+def values() -> dict[str, str]:
     """Return the tables of times on the page that compares packages."""
+    rows = read(DOCS / "data" / "benchmarks.csv")
     groups = {group: [row for row in rows if row.group == group] for group in GROUPS}
     growth = [row for row in groups["scaling"] if row.measure == "exponent" and "workers" not in row.name]
     memory = [row for row in groups["memory"] if row.measure == "GB"]

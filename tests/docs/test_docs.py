@@ -1,4 +1,4 @@
-"""The pages: numbers from their data files, outputs from their code, links that lead somewhere, sources that exist."""
+"""The pages: outputs from their code, links that lead somewhere, sources that exist; marks and their values."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import re
 import tomllib
 from pathlib import Path
 
-import _links
-import _pages
-import _study
+import links
 import llms
+import outputs
 import pytest
+from marks import filled
 
 import shrinktest
 
@@ -32,100 +32,99 @@ PUBLIC = {
 }
 # Objects under the first of their names, which is the shortest.
 OBJECTS = {id(member): name for name, member in reversed(PUBLIC.items())}
-SOURCES = [*sorted((ROOT / "shrinktest").rglob("*.py")), *sorted(DOCS.glob("*.md")), *(ROOT / "examples").glob("*.py")]
+SOURCES = [
+    *sorted((ROOT / "shrinktest").rglob("*.py")),
+    *sorted(DOCS.glob("*.md")),
+    *(ROOT / "examples" / "studies").glob("*.py"),
+]
 
 
 def text_of(path):
     return path.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("page", _study.PAGES)
-def test_pages_of_studies_are_made_of_their_data(page):
-    assert _study.rebuilt(page) == text_of(DOCS / f"{page}.md")
-
-
-@pytest.mark.parametrize("page", _study.PAGES)
-def test_sections_of_studies_start_with_two_sentences_and_a_picture(page):
-    blocks = text_of(DOCS / f"{page}.md").split("\n\n")
-    for study, title in _study.PAGES[page].sections.items():
-        first = blocks.index(f"## {title}") + 1
-        opening, picture = blocks[first : first + 2]
-        sentences = re.split(r"(?<=[.;]) (?=[A-Z`])", opening)
-        assert 2 <= len(sentences) <= 3 and re.search(r"\d", opening)
-        alt = re.fullmatch(rf"!\[(.+)\]\(figures/{study}\.png\)", picture)
-        assert alt and (DOCS / "figures" / f"{study}.png").exists()
-
-
-def test_no_sentence_contradicts_its_table():
-    """A sentence without numbers is a claim about the data, which marks it where they say otherwise."""
-    assert [page.name for page in PAGES if _study.CONTRADICTED in text_of(page)] == []
-    assert _study.claim("It holds.", True) == "It holds."
-    assert _study.claim("It holds.", False).startswith(_study.CONTRADICTED)
-
-
-@pytest.mark.parametrize("study", _study.studies())
-def test_what_came_out_follows_the_data(study):
-    """Halving what was measured changes the sentences: no number in them is written by hand."""
-    module, tables = importlib.import_module(study), _study.tables_of(study)
-    halved = {key: table.copy() for key, table in tables.items()}
-    for table in halved.values():
-        for name in table.select_dtypes("float"):
-            table[name] = table[name] / 2.0
-    assert module.opening(halved) != module.opening(tables)
-
-
-def test_every_study_is_in_one_page():
-    named = [
-        name
-        for path in DOCS.glob("*.md")
-        for name in re.findall(r"(?m)^Written by `python examples/(\w+)\.py", text_of(path))
-    ]
-    assert {"which_estimator", "risk_study"} <= set(named)
-    assert sorted(named) == sorted([*_study.studies(), "shortcuts"])
-
-
-def test_a_number_that_is_not_in_the_data_is_found(tmp_path):
-    (tmp_path / "data").mkdir()
-    for study in _study.PAGES["reproduced_tests"].sections:
-        for path in DOCS.glob(f"data/{study}*"):
-            (tmp_path / path.relative_to(DOCS)).write_bytes(path.read_bytes())
-    page = tmp_path / "reproduced_tests.md"
-    page.write_bytes((DOCS / page.name).read_bytes())
-    assert _study.rebuilt(page.stem, tmp_path) == text_of(page)
-    data = tmp_path / "data" / "mixture_power.csv"
-    data.write_text(re.sub(r",10,0\.05,False,0\.1", ",10,0.05,False,0.2", data.read_text("utf-8"), count=1), "utf-8")
-    assert _study.rebuilt(page.stem, tmp_path) != text_of(page)
-
-
-def test_every_data_file_and_figure_belongs_to_a_page():
-    text = "".join(text_of(path) for path in PAGES)
-    files = [path.relative_to(DOCS).as_posix() for folder in ("data", "figures") for path in (DOCS / folder).iterdir()]
-    assert files
-    assert [name for name in files if f"({name})" not in text and f"(docs/{name})" not in text] == []
-
-
-@pytest.mark.parametrize("page", _pages.PAGES)
+@pytest.mark.parametrize("page", outputs.PAGES)
 def test_pages_show_what_their_code_prints(page):
-    assert _pages.written(page) == text_of(ROOT / page)
+    assert outputs.written(page) == text_of(ROOT / page)
 
 
 def test_wrong_outputs_of_pages_are_found(tmp_path, monkeypatch):
-    monkeypatch.setattr(_pages, "ROOT", tmp_path)
+    monkeypatch.setattr(outputs, "ROOT", tmp_path)
     page = tmp_path / "page.md"
     page.write_text("```python\nx = 2\n```\n\n```python\nprint(x + 1)\n```\n\n```text\n4\n```\n", encoding="utf-8")
-    assert _pages.written("page.md").endswith("```text\n3\n```\n")
-    assert _pages.written("page.md", 1) == page.read_text(encoding="utf-8")
+    assert outputs.written("page.md").endswith("```text\n3\n```\n")
+    assert outputs.written("page.md", 1) == page.read_text(encoding="utf-8")
     page.write_text("<!-- run\nprint('a  b')\n-->\n\n> wrong\n> text\n\nafter\n", encoding="utf-8")
-    assert _pages.written("page.md") == "<!-- run\nprint('a  b')\n-->\n\n> a b\n\nafter\n"
+    assert outputs.written("page.md") == "<!-- run\nprint('a  b')\n-->\n\n> a b\n\nafter\n"
     for lost in ("```python\nprint(1)\n```\n", "```python\nx = 1\n```\n\n```text\n1\n```\n"):
         page.write_text(lost, encoding="utf-8")
         with pytest.raises(ValueError, match="this prints"):
-            _pages.written("page.md")
+            outputs.written("page.md")
+
+
+@pytest.mark.parametrize("page", ["comparison", "validity", "theory"])
+def test_the_tests_that_a_page_names_exist(page):
+    """A file is named by its path from the root, or by its own name if it is unique."""
+    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    files = {path.name: path for path in (ROOT / "tests").rglob("test_*.py")}
+    named = set(re.findall(r"`((?:tests/(?:\w+/)*)?test_\w+\.py)`", text))
+    assert named
+    assert {name for name in named if "/" in name} <= {path.relative_to(ROOT).as_posix() for path in files.values()}
+    defined = {name: set(re.findall(r"(?m)^def (test_\w+)", path.read_text())) for name, path in files.items()}
+    used = set().union(*(defined[Path(name).name] for name in named))
+    assert set(re.findall(r"`(test_\w+)`", text)) <= used
+    for file, names in re.findall(r"`(test_\w+\.py)`: ((?:`test_\w+`(?:, )?)+)", text):
+        assert set(re.findall(r"`(\w+)`", names)) <= defined[file]
+
+
+def test_the_theory_has_all_errata_that_the_code_cites():
+    text = (ROOT / "docs" / "theory.md").read_text(encoding="utf-8")
+    numbered = [int(n) for n in re.findall(r"(?m)^### E(\d+) \([HML]\)\. ", text)]
+    assert numbered == list(range(1, 32))
+    for path in [*ROOT.glob("shrinktest/**/*.py"), *ROOT.glob("tests/**/*.py"), *ROOT.glob("examples/studies/*.py")]:
+        cited = re.findall(r"\b(?:erratum|errata) ((?:E\d+(?:, | and )?)+)", path.read_text(encoding="utf-8"))
+        assert {int(n) for group in cited for n in re.findall(r"\d+", group)} <= set(numbered)
 
 
 def test_every_page_with_code_is_run():
     code = re.compile(r"^```python\n(?!>>> )", re.MULTILINE)  # sessions are doctests
-    assert {path.relative_to(ROOT).as_posix() for path in PAGES if code.search(text_of(path))} == set(_pages.PAGES)
+    assert {path.relative_to(ROOT).as_posix() for path in PAGES if code.search(text_of(path))} == set(outputs.PAGES)
+
+
+VALUES = {"study": {"rate": "5%", "table": "| a |\n| --- |", "agrees": True}}
+PAGE = """<!-- from study -->
+
+The rate is <!-- rate -->7%<!-- /rate -->.<!-- holds: agrees -->
+
+<!-- table -->
+old
+
+<!-- /table -->
+"""
+
+
+def test_marks_are_filled_with_values():
+    page, faults = filled(PAGE, VALUES.get)
+    assert faults == [] and page == filled(page, VALUES.get)[0]
+    assert "<!-- rate -->5%<!-- /rate -->." in page and "\n\n| a |\n| --- |\n\n<!-- /table -->" in page
+
+
+@pytest.mark.parametrize(
+    ("values", "fault"),
+    [
+        ({"agrees": False}, "study: agrees does not hold"),
+        ({"more": 1}, "study: more has no mark"),
+    ],
+    ids=["claim", "unused"],
+)
+def test_values_that_do_not_suit_a_page_are_faults(values, fault):
+    assert filled(PAGE, {"study": VALUES["study"] | values}.get)[1] == [fault]
+
+
+def test_a_mark_without_a_value_is_a_fault():
+    assert filled("<!-- from study -->\n\n<!-- none -->1<!-- /none -->", {"study": {}}.get)[1] == [
+        "study has no value none"
+    ]
 
 
 def anchors(page):
@@ -155,9 +154,9 @@ def test_relative_links_and_images_lead_somewhere(page):
 
 
 def test_external_links_are_listed_with_their_last_check():
-    """`python examples/_links.py` writes the list, and with --check the dates."""
-    listed = _links.listed()
-    assert {address: row["in"] for address, row in listed.items()} == _links.external_links()
+    """`python docs/scripts/links.py` writes the list, and with --check the dates."""
+    listed = links.listed()
+    assert {address: row["in"] for address, row in listed.items()} == links.external_links()
     for row in listed.values():
         assert re.fullmatch(r"(\d{4}-\d\d-\d\d)?", row["checked"]) and row["answer"]
         assert row["checked"] or row["answer"] != "ok"

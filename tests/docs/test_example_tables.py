@@ -1,4 +1,4 @@
-"""Shared parts of the studies: data, splits, paired comparisons; tests of other packages; Eckerle4."""
+"""Parts of the studies: data, splits, paired comparisons; shortcuts; tests of other packages; Eckerle4."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from argparse import Namespace
 from dataclasses import replace
 
+import _levels
 import _real
 import _rivals
 import _tables
@@ -15,6 +16,7 @@ import leaderboard
 import numpy as np
 import pandas as pd
 import pytest
+import shortcuts
 from scipy import stats
 from scipy.spatial.distance import pdist, squareform
 from scipy.stats import binom
@@ -147,6 +149,36 @@ def test_the_gaussian_mean_is_as_smooth_as_is_said():
     np.testing.assert_allclose(ratio, ratio[0], rtol=1e-6)
     k = np.arange(1, 5)
     np.testing.assert_allclose(ones[1:] / ones[:-1], ratio * (2 * k - 1) / (2 * k), rtol=1e-6)
+
+
+def test_levels_are_shares_of_rejections():
+    """Half of the data sets are heavy-tailed; intervals are those of Clopper and Pearson."""
+    settings = [
+        ("half", "a", lambda rng, heavy: 0.01 if heavy else 0.9, {}),
+        ("none", "a", lambda rng, heavy: 0.06, {}),
+    ]
+    args = Namespace(trials=220, store=None, workers=1)
+    table = _levels.measured_levels(args, settings, "estimator", "study")
+    assert table["level"].tolist() == [0.5, 0.0] and table["inside"].tolist() == [False, False]
+    rate = _levels.rate(7, 220)
+    known = stats.binomtest(7, 220).proportion_ci(0.95, "exact")
+    assert (rate["low"], rate["high"]) == pytest.approx((known.low, known.high))
+
+
+def test_a_shortcut_differs_from_the_valid_test_in_one_thing():
+    """Row 0 is the observed split, p-values count it and ties, and block means agree with the Gram matrix."""
+    rng = np.random.default_rng(0)
+    x, y = shortcuts.two(rng, 6, 5, 2)
+    gram, bandwidth = shortcuts.pooled_gram(x, y)
+    masks = shortcuts.labels(rng, 6, 5, rows=30)
+    assert masks.shape == (31, 11) and (masks.sum(axis=1) == 6).all()
+    np.testing.assert_array_equal(masks[0], np.arange(11) < 6)
+    for mask, *means in zip(masks.astype(bool), *shortcuts.means(gram, masks), strict=True):
+        expected = [gram[np.ix_(a, b)].mean() for a, b in ((mask, mask), (~mask, ~mask), (mask, ~mask))]
+        assert means == pytest.approx(expected, rel=1e-12)
+    ours = shortcuts.two_sample_test(x, y, bandwidth=bandwidth, form="biased", n_resamples=0)
+    assert shortcuts.mmd(gram, masks)[0] == pytest.approx(ours.statistic, rel=1e-10)
+    assert shortcuts.p_value(np.array([1.0, 1.0, 0.5, 2.0])) == 0.75
 
 
 def gram(values, diagonal=1.0):

@@ -15,7 +15,7 @@ import pytest
 from scipy import stats
 
 ROOT = Path(__file__).parents[2]
-EXAMPLES = ROOT / "examples"
+EXAMPLES = ROOT / "examples" / "gallery"
 SCRIPTS = sorted(path.relative_to(EXAMPLES).as_posix() for path in EXAMPLES.glob("*/plot_*.py"))
 THUMBNAIL = (400, 280)  # pixels, as sphinx-gallery makes it
 PARTS = ("What the result tells you", "What it does not tell you", "How to report it")

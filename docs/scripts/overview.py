@@ -1,0 +1,183 @@
+"""Every table and figure of the papers: what it shows, whether it comes out again, and where that is to be seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import folders  # noqa: F401 - makes the studies importable
+import pandas as pd
+
+# isort: split
+from _study import markdown
+
+#: What can come of it.
+REPRODUCES, NOT, REFUTED, NOTHING = "reproduces", "does not", "refuted", "nothing"
+
+
+@dataclass(frozen=True)
+class Item:
+    """A table or figure; `verdicts` are what came of it and the rest of the sentence."""
+
+    where: str
+    shows: str
+    verdicts: tuple[tuple[str, str], ...]
+    link: str
+    file: str | None = None  # its numbers, in examples/studies/published
+
+    @property
+    def row(self) -> dict[str, str]:
+        """A row of the overview."""
+        words = {REPRODUCES: "*reproduces*", NOT: "*does not*", REFUTED: "*refuted by*", NOTHING: ""}
+        outcome = "; ".join(f"{words[verdict]} {rest}".strip() for verdict, rest in self.verdicts)
+        return {"item": self.where, "what it shows": self.shows, "comes out again?": outcome, "here": self.link}
+
+
+RISK, FIGURES, THEORY = (
+    "[risk study](reproduced_risk.md#risk)",
+    "[figures](reproduced_risk.md#the-papers-figures)",
+    "[theory](theory.md)",
+)
+DENSITIES, TAILS = (
+    "[densities](reproduced_densities.md#data-sets-of-the-papers)",
+    "[heavy tails](reproduced_densities.md#heavy-tails)",
+)
+
+ITEMS = (
+    Item(
+        "[M14], [M13] Fig. 1",
+        "risk of simple and flexible shrinkage along their amounts, four kernels",
+        ((REPRODUCES, "that there is an amount that helps, under every kernel"),),
+        FIGURES,
+    ),
+    Item(
+        "[M14], [M13] Fig. 2",
+        "risk against n and d",
+        (
+            (REPRODUCES, "for simple shrinkage: gains, largest at small n"),
+            (NOT, "for flexible shrinkage, because its score over-shrinks (E1); tuned by deletion it does"),
+            (NOT, "for high dimensions, because the relative gain falls with d under the median bandwidth"),
+        ),
+        f"{FIGURES}, {RISK}",
+    ),
+    Item(
+        "[M14], [M13] Fig. 3",
+        "reconstruction error of kernel PCA",
+        (
+            (REPRODUCES, "for shrinkage of the mean: a gain, mostly small"),
+            (REFUTED, "E14 for S-COSE: it leaves every eigenvector as it is"),
+        ),
+        "[kernel PCA](reproduced_machines.md#kernel-pca)",
+    ),
+    Item(
+        "[M14], [M13] Table 1",
+        "log-likelihood of densities, 15 data sets (14 in [M13]) and 4 kernels",
+        (
+            (REPRODUCES, "under the linear kernel, where the units put the truth at the target of shrinkage"),
+            (REPRODUCES, "in part for simple shrinkage under the Gaussian kernel; flexible shrinkage gains and loses"),
+            (
+                NOT,
+                "under the polynomial kernels, because shrunken moments are those of something too narrow",
+            ),
+        ),
+        f"[below](#densities), {DENSITIES}",
+        "M14_table1_density_nll",
+    ),
+    Item(
+        "[M14], [M13] Table 2",
+        "support measure machines; one-class machines on groups",
+        ((NOT, "because the original data are not available; on other data the gains are not found again"),),
+        "[digits](reproduced_machines.md#digits), [groups](reproduced_machines.md#unusual-groups)",
+        "M14_table2_distributions",
+    ),
+    Item("[S14] Fig. 1", "an illustration without data", ((NOTHING, "no numbers and no claim to check"),), THEORY),
+    Item("[S14] Fig. 2", "the filters", ((REPRODUCES, "with the corrected formulas"),), FIGURES),
+    Item(
+        "[S14] Fig. 3",
+        "risk against iterations, run time against n, improvement against dimension",
+        (
+            (REPRODUCES, "in that there is a best number of iterations; the run times are those of our programs"),
+            (NOT, "for gains that grow with d, because stopping must be tuned: they are small then"),
+        ),
+        f"{FIGURES}, {RISK}",
+    ),
+    Item(
+        "[S14] Fig. 4",
+        r"risk of $\lambda = n^{-\beta}$",
+        ((REPRODUCES, "exactly: the risk has a closed form"),),
+        RISK,
+    ),
+    Item("[S14] Table 1", "the filters' formulas", ((REFUTED, "E18 to E21: four of them are wrong"),), THEORY),
+    Item(
+        "[S14] Table 2",
+        "log-likelihood of densities, 9 data sets, all filters",
+        (
+            (REPRODUCES, "in part for simple shrinkage"),
+            (NOT, "for the filters, because most differences are within chance; they lose where components narrow"),
+        ),
+        f"[below](#densities), {DENSITIES}",
+        "S14_table2_density_nll",
+    ),
+    Item(
+        "[S14] section 4",
+        "rates of convergence of the filters",
+        (
+            (REPRODUCES, "where the amount of shrinkage falls fast, or the kernel mean is as smooth as can be"),
+            (NOT, "for a slow amount under the Gaussian kernel, because a thousand points are too few to see it"),
+        ),
+        "[rates](reproduced_risk.md#rates-of-convergence)",
+    ),
+    Item(
+        "[X20] Fig. 1",
+        "risk of marginalized means along the noise variance",
+        ((REPRODUCES, "that a little noise helps"),),
+        FIGURES,
+    ),
+    Item(
+        "[X20] Fig. 2",
+        "risk of marginalized means against the others",
+        ((REPRODUCES, "in small samples; the lead over simple shrinkage is small"),),
+        f"{FIGURES}",
+    ),
+    Item(
+        "[X20] Fig. 3",
+        "two-sample power on mixtures",
+        ((NOT, "because marginalized means are plain ones under a slightly wider kernel, not ahead of shrinkage"),),
+        "[mixtures](reproduced_tests.md#mixtures-of-gaussians)",
+    ),
+    Item(
+        "[X20] Table 1",
+        "log-likelihood for the t distribution against the dimension",
+        ((REPRODUCES, "the gains over the plain average, not the lead of marginalized means"),),
+        f"[below](#densities), {TAILS}",
+        "X20_table1_nll",
+    ),
+    Item(
+        "[X20] Table 2",
+        "log-likelihood for the t distribution against n",
+        ((REPRODUCES, "the gains over the plain average, not the lead of marginalized means"),),
+        TAILS,
+        "X20_table2_nll_t_distribution",
+    ),
+    Item(
+        "[X20] Table 3",
+        "log-likelihood of densities, 15 data sets, 10 of them here",
+        (
+            (REPRODUCES, "for marginalized means, and mostly for simple shrinkage: small gains"),
+            (NOT, "for flexible shrinkage, because most of its differences are within chance"),
+        ),
+        f"[below](#densities), {DENSITIES}",
+        "X20_table3_density_nll",
+    ),
+    Item(
+        "[X20] Table 4",
+        "power of HSIC on Eckerle4",
+        ((REPRODUCES, "in three columns"), (REFUTED, "E30 in two")),
+        "[Eckerle4](reproduced_tests.md#eckerle4)",
+        "X20_table4_hsic_power_eckerle",
+    ),
+)
+
+
+def overview() -> str:
+    """The table of all items."""
+    return markdown(pd.DataFrame([item.row for item in ITEMS]))

@@ -1,0 +1,63 @@
+"""The tables of docs/reproduction.md, from the data that the studies have left; nothing is simulated here."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from folders import DOCS
+from overview import overview
+
+# isort: split
+import density_nll
+import t_density
+from _study import markdown, tables_of
+from _tables import paired
+
+#: Studies of applications: where they are, what tells their cells apart, what is compared, which sign is better.
+APPLICATIONS = {
+    "density_nll": ("[Data sets of the papers](reproduced_densities.md)", ["kernel", "data"], "nll", -1),
+    "t_density": ("[Heavy tails](reproduced_densities.md)", ["freedom", "n"], "nll", -1),
+    "kpca_reconstruction": ("[Kernel PCA](reproduced_machines.md)", ["kind", "data", "components"], "percent", -1),
+    "smm_digits": ("[Digits](reproduced_machines.md)", ["machine", "digits"], "errors", -1),
+    "group_anomaly": ("[Unusual groups](reproduced_machines.md)", ["machine", "odd"], "auc", 1),
+}
+
+COMPONENTS = (1, 5, 10, 20)
+
+
+def read(name: str) -> pd.DataFrame:
+    return pd.read_csv(DOCS / "data" / f"{name}.csv")
+
+
+def densities() -> dict[str, str]:
+    """Count the printed differences from the plain average whose sign is reproduced."""
+    studied = density_nll.compared(tables_of("density_nll"))
+    rows = [
+        density_nll.agreement(comparison.assign(table=label), ["table", "estimator"])
+        for label, comparison in studied.items()
+    ]
+    tails = t_density.compared(tables_of("t_density")["dimensions"])
+    rows.append(density_nll.agreement(tails, ["table", "estimator"]))
+    return {"densities": markdown(pd.concat(rows, ignore_index=True))}
+
+
+def applications() -> dict[str, str]:
+    """For every estimator, in how many cells of a study it is better or worse than the plain average."""
+    rows = []
+    for name, (study, keys, value, better) in APPLICATIONS.items():
+        results = read(name)
+        if "components" in keys:  # neighbours say the same
+            results = results[results["components"].isin(COMPONENTS)]
+        summarised = "difference" in results  # by the study itself, whose single repetitions would fill megabytes
+        differences = results.dropna(subset="difference") if summarised else paired(results, keys, value)
+        for estimator, part in differences.groupby("estimator", sort=False):
+            ends = np.sort(better * part[["low", "high"]].to_numpy(), axis=1)
+            counts = {"better": int((ends[:, 0] > 0).sum()), "worse": int((ends[:, 1] < 0).sum())}
+            rows.append({"study": study, "estimator": estimator, "cells": len(part), **counts})
+            rows[-1] |= {"undecided": len(part) - sum(counts.values()), "repetitions": int(part["repetitions"].max())}
+    return {"applications": markdown(pd.DataFrame(rows))}
+
+
+def values() -> dict[str, str]:
+    """Return all tables of the page."""
+    return {"overview": overview()} | densities() | applications()

@@ -1,0 +1,242 @@
+"""Sentences of the pages that no script fills, with the numbers in them and whether the data hold what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import front_pictures
+import pandas as pd
+from folders import ROOT
+
+# isort: split
+import aggregation
+from _levels import region
+from _study import tables_of
+from eckerle4_power import ESTIMATORS, printed_alike, reproduced
+from given_levels import LIMIT, null_cells
+from sequential_tests import loss
+from which_estimator import advice_holds
+
+Sentences = Iterator[tuple[str, bool]]
+
+
+def faults() -> list[str]:
+    """Return sentences that are not on their page, or that the data do not hold."""
+    lines = []
+    for page, sentences in SENTENCES.items():
+        text = plain((ROOT / page).read_text(encoding="utf-8"))
+        for sentence, holds in sentences():
+            if plain(sentence) not in text:
+                lines.append(f"{page} does not say: {sentence}")
+            if not holds:
+                lines.append(f"{page}: the data do not hold this: {sentence}")
+    return lines
+
+
+def plain(text: str) -> str:
+    """Return a text on one line."""
+    return " ".join(text.split())
+
+
+def per_cent(values: pd.Series, places: int = 0) -> str:
+    low, high = (f"{100.0 * value:.{places}f}" for value in (values.min() + 1e-12, values.max() + 1e-12))
+    return f"{float(low):g}% to {float(high):g}%"
+
+
+def short(value: float) -> str:
+    return f"{value:.2f}".removeprefix("0").replace("-0.", "-.")
+
+
+def shortcuts() -> pd.DataFrame:
+    table = tables_of("shortcuts")[""]
+    return table[table["alpha"] == 0.05].set_index(["what", "where"])
+
+
+def choosing() -> Sentences:
+    level = shortcuts().loc["smallest p-value of five bandwidths", "level"].item()
+    yield f"the smallest of five p-values is below 0.05 in [{100.0 * level:.0f}% of such data sets]", True
+
+
+def closer() -> Sentences:
+    table = tables_of("closer_levels")[""]
+    null = table[~table["cell"].str.startswith("power: ")]
+    _, high = region(int(table["trials"].max()))
+    two_sided, one_sided = (null[(null["alternative"] == "two-sided") == which]["rejected"] for which in (True, False))
+    yield (
+        f"The two-sided test (the default) holds its level from {null['n'].min()} rows on.",
+        two_sided.max() <= high,
+    )
+    yield f"it rejected true null hypotheses in at most {100.0 * two_sided.max():.1f}% of data sets.", True
+    yield "One-sided tests exceed it a little if Y and Z are small", high < one_sided.max() < 0.1
+
+
+def equivalence() -> Sentences:
+    table = tables_of("equivalence_levels")[""].fillna({"reading": ""})
+    margin = table[table["what"] == "at the margin"]
+    best = margin[margin["reading"] == "of the best witness function"]
+    shift, turned = (best.loc[best["data"] == data, "rejected"] for data in ("uniform, moved", "normal, turned"))
+    sentence = f"in {per_cent(shift)} after a shift, and in up to {100.0 * turned.max():.0f}% where the difference"
+    yield f"[it rejects](levels.md#equivalence) {sentence}", True
+    own = margin.loc[margin["reading"] == "of the fitted ones", "rejected"]
+    of = [per_cent(margin.loc[margin["scale"] == scale, "rejected"], 1) for scale in ("distance", "dependence")]
+    sentence = f"{of[0]} of data sets (distances) and {of[1]} (dependences), and in {per_cent(own, 1)} for separability"
+    yield f"at 0.05 it rejected in {sentence}", True
+    rare = tables_of("rare_levels")[""]
+    phrases = [
+        f"in 0% to {100 * of['rejected']:.0f}% {every} in at most {100 * of['rejected_unnoted']:.1f}%"
+        for every, of in (
+            ("of all data sets, and", _most(rare, "rows")),
+            ("and", _most(rare, "pairs")),
+            ("and", _most(rare, "dependence")),
+        )
+    ]
+    sentence = f"{phrases[0]} of those without the note; of pairs {phrases[1]}; of two variables {phrases[2]}."
+    yield f"[the test rejected](levels.md#equivalence-of-rare-values) {sentence}", rare["rejected"].min() < 0.005
+    fifty = rare.query("data == 'rows' and first == .1 and second == 0 and rows == '50 and 50'")["rejected"].item()
+    yield f"equivalence is shown in {100 * fifty:.0f}% of data sets where the distance is the margin", True
+
+
+def _most(rare: pd.DataFrame, data: str) -> pd.Series:
+    return rare.loc[rare["data"] == data, ["rejected", "rejected_unnoted"]].max()
+
+
+def change() -> Sentences:
+    table = tables_of("change_levels")[""]
+    points = table[(table["what"] == "series") & (table["test"] == "change point") & (table["told"] == "stretches")]
+    long, noted = (points[(points["noted"] < 0.05) == which]["level"] for which in (True, False))
+    sentence = "In series that are long relative to their autocorrelation the test nearly keeps its level."
+    yield sentence, long.min() > 0.03 and long.max() < 0.07
+    yield "In short series it rejects far too often, and the result has a note.", noted.max() > 0.2
+    chosen = 100 * table[(table["what"] == "cover") & table["data"].str.endswith("auto")]["level"]
+    yield f"in {chosen.min():.1f}% to {chosen.max():.1f}% of series", True
+
+
+def given() -> Sentences:
+    table = tables_of("given_levels")[""]
+    kinds = f"in {', '.join(map(str, sorted(set(table['columns']))[:-1]))} and {table['columns'].max()} columns"
+    yield kinds, True
+    fails = null_cells(table)[2]
+    held = fails.groupby("method")["rejected"].agg(lambda rates: (rates <= LIMIT).mean())
+    yield "Where the regressions fail, hardly any test that was tried keeps its level.", held.max() < 0.25
+
+
+def large() -> Sentences:
+    pairs = tables_of("large_pairs")[""]
+    lost = " and ".join(f"{short(row.lost)} ± {short(row.error)}" for row in pairs.itertuples())
+    yield f"On [two designs](levels.md#pairs-on-disk) of 1600 pairs, blocks cost {lost} of power", len(pairs) == 2
+    table = tables_of("large_power")[""]
+    bins = table[table["permuted"] == "bins"]
+    rank = bins[bins["bins"] == bins["bins"].max()].groupby("rank")["lost"].mean()
+    coarse = bins[bins["bins"] == bins["bins"].min()]["lost_to_bins"].mean()
+    yield (
+        "[The cost in power](shortcut_costs.md#bins-and-rank) comes mostly from the rank; bins cost little.",
+        (rank.max() > 2.0 * coarse),
+    )
+    cores = set(tables_of("large_demo")[""]["workers"])
+    yield "[two runs](shortcut_costs.md#time-and-memory-of-rows-on-disk) on one machine with two cores", cores == {2}
+
+
+def estimators() -> Sentences:
+    rates = tables_of("which_estimator")[""]
+    rates = rates[(rates["test"] == "two-sample") & ~rates["null"]]
+    text = "Shrinkage makes a test more powerful against changes of spread, and a little less powerful against others."
+    yield text, advice_holds(rates)
+    members = tables_of("aggregation")[""]
+    members = members[(members["test"] == "two-sample") & ~members["null"]]
+    gains = []
+    for table, names in ((rates, None), (members, list(aggregation.member_tests("two-sample")))):
+        power = table.pivot(index=["cell", "d", "n"], columns="estimator", values="power")
+        gains.append((power[names or list(power)].max(axis=1) - power["kme"]).mean())
+    yield "The choice of kernel usually matters more than the choice of estimator", gains[1] > 1.5 * gains[0]
+
+
+def reproduction() -> Sentences:
+    alike, compared, apart = printed_alike()
+    sentence = f"in {alike} of {compared} comparable cells and differs by {apart:.3f} at most in the others"
+    yield f"The printed `mkme` column equals the printed `kme` column {sentence}", True
+    table = tables_of("risk_study")[""].query("kernel == 'gaussian'")
+    risk = table.set_index(["estimator", "n"])["risk"].sort_index()
+    yield "is worse than the plain average from 20 points on", risk["fkmse, paper"].loc[20:].min() > 1.0
+    yield "tuned by deletion (`fkmse`) it is better than the average in every line", risk["fkmse"].max() < 1.0
+    few = [risk[name].loc[20:] for name in ("landweber", "iterated")]
+    yield (
+        "Of the other filters the $\\nu$-method gains from 20 points on, Landweber and iterated Tikhonov hardly at all",
+        (risk["nu"].loc[20:].max() < 1.0 and min(some.min() for some in few) > 0.98),
+    )
+    yield "truncated SVD loses", risk["tsvd"].min() > 1.0
+
+
+def theory() -> Sentences:
+    table = tables_of("risk_study")[""].query("kernel == 'gaussian'").set_index(["estimator", "n"])["risk"].sort_index()
+    sentence = (
+        "the papers' score makes F-KMSE worse than the plain mean from $n$ of about 20 on, and the deletion score does"
+    )
+    yield sentence, table["fkmse, paper"].loc[20:].min() > 1.0 > table["fkmse"].max()
+
+
+def validity() -> Sentences:
+    yield picture_of_levels(), True
+    median = shortcuts().xs("median bandwidth", level="where")["level"].max()
+    yield "at the median bandwidth it is hardly visible here", median < 0.06
+    counted = shortcuts().loc["counting > instead of >=", "level"].item()
+    yield "counting `>` instead gives far too many false positives", counted > 0.3
+
+
+def picture_of_levels() -> str:
+    level, _ = front_pictures.held()
+    wrong = front_pictures.shortcuts()["level"]
+    assert level.min() > 0.03 and level.max() < 0.07
+    count = {7: "seven"}[len(wrong)]
+    ends = " to ".join(f"{value:.1f}".removeprefix("0") for value in (wrong.min(), wrong.max()))
+    return f"every test of shrinktest is at .05; {count} usual shortcuts are at {ends}."
+
+
+def readme() -> Sentences:
+    yield picture_of_levels(), True
+    first = all(mean.idxmax() == "auto" for mean, _ in front_pictures.powers().values())
+    yield "Mean power of the tests: auto is first for two samples and for independence.", first
+    others = {name.split()[0] for name in front_pictures.times()["theirs"]}
+    yield "for shrinktest and four other packages", len(others) == 4
+
+
+def background() -> Sentences:
+    exact = [tables_of(name)[""] for name in ("new_tests_levels", "kernel_levels")]
+    valid = [bool(table[~table["test"].str.endswith(", relabelled freely")]["inside"].all()) for table in exact]
+    low, high = region(int(tables_of("mixed_tables")["level"]["trials"].max()))
+    valid.append(bool(tables_of("mixed_tables")["level"]["level"].between(low, high).all()))
+    valid.append(bool(tables_of("large_pairs")["levels"]["inside"].all()))
+    yield "Permutation tests do, in every setting", all(valid)
+    every = tables_of("effect_coverage")[""]
+    covered = [tables_of(name)[""]["coverage"].min() for name in ("effect_intervals", "group_coverage")]
+    yield (
+        "In most settings nearly as often as they should, from 20 rows to 1000 and from no effect to large ones.",
+        every["coverage"].between(0.93, 0.97).mean() > 0.5
+        and every["n"].str.contains("1000").any()
+        and min(covered) > 0.92,
+    )
+    lost = tables_of("sequential_tests")[""]
+    yield "Stopping early costs hardly any power.", max(loss(lost, rule) for rule in set(lost["rule"])) < 0.02
+    few, many = (tables_of("large_power")[""].query(f"rank == {rank} and bins == 2000")["lost"] for rank in (25, 400))
+    yield "Few random features in many columns cost much, 400 of them little.", few.max() > 0.2 > 0.1 > many.mean()
+    yield "Shrinkage yes, marginalized means no", readings()
+
+
+def readings() -> bool:
+    return [name.strip("`") for name in reproduced(tables_of("eckerle4_power")[""])] == list(ESTIMATORS)[:3]
+
+
+#: The pages, and their sentences.
+SENTENCES = {
+    "docs/choosing.md": choosing,
+    "docs/closer.md": closer,
+    "docs/equivalence.md": equivalence,
+    "docs/change.md": change,
+    "docs/given.md": given,
+    "docs/large.md": large,
+    "docs/estimators.md": estimators,
+    "docs/reproduction.md": reproduction,
+    "docs/theory.md": theory,
+    "docs/validity.md": validity,
+    "README.md": readme,
+    "docs/background.md": background,
+}
