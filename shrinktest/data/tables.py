@@ -112,7 +112,7 @@ def _from_narwhals(series: Any) -> pd.Series:
     whole = dtype.is_integer() and not series.null_count()
     if whole and str(dtype).endswith("128"):  # which numpy does not have
         entries = series.to_list()
-        fits = _LEAST_INTEGER <= min(entries, default=0) and max(entries, default=0) <= _LARGEST_INTEGER
+        fits = min(entries, default=0) >= _LEAST_INTEGER and max(entries, default=0) <= _LARGEST_INTEGER
         return pd.Series(entries, dtype="int64" if fits else object)
     if whole or dtype.is_float() or dtype in (nw.Duration, nw.Datetime):
         return pd.Series(series.to_numpy())
