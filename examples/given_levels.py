@@ -353,7 +353,8 @@ def _own_kernels(table: pd.DataFrame) -> str:
         f"Counts of {SPECIES} species and a number both depend on one of {CLINICS} clinics, which is Z. The "
         f"Bray-Curtis kernel of the counts is given as a function or as a `Precomputed` matrix. Rows are permuted "
         f"within clinics, {FEW_PERMUTATIONS} times per test; {table['trials'].min()} data sets per setting. The Type "
-        f"I error rates are {_range(table)}, beyond {LIMIT:.0%} and simulation error in {beyond} of {len(table)} settings."
+        f"I error rates are {_range(table)}, beyond {LIMIT:.0%} and simulation error in {beyond} of {len(table)} "
+        "settings."
     )
 
 
