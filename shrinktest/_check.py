@@ -39,11 +39,6 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(map(repr, names))
 
 
-def subject_has(name: str) -> str:
-    """Return the subject of a message with its verb: "X has", but "X and Y have"."""
-    return f"{name} have" if " and " in name else f"{name} has"
-
-
 def did_you_mean(value: Any, known: Iterable[str]) -> str:
     """Return a question that suggests the most similar known name; empty if none is similar."""
     import difflib

@@ -17,8 +17,8 @@ SINGLE: np.dtype[Any] = np.dtype(np.float32)
 _STEPS = 4.0  # units in the last place within which values are equal
 _HEAD = 16  # rows that are looked at first
 _DIGITS = 9  # of a short decimal number: more than single precision has, far fewer than double precision
-_FEW_BITS = 2.0**4  # what is left of a subtraction is so small a multiple of one unit in the last place
-_NOTHING_LEFT = 4.0  # times the unit at 1: columns with no larger value hold what is left of numbers near 1
+_REMAINDER = 64.0  # units in the last place that a subtraction of sums leaves
+_FEW_BITS = 2.0**6  # what is left of a subtraction is so small a multiple of one unit in the last place
 _APART = 64.0  # times this distance to all other values, so that dense values are not chained into one
 _BY_CHANCE = 2  # values in such clusters that a column may have without being changed
 _BLOCK = 2**20  # numbers that are sorted at a time
@@ -146,8 +146,8 @@ def _without_remainders(Z: NDArray[np.float64], precision: np.dtype[Any]) -> NDA
     sizes = np.abs(Z)
     largest = np.fmax.reduce(sizes, axis=0)
     unit = float(np.finfo(precision).eps)
-    least = _STEPS * unit * largest
-    nothing = largest <= _NOTHING_LEFT * unit
+    least = _REMAINDER * unit * largest
+    nothing = largest <= _REMAINDER * unit  # of numbers near 1, as far as one can tell
     if nothing.any():
         least[nothing] = largest[nothing]
     small = sizes <= least

@@ -61,7 +61,7 @@ TEXTS = {
     "look alike: leave them out of one, or give pairs with paired=True.",
     "same-rows": "{first} and {second} hold the same rows; give data that were observed separately.",
     "repeated-rows": "{share} of the rows of {name} occur more than once, although values look continuous. Copies are "
-    "not independent rows, so the p-value may be too small: give each row once, or put copies into one group (groups=).",
+    "not independent, so the p-value may be too small: give each row once, or put copies into one group (groups=).",
     "unit-columns": "Values of {which} repeat within each of {names} but never occur in two of them. If rows with the "
     "same value belong together, such as the visits of a patient, use {column} as groups=.",
     # estimators and forms

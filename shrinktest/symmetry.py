@@ -9,6 +9,7 @@ import numpy as np
 
 from shrinktest._check import complete_points, listed, n_dimensions
 from shrinktest._hints import hinted
+from shrinktest._rounding import merged
 from shrinktest.data.observed import UNASKED, at_least_two_rows, check_column_types, is_unasked, observed
 from shrinktest.data.read import check_nan_policy
 from shrinktest.data.tables import names_for
@@ -155,7 +156,10 @@ def read(
     if n_dimensions(about, "about") > 1 or np.size(about) not in (1, rows.shape[1]):
         entries = f"about has {np.size(about)} entries for {rows.shape[1]} columns"
         raise ValueError(f"{entries}; give one number, or one for each")
-    rows -= complete_points(np.atleast_1d(about), "about").values[:, 0]
+    center = np.broadcast_to(complete_points(np.atleast_1d(about), "about").values[:, 0], rows.shape[1:])
+    together = merged(np.vstack([rows, center]))
+    rows = together[:-1] - together[-1]
+    rows, reflected = np.split(merged(np.vstack([rows, -rows])), 2)
     units = ("sd" if data.columns else None) if is_unasked(scale) else scale
-    hypothesis = Symmetry.read(rows, -rows, paired=True, nan_policy="propagate", scale=units)
+    hypothesis = Symmetry.read(rows, reflected, paired=True, nan_policy="propagate", scale=units)
     return replace(hypothesis, remarks=(*data.notes, *data.omitted([keep]), *hypothesis.remarks))

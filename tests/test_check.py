@@ -192,7 +192,7 @@ def test_pairs_are_dropped_together_and_have_equal_labels():
         assert x.tolist() == [[1], [2], [3]] and len(y) == 3
     for pair, policy, where in (
         (([1, 2], [1, NAN]), "raise", "Y has 1 missing value"),
-        (([1, NAN, 3], [1, 2, NAN]), "omit", "X and Y has 1 row"),
+        (([1, NAN, 3], [1, 2, NAN]), "omit", "X and Y have 1 row"),
         (([1, 2, 3], [1, 2]), "raise", "X has 3 rows and Y has 2 rows"),
         ((X, Y), "raise", "row 1: 1 and 2"),
     ):

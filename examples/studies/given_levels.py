@@ -352,9 +352,9 @@ def _own_kernels(table: pd.DataFrame) -> str:
     return (
         f"Counts of {SPECIES} species and a number both depend on one of {CLINICS} clinics, which is Z. The "
         f"Bray-Curtis kernel of the counts is given as a function or as a `Precomputed` matrix. Rows are permuted "
-        f"within clinics, {FEW_PERMUTATIONS} times per test; {table['trials'].min()} data sets per setting. The Type I "
-        f"error rates are {_range(table)}, beyond {LIMIT:.0%} "
-        f"and simulation error in {beyond} of {len(table)} settings."
+        f"within clinics, {FEW_PERMUTATIONS} times per test; {table['trials'].min()} data sets per setting. The Type "
+        f"I error rates are {_range(table)}, beyond {LIMIT:.0%} and simulation error in {beyond} of {len(table)} "
+        "settings."
     )
 
 

@@ -61,7 +61,8 @@ def pooled_labels(
 ) -> list[Any]:
     """Return the labels of all rows of several samples, given as one vector or as one for each sample.
 
-    These are a list, or a mapping from names of samples.  Messages call the samples ``names``, and all of them ``together``.
+    These are in a list, or in a mapping from names of samples.  Messages call the samples ``names``, and all of them
+    ``together``.
     """
     labels = labels_in_order(labels, name, names)
     parts = labels if isinstance(labels, tuple | list) and len(labels) == len(sizes) else [None]

@@ -19,7 +19,6 @@ from shrinktest._check import (
     counted,
     describe_missing,
     listed,
-    subject_has,
 )
 from shrinktest._rounding import coarsest, merged, rounded
 from shrinktest.data.column import Column, Table
@@ -317,6 +316,11 @@ def check_column_types(column_types: Any, data: Sequence[Observed]) -> None:
 # --- rows that are left -------------------------------------------------------------------------------------
 
 
+def subject_has(name: str) -> str:
+    """Return the subject of a message with its verb: "X has", but "X and Y have"."""
+    return f"{name} have" if " and " in name else f"{name} has"
+
+
 def at_least_two_rows(name: str, keep: Rows, missing: Missing | None = None) -> None:
     """Raise ValueError for fewer than two rows to ``keep``, if others have missing values.
 
@@ -332,6 +336,5 @@ def at_least_two_rows(name: str, keep: Rows, missing: Missing | None = None) -> 
         holes = [f"{label} ({int(gaps.sum())})" for (_, label), gaps in gaps_by_name.items() if gaps.any()]
         why = f" once the {counted(dropped, 'row')} with missing values {'is' if dropped == 1 else 'are'} dropped"
         why += f", missing in {', '.join(holes)}" if holes else ""
-    raise ValueError(
-        f"{subject_has(name)} {counted(number, 'row')}{why}; a test needs at least 2 (one per observation)"
-    )
+    rows = f"{subject_has(name)} {counted(number, 'row')}"
+    raise ValueError(f"{rows}{why}; a test needs at least 2 (one per observation)")

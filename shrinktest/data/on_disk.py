@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._check import choice, counted, subject_has
+from shrinktest._check import choice, counted
 from shrinktest.data.chunks import Key, Store, digest, reduce
 from shrinktest.data.column import DROP
 from shrinktest.data.encoding import Encoding, gaps_of
-from shrinktest.data.observed import is_unasked
+from shrinktest.data.observed import is_unasked, subject_has
 from shrinktest.data.rows import Rows
 from shrinktest.data.storage import Chunk
 from shrinktest.data.summary import ColumnSummary, select

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._check import listed, subject_has
+from shrinktest._check import listed
 from shrinktest.data.bins import Bijection
 from shrinktest.data.chunks import Key, digest, reduce, stored
 from shrinktest.data.column import Table
+from shrinktest.data.observed import subject_has
 from shrinktest.data.on_disk import OnDisk, Part
 from shrinktest.data.rows import Reader, Rows
 from shrinktest.data.sources import BINS, Batches

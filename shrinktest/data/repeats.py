@@ -213,9 +213,9 @@ def _names_units(column: _Values, rows: Repeats) -> bool:
     if column.kind == "category":
         return True
     distinct = [np.unique(sample[:, 0]) for sample in column.samples]
-    if not _are_multiples(np.diff(np.unique(np.concatenate(distinct)))):
-        if any(_are_multiples(np.diff(own)) for own in distinct):  # such as counts in units of each sample
-            return False
+    own_multiples = any(_are_multiples(np.diff(own)) for own in distinct)
+    if own_multiples and not _are_multiples(np.diff(np.unique(np.concatenate(distinct)))):
+        return False  # such as counts in units of each sample
     order = np.argsort(np.concatenate(column.samples)[values.first, 0])
     changes = np.count_nonzero(np.diff(present.argmax(axis=0)[order]))
     if changes >= 3 * (len(present) - 1):

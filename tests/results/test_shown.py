@@ -6,6 +6,7 @@ import json
 import math
 import pickle
 from dataclasses import replace
+from functools import partial
 
 import matplotlib
 import numpy as np
@@ -15,6 +16,8 @@ import pytest
 from shrinktest import (
     Batches,
     Gaussian,
+    closer_test,
+    equivalence_test,
     independence_test,
     k_sample_test,
     two_sample_test,
@@ -243,3 +246,23 @@ def test_groups_of_pandas_are_given_by_name():
         k_sample_test(table.groupby("time"))
     groups = dict(list(table.groupby("time")[["a", "b"]]))
     assert k_sample_test(groups, n_resamples=19, rng=0).names == ("after", "before")
+
+
+BOTH = np.random.default_rng(0).normal(size=(2, 40, 2))
+
+
+@pytest.mark.parametrize(
+    ("result", "remedy"),
+    [
+        (partial(equivalence_test, *BOTH, margin=0.3, measure="distance"), "EquivalenceResult is neither true nor "
+         "false; use result.equivalent"),
+        (partial(equivalence_test, *BOTH, margin=1e-6, measure="distance"), "use result.equivalent"),
+        (partial(two_sample_test, *BOTH, n_resamples=19), "use result.reject"),
+        (partial(independence_test, *BOTH, n_resamples=19), "use result.reject"),
+        (partial(closer_test, *BOTH, BOTH[0] + 1.0), "use result.reject"),
+    ],
+    ids=["equivalent", "not shown", "two-sample", "independence", "closer"],
+)  # fmt: skip
+def test_results_are_neither_true_nor_false(result, remedy):
+    with pytest.raises(ValueError, match=remedy):
+        bool(result())

@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from pyarrow.dataset import dataset
 
 from shrinktest import (
     change_point_test,
@@ -294,3 +295,111 @@ def test_a_transform_keeps_the_order_of_rows():
     shuffled = X.sample(frac=1.0, random_state=0)  # of which a table that is made anew has no index
     made = independence_test(shuffled, NOISE, transform=[lambda rows: pd.DataFrame(rows.to_numpy()), None], **QUICK)
     assert made.statistic == pytest.approx(independence_test(shuffled, NOISE, **QUICK).statistic)
+
+
+# --- names and numbers of other libraries -------------------------------------------------------------------
+
+TWICE = pa.table([pa.array([1.0, 2.0, 3.0, 4.0]), pa.array([3.0, 4.0, 1.0, 2.0])], names=["a", "a"])
+ONCE = TWICE.rename_columns(["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("call", "whose"),
+    [
+        (lambda: two_sample_test(TWICE, TWICE), "X"),
+        (lambda: two_sample_test(ONCE, TWICE), "Y"),
+        (lambda: two_sample_test(ONCE, TWICE, transform=lambda rows: rows), "Y"),
+        (lambda: two_sample_test(TWICE, TWICE, groups=(TWICE.column(0), TWICE.column(0))), "X"),
+        (lambda: two_sample_test_columns(TWICE, TWICE), "X"),
+        (lambda: k_sample_test({"u": ONCE, "v": TWICE, "w": ONCE}), "v"),
+        (lambda: independence_test(ONCE, TWICE), "Y"),
+        (lambda: independence_test([1.0, 2.0, 3.0, 4.0], [2.0, 1.0, 4.0, 3.0], given=TWICE), "given"),
+        (lambda: independence_matrix(TWICE), "X"),
+        (lambda: change_point_test(TWICE), "X"),
+        (lambda: compare(ONCE, TWICE), "B"),
+    ],
+    ids=[
+        "two",
+        "second",
+        "transform",
+        "groups",
+        "columns",
+        "k",
+        "independence",
+        "given",
+        "matrix",
+        "change",
+        "compare",
+    ],
+)
+def test_names_that_an_arrow_table_has_twice(call, whose):
+    with pytest.raises(ValueError, match=f"^{whose} has more than one column named 'a'; rename or drop them"):
+        call()
+
+
+def test_columns_of_arrow_with_one_name_are_variables():
+    apart = joint_independence_test(*TWICE.columns, **FEW)
+    assert joint_independence_test(TWICE, **FEW).pvalue == apart.pvalue
+
+
+@pytest.mark.parametrize("dtype", [pl.Int128, pl.UInt128], ids=str)
+@pytest.mark.parametrize("hole", [False, True], ids=["complete", "missing"])
+def test_whole_numbers_of_128_bits_are_numbers(dtype, hole):
+    values = np.random.default_rng(0).integers(0, 50, size=(2, 20)).tolist()
+    if hole:
+        values[0][3] = None
+    tables = [pl.DataFrame({"n": pl.Series(own, dtype=dtype), "m": range(0, 40, 2)}) for own in values]
+    plain = [table.with_columns(pl.col("n").cast(pl.Int64)) for table in tables]
+    options = {**FEW, "nan_policy": "omit"}
+    for test in (two_sample_test, k_sample_test, compare):
+        assert test(*tables, **options).pvalue == test(*plain, **options).pvalue
+    both = [table["n"] for table in tables]
+    cast = [series.cast(pl.Int64) for series in both]
+    assert independence_test(*both, **options).pvalue == independence_test(*cast, **options).pvalue
+
+
+@pytest.mark.parametrize("dtype", [pl.Int128, pl.UInt128], ids=str)
+def test_whole_numbers_too_long_for_floats(dtype):
+    table = pl.DataFrame({"n": pl.Series([2**80 + k for k in range(6)], dtype=dtype)})
+    with pytest.raises(ValueError, match="X, column 'n', holds whole numbers with too many digits for floats"):
+        two_sample_test(table, table)
+
+
+@pytest.mark.parametrize("lazy", [pl.DataFrame.lazy, lambda frame: dataset(frame.to_arrow())], ids=["polars", "arrow"])
+def test_lazy_tables_are_compared(lazy):
+    first, second = (pl.from_pandas(TABLE.iloc[rows]) for rows in (slice(15), slice(15, None)))
+    expected = compare(first, second, **FEW)
+    for A, B in ((lazy(first), lazy(second)), (first, lazy(second))):
+        result = compare(A, B, **FEW)
+        assert (result.pvalue, str(result.summary())) == (expected.pvalue, str(expected.summary()))
+
+
+BY_NAME = {"a": np.arange(10) % 5, "b": np.arange(10) // 2, "c": np.arange(10)[::-1] % 5}
+
+
+@pytest.mark.parametrize("order", ["abc", "cab", "bca"])
+def test_blocks_by_the_names_of_samples(order):
+    samples = {name: RNG.normal(size=10) for name in "abc"}
+    expected = k_sample_test(samples, blocks=list(BY_NAME.values()), **FEW)
+    result = k_sample_test(samples, blocks={name: BY_NAME[name] for name in order}, **FEW)
+    assert (result.pvalue, result.statistic) == (expected.pvalue, expected.statistic)
+
+
+def test_labels_by_name_in_other_tests():
+    blocks = [TABLE["site"][:15], TABLE["site"][15:]]
+    both = TABLE[["a", "b", "site"]].iloc[:15], TABLE[["a", "b", "site"]].iloc[15:]
+    for test, names in ((compare, "AB"), (two_sample_test, "XY"), (two_sample_test_columns, "XY")):
+        result = test(*both, blocks=dict(zip(names, blocks, strict=True)), **FEW)
+        expected = test(*both, blocks=blocks, **FEW)
+        assert (result.pvalue, result.notes) == (expected.pvalue, expected.notes)
+    groups = [np.arange(10), 10 + np.arange(10), 20 + np.arange(10)]
+    samples = {name: RNG.normal(size=10) for name in "abc"}
+    named = k_sample_test(samples, groups=dict(zip("abc", groups, strict=True)), **FEW)
+    assert named.pvalue == k_sample_test(samples, groups=groups, **FEW).pvalue
+
+
+@pytest.mark.parametrize("names", ["ab", "abd", "abcd"])
+def test_labels_by_other_names(names):
+    samples = {name: RNG.normal(size=10) for name in "abc"}
+    with pytest.raises(ValueError, match=r"^blocks has labels for 'a', 'b'.*; the samples are 'a', 'b', 'c'$"):
+        k_sample_test(samples, blocks=dict.fromkeys(names, np.arange(10) % 5))

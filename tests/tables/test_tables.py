@@ -512,3 +512,31 @@ def test_sparse_columns_of_pandas_are_those_that_they_stand_for(column):
             for table in (SPARSE.loc[:], dense.loc[:])
         )
         assert result == expected
+
+
+# --- columns with few values --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("policy", ["omit", "indicator"])
+@pytest.mark.parametrize("missing", [11, 15, 18])
+def test_fewer_than_half_of_the_rows_may_have_a_value(missing, policy):
+    rng = np.random.default_rng(0)
+    X, Y = (pd.DataFrame({"x": rng.normal(size=20), "y": rng.normal(size=20)}) for _ in range(2))
+    X.loc[: missing - 1, "x"] = NAN
+    result = two_sample_test(X, Y, nan_policy=policy, n_resamples=99, rng=0, bandwidth=1.0)
+    assert result.n_observations == ((20 - missing, 20) if policy == "omit" else (20, 20))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: independence_test([1.0], [2.0]), "X and Y have 1 row; a test needs"),
+        (lambda: independence_matrix([[1.0, 2.0]]), "X and Y have 1 row; a test needs"),
+        (lambda: two_sample_test([1.0], [2.0, 3.0]), "X has 1 row; a test needs"),
+        (lambda: joint_independence_test([1.0], [2.0], [3.0]), "every variable has 1 row; a test needs"),
+    ],
+    ids=["independence", "matrix", "samples", "joint"],
+)
+def test_one_row(call, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        call()
