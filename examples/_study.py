@@ -63,6 +63,7 @@ PAGES = {
             "effect_intervals": "Effects of two samples",
             "effect_coverage": "Differences and dependences",
             "group_coverage": "Groups and blocks",
+            "limit_coverage": "Few values, effects near 1, and blocks",
         },
     ),
     "leaderboard": Page(

@@ -107,8 +107,8 @@ def compare(
     note.
 
     Effects of numbers and dates are medians, the AUC of the column and the ratio of interquartile ranges; of
-    categories, the change of every share.  Their intervals account for pairs and groups, but not for blocks.  See
-    :doc:`/compare`.
+    categories, the change of every share.  Their intervals account for pairs and groups.  With ``blocks=`` the effects
+    of columns compare all rows, whatever their block, while p-values compare rows within blocks.  See :doc:`/compare`.
 
     Examples
     --------
@@ -195,7 +195,7 @@ def compare(
         *serial_note(whole),
         *_others(tests.notes, "serial-correlation", "constant-columns"),
         *_others(size.notes, "effect-of-member"),
-        *(() if blocks is None else (note("effect-without-design", design="blocks"),)),
+        *(() if blocks is None else (note("effect-across-blocks"),)),
     )
     notes = tuple(
         text
