@@ -124,7 +124,7 @@ def compare(
     April, the witness function assigns them correctly with probability .76 [.68, .82] (.5 is guessing).
     >>> for column, change in zip(result.table["column"], result.table["change"]):
     ...     print(f"{column}: {change}")
-    income: median 3,018 → 4,213 (AUC .77 [.70, .83]); IQR 1,222 → 2,009 (× 1.64 [1.13, 2.4])
+    income: median 3,018 → 4,213 (AUC .77 [.70, .83]); IQR 1,222 → 2,009 (× 1.64 [1.03, 2.66])
     region: north 51% → 55% (+4.0 points [-9.7, +17.5])
     """
     called = two_names(names, "tables", ("March", "April"))

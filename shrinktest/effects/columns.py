@@ -20,7 +20,8 @@ FEWEST_FOR_SPREAD = 10
 
 _NOTHING = (math.nan, math.nan)  # limits of an interval that is not estimated
 _QUARTILES = np.array([0.25, 0.75])
-_ANGLES = 6  # in each of three dimensions, so that the largest value of a function is missed by about 1%
+# Of the grid on an ellipsoid: the largest value of a smooth function is missed by about 1%.
+_ANGLES = 6  # in each of three dimensions
 _RADII = 8
 _ROUNDING = 1e-12  # of a variance, relative to the largest
 

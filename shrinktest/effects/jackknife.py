@@ -76,7 +76,7 @@ class Estimate:
         p <= alpha exactly if the upper limit of confidence 1 - 2 alpha is at most the margin.  For estimates far below
         zero the nearest quantity in standard deviations may lie above the margin.  NaN without a variance.
         """
-        if not self.has_variance:
+        if not self.has_variance or self.second <= 0.0:
             return math.nan, math.nan
         from scipy.special import stdtr
 

@@ -262,7 +262,13 @@ def _first(names: tuple[str, ...]) -> str:
 
 def _page(result: ComparisonResult) -> str:
     """Return the whole page: the answer, the table of columns, the pictures, how it was computed."""
-    headers = ("Column", "Changed", f"How{result.across}, with {percent(result.confidence)} interval", "p, adjusted", "p")
+    headers = (
+        "Column",
+        "Changed",
+        f"How{result.across}, with {percent(result.confidence)} interval",
+        "p, adjusted",
+        "p",
+    )
     changed = [column for column in result.ordered if column.reject]
     others = [column for column in result.ordered if column.kind and not (column.reject or column.constant)]
     sections = {

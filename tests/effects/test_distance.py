@@ -167,3 +167,7 @@ def test_separate_samples_may_share_as_many_rows_as_a_binomial_of_fifty_allows(s
     foreign = 1.0 - 0.025 ** (1.0 / 50.0)
     remaining = 1.0 - foreign if relative_to == NORMS else (1.0 - foreign) ** 2
     assert 0.8 < low < remaining + 0.005 and high > 0.999
+
+
+def test_an_interval_by_few_rows_shows_no_equivalence():
+    assert np.isnan(Estimate(1.0, 0.0, 0.0, 50, event=0.02).below(0.5)).all()

@@ -177,7 +177,9 @@ def test_ratios_of_widths_are_those_of_a_slow_computation(digits, design):
     expected = np.log(naive_closer.ratio_of_widths(x, y, of_x, of_y, 0.9))
     estimate, low, high = np.log(ratio_of_widths(x, y, units, 0.9))
     assert estimate == pytest.approx(expected[0], abs=1e-12)
-    assert (low - estimate, high - estimate) == pytest.approx(expected[1:] - expected[0], rel=0.04)
+    # the package takes fewer points of the ellipsoid
+    reaches = np.array([low - estimate, high - estimate]) / (expected[1:] - expected[0])
+    assert (reaches > 0.85).all() and (reaches < 1.02).all()
 
 
 #: Values with their shares, whose quantile function has a kink at a quartile.
