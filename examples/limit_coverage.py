@@ -42,7 +42,11 @@ VALUES: dict[str, tuple[tuple, tuple, tuple]] = {
     "0/1: 25%, 60%": ((0.0, 1.0), (0.75, 0.25), (0.4, 0.6)),
     "three values, half lowest": ((0.0, 1.0, 2.0), (0.5, 0.3, 0.2), (0.5, 0.3, 0.2)),
     "three values, one far": ((0.0, 1.0, 500.0), (0.25, 0.25, 0.5), (0.25, 0.25, 0.5)),
-    "five grades, half highest": ((1.0, 2.0, 3.0, 4.0, 5.0), (0.1, 0.1, 0.1, 0.2, 0.5), (0.1, 0.1, 0.1, 0.2, 0.5)),
+    "five grades, half highest": (
+        (1.0, 2.0, 3.0, 4.0, 5.0),
+        (0.1, 0.1, 0.1, 0.2, 0.5),
+        (0.1, 0.1, 0.1, 0.2, 0.5),
+    ),
     "half zeros, else about 10": ((0.0, None), (0.5, 0.5), (0.5, 0.5)),
 }
 
@@ -138,7 +142,13 @@ def distances(foreign: tuple[float, float], relative_to: str, sizes, rng: np.ran
 
 # --- blocks, and shares in groups ------------------------------------------------------------------------------------
 
-BLOCKS = ((5, 3, 3), (15, 2, 2), (10, 5, 5), (10, 2, 8), (5, 4, 20))  # their number, and the rows of each sample in one
+BLOCKS = (
+    (5, 3, 3),
+    (15, 2, 2),
+    (10, 5, 5),
+    (10, 2, 8),
+    (5, 4, 20),
+)  # their number, and the rows of each sample in one
 SPREADS = (0.0, 2.0)  # the first and the last block are so far from the middle
 SHIFTS = (0.0, 1.0)
 FOLDS, POINTS = 5, 256
@@ -230,7 +240,14 @@ def settings() -> list[tuple[str, str, str, Callable]]:
         for relative, kernel in ((NORMS, "Gaussian"), (VARIANCE, "linear")):
             data = f"{kernel}, {first:.1%} and {second:.1%} in the other cluster"
             for m, n in ((20, 20), (50, 50), (20, 200), (200, 200)):
-                out.append((DISTANCE, data, f"{m} + {n}", partial(distances, (first, second), relative, (m, n))))
+                out.append(
+                    (
+                        DISTANCE,
+                        data,
+                        f"{m} + {n}",
+                        partial(distances, (first, second), relative, (m, n)),
+                    )
+                )
     for design in BLOCKS:
         rows = "{} times {} + {}".format(*design)
         for apart in SPREADS:
@@ -244,7 +261,14 @@ def settings() -> list[tuple[str, str, str, Callable]]:
     for groups in GROUPS:
         for alike in ALIKE:
             data = f"correlation {alike:g} in a group"
-            out.append((SHARES, data, f"{groups} + {groups} groups", partial(shares_in_groups, groups, alike)))
+            out.append(
+                (
+                    SHARES,
+                    data,
+                    f"{groups} + {groups} groups",
+                    partial(shares_in_groups, groups, alike),
+                )
+            )
     return out
 
 
@@ -255,7 +279,13 @@ def cell(measure: str, data: str, rows: str, draw: Callable, trials: int) -> lis
     truth, low, high = table[~np.isnan(table[:, 1])].T
     inside, some = int(((low <= truth) & (truth <= high)).sum()), len(truth)
     ends = proportion_confint(inside, some, method="beta")
-    about = {"measure": measure, "data": data, "rows": rows, "truth": float(truth.mean()), "coverage": inside / some}
+    about = {
+        "measure": measure,
+        "data": data,
+        "rows": rows,
+        "truth": float(truth.mean()),
+        "coverage": inside / some,
+    }
     about |= {"low": ends[0], "high": ends[1], "length": float(np.median(high - low))}
     return [about | {"with interval": some, "trials": trials}]
 
@@ -296,7 +326,11 @@ def page(tables) -> list[str]:
     rows = []
     for measure, some in table.groupby("measure", sort=False):
         coverage = some["coverage"]
-        row = {"measure": measure, "settings": len(some), "below 93%": int((coverage < BELOW).sum())}
+        row = {
+            "measure": measure,
+            "settings": len(some),
+            "below 93%": int((coverage < BELOW).sum()),
+        }
         rows.append(row | {"coverage": f"{coverage.min():.1%} to {coverage.max():.1%}"})
     few = table[table["coverage"] < BELOW]
     lowest = "; ".join(
@@ -315,9 +349,9 @@ def page(tables) -> list[str]:
         "intervals do not allow for.",
         markdown(groups),
         "## Blocks",
-        "*Within blocks* is the AUC of the witness function from rows of one block. *Blocks ignored* are the effects of "
-        "columns that `compare(blocks=)` shows: they compare all rows, so differences between blocks count, and their "
-        "intervals cover that effect, not the effect within blocks.",
+        "*Within blocks* is the AUC of the witness function from rows of one block. *Blocks ignored* are the "
+        "effects of columns that `compare(blocks=)` shows: they compare all rows, so differences between blocks "
+        "count, and their intervals cover that effect, not the effect within blocks.",
         f"Each setting has {int(table['trials'].max())} data sets; those without an interval (such as flags without a "
         "single True) do not count. Near 1, coverage is above 95% because few rows differ and their number is whole.",
     ]

@@ -127,8 +127,9 @@ def larger(first: Array, second: Array, units: Units, confidence: float) -> tupl
 class Middle:
     """The middle half of values (n,), between their quartiles.
 
-    Quartiles refer to the mid-distribution function: Y. Ma, M. G. Genton and E. Parzen, Asymptotic properties of sample
-    quantiles of discrete distributions, Annals of the Institute of Statistical Mathematics 63 (2011), 227-243.
+    Quartiles refer to the mid-distribution function: Y. Ma, M. G. Genton and E. Parzen, Asymptotic
+    properties of sample quantiles of discrete distributions, Annals of the Institute of Statistical
+    Mathematics 63 (2011), 227-243.
     """
 
     def __init__(self, values: Array) -> None:
@@ -167,11 +168,12 @@ class Middle:
 def ratio_of_widths(first: Array, second: Array, units: Units, confidence: float) -> tuple[float, float, float]:
     """Estimate the ratio of interquartile ranges, second over first, with an interval.
 
-    The interval holds the ratios for all shares below the quartiles that a confidence ellipsoid allows.  Quantiles at
-    these shares are what R. S. Woodruff, Journal of the American Statistical Association 47 (1952), 635-646, takes as
-    limits of one quantile: no density is estimated, and they are right where few values have large shares, such as 0
-    and 1 in halves, and the quantile function has a kink.  For smooth distributions the length is that of the delta
-    method.  Returns the estimate and the two limits, NaN for what cannot be estimated.
+    The interval holds the ratios for all shares below the quartiles that a confidence ellipsoid
+    allows.  Quantiles at these shares are what R. S. Woodruff, Journal of the American Statistical
+    Association 47 (1952), 635-646, takes as limits of one quantile: no density is estimated, and
+    they are right where few values have large shares, such as 0 and 1 in halves, and the quantile
+    function has a kink.  For smooth distributions the length is that of the delta method.  Returns
+    the estimate and the two limits, NaN for what cannot be estimated.
     """
     values = near_one(np.concatenate([first, second]))
     middles = [Middle(part) for part in np.split(values, [len(first)])]
@@ -208,8 +210,9 @@ def _units_at_quartiles(middles: list[Middle], units: Units) -> tuple[Array, Arr
 def _within_ellipsoid(covariance: Array) -> Array:
     """Return the points (k, 4) of an ellipsoid at which functions that grow along some axes are largest or smallest.
 
-    Of a function with gradient g this is at C g / sqrt(g' C g).  Gradients are those of a logarithm of two widths, with
-    all proportions of the four quartiles; kinks may be inside, at the same directions nearer to the centre.
+    Of a function with gradient g this is at C g / sqrt(g' C g).  Gradients are those of a logarithm
+    of two widths, with all proportions of the four quartiles; kinks may be inside, at the same
+    directions nearer to the centre.
     """
     angles = np.linspace(0.0, np.pi / 2.0, _ANGLES)
     table, left, right = (grid.ravel() for grid in np.meshgrid(angles, angles, angles, indexing="ij"))

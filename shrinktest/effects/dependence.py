@@ -53,8 +53,8 @@ def dependence(x: InnerProducts, y: InnerProducts, groups: np.ndarray | None = N
 def _share_of_different_pairs(features: InnerProducts) -> float:
     """Return the share of pairs of rows that differ, by their inner products with a weighted sum of all rows.
 
-    Variables that determine each other have a dependence of 1.  If a share e of their pairs is exchanged at random, it
-    is (1 - e)^2, but only pairs of rows that differ show.
+    Variables that determine each other have a dependence of 1.  If a share e of their pairs is
+    exchanged at random, it is (1 - e)^2, but only pairs of rows that differ show.
     """
     n = len(features)
     places = np.sort(features.applied(np.cos(np.arange(n, dtype=np.float64))))

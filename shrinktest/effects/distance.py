@@ -97,8 +97,8 @@ def distance(features: InnerProducts, pair: Pair, relative_to: str) -> Estimate:
 def _event(means: np.ndarray, lengths: np.ndarray, weights: np.ndarray, relative_to: str) -> float:
     """Return what a unit of one sample that is distributed as the other takes from the distance of separate samples.
 
-    It is in units of the denominator; ``weights`` (2,) are those of a unit in each sample, ``means`` and ``lengths``
-    are as in `_share`.
+    It is in units of the denominator; ``weights`` (2,) are those of a unit in each sample,
+    ``means`` and ``lengths`` are as in `_share`.
     """
     own = np.diag(means)
     apart = own[::-1] if relative_to == NORMS else lengths[::-1] - 2.0 * means[0, 1] + own

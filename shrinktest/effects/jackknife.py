@@ -92,8 +92,9 @@ class Estimate:
         is ``second + slope * theta``: a squared distance in feature space varies by its second order if it is zero, and
         else by its first order in proportion to itself (J. Shao and D. Tu, The Jackknife and Bootstrap, 1995, section
         2.2).  At zero the distribution has at worst the long tail of the square of a normal variable: for the lower
-        limit ``second`` counts as many standard deviations as that needs.  Towards 1 the lower limit is no higher than
-        that of `_lower_near_one`; it counts in full from one half on, and not at all below one quarter.
+        limit ``second`` counts as many standard deviations as that needs.  Towards 1 the lower
+        limit is no higher than that of `_lower_near_one`; it counts in full from one half on, and
+        not at all below one quarter.
         """
         if not self.has_variance:
             return math.nan, math.nan
@@ -115,8 +116,9 @@ class Estimate:
     def _lower_near_one(self, confidence: float) -> float:
         """Return a lower limit for a quantity from which few units subtract, by the gamma distribution.
 
-        What is missing to 1 is a sum over the units that differ, whose number is nearly Poisson.  The limit is that of
-        M. P. Fay and E. J. Feuer, Statistics in Medicine 16 (1997), 791-801: as if one more such unit had been seen.
+        What is missing to 1 is a sum over the units that differ, whose number is nearly Poisson.
+        The limit is that of M. P. Fay and E. J. Feuer, Statistics in Medicine 16 (1997), 791-801:
+        as if one more such unit had been seen.
         """
         from scipy.special import gammaincinv
 
