@@ -107,8 +107,8 @@ def compare(
     note.
 
     Effects of numbers and dates are medians, the AUC of the column and the ratio of interquartile ranges; of
-    categories, the change of every share.  Their intervals account for pairs and groups, but not for blocks.  See
-    :doc:`/compare`.
+    categories, the change of every share.  Their intervals account for pairs and groups.  With ``blocks=`` the effects
+    of columns compare all rows, whatever their block, while p-values compare rows within blocks.  See :doc:`/compare`.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def compare(
     April, the witness function assigns them correctly with probability .76 [.68, .82] (.5 is guessing).
     >>> for column, change in zip(result.table["column"], result.table["change"]):
     ...     print(f"{column}: {change}")
-    income: median 3,018 → 4,213 (AUC .77 [.70, .83]); IQR 1,222 → 2,009 (× 1.64 [1.13, 2.4])
+    income: median 3,018 → 4,213 (AUC .77 [.70, .83]); IQR 1,222 → 2,009 (× 1.64 [1.03, 2.66])
     region: north 51% → 55% (+4.0 points [-9.7, +17.5])
     """
     called = two_names(names, "tables", ("March", "April"))
@@ -196,7 +196,7 @@ def compare(
         *serial_note(whole),
         *_others(tests.notes, "serial-correlation", "constant-columns"),
         *_others(size.notes, "effect-of-member"),
-        *(() if blocks is None else (note("effect-without-design", design="blocks"),)),
+        *(() if blocks is None else (note("effect-across-blocks"),)),
     )
     notes = tuple(
         text

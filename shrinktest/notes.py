@@ -125,7 +125,10 @@ TEXTS = {
     "effect-without-design": "Intervals of effects do not take {design} into account; the p-values do.",
     "effect-in-time": "The rows follow each other in time: there is no interval, because it would be too short.",
     "effect-in-blocks": "Rows are compared within blocks, and both samples count as if they had the blocks in the same "
-    "shares. Blocks with fewer than two rows of a sample are left out of the distance (pairs: paired=True).",
+    "shares. Blocks with fewer than two rows of a sample are left out of the distance (pairs: paired=True). "
+    "Intervals are approximate and may include no difference although the test rejects; the p-value decides.",
+    "effect-across-blocks": "Effects of columns compare all rows, so differences between blocks are part of "
+    "them and of their intervals; the p-values compare rows within blocks.",
     "dependence-of-blocks": "Differences between blocks are part of the dependence, which the test does not count.",
     "dependence-few-groups": "The dependence is estimated from pairs of {groups} different groups; with fewer there is "
     "none.",

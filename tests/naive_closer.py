@@ -104,40 +104,46 @@ def middle(values):
     return mid_quantile(values, 0.75) - mid_quantile(values, 0.25)
 
 
-def middle_influences(values):
-    """Influence of each value on the interquartile range: minus the slope of the quantile times its own place."""
-    n, points = len(values), sorted(set(values))
-    total = np.zeros(n)
-    for share, sign in ((0.75, 1.0), (0.25, -1.0)):
-        z = stats.norm.ppf(share)
-        reach = (stats.norm.ppf(0.975) ** 2 * 1.5 * stats.norm.pdf(z) ** 2 / (2 * z**2 + 1) / n) ** (1 / 3)
-        reach = min(reach, 0.2)
-        slope = (mid_quantile(values, share + reach) - mid_quantile(values, share - reach)) / (2 * reach)
-        after = next(i for i in range(1, len(points)) if mid_distribution(values, points[i]) >= share)
-        low, high = (mid_distribution(values, points[i]) for i in (after - 1, after))
-        part = (share - low) / (high - low)
-        place = [
-            (1 - part) * mid_distribution([value], points[after - 1]) + part * mid_distribution([value], points[after])
-            for value in values
-        ]
-        total -= sign * slope * (np.array(place) - np.mean(place))
-    return total
+def below_quartile(values, share):
+    """How much more than its share of values each one adds to the mid-distribution function at a quartile."""
+    points = sorted(set(values))
+    after = next(i for i in range(1, len(points)) if mid_distribution(values, points[i]) >= share)
+    low, high = (mid_distribution(values, points[i]) for i in (after - 1, after))
+    part = (share - low) / (high - low)
+    place = [
+        (1 - part) * mid_distribution([value], points[after - 1]) + part * mid_distribution([value], points[after])
+        for value in values
+    ]
+    return np.array(place) - np.mean(place)
 
 
-def ratio_of_widths(x, y, units_x, units_y, confidence, paired=False):
-    """The ratio of interquartile ranges, second over first, and its limits."""
-    parts = []
-    for values, units in ((x, units_x), (y, units_y)):
-        each = middle_influences(values) / middle(values) / len(values)
-        parts.append({unit: sum(each[i] for i in range(len(each)) if units[i] == unit) for unit in set(units)})
-    if paired:
-        parts = [{unit: parts[1][unit] - parts[0][unit] for unit in parts[0]}]
-    pieces = [(len(part), len(part) / (len(part) - 1) * sum(value**2 for value in part.values())) for part in parts]
-    variance = sum(piece for _, piece in pieces)
-    freedom = variance**2 / sum(piece**2 / (count - 1) for count, piece in pieces)
-    reach = stats.t.ppf((1 + confidence) / 2, freedom) * math.sqrt(variance)
-    ratio = middle(y) / middle(x)
-    return ratio, ratio * math.exp(-reach), ratio * math.exp(reach)
+def ratio_of_widths(x, y, units_x, units_y, confidence, draws=20_000):
+    """The ratio of interquartile ranges, second over first, and its limits: extremes over an ellipsoid of shares.
+
+    The ellipsoid is that of the shares below all four quartiles; its points are random.
+    """
+    names = sorted({*units_x, *units_y})
+    sums = np.zeros((len(names), 4))
+    for table, (values, units) in enumerate(((x, units_x), (y, units_y))):
+        count = len(set(units))
+        reach = stats.t.ppf((1 + confidence) / 2, count - 1) * math.sqrt(count / (count - 1)) / len(values)
+        for quartile, share in enumerate((0.25, 0.75)):
+            for unit, each in zip(units, below_quartile(values, share), strict=True):
+                sums[names.index(unit), 2 * table + quartile] += reach * each
+    axes, lengths, _ = np.linalg.svd(sums.T)
+    rng = np.random.default_rng(0)
+    directions = rng.normal(size=(draws, 4))
+    directions /= np.linalg.norm(directions, axis=1)[:, None]
+    shifts = np.vstack([np.zeros(4), *(radius * directions for radius in (0.25, 0.5, 0.75, 1.0))])
+    shifts = shifts * lengths @ axes.T
+    widths = []
+    for table, values in enumerate((x, y)):
+        points = sorted(set(values))
+        heights = [mid_distribution(values, at) for at in points]
+        low, high = (np.interp((0.25, 0.75)[k] + shifts[:, 2 * table + k], heights, points) for k in (0, 1))
+        widths.append(high - low)
+    ratios = widths[1] / widths[0]
+    return ratios[0], ratios.min(), ratios.max()
 
 
 def paired_shares(x, y, confidence):

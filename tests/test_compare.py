@@ -69,6 +69,22 @@ def test_designs_are_passed_on(design):
     assert result.overall.restriction and (design == "blocks") == any("blocks" in note for note in result.notes)
 
 
+@pytest.mark.parametrize("rows", [(15, 15), (20, 30), (36, 36)])
+def test_effects_under_blocks_say_what_they_compare(rows):
+    """Effects of columns are of all rows, the one of the tables of rows of one block; both say so."""
+    a, b = table(rows[0], seed=3), table(rows[1], seed=4)
+    a["income"] = a["income"] + 4.0 * (np.arange(rows[0]) % 5)
+    b["income"] = b["income"] + 4.0 * (np.arange(rows[1]) % 5)
+    result = compare(a, b, blocks=tuple(np.arange(n) % 5 for n in rows), rng=0, **FAST)
+    text = " ".join(str(result.summary()).split())
+    assert "change across all blocks, with 95% interval" in text
+    assert "Effects of columns compare all rows, so differences between blocks are part of them" in text
+    assert "one of B from the same block" in text and "may include no difference although the test rejects" in text
+    assert "How across all blocks, with 95% interval" in result.to_html()
+    plain = compare(a, b, rng=0, **FAST)
+    assert "block" not in plain.summary() and plain.effects == result.effects
+
+
 def test_it_finds_what_changed_and_nothing_else(result):
     assert result.reject() and result.changed() == ("income",)
     same = compare(A, table(40, seed=9), rng=0, **FAST)

@@ -15,6 +15,7 @@ from shrinktest.statistics.sums import PairSums, centred_sums
 #: Groups that an estimate from pairs of different groups takes.
 FEWEST_GROUPS = 4
 
+_SAME = 1e-9  # difference of two inner products, relative to the largest, up to which rows are the same
 _ROUNDING_OF_SUMS = 2.0**-12  # as `ROUNDING`, for features that were made whole numbers
 _MOST_PRODUCTS = 2**25  # numbers in the products of groups at a time; more groups are thinned out evenly
 _ENOUGH_GROUPS = 2**11  # their two million pairs determine the variance
@@ -43,7 +44,23 @@ def dependence(x: InnerProducts, y: InnerProducts, groups: np.ndarray | None = N
     least = [ROUNDING * features.squares() / n**2 for features in (x, y)]
     both, left, right = parts
     value, without = (_correlation(both[i], left[i], right[i], least) for i in (0, 1))
-    return Estimate(float(value), variance_from_deleted(without), second, len(without))
+    weight = 1.0 / n if groups is None else float(np.square(np.bincount(groups) / n).sum())
+    differ = min(_share_of_different_pairs(features) for features in (x, y))
+    event = 2.0 * weight / differ if differ > 0.0 else 0.0
+    return Estimate(float(value), variance_from_deleted(without), second, len(without), event)
+
+
+def _share_of_different_pairs(features: InnerProducts) -> float:
+    """Return the share of pairs of rows that differ, by their inner products with a weighted sum of all rows.
+
+    Variables that determine each other have a dependence of 1.  If a share e of their pairs is
+    exchanged at random, it is (1 - e)^2, but only pairs of rows that differ show.
+    """
+    n = len(features)
+    places = np.sort(features.applied(np.cos(np.arange(n, dtype=np.float64))))
+    begins = np.diff(places, prepend=-np.inf) > _SAME * np.abs(places).max()
+    counts = np.bincount(np.cumsum(begins) - 1)
+    return 1.0 - float(np.square(counts / n).sum())
 
 
 def dependence_in_groups(sums: PairSums) -> Estimate:

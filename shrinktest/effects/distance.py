@@ -90,7 +90,19 @@ def distance(features: InnerProducts, pair: Pair, relative_to: str) -> Estimate:
         change = rest.min(axis=1) if pair.blocks is not None else 1.0 - 1.0 / np.bincount(strata)[strata]
         variance = float(jackknife(centred(change * (without - value), strata), strata)[0].sum())
     second = _second_order(features, pair, weights) / float(scale) ** 2 if scale else np.nan
-    return Estimate(float(value), variance, second, min(map(int, np.count_nonzero(weights, axis=0))))
+    event = _event(means, length, np.diag(alone), relative_to) / float(scale) if scale else 0.0
+    return Estimate(float(value), variance, second, min(map(int, np.count_nonzero(weights, axis=0))), event)
+
+
+def _event(means: np.ndarray, lengths: np.ndarray, weights: np.ndarray, relative_to: str) -> float:
+    """Return what a unit of one sample that is distributed as the other takes from the distance of separate samples.
+
+    It is in units of the denominator; ``weights`` (2,) are those of a unit in each sample,
+    ``means`` and ``lengths`` are as in `_share`.
+    """
+    own = np.diag(means)
+    apart = own[::-1] if relative_to == NORMS else lengths[::-1] - 2.0 * means[0, 1] + own
+    return float((2.0 * weights * apart).max())
 
 
 def _share(means: np.ndarray, lengths: np.ndarray, relative_to: str) -> tuple[np.ndarray, np.ndarray]:

@@ -9,6 +9,8 @@ import numpy as np
 
 FEWEST = 5  # independent units of each sample that an interval takes
 
+_LEAST_VARIANCE = 1e-18  # the square of what rounding may leave of a quantity near 1
+
 
 def centred(values: np.ndarray, strata: np.ndarray | None = None) -> np.ndarray:
     """Return the deviations of values (n,) from their mean, or from the means of their strata (codes 0, 1, ...)."""
@@ -45,6 +47,7 @@ class Estimate:
     jackknife: float  # variance by the jackknife, which counts the part of second order twice
     second: float  # part of second order: the variance that is left when the quantity is zero
     units: int  # independent units (rows, pairs, groups) of the smallest sample
+    event: float = 0.0  # what a single unit lowers a quantity of 1 by if it is unlike all others
 
     @property
     def _variance(self) -> float:
@@ -64,7 +67,8 @@ class Estimate:
     @property
     def has_variance(self) -> bool:
         """True if the data allow a variance estimate."""
-        return self.units >= FEWEST and math.isfinite(self.jackknife) and self.second > 0.0
+        varies = self.second > 0.0 or 1.0 - self.value < self.event
+        return self.units >= FEWEST and math.isfinite(self.jackknife) and varies
 
     def below(self, margin: float) -> tuple[float, float]:
         """Return how many standard deviations the estimate is below a margin, and the p-value of "margin or more".
@@ -72,7 +76,7 @@ class Estimate:
         p <= alpha exactly if the upper limit of confidence 1 - 2 alpha is at most the margin.  For estimates far below
         zero the nearest quantity in standard deviations may lie above the margin.  NaN without a variance.
         """
-        if not self.has_variance:
+        if not self.has_variance or self.second <= 0.0:
             return math.nan, math.nan
         from scipy.special import stdtr
 
@@ -88,7 +92,9 @@ class Estimate:
         is ``second + slope * theta``: a squared distance in feature space varies by its second order if it is zero, and
         else by its first order in proportion to itself (J. Shao and D. Tu, The Jackknife and Bootstrap, 1995, section
         2.2).  At zero the distribution has at worst the long tail of the square of a normal variable: for the lower
-        limit ``second`` counts as many standard deviations as that needs.
+        limit ``second`` counts as many standard deviations as that needs.  Towards 1 the lower
+        limit is no higher than that of `_lower_near_one`; it counts in full from one half on, and
+        not at all below one quarter.
         """
         if not self.has_variance:
             return math.nan, math.nan
@@ -101,8 +107,27 @@ class Estimate:
         if upper < 0.0:  # the estimate is too far below zero for any quantity
             return 0.0, 0.0
         lower = centre**2 - self.value**2 + max(t, t_square) ** 2 * self.second
-        low, high = np.clip((centre - math.sqrt(lower), centre + math.sqrt(upper)), 0.0, 1.0)
+        low = centre - math.sqrt(lower)
+        weight = min(max(4.0 * self.value - 1.0, 0.0), 1.0)
+        low -= weight * max(low - self._lower_near_one(confidence), 0.0)
+        low, high = np.clip((low, centre + math.sqrt(upper)), 0.0, 1.0)
         return float(low), float(high)
+
+    def _lower_near_one(self, confidence: float) -> float:
+        """Return a lower limit for a quantity from which few units subtract, by the gamma distribution.
+
+        What is missing to 1 is a sum over the units that differ, whose number is nearly Poisson.
+        The limit is that of M. P. Fay and E. J. Feuer, Statistics in Medicine 16 (1997), 791-801:
+        as if one more such unit had been seen.
+        """
+        from scipy.special import gammaincinv
+
+        missing = max(1.0 - self.value, 0.0) + self.event
+        if missing == 0.0:
+            return 1.0
+        number = missing**2 / (self.jackknife + self.event**2 + _LEAST_VARIANCE)
+        most = missing / number * float(gammaincinv(number, 0.5 + confidence / 2.0))
+        return 1.0 - most
 
 
 @dataclass(frozen=True, eq=False)

@@ -99,7 +99,8 @@ def pair_effects(
             notes += _area_notes(area)
             notes += _rare_in_samples(context.pooled[rows], pair, labels, design.groups is not None)
         notes += leading_notes(context, "The distance is")
-        effects.append(two_sample_effect(area, estimate, relative_to, labels, options, notes))
+        effect = two_sample_effect(area, estimate, relative_to, labels, options, notes)
+        effects.append(replace(effect, within_blocks=pair.blocks is not None))
     return effects
 
 

@@ -234,11 +234,16 @@ class ComparisonResult(Result):
             line, *more = column.lines
             rows.append([column.name, column.kind, *pvalues, "yes" if column.reject else "", line])
             rows += [["", "", "", "", "", line] for line in more]
-        change = f"change, with {percent(self.confidence)} interval"
+        change = f"change{self.across}, with {percent(self.confidence)} interval"
         headers = ["column", "type", "p-value", "adjusted", "changed", change]
         table = TextTable(rows, "llrrll", headers=headers, gap="  ", below="-")
         head = [f"Comparison of {' and '.join(self.sized())}", fill(self.answer, WIDTH)]
         return Summary.of(table, head=head, notes=self.notes)
+
+    @property
+    def across(self) -> str:
+        """Return what headers say of the effects of columns if the tests compare rows within blocks."""
+        return " across all blocks" if any(has_code(text, "effect-across-blocks") for text in self.notes) else ""
 
     def sized(self) -> list[str]:
         """Return the names of both tables with their numbers of rows."""
@@ -264,7 +269,13 @@ def _first(names: tuple[str, ...]) -> str:
 
 def _page(result: ComparisonResult) -> str:
     """Return the whole page: the answer, the table of columns, the pictures, how it was computed."""
-    headers = ("Column", "Changed", f"How, with {percent(result.confidence)} interval", "p, adjusted", "p")
+    headers = (
+        "Column",
+        "Changed",
+        f"How{result.across}, with {percent(result.confidence)} interval",
+        "p, adjusted",
+        "p",
+    )
     changed = [column for column in result.ordered if column.reject]
     others = [column for column in result.ordered if column.kind and not (column.reject or column.constant)]
     sections = {
@@ -350,7 +361,8 @@ def _how(result: ComparisonResult) -> dict[str, str]:
         "Columns": f"{counted(len(columns), 'test')}, adjusted by {columns.method}",
         "Level": f"{result.alpha:g}",
         "Intervals": f"{percent(result.confidence)} each, not adjusted for their number; medians compared by the AUC "
-        "of the values, interquartile ranges of the mid-distribution (Ma et al. 2011), shares after Newcombe (1998)",
+        "of the values, interquartile ranges of the mid-distribution (Ma et al. 2011; Woodruff 1952), "
+        "shares after Newcombe (1998)",
         "Which is which": "area under the ROC curve of the overall test's witness function, with every part of the "
         "rows scored by the function of the others; interval after DeLong (1988) and Hanley and McNeil (1982)",
         "Seed": "-" if entropy is None else str(entropy),

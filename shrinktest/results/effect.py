@@ -132,6 +132,8 @@ class TwoSampleEffect(Effect):
         What 1 is: "norms" (the means have nothing in common), or "variance" (all variance is between the samples).
     shares : mapping of str to float
         By column, the share of the statistic that is gone when its values are exchanged; empty if not asked for.
+    within_blocks : bool
+        Whether rows are compared with rows of the same block only.
     names, z, confidence, notes, estimates
         What the samples are called, and as in every effect.
 
@@ -155,12 +157,14 @@ class TwoSampleEffect(Effect):
     relative_to: str
     names: tuple[str, str] = ("X", "Y")
     shares: Mapping[str, float] = field(default_factory=dict)
+    within_blocks: bool = False
 
     measures = ("auc", "distance")
 
     def lines(self) -> list[str]:
         first, second = self.names
-        separable = f"Shown one observation of {first} and one of {second}, {self.assignment()}."
+        block = " from the same block" if self.within_blocks else ""
+        separable = f"Shown one observation of {first} and one of {second}{block}, {self.assignment()}."
         return [
             "The AUC of the witness function was not estimated." if math.isnan(self.auc) else separable,
             self._amount("Their distance", "distance", _RELATIVE[self.relative_to]),
@@ -228,7 +232,8 @@ class KSampleEffect(Effect):
         if estimated := self._estimated():
             apart = max(estimated, key=lambda pair: pair.auc)
             which = f"Furthest apart are {' and '.join(apart.names)}"
-            lines.insert(0, f"{which}: shown one observation of each, {apart.assignment()}.")
+            block = " from the same block" if apart.within_blocks else ""
+            lines.insert(0, f"{which}: shown one observation of each{block}, {apart.assignment()}.")
         return lines
 
     def rows(self) -> list[dict[str, Any]]:

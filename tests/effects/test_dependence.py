@@ -139,3 +139,56 @@ def test_sums_by_group_give_the_same():
     assert estimate.value == pytest.approx(naive.correlation(LEFT.values, RIGHT.values), rel=1e-8)
     assert estimate.jackknife == pytest.approx(naive.jackknife(without), rel=1e-6)
     assert estimate.second == pytest.approx(2.0 / (SIZE * (SIZE - 3))) and estimate.units == 6
+
+
+# --- near 1 ---
+
+EQUAL = {
+    "two flags": np.repeat([0.0, 1.0], 25),
+    "rare flag": np.repeat([0.0, 1.0], [40, 10]),
+    "three grades": np.repeat([0.0, 1.0, 2.0], [20, 15, 15]),
+    "numbers": np.linspace(0.0, 1.0, 50),
+}
+
+
+@pytest.mark.parametrize("variable", EQUAL)
+def test_equal_variables_may_differ_in_as_many_rows_as_a_binomial_of_fifty_allows(variable):
+    """None of 50 pairs differs: up to 7.1% may.  Where pairs are exchanged at random, only different rows show."""
+    values = EQUAL[variable]
+    effect = independence_test(values, values, kernel_x="linear", kernel_y="linear", n_resamples=0).effect()
+    low, high = effect.dependence_interval
+    differing = 1.0 - 0.025 ** (1.0 / 50.0)
+    shares = np.unique(values, return_counts=True)[1] / 50.0
+    exchanged = differing / (1.0 - np.square(shares).sum())
+    assert effect.dependence == pytest.approx(1.0) and high == pytest.approx(1.0)
+    assert (1.0 - exchanged) ** 2 - 0.2 < low < (1.0 - exchanged) ** 2
+
+
+def test_more_equal_rows_have_a_shorter_interval():
+    lows = []
+    for n in (25, 50, 100, 400):
+        flag = np.arange(2 * n) % 2.0
+        lows.append(independence_test(flag, flag, n_resamples=0).effect().dependence_interval[0])
+    assert lows == sorted(lows) and lows[-1] > 0.97
+
+
+JOINT = {
+    "flags": [[0.75, 0.01], [0.01, 0.23]],
+    "flags in halves": [[0.48, 0.02], [0.02, 0.48]],
+    "one way": [[0.6, 0.03], [0.0, 0.37]],
+}
+
+
+@pytest.mark.parametrize("joint", JOINT)
+def test_intervals_of_variables_that_rarely_differ_cover(joint):
+    shares = np.array(JOINT[joint])
+    x, y = shares.sum(axis=1), shares.sum(axis=0)
+    truth = (shares[1, 1] - x[1] * y[1]) ** 2 / (x.prod() * y.prod())
+    rng = np.random.default_rng(3)
+    held = 0
+    for _ in range(100):
+        pair = np.divmod(rng.choice(4, size=50, p=shares.ravel()), 2)
+        coordinates = [InnerProducts((code - code.mean())[:, None], True) for code in pair]
+        low, high = dependence(*coordinates).interval(0.95)
+        held += low <= truth <= high
+    assert held >= 95

@@ -128,3 +128,46 @@ def test_distances_within_blocks_vary_as_their_variance_says(blocks):
         estimates.append(distance(InnerProducts.of(Gaussian(1.0), z[:, None]), pair, NORMS))
     spread = np.var([estimate.value for estimate in estimates])
     assert 0.75 < np.mean([max(each.jackknife - each.second, each.second) for each in estimates]) / spread < 1.6
+
+
+# --- near 1 -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", [0.5, 0.8, 0.97, 1.0])
+def test_towards_one_the_lower_limit_is_that_of_fay_and_feuer(value):
+    estimate = Estimate(value, 0.002, 1e-6, 50, event=0.03)
+    missing, variance = 1.0 - value + 0.03, 0.002 + 0.03**2
+    most = variance / (2.0 * missing) * stats.chi2(2.0 * missing**2 / variance).ppf(0.975)
+    before, _ = Estimate(value, 0.002, 1e-6, 50).interval(0.95)
+    assert estimate.interval(0.95)[0] == pytest.approx(min(1.0 - most, before), abs=1e-9)
+
+
+def test_small_quantities_do_not_regard_what_is_missing_to_one():
+    small = Estimate(0.2, 0.002, 1e-4, 50)
+    assert Estimate(0.2, 0.002, 1e-4, 50, event=0.5).interval(0.95) == small.interval(0.95)
+
+
+SEPARATE = {
+    "clusters": (lambda rng, at: at + 0.2 * rng.normal(size=50), Gaussian(1.0), NORMS),
+    "clusters, linear": (lambda rng, at: at + 0.2 * rng.normal(size=50), Linear(), VARIANCE),
+    "constants": (lambda rng, at: np.full(50, at), Gaussian(1.0), NORMS),
+    "constants, linear": (lambda rng, at: np.full(50, at), Linear(), VARIANCE),
+}
+
+
+@pytest.mark.parametrize("samples", SEPARATE)
+def test_separate_samples_may_share_as_many_rows_as_a_binomial_of_fifty_allows(samples):
+    """None of 50 rows is in the other cluster: up to 7.1% may be, and then the distance is about .93 or .86."""
+    draw, kernel, relative_to = SEPARATE[samples]
+    rng = np.random.default_rng(2)
+    points = np.concatenate([draw(rng, 0.0), draw(rng, 20.0)])[:, None]
+    features = InnerProducts.of(kernel, points)
+    features = features if relative_to == NORMS else features.centred()
+    low, high = distance(features, pair_of(50, 50), relative_to).interval(0.95)
+    foreign = 1.0 - 0.025 ** (1.0 / 50.0)
+    remaining = 1.0 - foreign if relative_to == NORMS else (1.0 - foreign) ** 2
+    assert 0.8 < low < remaining + 0.005 and high > 0.999
+
+
+def test_an_interval_by_few_rows_shows_no_equivalence():
+    assert np.isnan(Estimate(1.0, 0.0, 0.0, 50, event=0.02).below(0.5)).all()

@@ -174,8 +174,51 @@ def test_ratios_of_widths_are_those_of_a_slow_computation(digits, design):
     of_x = np.arange(44) // (3 if design == "groups" else 1)
     of_y = of_x if design == "pairs" else 100 + np.arange(36) // (3 if design == "groups" else 1)
     units = Units((len(x), len(y)), np.concatenate([of_x, of_y]), paired=design == "pairs")
-    expected = naive_closer.ratio_of_widths(x, y, of_x, of_y, 0.9, paired=design == "pairs")
-    assert ratio_of_widths(x, y, units, 0.9) == pytest.approx(expected, rel=1e-9)
+    expected = np.log(naive_closer.ratio_of_widths(x, y, of_x, of_y, 0.9))
+    estimate, low, high = np.log(ratio_of_widths(x, y, units, 0.9))
+    assert estimate == pytest.approx(expected[0], abs=1e-12)
+    # the package takes fewer points of the ellipsoid
+    reaches = np.array([low - estimate, high - estimate]) / (expected[1:] - expected[0])
+    assert (reaches > 0.85).all() and (reaches < 1.02).all()
+
+
+#: Values with their shares, whose quantile function has a kink at a quartile.
+KINKS = {
+    "flag": ((0.0, 1.0), (0.5, 0.5)),
+    "flag, other values": ((3.0, 1000.0), (0.52, 0.48)),
+    "half zeros": ((0.0, 1.0, 2.0, 3.0), (0.5, 0.2, 0.2, 0.1)),
+    "one far": ((0.0, 1.0, 500.0), (0.25, 0.25, 0.5)),
+}
+
+
+@pytest.mark.parametrize("kink", KINKS)
+def test_ratios_of_widths_cover_where_quartiles_have_a_kink(kink):
+    values, shares = KINKS[kink]
+    rng = np.random.default_rng(4)
+    units = Units.rows((60, 60))
+    held = 0
+    for _ in range(60):
+        x, y = (rng.choice(values, size=60, p=shares) for _ in range(2))
+        _, low, high = ratio_of_widths(x, y, units, 0.95)
+        held += low <= 1.0 + 1e-9 and high >= 1.0 - 1e-9
+    assert held >= 55
+
+
+@pytest.mark.parametrize("second", [0.5, 0.4, 0.55])
+def test_a_flag_that_hardly_changed_has_no_clear_spread(second):
+    """Halves of 60 rows are at the kink, where the width is largest."""
+    x, y = (np.repeat([0.0, 1.0], [round(60 * (1.0 - p)), round(60 * p)]) for p in (0.5, second))
+    _, low, high = ratio_of_widths(x, y, Units.rows((60, 60)), 0.95)
+    assert low < 0.9 and high > 1.0
+
+
+def test_ratios_of_widths_of_many_smooth_values_have_the_length_of_the_delta_method():
+    rng = np.random.default_rng(8)
+    x, y = rng.normal(size=(2, 4000))
+    _, low, high = ratio_of_widths(x, y, Units.rows((4000, 4000)), 0.95)
+    density, width = 0.3178, 1.349  # at a quartile, and between both, of a normal variable
+    deviation = math.sqrt(2.0 * (2.0 * 0.25 * 0.75 - 2.0 * 0.25**2) / 4000.0) / density / width
+    assert math.log(high / low) == pytest.approx(2.0 * 1.96 * deviation, rel=0.1)
 
 
 @pytest.mark.parametrize("shift", [1e9, -1e9])
