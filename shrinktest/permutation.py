@@ -138,7 +138,8 @@ def permutation_test(
         null = replace(null, tolerance=max(null.tolerance, TIE * usual))
     warn_too_few(null.n_planned + (not null.exact), alpha, exact=null.exact)
     sizes = scheme.sizes if isinstance(scheme, Labels) else (scheme.size,)
-    return make_result(null, TestData(name, sizes, restriction=scheme.restriction), alpha=alpha, rng=provenance)
+    data = TestData(name, sizes, restriction=scheme.restriction, simulated=scheme.simulated)
+    return make_result(null, data, alpha=alpha, rng=provenance)
 
 
 def _permutations(permutations: Any) -> Permutations:
@@ -152,4 +153,4 @@ def _permutations(permutations: Any) -> Permutations:
             f"permutations must be a number of rows, sizes such as (30, 25), or Permutations; got {permutations!r}"
         )
     total = count(sum(map(int, sizes)), "permutations", minimum=2, maximum=MAX_SIZE)
-    return Labels(tuple(map(int, sizes)), symmetric=False) if len(sizes) > 1 else Pairings(total)
+    return Labels(tuple(map(int, sizes))) if len(sizes) > 1 else Pairings(total)

@@ -44,9 +44,13 @@ class SampleKernel(Kernel):
         rows = complete_points(Z, "Z").values
         if self.points is None:
             return self._resolved(rows, rng)
-        if not np.array_equal(self.points, rows):
-            raise ValueError(f"{self.label} was resolved on other observations; give the test the unresolved kernel")
+        self.require_points(rows)
         return self
+
+    def require_points(self, rows: Array) -> None:
+        """Raise ValueError for rows (N, d) that are not the pooled sample."""
+        if rows is not self._pooled and not np.array_equal(self._pooled, rows):
+            raise ValueError(f"{self.label} was resolved on other observations; give the test the unresolved kernel")
 
     @abstractmethod
     def _resolved(self, rows: Array, rng: Any) -> Kernel:

@@ -65,8 +65,8 @@ def unit_pairings(case):
 
 SCHEMES = {
     "splits": Labels((3, 2)),
-    "halves": Labels((3, 3)),
-    "ordered halves": Labels((3, 3), symmetric=False),
+    "halves": Labels((3, 3), symmetric=True),
+    "ordered halves": Labels((3, 3)),
     "three samples": Labels((2, 1, 2)),
     "pairings": Pairings(4),
     "shuffles": Shuffles(3, 3),
