@@ -155,8 +155,7 @@ class UnitLabels(_UnitScheme):
 class ShiftedLabels(UnitLabels):
     """Sample labels (B, N) shifted in time along the series that the samples form one after the other.
 
-    Of shifts that differ by turning the series so far that all labels are as before, one is enumerated; if
-    ``symmetric``, also of those that differ by an exchange of whole samples.
+    If ``symmetric``, shifts that only exchange whole samples do not change the statistic; one of them is enumerated.
     """
 
     @cached_property
