@@ -56,7 +56,8 @@ def permutation_test(
         data itself.  With ``vectorized`` it maps permutations (B, N) to numbers (B,).
     permutations : int, tuple of int, or Permutations
         A number n: permutations of 0, ..., n - 1, which pair the rows of two variables.  Sizes (m, n, ...) of samples:
-        the sample, 0, 1, ..., of every pooled row.  Or your own :class:`~shrinktest.Permutations`.
+        the sample, 0, 1, ..., of every pooled row.  Or your own :class:`~shrinktest.Permutations`, or
+        :class:`~shrinktest.Copies` that a model draws, for a null distribution by simulation.
     vectorized : bool, default False
         True if ``statistic`` takes many permutations at a time.
     workers : int, optional
@@ -73,6 +74,7 @@ def permutation_test(
     --------
     two_sample_test, independence_test : Kernel tests, which need no statistic of your own.
     Permutations : Your own permutations, for designs that no option describes.
+    Copies : Copies of the data that a model draws, in place of permutations.
     calibrate : Level of your own test.
     power_study : Its power, compared with other tests.
 

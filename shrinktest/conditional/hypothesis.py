@@ -92,7 +92,7 @@ class IndependentResiduals(ConditionalIndependence):
     combined: bool = False  # True for four statistics, False for features of the kernels alone
 
     def _allowed(self, alpha: float, symmetric: bool) -> Permutations:
-        return Signs(self._unit)
+        return Signs(self._unit, symmetric)
 
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache, workers: int) -> Prepared:
         """Squared norm of the mean of the products, for every choice of signs."""

@@ -169,7 +169,9 @@ class Hypothesis(ABC):
         """Prepare the statistic of an estimator and resolved kernels (one, or a tuple with one per variable)."""
 
     def notes(self, kernel: Any) -> tuple[str, ...]:
-        """Return notes on the data, as the resolved kernel (or kernels) compares them."""
+        """Return notes on the data, as the resolved kernel (or kernels) compares them, if there is one."""
+        if kernel is None:
+            return (*self.remarks, *repeated_column_notes(self.variables))
         kernels = kernel if isinstance(kernel, tuple) else (kernel,) * len(self.variables)
         pairs = list(zip(self.variables, kernels, strict=True))
         units = (text for variable, each in pairs for text in variable.notes(each))

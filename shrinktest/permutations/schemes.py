@@ -192,10 +192,11 @@ class RelativeOrders(Shuffles):
 class Signs(Permutations):
     """Signs (B, n), 1 or -1 for each observation, the same within a unit.
 
-    Flipping all signs is not another permutation: a squared norm does not see it.
+    If ``symmetric``, flipping all signs is not another permutation.
     """
 
     unit: np.ndarray  # (n,): the number 0, 1, ... of the unit of each observation
+    symmetric: bool = False  # True if flipping all signs does not change the statistic, such as a squared norm
     restriction = "signs of residuals"
 
     @property
@@ -208,14 +209,15 @@ class Signs(Permutations):
 
     @property
     def distinct(self) -> float:
-        return capped(2 ** (self._units - 1))
+        return capped(2 ** (self._units - self.symmetric))
 
     def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
         return (1.0 - 2.0 * rng.integers(2, size=(rows, self._units), dtype=np.int8))[:, self.unit]
 
     def all(self) -> Iterator[np.ndarray]:
-        for signs in itertools.product((1.0, -1.0), repeat=self._units - 1):
-            yield np.array((1.0, *signs))[self.unit]
+        first = (1.0,) * self.symmetric
+        for signs in itertools.product((1.0, -1.0), repeat=self._units - len(first)):
+            yield np.array((*first, *signs))[self.unit]
 
 
 @dataclass(frozen=True)

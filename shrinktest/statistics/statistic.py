@@ -42,7 +42,7 @@ class Form:
     prepare: Callable[[Any, int], Prepared] | None = None
     excess: bool = False  # True if it takes what chance adds to the squared norms of estimates
     squared_norm: bool = False  # True if it is never negative, and larger the smaller the samples are
-    symmetric: bool = False  # True if it stays the same when samples of equal size are exchanged
+    symmetric: bool = False  # True if exchanging samples of equal size, or flipping all signs, does not change it
     #: raises ValueError for an estimator, and numbers of observations, with which it does not exist
     check: Callable[[MeanEstimator, tuple[int, ...]], None] | None = None
 
