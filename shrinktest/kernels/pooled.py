@@ -294,8 +294,10 @@ class Differences(Kernel):
     def resolve(self, Z: ArrayLike, rng: Any = None) -> Kernel:
         """Return the kernel with what it takes from those pairs of Z (2n, d) whose rows differ."""
         rows = self.within(complete_points(Z, "Z").values)
-        rows = rows[rows.any(axis=1)]
-        return replace(self, kernel=self.kernel.resolve(rows, rng) if len(rows) else Linear())
+        different = rows[rows.any(axis=1)]
+        if not len(different):
+            return replace(self, kernel=Linear())
+        return replace(self, kernel=taken_anew(self.kernel.resolve(different, rng), rows))
 
     def within(self, Z: Array) -> Array:
         """Return differences (2n, d) within pairs of Z (2n, d), and these with the other sign."""
@@ -328,4 +330,6 @@ def taken_anew(kernel: Kernel, Z: Array) -> Kernel:
         return replace(kernel, points=Z)
     if isinstance(kernel, Rescaled):
         return replace(kernel, kernel=taken_anew(kernel.kernel, kernel.moved(Z)))
+    if isinstance(kernel, Differences):
+        return replace(kernel, kernel=taken_anew(kernel.kernel, kernel.within(Z)))
     return kernel.mapped(lambda part: taken_anew(part, Z))

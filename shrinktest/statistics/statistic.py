@@ -59,9 +59,7 @@ class Computation:
     route: str = ""  # how the kernel is evaluated
     features: tuple[Kernel, ...] = ()  # of every variable, as the estimator uses them; feature maps for coordinates
     approximated: bool = False  # True if these stand for other features, so that they give another statistic
-    threads: bool = (
-        False  # False for functions of the user, which hold the interpreter lock and need not be thread-safe
-    )
+    threads: bool = False  # not for functions of the user, which hold the interpreter lock and may not be thread-safe
     cost: CostHint | None = None  # for statistics that are cheap per row only in large batches
 
 
