@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from shrinktest.matrix import independence_matrix
     from shrinktest.permutation import permutation_test
     from shrinktest.permutations.base import Permutations
+    from shrinktest.permutations.schemes import Copies
     from shrinktest.power import power_study, solve_sample_size
     from shrinktest.relative import closer_test
     from shrinktest.results.change import AggregateChangeResult, ChangeResult
@@ -70,6 +71,7 @@ _LATER = {
     "ChangesResult": "shrinktest.segmentation",
     "CloserResult": "shrinktest.results.closer",
     "ComparisonResult": "shrinktest.results.comparison",
+    "Copies": "shrinktest.permutations.schemes",
     "DependenceEffect": "shrinktest.results.effect",
     "EquivalenceResult": "shrinktest.equivalence",
     "KSampleEffect": "shrinktest.results.effect",
@@ -136,6 +138,7 @@ __all__ = [
     "CloserResult",
     "ComparisonResult",
     "Compiled",
+    "Copies",
     "Curtailed",
     "DependenceEffect",
     "Depth",

@@ -34,7 +34,7 @@ from shrinktest.statistics.features import Features
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.scan import CHANGES, SINGLE, Cuts, Within, prepare, series_features
 from shrinktest.statistics.seeded_intervals import Calibration, Scans
-from shrinktest.statistics.statistic import Prepared
+from shrinktest.statistics.statistic import Form, Prepared
 
 _LEAST = 1e-150  # of kernel values that are squared
 _FEWEST = 2  # rows within which there is a pair
@@ -110,7 +110,7 @@ class NoChange(Hypothesis):
         variables, times = (self.variables[0].only(rows),), self.times[rows]
         return replace(self, variables=variables, sizes=(end - first,), restriction=restriction, times=times, **options)
 
-    def _allowed(self, alpha: float) -> Permutations:
+    def _allowed(self, alpha: float, symmetric: bool) -> Permutations:
         return self.restriction.pairings(self.sizes[0], alpha, self.least)
 
     @property
@@ -118,9 +118,9 @@ class NoChange(Hypothesis):
         """Lower bound of all p-values: the share of permutations that leave the parts of a cut as they are."""
         return 0.0 if self.restriction.shifted else self.cuts.least(self.restriction.units(self.sizes[0]))
 
-    def form(self, estimator: MeanEstimator, form: str) -> str:
-        """Unbiased: the biased form would take the rows with the larger spread for the changed ones."""
-        choice(form, ("auto", "unbiased"), "form")
+    @property
+    def automatic(self) -> str:
+        """Unbiased, the only form."""
         return "unbiased"
 
     def tuning(self, estimator: MeanEstimator) -> str:
@@ -134,7 +134,7 @@ class NoChange(Hypothesis):
             )
         return tuning
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache, workers: int) -> Prepared:
         """Prepare the largest standardised distance over all cuts, or intervals, for every order of the rows."""
         require_in_range(kernel, self.points, self.variables[0].name, _LEAST)
         return prepare(estimator, kernel, self.points, self.cuts, cache=cache, workers=workers, scans_of=self._scans)

@@ -23,7 +23,7 @@ from shrinktest.results.info import JOINT, TestInfo
 from shrinktest.results.result import TestResult
 from shrinktest.statistics.hsic import prepare_joint, tuning_of
 from shrinktest.statistics.kernel_cache import KernelCache
-from shrinktest.statistics.statistic import Prepared
+from shrinktest.statistics.statistic import Form, Prepared
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -50,7 +50,7 @@ class JointIndependence(Hypothesis):
             own=own,
         )
 
-    def _allowed(self, alpha: float) -> Permutations:
+    def _allowed(self, alpha: float, symmetric: bool) -> Permutations:
         return Shuffles(self.sizes[0], len(self.variables))
 
     @property
@@ -62,15 +62,11 @@ class JointIndependence(Hypothesis):
         """Serial correlation of two of the variables."""
         return joint_correlation([v.rows_of() for v in self.variables], [v.name for v in self.variables])
 
-    def form(self, estimator: MeanEstimator, form: str) -> str:
-        """Biased, the only form."""
-        return "biased"
-
     def tuning(self, estimator: MeanEstimator) -> str:
         """Return what the estimator tunes for one sample of rows."""
         return tuning_of(estimator, self.sizes[0])
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache, workers: int) -> Prepared:
         """Squared norm of the estimated mean of the features without main effects, for every shuffle."""
         values = [variable.points for variable in self.variables]
         return prepare_joint(estimator, kernel, values, cache)

@@ -56,7 +56,8 @@ def permutation_test(
         data itself.  With ``vectorized`` it maps permutations (B, N) to numbers (B,).
     permutations : int, tuple of int, or Permutations
         A number n: permutations of 0, ..., n - 1, which pair the rows of two variables.  Sizes (m, n, ...) of samples:
-        the sample, 0, 1, ..., of every pooled row.  Or your own :class:`~shrinktest.Permutations`.
+        the sample, 0, 1, ..., of every pooled row.  Or your own :class:`~shrinktest.Permutations`, or
+        :class:`~shrinktest.Copies` that a model draws, for a null distribution by simulation.
     vectorized : bool, default False
         True if ``statistic`` takes many permutations at a time.
     workers : int, optional
@@ -73,6 +74,7 @@ def permutation_test(
     --------
     two_sample_test, independence_test : Kernel tests, which need no statistic of your own.
     Permutations : Your own permutations, for designs that no option describes.
+    Copies : Copies of the data that a model draws, in place of permutations.
     check_level : Level of your own test.
     power_study : Its power, compared with other tests.
 
@@ -138,7 +140,8 @@ def permutation_test(
         null = replace(null, tolerance=max(null.tolerance, TIE * usual))
     warn_too_few(null.n_planned + (not null.exact), alpha, exact=null.exact)
     sizes = scheme.sizes if isinstance(scheme, Labels) else (scheme.size,)
-    return make_result(null, TestData(name, sizes, restriction=scheme.restriction), alpha=alpha, rng=provenance)
+    data = TestData(name, sizes, restriction=scheme.restriction, simulated=scheme.simulated)
+    return make_result(null, data, alpha=alpha, rng=provenance)
 
 
 def _permutations(permutations: Any) -> Permutations:
@@ -152,4 +155,4 @@ def _permutations(permutations: Any) -> Permutations:
             f"permutations must be a number of rows, sizes such as (30, 25), or Permutations; got {permutations!r}"
         )
     total = count(sum(map(int, sizes)), "permutations", minimum=2, maximum=MAX_SIZE)
-    return Labels(tuple(map(int, sizes)), symmetric=False) if len(sizes) > 1 else Pairings(total)
+    return Labels(tuple(map(int, sizes))) if len(sizes) > 1 else Pairings(total)

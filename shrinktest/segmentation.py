@@ -203,7 +203,7 @@ class Search:
         if not part.restriction:
             return part.least <= self.settings.alpha
         try:
-            part.permutations(self.settings.n_resamples, self.settings.alpha)
+            part.permutations(self.settings.n_resamples, self.settings.alpha, self.settings.form)
         except ValueError:  # too few permutations are left
             return False
         return True

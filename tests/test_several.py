@@ -51,7 +51,7 @@ def halved(gram):
 @settings(deadline=None)
 @given(st.lists(st.integers(1, 3), min_size=2, max_size=4).filter(lambda sizes: sum(sizes) <= 7))
 def test_enumerated_partitions_are_all_labellings_without_their_duplicates(sizes):
-    scheme = Labels(tuple(sizes))
+    scheme = Labels(tuple(sizes), symmetric=True)
     rows = np.array(list(scheme.all()))
     assert len(rows) == scheme.distinct and np.array_equal(rows[0], np.repeat(np.arange(len(sizes)), sizes))
 
@@ -67,7 +67,7 @@ def test_enumerated_partitions_are_all_labellings_without_their_duplicates(sizes
 def test_statistic_of_every_partition_is_its_twin():
     sizes, K = (3, 4, 2), Gaussian(0.9)(POINTS[:9])
     estimators = [KME(), SKMSE(tuning="sample"), FKMSE(tuning="sample"), IteratedTikhonov(tuning="sample"), halved]
-    rows = np.array(list(Labels(sizes).all()))
+    rows = np.array(list(Labels(sizes, symmetric=True).all()))
     for estimator, comparison, weights in itertools.product(estimators, ("pairs", "pooled"), ("sizes", "equal")):
         options = {"estimator": estimator, "comparison": comparison, "weights": weights, "form": "biased", "workers": 1}
         result = k_sample_test(*split(*sizes), **options, kernel=Gaussian(0.9), n_resamples=np.inf, alpha=0.5)
@@ -171,7 +171,7 @@ def allowed(sizes, blocks, groups):
 def restricted(case):
     sizes, blocks, groups = case
     units = ExchangeableUnits.of(np.array([ord(name) for name in blocks]), np.array([ord(name) for name in groups]))
-    return UnitLabels(units, "as told", sizes)
+    return UnitLabels(units, "as told", sizes, symmetric=True)
 
 
 def test_restricted_partitions_are_all_there_are_up_to_names_of_samples_and_uniform():

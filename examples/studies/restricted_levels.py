@@ -219,7 +219,7 @@ def attainable(test: str, n: int, design: dict) -> float:
     nothing = np.zeros((n, 1))
     if test == "two-sample":
         restriction = read_samples((nothing, nothing), XY, "raise", **design).restriction
-        permutations = restriction.labels((n, n), ALPHA)
+        permutations = restriction.labels((n, n), ALPHA, symmetric=True)
     else:
         restriction = read_variables((nothing, nothing), XY, "raise", **design).restriction
         permutations = restriction.pairings(n, ALPHA)

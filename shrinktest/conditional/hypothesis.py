@@ -35,7 +35,7 @@ from shrinktest.results.effect import TwoSampleEffect
 from shrinktest.results.info import CONDITIONAL, NO_EFFECT_BY_PROPENSITY, TestInfo
 from shrinktest.statistics.kernel_cache import KernelCache, Request
 from shrinktest.statistics.signs import Combined, Part, Products, inflated, sign_statistic
-from shrinktest.statistics.statistic import Prepared, margins
+from shrinktest.statistics.statistic import Computation, Form, Prepared, margins
 from shrinktest.units import far_apart
 
 _Kind = TypeVar("_Kind")
@@ -74,12 +74,6 @@ class ConditionalIndependence(GivenOthers, Independence):
     kind: ClassVar[TestInfo] = CONDITIONAL
     serial_remedy: ClassVar[str] = BY_GIVEN
 
-    def form(self, estimator: MeanEstimator, form: str) -> str:
-        """Squared norm."""
-        if form == "unbiased":
-            raise ValueError("form='unbiased' is for tests without given=; leave it out")
-        return "biased"
-
     def effect(self, context: TestContext, options: EffectOptions) -> Any:
         """No scale for it exists."""
         raise ValueError(self.kind.no_effect)
@@ -97,10 +91,10 @@ class IndependentResiduals(ConditionalIndependence):
     first: tuple[Residuals, Residuals]  # of x and of y
     combined: bool = False  # True for four statistics, False for features of the kernels alone
 
-    def _allowed(self, alpha: float) -> Permutations:
-        return Signs(self._unit)
+    def _allowed(self, alpha: float, symmetric: bool) -> Permutations:
+        return Signs(self._unit, symmetric)
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache, workers: int) -> Prepared:
         """Squared norm of the mean of the products, for every choice of signs."""
         if cache.limits.gram not in ("auto", "dense"):
             raise ValueError(f"gram={cache.limits.gram!r}: residuals are compared by Gram matrices; use gram='dense'")
@@ -125,10 +119,8 @@ class IndependentResiduals(ConditionalIndependence):
             products = Products(features[0].gram * features[1].gram * weights)
             statistic = inflated(sign_statistic(tuned[0], products), np.ones(n), self._inflation(features))
         cost = CostHint(seconds=2e-10 * n**2) if tuned[0].needs in ("sums", "noise") else None
-        return Prepared(
-            statistic=statistic, estimates=lambda: (), kernel=kernel, route="dense", notes=notes,
-            threads=estimator.needs != "function", cost=cost,
-        )  # fmt: skip
+        computation = Computation(route="dense", threads=estimator.needs != "function", cost=cost)
+        return Prepared(statistic=statistic, kernel=kernel, notes=notes, computation=computation)
 
     @property
     def _unit(self) -> np.ndarray:
@@ -174,7 +166,7 @@ class IndependentNearby(ConditionalIndependence):
 
     first: tuple[Residuals, Residuals]
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache, workers: int) -> Prepared:
         """Squared norm of the cross-covariance operator, for every permutation among neighbors."""
         prepared = super().prepare(estimator, kernel, form, cache, workers)
         factor = self.first[0].inflation(self.first[1])
@@ -215,7 +207,7 @@ class TwoByPropensity(TwoGivenCovariates):
 
     odds: np.ndarray  # (N,): log odds of these chances
 
-    def _allowed(self, alpha: float) -> Permutations:
+    def _allowed(self, alpha: float, symmetric: bool) -> Permutations:
         first, second = self.sizes
         return LabelsByChance((first, second), self.odds)
 

@@ -19,7 +19,7 @@ from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.schemes import Copies
 from shrinktest.statistics.copies import copies_statistic
 from shrinktest.statistics.kernel_cache import KernelCache
-from shrinktest.statistics.statistic import Prepared, margins
+from shrinktest.statistics.statistic import Computation, Form, Prepared, margins
 from shrinktest.units import as_scale, scale_each
 
 _REFERENCE = 50  # copies of X whose mean stands for the mean of X given Z
@@ -58,22 +58,23 @@ class ModeledCopies(ConditionalIndependence):
     def serial_correlation(self) -> None:
         """Serial correlation does not matter if the model is true."""
 
-    def _allowed(self, alpha: float) -> Permutations:
-        return Copies(self.sizes[0])
+    def _allowed(self, alpha: float, symmetric: bool) -> Permutations:
+        return self._copies
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
+    @property
+    def _copies(self) -> Copies:
+        """Copies of x less the mean."""
+        return Copies(self.observed, self.model)
+
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache, workers: int) -> Prepared:
         """Squared norm of the cross-covariance operator, for every copy."""
         points = tuple(variable.points for variable in self.variables)
-
-        def copy(seed: int) -> np.ndarray:
-            return self.model(np.random.default_rng(seed)) if seed else self.observed
-
         tuned = margins(estimator, kernel, points, workers)
         features = tuple(mean.features(k, x) for mean, k, x in zip(tuned, kernel, points, strict=True))
-        statistic, route, notes = copies_statistic(tuned[0], features, copy, points[0], self.others, points[1], cache)
-        return Prepared(  # the user's function need not be thread-safe
-            statistic=statistic, estimates=lambda: (), kernel=kernel, route=route, notes=notes, threads=False
+        statistic, route, notes = copies_statistic(
+            tuned[0], features, self._copies, points[0], self.others, points[1], cache
         )
+        return Prepared(statistic=statistic, kernel=kernel, notes=notes, computation=Computation(route=route))
 
 
 def by_model(X: Any, given: Any, draw: Any, read: Variables, test: ConditionalIndependence) -> ConditionalIndependence:

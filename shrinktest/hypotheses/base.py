@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from shrinktest._check import choice
 from shrinktest.data.encoding import Encoding
 from shrinktest.data.observed import is_unasked
 from shrinktest.data.read import Variables
@@ -22,11 +23,12 @@ from shrinktest.notes import note
 from shrinktest.permutations.base import Draws, Permutations, as_permutations
 from shrinktest.permutations.block_length import AUTO
 from shrinktest.permutations.design import PermutationDesign
+from shrinktest.permutations.schemes import Copies
 from shrinktest.permutations.serial_correlation import BY_PAIRS, OrderedRows, SerialCorrelation
 from shrinktest.results.base import Setup, TestData
 from shrinktest.results.info import TestInfo
 from shrinktest.statistics.kernel_cache import KernelCache
-from shrinktest.statistics.statistic import Prepared
+from shrinktest.statistics.statistic import Form, Prepared
 from shrinktest.units import Scale, constant_columns, far_apart
 
 if TYPE_CHECKING:
@@ -95,7 +97,9 @@ class Hypothesis(ABC):
     #: What to do if rows that are permuted one by one depend on each other.
     serial_remedy: ClassVar[str] = ""
 
-    variables: tuple[Variable, ...]  # all observations, one entry per kernel of the test
+    # one entry per kernel of the test: all observations, as a set that no label changes; of data that a model draws
+    # anew, a copy.  Bandwidths, and whatever else is computed once, come from them
+    variables: tuple[Variable, ...]
     sizes: tuple[int, ...]  # numbers of observations
     missing: bool = False  # True if missing values remain, so that the result is NaN
     restriction: PermutationDesign = field(default_factory=PermutationDesign)  # which rows may change places
@@ -119,32 +123,61 @@ class Hypothesis(ABC):
         sizes = self.sizes
         return np.repeat(np.arange(len(sizes)), sizes) if len(sizes) > 1 else np.arange(sizes[0])
 
-    def permutations(self, n_resamples: float, alpha: float) -> Permutations:
-        """Return the permutations; raises ValueError if they are too few to reject at ``alpha``."""
-        if self.own is None:
-            return self._allowed(alpha if n_resamples else 1.0)
-        if self.restriction:
-            raise ValueError("permutations= replaces blocks=, groups=, paired= and block_length=; leave these out")
-        return as_permutations(self.own, self.identity)
+    def permutations(self, n_resamples: float, alpha: float, form: str) -> Permutations:
+        """Return the permutations that can change a statistic, by the name of this.
+
+        Raises ValueError if they are too few to reject at ``alpha``.
+        """
+        if self.own is not None:
+            if self.restriction:
+                raise ValueError("permutations= replaces blocks=, groups=, paired= and block_length=; leave these out")
+            return as_permutations(self.own, self.identity)
+        allowed = self._allowed(alpha if n_resamples else 1.0, self.form(form).symmetric)
+        if isinstance(allowed, Copies):
+            for variable in self.variables:
+                allowed.require_apart(variable.points, variable.name)
+        return allowed
 
     @abstractmethod
-    def _allowed(self, alpha: float) -> Permutations:
-        """Return permutations under which the distribution of the data is unchanged if the hypothesis is true."""
+    def _allowed(self, alpha: float, symmetric: bool) -> Permutations:
+        """Return permutations under which the distribution of the data is unchanged if the hypothesis is true.
 
-    @abstractmethod
-    def form(self, estimator: MeanEstimator, form: str) -> str:
-        """Return the form of the statistic, "biased" or "unbiased"; raises ValueError if it does not exist."""
+        ``symmetric``: exchanges of whole samples of equal size do not change the statistic, and may be left out.
+        """
+
+    @property
+    def described(self) -> str:
+        """The test with its article, in messages."""
+        return self.kind.described
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """Names of the statistics that exist for these data."""
+        return tuple(self.kind.statistics)
+
+    @property
+    def automatic(self) -> str:
+        """Name of the statistic that form="auto" stands for."""
+        return "biased"
+
+    def form(self, name: str) -> Form:
+        """Return the statistic of a name; raises ValueError with the names that exist if this one does not."""
+        name = choice(name, ("auto", *self.forms), f"form of {self.described}")
+        form: Form = self.kind.form(self.automatic if name == "auto" else name)
+        return form
 
     @abstractmethod
     def tuning(self, estimator: MeanEstimator) -> str:
         """Return what the estimator tunes when; raises ValueError if that makes no sense here."""
 
     @abstractmethod
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache, workers: int) -> Prepared:
         """Prepare the statistic of an estimator and resolved kernels (one, or a tuple with one per variable)."""
 
     def notes(self, kernel: Any) -> tuple[str, ...]:
-        """Return notes on the data, as the resolved kernel (or kernels) compares them."""
+        """Return notes on the data, as the resolved kernel (or kernels) compares them, if there is one."""
+        if kernel is None:
+            return (*self.remarks, *repeated_column_notes(self.variables))
         kernels = kernel if isinstance(kernel, tuple) else (kernel,) * len(self.variables)
         pairs = list(zip(self.variables, kernels, strict=True))
         units = (text for variable, each in pairs for text in variable.notes(each))
@@ -180,13 +213,23 @@ class Hypothesis(ABC):
 
     def setup(self, candidate: Candidate, form: str) -> Setup:
         """Return how a statistic is computed; raises ValueError for an estimator that makes no sense with the data."""
-        estimator = candidate.estimator
+        statistic, estimator = self.form(form), candidate.estimator
+        if not statistic.by_kernel:
+            return Setup(form=statistic.name)
         if estimator.one_noise and any(each.scale and each.points.shape[1] > 1 for each in self.variables):
             raise ValueError(
                 f"{estimator!r} has one noise variance for all columns, in units that scale= changes; use "
                 "estimator='mmkme', or rescale the columns yourself"
             )
-        return Setup(estimator, candidate.kernel, self.form(estimator, form), self.tuning(estimator))
+        if statistic.check is not None:
+            statistic.check(estimator, self.sizes)
+        return Setup(
+            estimator,
+            candidate.kernel,
+            statistic.name,
+            self.tuning(estimator),
+            squared_norm=statistic.squared_norm,
+        )
 
     def context(self, members: tuple[FittedStatistic, ...], draws: Draws) -> TestContext:
         """Return what results carry; ``draws`` are the permutations, not drawn yet."""

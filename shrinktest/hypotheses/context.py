@@ -40,7 +40,7 @@ _VALUES = 2**22  # of the kernel at a time
 class FittedStatistic:
     """A statistic of a test, with its kernels and estimator."""
 
-    estimator: MeanEstimator  # as it was given
+    estimator: MeanEstimator  # as it was given; None, as the kernel, if the statistic has none
     kernel: Any  # with its bandwidth; a tuple of several
     features: tuple[Kernel, ...]  # of the features that the estimator works with, one for every variable
     form: str
@@ -105,8 +105,18 @@ class TestContext:
 
     def effect(self, **options: Any) -> Any:
         """Return how large the effect is; the arguments are fields of :class:`EffectOptions`."""
+        self.require_features()
         with single_blas_thread(sum(self.hypothesis.n_observations)):
             return self.hypothesis.effect(self, EffectOptions(**options))
+
+    def require_features(self) -> None:
+        """Raise ValueError if a statistic has no features of a kernel."""
+        for member in self.members:
+            if not member.features:
+                raise ValueError(
+                    f"form={member.form!r} has no kernel features, so no effect size and no witness function; "
+                    "use form='auto'"
+                )
 
     def shares(self, rng: np.random.Generator) -> dict[str, float]:
         """Return what each column contributes to the statistic, as a share of it."""
@@ -135,6 +145,7 @@ class Witness(TestContext):
         Without ``points`` it is evaluated at the distinct observations in the order of their columns, or 256 of them
         evenly spaced.
         """
+        self.require_features()
         confidence, studentize = level(confidence, "confidence"), flag(studentize, "studentize")
         if points is None:
             points = np.unique(self.pooled, axis=0)
@@ -180,6 +191,7 @@ class Witness(TestContext):
         """Return how much of the statistic goes when a column's values are exchanged among all observations."""
         import pandas as pd
 
+        self.require_features()
         repeats, generator = count(n_repeats, "n_repeats", minimum=2), as_rng(rng)
         encoding = self.hypothesis.variables[0].encoding
         columns: list[tuple[Any, Any]] = [(j, j) for j in range(self.pooled.shape[1])]
@@ -215,6 +227,6 @@ class Witness(TestContext):
             else:  # coordinates that are exact for these observations need not be so for others
                 gram, memory = "auto", memory_limit(None)
         cache = KernelCache(Limits(gram, None, memory, np.random.default_rng(self.draws.seed)))
-        prepared = changed.prepare(member.estimator, kernel, member.form, cache, 1)
+        prepared = changed.prepare(member.estimator, kernel, changed.form(member.form), cache, 1)
         identity = np.repeat(np.arange(2, dtype=np.uint16), changed.sizes)
         return float(prepared.statistic(identity[None])[0, 0])

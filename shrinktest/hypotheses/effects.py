@@ -14,6 +14,7 @@ from shrinktest.effects.inner_products import InnerProducts, never_negative
 from shrinktest.effects.jackknife import FEWEST, Estimate
 from shrinktest.effects.separability import Area, CrossFit, combine_scores, fold_codes, roc_area
 from shrinktest.hypotheses.context import EffectOptions, TestContext
+from shrinktest.kernels.pooled import compares_differences, taken_anew
 from shrinktest.notes import Note, note
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.results.effect import DependenceEffect, TwoSampleEffect
@@ -70,7 +71,10 @@ def pair_effects(
     fits: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in pairs]
     distances: list[Estimate] = []
     for member in context.members:
-        features = InnerProducts.of(member.features[0], context.pooled)
+        compared_by = member.features[0]
+        if compares_differences(member.kernel):  # it knows differences, and here compares the rows themselves
+            compared_by = taken_anew(compared_by, context.pooled)
+        features = InnerProducts.of(compared_by, context.pooled)
         if member is context.leading:
             compared = features if relative_to == NORMS else features.centred()
             distances = [distance(compared.taken(rows), pair, relative_to) for rows, pair in pairs]

@@ -32,8 +32,8 @@ from shrinktest.permutations.serial_correlation import (
 )
 from shrinktest.results.info import K_SAMPLE, TWO_SAMPLE, TestInfo
 from shrinktest.statistics.kernel_cache import KernelCache
-from shrinktest.statistics.mmd import Contrast, mean_difference, prepare
-from shrinktest.statistics.statistic import Prepared
+from shrinktest.statistics.mmd import POOLED, Contrast, mean_difference, prepare
+from shrinktest.statistics.statistic import Form, Prepared
 
 if TYPE_CHECKING:
     from shrinktest.results.effect import KSampleEffect, TwoSampleEffect
@@ -107,21 +107,27 @@ class EqualDistributions(Hypothesis):
         """Sum of distances that the statistic is."""
         return Contrast(self.sizes, self.comparison, self.weights)
 
-    def _allowed(self, alpha: float) -> Permutations:
-        return self.restriction.labels(self.sizes, alpha)
+    def _allowed(self, alpha: float, symmetric: bool) -> Permutations:
+        return self.restriction.labels(self.sizes, alpha, symmetric=symmetric)
 
-    def form(self, estimator: MeanEstimator, form: str) -> str:
-        """Return "unbiased" by default if the sizes differ, because the biased form is one-sided then."""
-        if self.comparison == "pooled":
-            if form == "unbiased":
-                raise ValueError(
-                    "form='unbiased' exists for comparison='pairs' only, because the pooled sample shares rows with "
-                    "all samples; use form='biased'"
-                )
-            return "biased"
-        if form == "auto":
-            return "unbiased" if len(set(self.sizes)) > 1 else "biased"
-        return form
+    @property
+    def described(self) -> str:
+        """The test with its article, and with what restricts its statistics."""
+        pooled = f" with comparison={POOLED!r}" if self.comparison == POOLED else ""
+        return f"{super().described}{pooled}"
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """All statistics, or the squared norm: the pooled sample shares rows with all samples."""
+        names = super().forms
+        if self.comparison == POOLED:
+            return tuple(name for name in names if self.kind.form(name).squared_norm)
+        return names
+
+    @property
+    def automatic(self) -> str:
+        """Return "unbiased" if sizes differ, because the biased form is one-sided then, if it exists."""
+        return "unbiased" if len(set(self.sizes)) > 1 and self.comparison != POOLED else "biased"
 
     def tuning(self, estimator: MeanEstimator) -> str:
         """Return what the estimator tunes for samples of these sizes."""
@@ -170,7 +176,7 @@ class EqualDistributions(Hypothesis):
         design = note("effect-without-design", design="your permutations")
         return [replace(effect, notes=(*effect.notes, design)) for effect in effects]
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache, workers: int) -> Prepared:
         """Prepare the distances of the estimates for every partition."""
         tuning, (compared, rows) = self.tuning(estimator), seen(kernel, self.pooled)
         if rows is not self.pooled and not self.paired:

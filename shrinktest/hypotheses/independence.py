@@ -19,7 +19,7 @@ from shrinktest.results.effect import DependenceEffect
 from shrinktest.results.info import INDEPENDENCE, TestInfo
 from shrinktest.statistics.hsic import prepare, tuning_of
 from shrinktest.statistics.kernel_cache import KernelCache
-from shrinktest.statistics.statistic import Prepared
+from shrinktest.statistics.statistic import Form, Prepared
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -68,21 +68,8 @@ class Independence(Hypothesis):
         in_order = [variable.rows_of() for variable in self.variables]
         return short(in_order, self.restriction, "products of X and Y")
 
-    def _allowed(self, alpha: float) -> Permutations:
+    def _allowed(self, alpha: float, symmetric: bool) -> Permutations:
         return self.restriction.pairings(self.sizes[0], alpha)
-
-    def form(self, estimator: MeanEstimator, form: str) -> str:
-        """Return "biased" by default; the unbiased form needs an estimator that does not shrink."""
-        if form != "unbiased":
-            return "biased"
-        if not estimator.unbiased_pairs:
-            raise ValueError(
-                "form='unbiased' of an independence test exists for the standard and the marginalised means "
-                f"only; use form='biased' with {estimator!r}"
-            )
-        if self.sizes[0] < 4:
-            raise ValueError(f"form='unbiased' needs at least 4 pairs; found {self.sizes[0]}")
-        return form
 
     def tuning(self, estimator: MeanEstimator) -> str:
         """Return what the estimator tunes for one sample of pairs."""
@@ -94,7 +81,7 @@ class Independence(Hypothesis):
 
         return dependence_effect(context, self.restriction, options)
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache, workers: int) -> Prepared:
         """Prepare the squared norm of the estimated cross-covariance operator for every pairing."""
         for variable, entry in zip(self.variables, kernel, strict=True):
             require_in_range(entry, variable.points, variable.name)

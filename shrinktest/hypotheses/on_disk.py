@@ -39,10 +39,9 @@ from shrinktest.permutations.base import Draws, Permutations
 from shrinktest.permutations.null import CostHint
 from shrinktest.permutations.schemes import GroupShifts
 from shrinktest.results.effect import DependenceEffect, TwoSampleEffect
-from shrinktest.statistics.hsic import scaled_norm
 from shrinktest.statistics.kernel_cache import KernelCache, Limits, Request, choose
 from shrinktest.statistics.mmd import prepare
-from shrinktest.statistics.statistic import Prepared
+from shrinktest.statistics.statistic import Computation, Form, Prepared
 from shrinktest.statistics.sums import ROWS, PairSums, ShiftedSums
 
 _ENDLESS = 1e18  # bytes: features of the random rows are fewer than what is kept of all rows
@@ -112,6 +111,11 @@ class OnDiskHypothesis(Hypothesis):
     features: Sequence[tuple[RowFeatures, ...]] = ()  # of every statistic, of each variable
     lacking: str = ""  # what a MemoryError says of other statistics
 
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """Names of the statistics that kernels give: others take all rows."""
+        return tuple(name for name in super().forms if self.kind.form(name).by_kernel)
+
     def serial_correlation(self) -> None:
         """Return None: rows are not permuted one by one."""
 
@@ -175,7 +179,7 @@ class Binned(OnDiskHypothesis, EqualDistributions):
         """Rows of the samples that are in bins."""
         return self.bins.used
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache, workers: int) -> Prepared:
         """Fit the estimator to the mean features of bins, by their inner products."""
         place = self.place(kernel)
         (features,), means, width = self.features[place], self.means[place], self.pooled.shape[1]
@@ -195,9 +199,8 @@ class Binned(OnDiskHypothesis, EqualDistributions):
                 replace(estimate, features=features.features, columns=width) for estimate in prepared.estimates()
             ),
             kernel=kernel,
-            route=features.route,
             notes=(*prepared.notes, *notes, *costs),
-            features=(features.features,),
+            computation=replace(prepared.computation, route=features.route, features=(features.features,)),
         )
 
     def context(self, members: tuple[FittedStatistic, ...], draws: Draws) -> TestContext:
@@ -243,29 +246,31 @@ class PairsOnDisk(OnDiskHypothesis, Independence):
     blocks: Blocks
     products: Products | None = field(default=None, repr=False)  # of features of x and of y, of every statistic
 
-    def _allowed(self, alpha: float) -> Permutations:
+    def _allowed(self, alpha: float, symmetric: bool) -> Permutations:
         return GroupShifts(self.blocks.groups, LENGTH)
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, cache: KernelCache, workers: int) -> Prepared:
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache, workers: int) -> Prepared:
         """Prepare the statistic from sums of products of features for every shift."""
         place, products = self.place(kernel), self.products
         assert products is not None
         (i, j), features = products.meets[place], self.features[place]
         own, total = ([entry.sum(axis=0) for entry in several] for several in (products.own, products.sums))
         sums = ShiftedSums(self.blocks.used, products.xy[place], own[i], own[j], total[i], total[j])
-        statistic: Any = scaled_norm(estimator, sums, sums.traces, sums.size, sums.n, form)  # type: ignore[arg-type]
+        assert form.combine is not None
+        statistic = form.combine(estimator, sums, sums.traces, sums.size, sums.n)
         left = self.source.survey.sizes[0] - self.blocks.used
         out = f"; {counted(left, 'pair')} at the end left out" if left else ""
         about = {"length": LENGTH, "blocks": self.blocks.count, "groups": self.blocks.groups}
+        computation = Computation(
+            route=features[0].route,
+            features=tuple(each.features for each in features),
+            cost=CostHint(seconds=1e-10 * sums.xy.size, rows=ROWS),
+        )
         return Prepared(
             statistic=statistic,
-            estimates=lambda: (),
             kernel=kernel,
-            route=features[0].route,
             notes=self.feature_notes(features, note("blocks-of-pairs", **about, left=out)),
-            threads=False,
-            cost=CostHint(seconds=1e-10 * sums.xy.size, rows=ROWS),
-            features=tuple(each.features for each in features),
+            computation=computation,
         )
 
     def context(self, members: tuple[FittedStatistic, ...], draws: Draws) -> TestContext:

@@ -11,14 +11,13 @@ from shrinktest._check import choice, flag, level, resample_count
 from shrinktest._parallel import memory_limit, n_workers
 from shrinktest.permutations.stopping import Stopping, as_stopping
 from shrinktest.statistics.kernel_cache import GRAMS, Limits
-from shrinktest.statistics.statistic import FORMS
 
 
 @dataclass(frozen=True)
 class Settings:
     """Options of every test: form, permutations, level, threads and memory."""
 
-    form: str  # "auto", "biased" or "unbiased"
+    form: str  # "auto", or the name of a statistic of the test, which checks it
     n_resamples: float
     alpha: float
     stopping: Stopping | None
@@ -57,7 +56,7 @@ class Settings:
         others = batched and (hasattr(workers, "submit") or hasattr(workers, "map"))
         threads = n_workers(None if others else workers)
         return cls(
-            form=choice(form, FORMS, "form"),
+            form=form,
             n_resamples=resample_count(n_resamples),
             alpha=alpha,
             stopping=as_stopping(stopping, alpha),

@@ -44,9 +44,13 @@ class SampleKernel(Kernel):
         rows = complete_points(Z, "Z").values
         if self.points is None:
             return self._resolved(rows, rng)
-        if not np.array_equal(self.points, rows):
-            raise ValueError(f"{self.label} was resolved on other observations; give the test the unresolved kernel")
+        self.require_points(rows)
         return self
+
+    def require_points(self, rows: Array) -> None:
+        """Raise ValueError for rows (N, d) that are not the pooled sample."""
+        if rows is not self._pooled and not np.array_equal(self._pooled, rows):
+            raise ValueError(f"{self.label} was resolved on other observations; give the test the unresolved kernel")
 
     @abstractmethod
     def _resolved(self, rows: Array, rng: Any) -> Kernel:
@@ -290,8 +294,10 @@ class Differences(Kernel):
     def resolve(self, Z: ArrayLike, rng: Any = None) -> Kernel:
         """Return the kernel with what it takes from those pairs of Z (2n, d) whose rows differ."""
         rows = self.within(complete_points(Z, "Z").values)
-        rows = rows[rows.any(axis=1)]
-        return replace(self, kernel=self.kernel.resolve(rows, rng) if len(rows) else Linear())
+        different = rows[rows.any(axis=1)]
+        if not len(different):
+            return replace(self, kernel=Linear())
+        return replace(self, kernel=taken_anew(self.kernel.resolve(different, rng), rows))
 
     def within(self, Z: Array) -> Array:
         """Return differences (2n, d) within pairs of Z (2n, d), and these with the other sign."""
@@ -324,4 +330,6 @@ def taken_anew(kernel: Kernel, Z: Array) -> Kernel:
         return replace(kernel, points=Z)
     if isinstance(kernel, Rescaled):
         return replace(kernel, kernel=taken_anew(kernel.kernel, kernel.moved(Z)))
+    if isinstance(kernel, Differences):
+        return replace(kernel, kernel=taken_anew(kernel.kernel, kernel.within(Z)))
     return kernel.mapped(lambda part: taken_anew(part, Z))

@@ -32,7 +32,7 @@ def run_lags(
     for each in specs:
         refuse_candidates("independence_test with lags=", each.kernel, each.bandwidth)
     specs = [each.by_feature(variable.encoding) for each, variable in zip(specs, hypothesis.variables, strict=True)]
-    shifts = hypothesis.permutations(settings.n_resamples, settings.alpha).distinct
+    shifts = hypothesis.permutations(settings.n_resamples, settings.alpha, settings.form).distinct
     if settings.n_resamples and len(chosen) > settings.alpha * shifts:
         raise ValueError(
             f"lags: {len(chosen)} lags of {shifts} shifts can never reject at alpha={settings.alpha:g}; take fewer "

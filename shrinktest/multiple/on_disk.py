@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from shrinktest._check import as_rng, count, counted
+from shrinktest._check import as_rng, choice, count, counted
 from shrinktest._parallel import kernel_progress
 from shrinktest.data.bins import Bins
 from shrinktest.data.chunks import Store
@@ -37,7 +37,7 @@ from shrinktest.kernels.inner import FeatureMap
 from shrinktest.multiple.ensembles import Ensemble, KernelSpec, collect, estimators_of, is_auto, is_several, spares
 from shrinktest.multiple.many import ColumnsToTest, dropping
 from shrinktest.multiple.run import independent_rng, run
-from shrinktest.results.info import INDEPENDENCE
+from shrinktest.results.info import INDEPENDENCE, KINDS
 from shrinktest.results.result import TestResult
 from shrinktest.statistics.kernel_cache import advised, bytes_of
 from shrinktest.units import without_untestable
@@ -195,7 +195,10 @@ class OnDiskTest:
         return estimators_of(estimator), kernels
 
     def _check(self, test: str) -> None:
-        """Raise ValueError for arguments that take all rows at once."""
+        """Raise ValueError for arguments that take all rows at once, and statistics that the test does not have."""
+        kind = KINDS[test]
+        forms = [name for name in kind.statistics if kind.form(name).by_kernel]
+        choice(self.settings.form, ("auto", *forms), f"form of {kind.described}")
         for argument, value in self.refused.items():
             if value is not None and value is not False:
                 raise ValueError(f"{argument}= is not available for rows on disk; leave it out")

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from shrinktest._check import as_rng, rng_provenance
+from shrinktest._check import as_rng, listed, rng_provenance
 from shrinktest._parallel import kernel_progress, single_blas_thread
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.hypotheses.base import Hypothesis, resolve
@@ -97,15 +97,15 @@ def run(
     hypothesis = hypothesis.compared_by([spec.kernel for spec in specs])
     several, data = is_several(estimator, specs), hypothesis.data()
     options: dict[str, Any] = {"alpha": settings.alpha, "rng": rng_provenance(generator)}
-    ensemble = _candidates(hypothesis, estimator, specs, generator)
+    ensemble = _candidates(hypothesis, estimator, specs, generator, settings.form)
     if several:
         refuse_stopping(settings.stopping)
     setups = [hypothesis.setup(member, settings.form) for member in ensemble.members]
     if hypothesis.missing:
         empty = tuple(make_result(None, data, setup, **options) for setup in setups)
         return aggregated(ensemble, (), empty, data, **options) if several else empty[0]
-    permutations = hypothesis.permutations(settings.n_resamples, settings.alpha)
-    data = replace(data, restriction=permutations.restriction)
+    permutations = hypothesis.permutations(settings.n_resamples, settings.alpha, settings.form)
+    data = replace(data, restriction=permutations.restriction, simulated=permutations.simulated)
     # the permutations of several statistics must not depend on what these draw for their kernels
     source = independent_rng(generator, 1) if several else generator
     draws = cache(lambda: Draws.of(permutations, settings.n_resamples, generator))
@@ -132,14 +132,25 @@ def run(
 
 
 def _candidates(
-    hypothesis: Hypothesis, estimator: Any, specs: Sequence[KernelSpec], rng: np.random.Generator
+    hypothesis: Hypothesis, estimator: Any, specs: Sequence[KernelSpec], rng: np.random.Generator, form: str
 ) -> Ensemble:
     """Return the statistics that the arguments of a test stand for: one, or several to combine."""
+    if not hypothesis.form(form).by_kernel:
+        _refuse_kernels(form, estimator, specs)
     if is_several(estimator, specs):
         kind, sizes = hypothesis.kind.name, hypothesis.n_observations
         return collect(estimator, specs, hypothesis.variables, rng, kind, sizes, paired=hypothesis.paired)
     kernels = tuple(as_kernel(spec.kernel, spec.bandwidth, spec.name) for spec in specs)
     return Ensemble([Candidate(estimator, kernels if len(kernels) > 1 else kernels[0])])
+
+
+def _refuse_kernels(form: str, estimator: Any, specs: Sequence[KernelSpec]) -> None:
+    """Raise ValueError for an estimator or a kernel of a statistic that has none."""
+    names = [spec.name for spec in specs if spec.given()]
+    if not (isinstance(estimator, str) and estimator == "kme"):
+        names.insert(0, "estimator")
+    if names:
+        raise ValueError(f"form={form!r} has no kernel and no estimator; leave out {listed(names)}")
 
 
 def _fit(
@@ -180,18 +191,23 @@ def _fit_one(
     resolved: Resolved,
 ) -> Fit:
     """Fit a candidate on all permutations."""
+    form, workers = hypothesis.form(setup.form), settings.workers
     with single_blas_thread(sum(hypothesis.n_observations)):
         with kernel_progress(settings.progress):
-            kernel = resolved(hypothesis, candidate.kernel)
-            prepared = hypothesis.prepare(candidate.estimator, kernel, setup.form, kernels, settings.workers)
+            if form.prepare is None:
+                kernel = resolved(hypothesis, candidate.kernel)
+                prepared = hypothesis.prepare(candidate.estimator, kernel, form, kernels, workers)
+            else:
+                prepared = form.prepare(hypothesis, workers)
         null = prepared.null(draws(), stopping=settings.stopping, workers=settings.workers, progress=settings.progress)
-    kernel, notes = prepared.kernel, prepared.notes
-    _require_kernel(null, setup.form, kernel, hypothesis)
+    kernel, notes, computation = prepared.kernel, prepared.notes, prepared.computation
+    if setup.squared_norm:
+        _require_kernel(null, kernel, hypothesis)
     statistic = FittedStatistic(
-        candidate.estimator, kernel, prepared.features, setup.form, setup.tuning, candidate.weight,
-        prepared.approximated,
+        setup.estimator, kernel, computation.features, setup.form, setup.tuning, candidate.weight,
+        computation.approximated,
     )  # fmt: skip
-    setup = replace(setup, kernel=kernel, route=prepared.route)
+    setup = replace(setup, kernel=kernel, route=computation.route)
     return Fit(candidate, null, setup, prepared.estimates(), lambda: hypothesis.notes(kernel) + notes, statistic)
 
 
@@ -205,14 +221,15 @@ def run_side_by_side(
 ) -> tuple[list[Null | str], Setup, str, tuple[str, ...]]:
     """Return null distributions of tests, or error messages; their setup, restriction and notes."""
     several, spare = is_several(estimator), spares(estimator, hypotheses[0].kind.name)
-    ensemble = _candidates(hypotheses[0], estimator, specs[0], generator)
+    ensemble = _candidates(hypotheses[0], estimator, specs[0], generator, settings.form)
     setups = [hypotheses[0].setup(member, settings.form) for member in ensemble.members]
     source = setup_generator(generator)
-    first = Draws.of(hypotheses[0].permutations(settings.n_resamples, settings.alpha), settings.n_resamples, generator)
+    permutations = hypotheses[0].permutations(settings.n_resamples, settings.alpha, settings.form)
+    first = Draws.of(permutations, settings.n_resamples, generator)
     warn_too_few(first.count, settings.alpha, factor_of(method, len(hypotheses), first.count), exact=first.exact)
     in_stack, stack_notes = ({}, ()) if several else stacked(hypotheses, setups[0].estimator, specs, settings, first)
     ensembles = {
-        i: _candidates(hypothesis, estimator, specs[i], generator)
+        i: _candidates(hypothesis, estimator, specs[i], generator, settings.form)
         for i, hypothesis in enumerate(hypotheses)
         if i not in in_stack
     }
@@ -222,8 +239,9 @@ def run_side_by_side(
     errors: dict[int, ValueError] = {}
     notes: list[str] = []
     rounded: dict[str, list[str]] = {}
+    by_kernel = hypotheses[0].form(settings.form).by_kernel
     for v in range(len(hypotheses[0].variables)):  # in the order of the columns, X first
-        for i, candidates in ensembles.items():
+        for i, candidates in ensembles.items() if by_kernel else ():
             try:
                 for member in candidates.members:
                     kernel = member.kernel[v] if isinstance(member.kernel, tuple) else member.kernel
@@ -237,7 +255,7 @@ def run_side_by_side(
             notes += stack_notes
         else:
             kernels = KernelCache(settings.limits(source)) if shared.limits.random else shared
-            permutations = hypothesis.permutations(settings.n_resamples, settings.alpha)
+            permutations = hypothesis.permutations(settings.n_resamples, settings.alpha, settings.form)
             draws = partial(Draws, permutations, settings.n_resamples, first.seed)
             try:
                 if i in errors:
@@ -265,10 +283,10 @@ def run_side_by_side(
     return nulls, setup, first.permutations.restriction, unique(notes)
 
 
-def _require_kernel(null: Null, form: str, kernel: Any, hypothesis: Hypothesis) -> None:
+def _require_kernel(null: Null, kernel: Any, hypothesis: Hypothesis) -> None:
     """Raise ValueError where a squared norm is clearly negative: then what it is a norm of belongs to no kernel."""
     least = min(null.observed, float(null.values.min(initial=null.observed)))
-    if form != "biased" or least >= -_NEGATIVE * null.tolerance:
+    if least >= -_NEGATIVE * null.tolerance:
         return
     kernels = kernel if isinstance(kernel, tuple) else (kernel,)
     # of features that do not vary nothing is left but rounding errors of k(x, x), of either sign

@@ -42,10 +42,11 @@ def stacked(
     first, size = hypotheses[0], sum(hypotheses[0].sizes)
     if not isinstance(estimator, ScaledMean) or type(first) is not TwoEqualDistributions or size > PLAIN:
         return {}, ()
-    tuning, form = first.tuning(estimator), first.form(estimator, settings.form)
+    tuning = first.tuning(estimator)
+    form = first.form(settings.form)
     plain = estimator.needs == "sums" and tuning != "pooled" and not estimator.changes_features
     exact = settings.gram in ("auto", "dense") and settings.rank is None and needed(size, 1) <= settings.memory
-    if not plain or not exact or draws.count * size > _LONGEST:
+    if not form.by_kernel or not plain or not exact or draws.count * size > _LONGEST:
         return {}, ()
     kernels = [as_kernel(spec.kernel, spec.bandwidth, spec.name) for (spec,) in specs]
     widths = [_width(kernel) for kernel in kernels]

@@ -53,6 +53,8 @@ class Permutations(ABC):
     restriction: str = ""
     #: True if the permutations are equally likely, so that all of them can replace random ones.
     equally_likely: ClassVar[bool] = True
+    #: True if a model draws the data anew, so that rows are seeds of copies and not permutations.
+    simulated: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -133,6 +135,8 @@ def as_permutations(given: Any, identity: np.ndarray | None) -> Permutations:
     """
     if not isinstance(given, Permutations):
         raise TypeError(f"permutations must be a Permutations object, such as a subclass of your own; got {given!r}")
+    if given.simulated and identity is not None:
+        raise ValueError("permutations: copies by a model are for permutation_test, whose statistic draws them")
     if type(given).__module__.startswith("shrinktest."):
         return given
     name, moves = type(given).__name__, identity is not None

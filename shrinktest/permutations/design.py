@@ -120,10 +120,11 @@ class CircularShifts(_UnitScheme):
 class UnitLabels(_UnitScheme):
     """Sample labels (B, N) that keep in each stratum how many units a sample has; no unit is in two samples.
 
-    Exchanging samples with equal numbers of units in every stratum does not change the statistic.
+    If ``symmetric``, exchanging samples with equal numbers of units in every stratum does not change the statistic.
     """
 
     sizes: tuple[int, ...] = ()  # of the samples
+    symmetric: bool = False
 
     def _identity(self) -> np.ndarray:
         return sample_labels(self.sizes)
@@ -137,21 +138,23 @@ class UnitLabels(_UnitScheme):
     @property
     def distinct(self) -> float:
         table = self._table(self.units)
-        return factorials(self.units.counts.tolist(), [*table.ravel().tolist(), *map(len, alike(table))])
+        exchanged = map(len, alike(table)) if self.symmetric else ()
+        return factorials(self.units.counts.tolist(), [*table.ravel().tolist(), *exchanged])
 
     def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
         return np.take(self._identity(), self.units.draw(rng, rows))
 
     def all(self) -> Iterator[np.ndarray]:
         table = self._table(self.units)
-        return (labels[self.units.unit] for labels in labellings(table, alike(table)))
+        groups = alike(table) if self.symmetric else ()
+        return (labels[self.units.unit] for labels in labellings(table, groups))
 
 
 @dataclass(frozen=True, eq=False)
 class ShiftedLabels(UnitLabels):
     """Sample labels (B, N) shifted in time along the series that the samples form one after the other.
 
-    Shifts that only exchange whole samples do not change the statistic; one of them is enumerated.
+    If ``symmetric``, shifts that only exchange whole samples do not change the statistic; one of them is enumerated.
     """
 
     @cached_property
@@ -165,8 +168,8 @@ class ShiftedLabels(UnitLabels):
 
     @cached_property
     def distinct(self) -> float:  # type: ignore[override]
-        table, turns = self._table(self._shifts.units), 1  # turns exchange whole samples, or leave them where they are
-        if table.all():
+        table, turns = self._table(self._shifts.units), 1  # turns exchange whole samples
+        if self.symmetric and table.all():
             turns = sum(bool((np.roll(table, turn, axis=1) == table).all()) for turn in range(len(self.sizes)))
         return self._shifts.distinct // turns
 
@@ -219,12 +222,15 @@ class PermutationDesign:
             blocks = np.unique(np.column_stack([blocks, self.places]), axis=0, return_inverse=True)[1].reshape(-1)
         return ExchangeableUnits.of(blocks, np.arange(size) if self.groups is None else self.groups)
 
-    def labels(self, sizes: tuple[int, ...], alpha: float) -> Permutations:
-        """Labels of samples of these sizes; raises ValueError if they are too few to reject at ``alpha``."""
+    def labels(self, sizes: tuple[int, ...], alpha: float, *, symmetric: bool) -> Permutations:
+        """Labels of samples of these sizes; raises ValueError if they are too few to reject at ``alpha``.
+
+        ``symmetric``: exchanging samples of equal size does not change the statistic.
+        """
         if not self:
-            return Labels(sizes)
+            return Labels(sizes, symmetric)
         units, scheme = self.units(sum(sizes)), ShiftedLabels if self.shifted else UnitLabels
-        return self._enough(scheme(units, self._words(units), sizes), alpha)
+        return self._enough(scheme(units, self._words(units), sizes, symmetric), alpha)
 
     def pairings(self, n: int, alpha: float, least: float = 0.0) -> Permutations:
         """Pairings of n rows; raises ValueError if no p-value, none of which is below ``least``, is below ``alpha``."""
@@ -257,7 +263,7 @@ class PermutationDesign:
         """Raise ValueError if nothing can be permuted in samples of these sizes, or in so many pairs."""
         if not self:
             return
-        scheme = self.pairings(sizes[0], 1.0) if len(sizes) == 1 else self.labels(sizes, 1.0)
+        scheme = self.pairings(sizes[0], 1.0) if len(sizes) == 1 else self.labels(sizes, 1.0, symmetric=True)
         if scheme.distinct < 2:
             raise ValueError(f"permuting {scheme.restriction} leaves 1 different permutation; {self._remedy(0.5)}")
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
+from shrinktest._check import check_signature
 from shrinktest.permutations.base import (
     Permutations,
     capped,
@@ -87,7 +88,7 @@ class Labels(Permutations):
     """Sample labels 0, 1, ..., k - 1 of pooled observations, as (B, N), that keep the sizes of the samples."""
 
     sizes: tuple[int, ...]
-    symmetric: bool = True  # False if exchanging samples of equal size changes the statistic
+    symmetric: bool = False  # True if exchanging samples of equal size does not change the statistic
 
     @property
     def size(self) -> int:
@@ -191,10 +192,11 @@ class RelativeOrders(Shuffles):
 class Signs(Permutations):
     """Signs (B, n), 1 or -1 for each observation, the same within a unit.
 
-    Flipping all signs is not another permutation: a squared norm does not see it.
+    If ``symmetric``, flipping all signs is not another permutation.
     """
 
     unit: np.ndarray  # (n,): the number 0, 1, ... of the unit of each observation
+    symmetric: bool = False  # True if flipping all signs does not change the statistic, such as a squared norm
     restriction = "signs of residuals"
 
     @property
@@ -207,14 +209,15 @@ class Signs(Permutations):
 
     @property
     def distinct(self) -> float:
-        return capped(2 ** (self._units - 1))
+        return capped(2 ** (self._units - self.symmetric))
 
     def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
         return (1.0 - 2.0 * rng.integers(2, size=(rows, self._units), dtype=np.int8))[:, self.unit]
 
     def all(self) -> Iterator[np.ndarray]:
-        for signs in itertools.product((1.0, -1.0), repeat=self._units - 1):
-            yield np.array((1.0, *signs))[self.unit]
+        first = (1.0,) * self.symmetric
+        for signs in itertools.product((1.0, -1.0), repeat=self._units - len(first)):
+            yield np.array((*first, *signs))[self.unit]
 
 
 @dataclass(frozen=True)
@@ -302,9 +305,70 @@ class LabelsByChance(_Modelled):
 
 @dataclass(frozen=True, eq=False)
 class Copies(_Modelled):
-    """Seeds (B, 1) of copies of X that a model draws; 0 stands for the data."""
+    """Copies of the data, or of a part of them, that a model draws: a null distribution by simulation.
 
-    size: int = 0  # observations
+    The statistic of :func:`permutation_test` gets seeds in place of permutations, and turns them into data by ``copy``.
+    Its p-value is exact if the model draws from the distribution of the data under the null hypothesis; not if its
+    parameters were estimated from the same data.
+
+    Parameters
+    ----------
+    observed : array_like, shape (n,) or (n, ...)
+        The data, or the part of them that is drawn anew.
+    model : callable
+        From a ``numpy.random.Generator`` to a copy, with the shape of ``observed``.
+
+    See Also
+    --------
+    permutation_test : Takes it as ``permutations``.
+    Permutations : Base class of all schemes.
+
+    Examples
+    --------
+    Are arrival times uniform?  The largest gap between two of them, compared with uniform times:
+
+    >>> import numpy as np
+    >>> from shrinktest import Copies, permutation_test
+    >>> times = np.array([0.03, 0.09, 0.12, 0.2, 0.24, 0.61, 0.68, 0.77, 0.85, 0.94])
+    >>> copies = Copies(times, lambda rng: rng.uniform(size=10))
+    >>> def largest_gap(seed):
+    ...     return np.diff(np.sort(copies.copy(seed))).max()
+    >>> permutation_test(largest_gap, copies, rng=0).pvalue
+    0.186
+    """
+
+    simulated = True
+
+    observed: np.ndarray
+    model: Callable[[np.random.Generator], Any]
+
+    def __post_init__(self) -> None:
+        observed = np.asarray(self.observed)
+        if not observed.size or not observed.ndim:
+            raise ValueError(f"observed must be an array with rows; got {self.observed!r}")
+        if not callable(self.model):
+            raise TypeError(f"model must be a function rng -> copy of the data; got {self.model!r}")
+        check_signature(self.model, ("rng",), "model must be a function rng -> copy of the data")
+        object.__setattr__(self, "observed", observed)
+
+    @property
+    def size(self) -> int:
+        return len(self.observed)
+
+    def copy(self, seed: Any) -> np.ndarray:
+        """Return the copy of a seed, shape (1,); the data for 0."""
+        number = int(np.asarray(seed).item())
+        if not number:
+            return self.observed
+        drawn = np.asarray(self.model(np.random.default_rng(number)))
+        if drawn.shape != self.observed.shape:
+            raise ValueError(f"model must draw copies of shape {self.observed.shape}; it drew {drawn.shape}")
+        return drawn
+
+    def require_apart(self, points: np.ndarray, name: str) -> None:
+        """Raise ValueError if points, from which kernels come, are the data that copies take the place of."""
+        if np.array_equal(points, self.observed):
+            raise ValueError(f"{name} holds the data that a model draws anew; give a copy for bandwidths and units")
 
     def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
         return np.maximum(random_words(rng, rows), np.uint64(1))[:, None]

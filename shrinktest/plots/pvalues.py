@@ -32,7 +32,7 @@ def plot_null(result: Any, ax: Axes | None = None) -> Axes:
     planned = f" of {result.n_planned}" if result.stopping is not None else ""
     kind = f"all {values.size}" if result.exact and not planned else f"{values.size}{planned} random"
     bins: Any = "auto" if float(np.ptp(values)) > 0.0 else 1
-    ax.hist(values, bins=bins, color=GREY, alpha=0.55, label=f"{kind} permutations")
+    ax.hist(values, bins=bins, color=GREY, alpha=0.55, label=f"{kind} {result.kind.resamples}")
     if np.isfinite(critical):
         ax.axvline(critical, color=BLUE, linestyle="--", label=f"critical value at level {result.alpha:g}")
         values = [*values, critical]
@@ -42,7 +42,7 @@ def plot_null(result: Any, ax: Axes | None = None) -> Axes:
     combined, form = hasattr(result, "members"), f" ({result.form} form)" if result.form else ""
     statistic = "-log10 of the smallest weighted p-value" if combined else f"{result.kind.statistic} statistic{form}"
     ax.set_xlabel(statistic.strip())
-    ax.set_ylabel("number of permutations")
+    ax.set_ylabel(f"number of {result.kind.resamples}")
     if ax.get_yscale() == "linear":  # other scales have ticks of their own
         ax.locator_params(axis="y", integer=True)
     estimator = "" if result.estimator is None else f", {result.estimator!r}"

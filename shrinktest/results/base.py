@@ -189,6 +189,7 @@ class TestData:
     columns: tuple[tuple[str, ...] | None, ...] = ()  # names, for all samples or for every variable; None for arrays
     encodings: tuple[Encoding | None, ...] = ()  # how the columns of tables became numbers
     restriction: str = ""  # the permutations that the design allows; empty if all of them
+    simulated: bool = False  # True if the null distribution is of copies that a model draws
     method: str = ""  # how given= or covariates= were taken into account
     assumption: str = ""  # what must be true for the p-value to be valid given these
 
@@ -202,6 +203,7 @@ class Setup:
     form: str = ""
     tuning: str = ""
     route: str = ""
+    squared_norm: bool = False  # True if the statistic is never negative
 
 
 # --- plain values -----------------------------------------------------------------------------------------

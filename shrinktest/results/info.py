@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from operator import attrgetter
 from typing import Any, ClassVar
@@ -18,6 +19,9 @@ class TestInfo:
     title: str = "Permutation test"  # of its summary
     null: str = "exchangeability"  # its null hypothesis
     statistic: str = ""  # name of its statistic, for pictures
+    #: what ``form=`` can be, and the module and value of each (a `Form`)
+    statistics: Mapping[str, str] = field(default_factory=dict)
+    resamples: str = "permutations"  # what its null distribution is made of; "simulations" by a model
     unit: str = "rows"  # what its observations are called
     estimates: tuple[str, ...] = ()  # names of the estimates; empty: one for each sample, numbered
     variables: tuple[str, ...] = ()  # names of several kernels; empty: numbered
@@ -46,8 +50,11 @@ class TestInfo:
 
     def load(self, which: str) -> Any:
         """Import the function or class that the field ``which`` names, such as "verb" or "result"."""
-        module, _, path = getattr(self, which).partition(":")
-        return attrgetter(path)(import_module(f"shrinktest.{module}"))
+        return _load(f"shrinktest.{getattr(self, which)}")
+
+    def form(self, name: str) -> Any:
+        """Import the statistic with a name of ``statistics``."""
+        return _load(self.statistics[name])
 
     @property
     def described(self) -> str:
@@ -63,11 +70,22 @@ class TestInfo:
         return ("",) if count == 1 else self.variables or tuple(map(str, range(count)))
 
 
+def _load(value: str) -> Any:
+    """Import a value, given as "module:name"."""
+    module, _, path = value.partition(":")
+    return attrgetter(path)(import_module(module))
+
+
+_OF_SAMPLES = {"biased": "shrinktest.statistics.mmd:BIASED", "unbiased": "shrinktest.statistics.mmd:UNBIASED"}
+_OF_PAIRS = {"biased": "shrinktest.statistics.hsic:BIASED", "unbiased": "shrinktest.statistics.hsic:UNBIASED"}
+_SQUARED_NORM = {"biased": "shrinktest.statistics.hsic:BIASED"}
+
 TWO_SAMPLE = TestInfo(
     name="two-sample",
     title="Kernel two-sample test (MMD)",
     null="equal distributions",
     statistic="MMD²",
+    statistics=_OF_SAMPLES,
     unit="observations",
     estimates=("X", "Y"),
     several_samples=True,
@@ -85,6 +103,7 @@ INDEPENDENCE = TestInfo(
     title="Kernel independence test (HSIC)",
     null="independence",
     statistic="HSIC",
+    statistics=_OF_PAIRS,
     unit="pairs",
     estimates=("pairs",),
     variables=("X", "Y"),
@@ -103,6 +122,7 @@ K_SAMPLE = TestInfo(
     title="Kernel k-sample test",
     null="equal distributions",
     statistic="k-sample",
+    statistics=_OF_SAMPLES,
     unit="observations",
     several_samples=True,
     restrictions=("blocks", "groups"),
@@ -117,6 +137,7 @@ JOINT = TestInfo(
     title="Kernel joint independence test (dHSIC)",
     null="joint independence",
     statistic="dHSIC",
+    statistics=_SQUARED_NORM,
     estimates=("rows",),
     kernels=("kernels",),
     bandwidths=("bandwidths",),
@@ -134,6 +155,7 @@ CONDITIONAL = replace(
     title="Kernel conditional independence test",
     null="independence given Z",
     statistic="HSIC given Z",
+    statistics=_SQUARED_NORM,
     unit="rows",
     estimates=("rows",),
     restrictions=("blocks", "groups"),
@@ -151,6 +173,7 @@ CHANGE = TestInfo(
     title="Kernel change-point test",
     null="one distribution throughout",
     statistic="largest standardised MMD²",
+    statistics={"unbiased": "shrinktest.statistics.scan:UNBIASED"},
     estimates=("before", "after"),
     restrictions=("blocks", "block_length"),
     settings=("change", "trim", "confidence"),
@@ -167,6 +190,7 @@ SYMMETRY = TestInfo(
     title="Kernel symmetry test",
     null="symmetry",
     statistic="MMD²",
+    statistics=_OF_SAMPLES,
     estimates=("X", "reflected X"),
     settings=("about",),
     permuted="signs of rows flipped",
@@ -189,6 +213,11 @@ NO_EFFECT_BY_PROPENSITY = (
 _OWN = "there is no scale for the effect of a statistic of your own; run a kernel test, whose results have an effect"
 
 
-def kind_of(name: str) -> TestInfo:
-    """Return the entry of a test, or a new one for a statistic of the user."""
-    return KINDS.get(name) or TestInfo(name=name, unit="observations", no_effect=_OWN)
+def kind_of(name: str, *, simulated: bool = False) -> TestInfo:
+    """Return the entry of a test, or a new one for a statistic of the user; ``simulated``: a model draws copies."""
+    kind = KINDS.get(name)
+    if kind is None:
+        kind = TestInfo(name=name, unit="observations", no_effect=_OWN)
+        if simulated:
+            kind = replace(kind, title="Monte Carlo test", null="the model")
+    return replace(kind, resamples="simulations") if simulated else kind

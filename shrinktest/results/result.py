@@ -120,7 +120,7 @@ class TestResult(Decision):
     @property
     def kind(self) -> TestInfo:
         """Entry of this test in the table of tests."""
-        return kind_of(self.test)
+        return kind_of(self.test, simulated=self.data.simulated)
 
     # --- decisions ----------------------------------------------------------------------------------------------
 
@@ -297,7 +297,7 @@ class TestResult(Decision):
             ("p-value:", number(self.pvalue, unknown="none")),
             ("95% Monte Carlo:", interval),
             ("Decision:", f"{decision}{at}"),
-            ("Permutations:", drawn),
+            (f"{self.kind.resamples.capitalize()}:", drawn),
             ("Design:", self.restriction),
         ]
 
@@ -351,7 +351,7 @@ def _notes(null: Null, setup: Setup, notes: Callable[[], tuple[str, ...]]) -> tu
 
 def is_shrunk(null: Null, setup: Setup) -> bool:
     """True if the statistic is 0 because the estimate was shrunk to that."""
-    return null.observed == 0.0 and setup.form == "biased" and not isinstance(setup.estimator, KME)
+    return null.observed == 0.0 and setup.squared_norm and not isinstance(setup.estimator, KME)
 
 
 def rounding_notes(nulls: Sequence[Null], *, shrunk: bool = False) -> tuple[str, ...]:

@@ -51,6 +51,8 @@ class TwoSampleResult(TestResult):
         ValueError if the data contained missing values or covariates were taken off.
         """
         if not self.estimates:
+            if self.context is not None:
+                self.require_data().require_features()
             raise ValueError(NO_DATA)
         first, second = self.estimates
         points = first.read(self._encoded(points), "points")

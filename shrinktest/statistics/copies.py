@@ -12,8 +12,9 @@ from shrinktest.kernels.feature_maps import TOLERANCE, Landmarks, factorized
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import PooledKernel, Rescaled
 from shrinktest.permutations.null import Statistic
+from shrinktest.permutations.schemes import Copies
 from shrinktest.statistics.features import Centred, Features, alike
-from shrinktest.statistics.hsic import notes_on, refitted, scaled_norm
+from shrinktest.statistics.hsic import notes_on, refitted, squared_norm
 from shrinktest.statistics.kernel_cache import KernelCache, Request, check_memory
 
 _LOW = 8  # observations per coordinate, from which coordinates take less time than a Gram matrix
@@ -75,13 +76,13 @@ def _few_coordinates(kernel: Kernel, reference: np.ndarray, others: np.ndarray, 
 def copies_statistic(
     estimator: MeanEstimator,
     features: tuple[Kernel, ...],
-    copy: Callable[[int], np.ndarray],
+    copies: Copies,
     reference: np.ndarray,
     others: np.ndarray,
     y: np.ndarray,
     cache: KernelCache,
 ) -> tuple[Statistic, str, tuple[str, ...]]:
-    """Return the statistic as a function of seeds (B, 1), from which ``copy`` makes x (n, p); its route; and notes.
+    """Return the statistic as a function of seeds (B, 1) of copies of x (n, p); its route; and notes.
 
     The kernel was resolved on ``reference``, a copy; ``others`` (m, p) are rows of it and of other copies.
     """
@@ -93,8 +94,8 @@ def copies_statistic(
 
     def statistic(seeds: np.ndarray) -> np.ndarray:
         out = np.empty((len(seeds), 2))
-        for row, seed in zip(out, seeds[:, 0], strict=True):
-            left = centred(copy(int(seed)))
+        for row, seed in zip(out, seeds, strict=True):
+            left = centred(copies.copy(seed))
             norm = _matched(estimator, left, right) if by_sums else refitted(estimator, left, right)
             row[:] = norm(unpermuted)[0]
         return out
@@ -113,4 +114,4 @@ def _matched(estimator: MeanEstimator, x: Centred, y: Centred) -> Statistic:
     else:
         total = np.vdot(x.values, y.values)
     sums = np.array([[float(total), float(x.diagonal() @ y.diagonal())]])
-    return scaled_norm(estimator, lambda _: sums, (0.0, 0.0), x.size * y.size, len(x.values), "biased")
+    return squared_norm(estimator, lambda _: sums, (0.0, 0.0), x.size * y.size, len(x.values))

@@ -17,7 +17,7 @@ from shrinktest.notes import note
 from shrinktest.permutations.null import TIE, CostHint, Statistic
 from shrinktest.statistics.features import LAST_BITS, Centred, Features
 from shrinktest.statistics.kernel_cache import KernelCache, Request, check_memory
-from shrinktest.statistics.statistic import WORTH_THREADS, Moments, Prepared, estimated_norm, margins
+from shrinktest.statistics.statistic import WORTH_THREADS, Computation, Form, Moments, Prepared, estimated_norm, margins
 from shrinktest.statistics.sums import CentredStrips, pairing_sums_by_tiles, tile_seconds, unbiased, weighted
 
 #: Pairings (B, n) to the sums and the traces (B, 2) of Kc o Lc.
@@ -37,7 +37,7 @@ def prepare(
     x: np.ndarray,
     y: np.ndarray,
     *,
-    form: str,
+    form: Form,
     cache: KernelCache,
     series: Sequence[np.ndarray] = (),
     workers: int = 1,
@@ -63,10 +63,13 @@ def prepare(
     scaled = estimator.needs in ("sums", "noise")
     if scaled:
         sums, traces, size = _pairing_sums(features, workers)
-        statistic = scaled_norm(estimator, sums, traces, size, n, form)
-    else:
+        assert form.combine is not None
+        statistic = form.combine(estimator, sums, traces, size, n)
+    elif form.squared_norm:
         left, right = _centred(features, workers)
         statistic = refitted(estimator, left, right)
+    else:
+        raise ValueError(f"form={form.name!r} is not available with {estimator!r}; use estimator='kme'")
 
     def estimate() -> tuple[MeanEmbedding]:
         if scaled:
@@ -79,19 +82,22 @@ def prepare(
         pair = centred_product(features[0].kernel, features[1].kernel, points, x.shape[1])
         return (MeanEmbedding(points, weights, pair, amount),)
 
+    computation = Computation(
+        route=route,
+        features=(features[0].kernel, features[1].kernel),
+        threads=estimator.needs != "function" and not plain and route != "tiles",
+        cost=cost,
+    )
     return Prepared(
         statistic=statistic,
-        estimates=estimate,
         kernel=kernels,
-        route=route,
+        estimates=estimate,
         notes=(
             *notes_on(estimator, n),
             *dict.fromkeys([margin.note for margin in features if margin.note]),
             *shift_notes(kernels, x, y, series),
         ),
-        threads=estimator.needs != "function" and not plain and route != "tiles",
-        cost=cost,
-        features=(features[0].kernel, features[1].kernel),
+        computation=computation,
     )
 
 
@@ -108,10 +114,10 @@ def tuning_of(estimator: MeanEstimator, n: int) -> str:
     return tuning
 
 
-def scaled_norm(
-    estimator: MeanEstimator, sums: PairingSums, traces: tuple[float, float], size: float, n: int, form: str
+def squared_norm(
+    estimator: MeanEstimator, sums: PairingSums, traces: tuple[float, float], size: float, n: int
 ) -> Statistic:
-    """Return the statistic of an estimator that scales the mean of n pairs, as a function of permutations.
+    """Return the squared norm of a scaled mean of n pairs, as a function of permutations.
 
     ``traces`` belong to the centered Gram matrices, and ``size`` is the size of the terms that cancel.
     """
@@ -119,11 +125,34 @@ def scaled_norm(
     def moments(permuted: np.ndarray) -> Moments:
         return (*sums(permuted).T, size)
 
-    def without_bias(permuted: np.ndarray) -> np.ndarray:
+    return estimated_norm(estimator, n, moments)
+
+
+def _without_bias(
+    estimator: MeanEstimator, sums: PairingSums, traces: tuple[float, float], size: float, n: int
+) -> Statistic:
+    """Return the squared norm of the plain mean of n pairs without its bias, as a function of permutations."""
+
+    def statistic(permuted: np.ndarray) -> np.ndarray:
         total, trace = sums(permuted).T
         return np.stack([unbiased(total, trace, traces, n), np.full(len(total), size)], axis=1)
 
-    return without_bias if form == "unbiased" else estimated_norm(estimator, n, moments)
+    return statistic
+
+
+def _check_unbiased(estimator: MeanEstimator, sizes: tuple[int, ...]) -> None:
+    """Raise ValueError for an estimator that shrinks, or too few pairs."""
+    if not estimator.unbiased_pairs:
+        raise ValueError(
+            "form='unbiased' of an independence test exists for the standard and the marginalised means "
+            f"only; use form='biased' with {estimator!r}"
+        )
+    if sizes[0] < 4:
+        raise ValueError(f"form='unbiased' needs at least 4 pairs; found {sizes[0]}")
+
+
+BIASED = Form(name="biased", combine=squared_norm, squared_norm=True, symmetric=True)
+UNBIASED = Form(name="unbiased", combine=_without_bias, check=_check_unbiased, symmetric=True)
 
 
 def refitted(estimator: MeanEstimator, x: Centred, y: Centred) -> Statistic:
@@ -240,11 +269,10 @@ def prepare_joint(
 
     return Prepared(
         statistic=estimated_norm(estimator, n, moments, joint_grams, TIE * size, LAST_BITS * size),
-        estimates=estimate,
         kernel=kernels,
-        route="dense",
+        estimates=estimate,
         notes=notes_on(estimator, n, "HSIC" if len(variables) == 2 else "dHSIC"),
-        threads=estimator.needs != "function",
+        computation=Computation(route="dense", threads=estimator.needs != "function"),
     )
 
 

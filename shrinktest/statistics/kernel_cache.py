@@ -213,6 +213,7 @@ def _affordable(points: np.ndarray, limits: Limits, request: Request) -> int:
 
 def _pooled(kernel: PooledKernel, inner: Features, limits: Limits, request: Request) -> Features:
     """A kernel of the pooled sample from the features that it takes."""
+    kernel.require_points(inner.points)
     points, automatic, z = inner.points, limits.gram == "auto", inner.coordinates()
     if z is None:
         free = automatic and request.by_coordinates and request.any_rank and len(points) >= _SEVERAL

@@ -18,11 +18,12 @@ from shrinktest.permutations.null import TIE, CostHint, Statistic
 from shrinktest.permutations.schemes import sample_labels
 from shrinktest.statistics.features import Features
 from shrinktest.statistics.kernel_cache import KernelCache, Request
-from shrinktest.statistics.statistic import Prepared, part_weights, scales
+from shrinktest.statistics.statistic import Computation, Form, Prepared, part_weights, scales
 from shrinktest.statistics.sums import PLAIN, block_sums, left_over, members_of, tile_seconds, times, weighted
 from shrinktest.units import near_one
 
-COMPARISONS = ("pairs", "pooled")
+POOLED = "pooled"
+COMPARISONS = ("pairs", POOLED)
 WEIGHTS = ("sizes", "equal")
 
 _FEW = 16  # rows of a product of weights, which take so long to find that few come at a time
@@ -61,13 +62,17 @@ class Contrast:
         return np.stack([value, np.maximum(size, terms)], axis=1)
 
 
+BIASED = Form(name="biased", combine=Contrast.__call__, squared_norm=True, symmetric=True)
+UNBIASED = Form(name="unbiased", combine=Contrast.__call__, excess=True, symmetric=True)
+
+
 def prepare(
     estimator: MeanEstimator,
     kernel: Kernel,
     pooled: np.ndarray,
     contrast: Contrast,
     *,
-    form: str,
+    form: Form,
     tuning: str,
     cache: KernelCache,
     workers: int = 1,
@@ -92,24 +97,32 @@ def prepare(
     else:
         gram = replace(gram, known=gram.coordinates())
     if used.needs == "noise":
-        statistic = _noise_statistic(cast(Marginalized, used), kernel, pooled, tuning == "joint", form == "unbiased")
+        if form not in (BIASED, UNBIASED):
+            raise ValueError(f"form={form.name!r} is not available with {estimator!r}; use tuning='pooled'")
+        statistic = _noise_statistic(cast(Marginalized, used), kernel, pooled, tuning == "joint", form.excess)
     else:
+        combine = form.combine
+        assert combine is not None
         products_of_means = _scaled_products if used.needs == "sums" else _weighted_products
         products, norm2 = products_of_means(used, gram, contrast, tuning, form, workers)
 
         def statistic(labels: np.ndarray) -> np.ndarray:
-            return contrast(*products(np.ascontiguousarray(labels, dtype=np.uint16)), norm2)
+            parts = products(np.ascontiguousarray(labels, dtype=np.uint16))
+            return np.asarray(combine(contrast, *parts, norm2))
 
-    return Prepared(
-        statistic=statistic,
-        estimates=lambda: estimates_of(used, low, np.split(pooled, np.cumsum(contrast.sizes)[:-1]), tuning),
-        kernel=kernel,
+    computation = Computation(
         route=gram.name,
-        notes=estimator_notes(estimator, used, contrast, tuning, form) + ((gram.note,) if gram.note else ()),
-        threads=used.needs != "function" and gram.name != "tiles",
-        cost=_cost(used, gram, len(contrast.sizes)),
         features=(gram.kernel,),
         approximated=gram.note is not None,
+        threads=used.needs != "function" and gram.name != "tiles",
+        cost=_cost(used, gram, len(contrast.sizes)),
+    )
+    return Prepared(
+        statistic=statistic,
+        kernel=kernel,
+        estimates=lambda: estimates_of(used, low, np.split(pooled, np.cumsum(contrast.sizes)[:-1]), tuning),
+        notes=estimator_notes(estimator, used, contrast, tuning, form) + ((gram.note,) if gram.note else ()),
+        computation=computation,
     )
 
 
@@ -132,7 +145,7 @@ def _cost(estimator: MeanEstimator, gram: Features, k: int) -> CostHint | None:
 
 
 def _scaled_products(
-    estimator: MeanEstimator, gram: Features, contrast: Contrast, tuning: str, form: str, workers: int
+    estimator: MeanEstimator, gram: Features, contrast: Contrast, tuning: str, form: Form, workers: int
 ) -> tuple[Products, float]:
     """Products of scaled means, for which sums of blocks of the Gram matrix are enough."""
     mean, sizes, size = cast(ScaledMean, estimator), contrast.sizes, gram.size(workers)
@@ -156,7 +169,7 @@ def scaled_products(
     traces: np.ndarray,
     sizes: tuple[int, ...],
     tuning: str,
-    form: str,
+    form: Form,
     size: float | np.ndarray,
     reference: float = 0.0,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -168,7 +181,7 @@ def scaled_products(
     factors = scales(mean, sums, traces, sizes, tuning)
     w = factors / n
     excess = np.zeros_like(w)
-    if form == "unbiased":
+    if form.excess:
         squared = np.einsum("bii->bi", sums)
         excess = np.square(w) * (traces - (squared - traces) / (n - 1.0))
     pull = w * sums.sum(axis=2) * reference
@@ -177,7 +190,7 @@ def scaled_products(
 
 
 def _weighted_products(
-    estimator: MeanEstimator, gram: Features, contrast: Contrast, tuning: str, form: str, workers: int
+    estimator: MeanEstimator, gram: Features, contrast: Contrast, tuning: str, form: Form, workers: int
 ) -> tuple[Products, float]:
     """Products of the estimates of filters and of users' functions, which are weights of the observations."""
     sizes, z = contrast.sizes, gram.few_coordinates() if estimator.by_coordinates else None
@@ -185,7 +198,7 @@ def _weighted_products(
     weigh = part_weights(estimator, gram, sizes, tuning, workers)
     size = gram.size(workers)
     signed = z is not None or bool(matrix.min(initial=0.0) < 0.0)  # else no mean of features is zero
-    sums_and_traces = block_sums(gram, sizes, workers) if form == "unbiased" or signed else None
+    sums_and_traces = block_sums(gram, sizes, workers) if form.excess or signed else None
     diagonal = np.diagonal(matrix) if z is None else np.square(matrix).sum(axis=1)
     towards, norm2 = None, 0.0
     if contrast.comparison == "pooled":
@@ -206,7 +219,7 @@ def _weighted_products(
         if sums_and_traces is not None:
             sums, traces = sums_and_traces(labels)
             plain = np.einsum("bii->bi", sums)
-        if form == "unbiased":
+        if form.excess:
             if z is not None:  # of the coordinates, which leave out next to nothing of the kernel
                 traces = np.stack([weighted(member, diagonal) for member in members], axis=1)
             between = (plain - traces) / (n * (n - 1.0))
@@ -273,19 +286,19 @@ def estimates_of(
 
 
 def estimator_notes(
-    given: MeanEstimator, used: MeanEstimator, contrast: Contrast, tuning: str, form: str
+    given: MeanEstimator, used: MeanEstimator, contrast: Contrast, tuning: str, form: Form
 ) -> tuple[str, ...]:
     """Return notes on tests that are provably the same as others, or easily misread."""
     notes = []
     equal, pairs = len(set(contrast.sizes)) == 1, contrast.comparison == "pairs"
     if used.scales_all_alike(contrast.sizes) and pairs:
-        plain = f"form={form!r}" if form == "biased" and not equal else "this form"
+        plain = f"form={form.name!r}" if form.squared_norm and not equal else "this form"
         notes.append(note("same-as-kme", amount="shrinkage amount", plain=plain))
     if used.smooths and used.fixed:
         notes.append(note("same-as-kme", amount="noise variance", plain="a wider kernel, bandwidth^2 + 2 variance"))
     if given.smooths and tuning == "sample":
         notes.append(note("tuned-apart"))
-    if not equal and not used.smooths and form == "biased":
+    if not equal and not used.smooths and form.squared_norm:
         other = "form='unbiased'" if pairs else "comparison='pairs'"
         notes.append(note("unequal-sizes", what="this form", remedy=other))
     if not equal and not used.smooths and tuning == "sample":

@@ -25,7 +25,7 @@ from shrinktest.permutations.null import TIE, CostHint, Statistic
 from shrinktest.statistics.features import Features
 from shrinktest.statistics.kernel_cache import KernelCache, Request
 from shrinktest.statistics.mmd import estimates_of
-from shrinktest.statistics.statistic import Prepared
+from shrinktest.statistics.statistic import Computation, Form, Prepared
 
 if TYPE_CHECKING:
     from shrinktest.statistics.seeded_intervals import Scans
@@ -36,6 +36,9 @@ CHANGES = (SINGLE, EPIDEMIC)
 _FACTOR = 150  # observations from which few coordinates pay for being found
 _DIRECTIONS = 32  # of larger series
 _TOGETHER = 64  # permutations that share a row of the Gram matrix
+
+#: The only form: another would take the rows with the larger spread for the changed ones.
+UNBIASED = Form(name="unbiased")
 
 
 @dataclass(frozen=True)
@@ -264,14 +267,17 @@ def prepare(
         cost = CostHint(seconds=1e-7 + cuts.n * (5e-9 + 4e-10 * within.values.shape[1]))
     elif cuts.change == SINGLE:
         cost = CostHint(seconds=1e-7 + 2.5e-10 * cuts.n**2, rows=_TOGETHER)
-    return Prepared(
-        statistic=scans.statistic() if scans else within.statistic(cuts),
-        estimates=lambda: estimates_of(used, low, [points[~inside], points[inside]], "fixed"),
-        kernel=kernel,
+    computation = Computation(
         route=gram.name,
-        notes=(gram.note,) if gram.note else (),
-        threads=True,
-        cost=scans.cost(cost) if scans else cost,
         features=(gram.kernel,),
         approximated=gram.note is not None,
+        threads=True,
+        cost=scans.cost(cost) if scans else cost,
+    )
+    return Prepared(
+        statistic=scans.statistic() if scans else within.statistic(cuts),
+        kernel=kernel,
+        estimates=lambda: estimates_of(used, low, [points[~inside], points[inside]], "fixed"),
+        notes=(gram.note,) if gram.note else (),
+        computation=computation,
     )

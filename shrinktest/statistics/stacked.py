@@ -12,6 +12,7 @@ from shrinktest.permutations.base import Draws
 from shrinktest.permutations.null import TIE, Null
 from shrinktest.statistics.features import alike
 from shrinktest.statistics.mmd import Contrast, scaled_products
+from shrinktest.statistics.statistic import Form
 from shrinktest.statistics.sums import PLAIN
 
 _PAIRS = 2**22  # kernel values, or products of memberships, in memory at a time
@@ -28,7 +29,7 @@ def stacked_nulls(
     contrast: Contrast,
     draws: Draws,
     *,
-    form: str,
+    form: Form,
     tuning: str,
     workers: int,
 ) -> list[Null | None]:
@@ -82,7 +83,7 @@ def _statistics(
     contrast: Contrast,
     draws: Draws,
     *,
-    form: str,
+    form: Form,
     tuning: str,
     workers: int,
 ) -> tuple[Array, Array]:
@@ -91,6 +92,8 @@ def _statistics(
     A sum over pairs within a sample is a product of the values with the products of memberships, for all columns.
     """
     count, (n, m), size = len(values), contrast.sizes, sum(contrast.sizes)
+    combine = form.combine
+    assert combine is not None
     first, second = np.triu_indices(size, 1)
     rows = np.ones((count, size))
     for i in range(size):
@@ -113,7 +116,7 @@ def _statistics(
             traces = np.broadcast_to([float(n), float(m)], (inside.size, 2))
             each = np.repeat(norms[part], len(members))
             products = scaled_products(estimator, sums.reshape(-1, 2, 2), traces, contrast.sizes, tuning, form, each)
-            part_values = contrast(*products, 0.0).reshape(*inside.shape, 2)
+            part_values = combine(contrast, *products, 0.0).reshape(*inside.shape, 2)
             out[part, start : start + len(members)] = part_values[:, :, 0]
             if start == 0:
                 terms[part] = part_values[:, 0, 1]

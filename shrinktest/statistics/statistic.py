@@ -22,12 +22,45 @@ from shrinktest.statistics.sums import block_sums, left_over
 
 WORTH_THREADS = 300  # observations of a variable from which starting a thread takes less time than it saves
 
-FORMS = ("auto", "biased", "unbiased")
-
 #: Sum and trace (B,) of Gram matrices, and the size of the terms that cancel in the sum, over n^2.
 Moments = tuple[np.ndarray, np.ndarray, np.ndarray | float]
 
 _ROOM = 2**16  # numbers of the samples that are fitted at a time: few enough to stay in the cache
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Form:
+    """A statistic that tests have under a name: what it needs, and how it is computed.
+
+    ``TestInfo.statistics`` lists the forms of every test.  A form of kernel means has ``combine``, which takes the
+    parts that the test computes: for samples as `Contrast` does, for pairs as `hsic.squared_norm` does.  A form without
+    kernel and estimator has ``prepare``, from the hypothesis and a number of threads.
+    """
+
+    name: str  # as in ``form=`` and ``result.form``
+    combine: Callable[..., Any] | None = None
+    prepare: Callable[[Any, int], Prepared] | None = None
+    excess: bool = False  # True if it takes what chance adds to the squared norms of estimates
+    squared_norm: bool = False  # True if it is never negative, and larger the smaller the samples are
+    symmetric: bool = False  # True if exchanging samples of equal size, or flipping all signs, does not change it
+    #: raises ValueError for an estimator, and numbers of observations, with which it does not exist
+    check: Callable[[MeanEstimator, tuple[int, ...]], None] | None = None
+
+    @property
+    def by_kernel(self) -> bool:
+        """True if it needs a kernel and an estimator."""
+        return self.prepare is None
+
+
+@dataclass(frozen=True, eq=False)
+class Computation:
+    """How a statistic is computed fast; by default in one thread, without features."""
+
+    route: str = ""  # how the kernel is evaluated
+    features: tuple[Kernel, ...] = ()  # of every variable, as the estimator uses them; feature maps for coordinates
+    approximated: bool = False  # True if these stand for other features, so that they give another statistic
+    threads: bool = False  # not for functions of the user, which hold the interpreter lock and may not be thread-safe
+    cost: CostHint | None = None  # for statistics that are cheap per row only in large batches
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,26 +68,23 @@ class Prepared:
     """A statistic as a function of permutations, and what its result shows."""
 
     statistic: Statistic  # permutations (B, N) to (B, 2); what it closes over does not depend on the labels
-    estimates: Callable[[], tuple[MeanEmbedding, ...]]  # the embeddings of the data as they are labelled
-    kernel: Any  # with the bandwidths that are used
-    route: str  # how the kernel is evaluated
-    notes: tuple[str, ...]  # on this combination of estimator and kernel
-    threads: bool  # False for functions of the user, which hold the interpreter lock and need not be thread-safe
-    cost: CostHint | None = None  # for statistics that are cheap per row only in large batches
-    features: tuple[Kernel, ...] = ()  # of every variable, as the estimator uses them; feature maps for coordinates
-    approximated: bool = False  # True if these stand for other features, so that they give another statistic
+    kernel: Any = None  # with the bandwidths that are used
+    estimates: Callable[[], tuple[MeanEmbedding, ...]] = tuple  # the embeddings of the data as they are labelled
+    notes: tuple[str, ...] = ()  # on this combination of estimator and kernel
+    computation: Computation = Computation()
 
     def null(self, draws: Draws, *, stopping: Stopping | None = None, workers: int, progress: bool = False) -> Null:
         """Null distribution of the statistic."""
-        tiled = self.route == "tiles"  # which show their own progress
+        computation = self.computation
+        tiled = computation.route == "tiles"  # which show their own progress
         with kernel_progress(progress and tiled):
             return null_distribution(
                 self.statistic,
                 draws,
                 stopping=stopping,
-                workers=workers if self.threads else 1,
+                workers=workers if computation.threads else 1,
                 progress=progress and not tiled,
-                cost=self.cost,
+                cost=computation.cost,
             )
 
 

@@ -204,7 +204,11 @@ def gaps(values, policy="indicator"):
         ({"given": Z, "given_method": "kci"}, ValueError, "given_method"),
         ({"given": Z, "given_method": "local", "groups": np.arange(N) // 2}, ValueError, "groups="),
         ({"given": Z, "scale": ["sd"] * 3}, ValueError, "scale has 3 entries"),
-        ({"given": Z, "form": "unbiased"}, ValueError, "form='unbiased'"),
+        (
+            {"given": Z, "form": "unbiased"},
+            ValueError,
+            "form of a conditional-independence test must be one of 'auto', 'biased'",
+        ),
         ({"given": Z, "gram": "nystrom"}, ValueError, "gram='nystrom'"),
         ({"given": Z, "regressor": 3}, TypeError, "regressor must be a regressor"),
         ({"given": Z[:, 0] > 0, "given_method": "strata", "regressor": 3}, ValueError, "regressor="),

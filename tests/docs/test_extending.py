@@ -22,6 +22,7 @@ from PIL import Image
 
 import shrinktest as st
 from shrinktest import Permutations
+from shrinktest.results.info import INDEPENDENCE
 
 PAGE = (Path(__file__).parents[2] / "docs" / "extending.md").read_text(encoding="utf-8")
 HEADINGS = re.split(r"(?m)^## (.+)$", PAGE)
@@ -78,8 +79,8 @@ TESTS = {
 
 
 def test_sections_of_the_page():
-    titles = {"An estimator", "A kernel", "A statistic", "A permutation scheme", "A test", "A design", "In the package"}
-    assert titles == set(SECTIONS)
+    own = {"An estimator", "A kernel", "A statistic", "A permutation scheme", "A null by simulation", "A test"}
+    assert own | {"A design", "In the package"} == set(SECTIONS)
 
 
 def test_the_statistic_of_the_page():
@@ -90,6 +91,25 @@ def test_the_statistic_of_the_page():
     by_rows = st.permutation_test(lambda rows: [page.spread(row) for row in rows], (40, 35), vectorized=True, rng=0)
     assert by_rows.pvalue == page.result.pvalue
     assert "Permutation test" in str(page.result.summary())
+
+
+def test_the_form_of_the_page_is_one_of_a_test(monkeypatch):
+    page = followed("A statistic")
+    module = ModuleType("xi")
+    module.XI = page.XI
+    monkeypatch.setitem(sys.modules, "xi", module)
+    monkeypatch.setitem(INDEPENDENCE.statistics, "xi", "xi:XI")
+    x, y = A[:, :1], A[:, :1] ** 3
+    result = st.independence_test(x, y, form="xi", **OPTIONS)
+    assert result.statistic == pytest.approx(7 / 10) and result.pvalue == 0.05
+    assert st.independence_matrix(np.hstack([x, y]), form="xi", **OPTIONS).statistics == pytest.approx([7 / 10])
+
+
+def test_the_copies_of_the_page_are_of_its_model():
+    page = followed("A null by simulation", before="A statistic")
+    drawn = [page.copies.copy(seed) for seed in range(1, 400)]
+    assert page.copies.copy(0) is page.copies.observed and all(months.sum() == 71 for months in drawn)
+    np.testing.assert_allclose(np.mean(drawn, axis=0), 71 / 12, atol=0.6)
 
 
 def test_the_scheme_of_the_page_is_taken_by_every_test_of_samples():

@@ -25,8 +25,10 @@ from shrinktest import (
     k_sample_test,
     two_sample_test,
 )
-from shrinktest.kernels import Kernel
+from shrinktest.kernels import Kernel, Rescaled
 from shrinktest.kernels.feature_maps import nystrom
+from shrinktest.kernels.pooled import Differences, taken_anew
+from shrinktest.statistics.kernel_cache import KernelCache, Limits
 
 rng = np.random.default_rng(0)
 Z, NEW = rng.normal(size=(14, 2)), rng.normal(size=(5, 2)) + 0.5
@@ -185,6 +187,49 @@ def test_contributions_take_changed_observations_for_the_pooled_sample(pooled, s
         (0.5 * (pooled + pooled), alone),
     ):
         np.testing.assert_allclose(drops(kernel), expected, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", [*POOLED, Rescaled(Depth(), "sd"), Rescaled(Whitened(), "rank")], ids=repr)
+@pytest.mark.parametrize("gram", ["auto", "dense", "factor", "nystrom"])
+def test_a_cache_evaluates_kernels_at_the_points_they_know_and_refuses_others(kernel, gram):
+    cache = KernelCache(Limits(gram, 5 if gram == "nystrom" else None, 1e9, np.random.default_rng(0)))
+    resolved = kernel.resolve(Z, 0)
+    same = cache(resolved, Z.copy())
+    if gram != "nystrom":
+        np.testing.assert_allclose(same.matrix(), resolved(Z), rtol=1e-6, atol=1e-8)
+    for other in (NEW, Z[::-1], Z[:-1], Z + 1e-9):
+        with pytest.raises(ValueError, match="was resolved on other observations"):
+            cache(resolved, other)
+    if gram == "dense":
+        moved = cache(taken_anew(resolved, NEW), NEW).matrix()
+        assert moved.shape == (5, 5) and np.linalg.eigvalsh(moved).min() > -1e-8
+    with pytest.raises(ValueError, match="no pooled sample yet"):
+        cache(SecondOrder(Gaussian(1.0)), Z)
+
+
+@pytest.mark.parametrize("pooled", [Whitened(Gaussian(1.5)), SecondOrder(Gaussian(1.5))], ids=repr)
+@pytest.mark.parametrize("same", [0, 3])
+def test_differences_within_pairs_are_taken_anew_for_effects_and_contributions(pooled, same):
+    first, second = FIRST.copy(), SECOND.copy()
+    second[:same] = first[:same]  # pairs that do not differ say nothing about a bandwidth
+
+    def tested(rows):
+        given = {"kernel": Differences(pooled), "paired": True, "form": "biased", "alpha": 0.1}
+        return two_sample_test(*np.split(rows, 2), **given, **ENOUGH)
+
+    rows = np.vstack([first, second])
+    result, generator = tested(rows), np.random.default_rng(0)
+    drops = np.empty((2, 2))
+    for j, r in itertools.product(range(2), range(2)):
+        changed = rows.copy()
+        changed[:, j] = generator.permutation(changed[:, j])
+        drops[j, r] = result.statistic - tested(changed).statistic
+    table = result.contributions(n_repeats=2, rng=0)
+    np.testing.assert_allclose(table["drop"], drops.mean(axis=1), rtol=1e-7)
+    alone = two_sample_test(first, second, kernel=pooled, paired=True, form="biased", alpha=0.1, **ENOUGH)
+    effect, expected = result.effect(), alone.effect()  # of the rows themselves
+    assert (effect.auc, effect.distance) == pytest.approx((expected.auc, expected.distance), rel=1e-8)
+    assert 0.0 < result.witness_band().pvalue <= 1.0
 
 
 def test_matrices_combine_with_matrices_only():

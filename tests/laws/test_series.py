@@ -21,6 +21,7 @@ from shrinktest import (
     two_sample_test,
     two_sample_test_columns,
 )
+from shrinktest.permutations.block_length import BlockLength
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.serial_correlation import OrderedRows, joint_correlation
 
@@ -88,14 +89,17 @@ def test_places_among_rows_that_are_left():
 def test_series_of_one_sample_only_have_no_shifts():
     """Their labels are the same wherever they go."""
     sizes = (20, 20)
-    apart = PermutationDesign(np.repeat([0, 1], sizes), shift=True)
+    apart = PermutationDesign(np.repeat([0, 1], sizes), block_length=BlockLength(None))
     with pytest.raises(ValueError, match="1 different permutation"):
-        apart.labels(sizes, 0.05)
-    half = PermutationDesign(np.r_[np.zeros(10), np.ones(30)].astype(int), shift=True).labels(sizes, 0.05)
+        apart.labels(sizes, 0.05, symmetric=True)
+    half = PermutationDesign(np.r_[np.zeros(10), np.ones(30)].astype(int), block_length=BlockLength(None))
+    half = half.labels(sizes, 0.05, symmetric=True)
     rows = np.array(list(half.all()))
     assert half.distinct == 30 == len(np.unique(rows, axis=0)) and (rows[:, :10] == 0).all()
     assert np.array_equal(rows[0], np.repeat([0, 1], sizes))
-    whole = PermutationDesign(np.zeros(40, dtype=int), shift=True).labels(sizes, 0.05)
+    whole = PermutationDesign(np.zeros(40, dtype=int), block_length=BlockLength(None)).labels(
+        sizes, 0.05, symmetric=True
+    )
     assert whole.distinct == 20  # half a turn exchanges the samples
 
 

@@ -50,9 +50,9 @@ def units(size, blocks, groups):
     )
 
 
-def unit_labels(case):
+def unit_labels(case, symmetric=True):
     m, n, *labels = SPLITS[case]
-    return UnitLabels(units(m + n, *labels), "", (m, n))
+    return UnitLabels(units(m + n, *labels), "", (m, n), symmetric)
 
 
 def unit_pairings(case):
@@ -65,15 +65,17 @@ def unit_pairings(case):
 
 SCHEMES = {
     "splits": Labels((3, 2)),
-    "halves": Labels((3, 3)),
-    "ordered halves": Labels((3, 3), symmetric=False),
+    "halves": Labels((3, 3), symmetric=True),
+    "ordered halves": Labels((3, 3)),
     "three samples": Labels((2, 1, 2)),
     "pairings": Pairings(4),
     "shuffles": Shuffles(3, 3),
     "relative orders": RelativeOrders(3, 3, 1, 2),
-    "signs": Signs(np.array([0, 1, 2, 3, 3])),
+    "signs": Signs(np.array([0, 1, 2, 3, 3]), symmetric=True),
+    "all signs": Signs(np.array([0, 1, 2, 3, 3])),
     "shifts of groups": GroupShifts(2, 3),
-    "shifted labels": ShiftedLabels(units(8, None, None), "", (4, 4)),
+    "shifted labels": ShiftedLabels(units(8, None, None), "", (4, 4), symmetric=True),
+    "ordered shifted labels": ShiftedLabels(units(8, None, None), "", (4, 4)),
     **{f"labels, {case}": unit_labels(case) for case in SPLITS},
     **{f"pairings, {case}": unit_pairings(case) for case in [*PAIRINGS, *SHIFTS]},
 }
@@ -101,6 +103,9 @@ def test_restricted_splits_are_those_of_the_naive_twin(case):
     splits = {tuple(np.flatnonzero(row).tolist()) for row in rows}
     mirrors = {tuple(np.flatnonzero(~row).tolist()) for row in rows} if m == n else set()
     assert splits == expected or (splits | mirrors == expected and not splits & mirrors)
+    ordered = np.array(list(unit_labels(case, symmetric=False).all())) == 0
+    assert {tuple(np.flatnonzero(row).tolist()) for row in ordered} == expected
+    assert len(ordered) == len(expected)
 
 
 @pytest.mark.parametrize("case", [*PAIRINGS, *SHIFTS])
@@ -125,7 +130,7 @@ def labelled(draw, smallest, largest):
 def test_splits_and_pairings_by_any_labels(x_units, y_units):
     blocks, groups = x_units[0] + y_units[0], x_units[1] + [100 + group for group in y_units[1]]
     m, n = len(x_units[0]), len(y_units[0])
-    scheme = UnitLabels(units(m + n, blocks, groups), "", (m, n))
+    scheme = UnitLabels(units(m + n, blocks, groups), "", (m, n), symmetric=True)
     rows = np.array(list(scheme.all())) == 0
     splits = {tuple(np.flatnonzero(row).tolist()) for row in rows}
     assert len(splits) == len(rows) == scheme.distinct
@@ -207,7 +212,8 @@ def test_all_pairs_of_variables_share_their_shuffles():
 
 
 @pytest.mark.parametrize(
-    ("scheme", "distinct"), [(Labels((5, 3)), 56), (Labels((5, 5)), 126), (Pairings(5), factorial(5))]
+    ("scheme", "distinct"),
+    [(Labels((5, 3)), 56), (Labels((5, 5), symmetric=True), 126), (Labels((5, 5)), 252), (Pairings(5), factorial(5))],
 )
 def test_all_permutations_are_used_if_they_are_no_more_than_asked_for(scheme, distinct):
     def drawn(n_resamples):

@@ -166,12 +166,16 @@ def test_blocks_of_rows_of_one_variable_by_enumeration():
 )
 def test_shifts_that_exchange_whole_samples_are_counted_once(sizes, blocks, distinct):
     design = PermutationDesign(blocks=None if blocks is None else np.array(blocks), block_length=BlockLength(None))
-    scheme = design.labels(sizes, 1.0)
+    scheme = design.labels(sizes, 1.0, symmetric=True)
     labels = list(scheme.all())
     names = {tuple(np.unique(row, return_index=True)[1][row]) for row in labels}  # of a sample: its first row
     drawn = {tuple(np.unique(row, return_index=True)[1][row]) for row in scheme.draw(np.random.default_rng(0), 500)}
     assert scheme.distinct == len(labels) == len(names) == distinct and names == drawn
     assert (labels[0] == np.repeat(np.arange(len(sizes)), sizes)).all()
+    ordered = design.labels(sizes, 1.0, symmetric=False)
+    rows = {tuple(row.tolist()) for row in ordered.all()}
+    drawn = {tuple(row.tolist()) for row in ordered.draw(np.random.default_rng(0), 500)}
+    assert ordered.distinct == len(rows) and rows == drawn and len(rows) >= distinct
 
 
 def test_blocks_of_rows_are_the_remedy_and_short_series_have_a_note():

@@ -120,7 +120,7 @@ def test_auto_takes_tiles_if_they_take_minutes(small, monkeypatch):
 def test_signs_are_all_there_are():
     gram = np.random.default_rng(0).normal(size=(5, 5))
     gram = gram @ gram.T
-    rows = np.array(list(Signs(np.arange(5)).all()))
+    rows = np.array(list(Signs(np.arange(5), symmetric=True).all()))
     assert len(rows) == 16 and len({tuple(row * row[-1]) for row in rows}) == 16
     for name in ESTIMATORS:
         estimator = as_estimator(name)
@@ -152,7 +152,7 @@ def test_products_are_those_of_their_gram_matrix():
 def test_moments_are_those_of_all_signs(unit):
     rng = np.random.default_rng(0)
     values = rng.normal(size=(8, 2))
-    rows = np.array(list(Signs(unit).all()))
+    rows = np.array(list(Signs(unit, symmetric=True).all()))
     for products in (Products(values, by_gram=False), Products(values @ values.T)):
         every = products.totals(rows)
         np.testing.assert_allclose(products.moments(unit), (every.mean(), every.var()))
@@ -165,7 +165,7 @@ def test_the_smallest_chance_of_several():
     shares, factors = (4.0, 1.0, 2.0), (1.0, 1.3, 1.1)
     parts = [Part("", *arguments) for arguments in zip(shares, map(Products, grams), factors, strict=True)]
     parts.append(Part("nothing to see", 1.0, Products(np.zeros((8, 0)), by_gram=False), 1.0))
-    rows = np.array(list(Signs(np.arange(8)).all()))
+    rows = np.array(list(Signs(np.arange(8), symmetric=True).all()))
     combined = Combined(parts, as_estimator("kme"), np.arange(8))
     expected = [naive_given.combined(grams, shares, factors, row) for row in rows]
     np.testing.assert_allclose(combined(rows)[:, 0], expected, atol=1e-9)
