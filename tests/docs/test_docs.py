@@ -39,6 +39,7 @@ def text_of(path):
     return path.read_text(encoding="utf-8")
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("page", _study.PAGES)
 def test_pages_of_studies_are_made_of_their_data(page):
     assert _study.rebuilt(page) == text_of(DOCS / f"{page}.md")
@@ -63,6 +64,7 @@ def test_no_sentence_contradicts_its_table():
     assert _study.claim("It holds.", False).startswith(_study.CONTRADICTED)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("study", _study.studies())
 def test_what_came_out_follows_the_data(study):
     """Halving what was measured changes the sentences: no number in them is written by hand."""
@@ -84,6 +86,7 @@ def test_every_study_is_in_one_page():
     assert sorted(named) == sorted([*_study.studies(), "shortcuts"])
 
 
+@pytest.mark.ci
 def test_a_number_that_is_not_in_the_data_is_found(tmp_path):
     (tmp_path / "data").mkdir()
     for study in _study.PAGES["reproduced_tests"].sections:
@@ -104,6 +107,7 @@ def test_every_data_file_and_figure_belongs_to_a_page():
     assert [name for name in files if f"({name})" not in text and f"(docs/{name})" not in text] == []
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("page", _pages.PAGES)
 def test_pages_show_what_their_code_prints(page):
     assert _pages.written(page) == text_of(ROOT / page)

@@ -104,6 +104,7 @@ def name_of(estimator):
     return getattr(estimator, "__name__", str(estimator))
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("design", [(6, 12), 8], ids=str)
 @pytest.mark.parametrize("estimator", [*ESTIMATORS, MKME(tuning="sample"), likeness], ids=name_of)
 def test_level(estimator, design):
