@@ -24,9 +24,9 @@ def pytest_collect_file():
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """The code of the pages is for CI, which is said here because pages cannot be marked."""
+    """Code of pages and examples of studies are for CI, which is said here because texts cannot be marked."""
     for item in items:
-        if item.path.suffix == ".md":
+        if isinstance(item, pytest.DoctestItem) and (item.path.suffix == ".md" or item.path.parent.name == "power"):
             item.add_marker("ci")
 
 
