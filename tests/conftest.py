@@ -22,6 +22,14 @@ def pytest_collect_file():
     return [collector for collector in collectors if type(collector).__name__ != "DoctestModule"]
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Code of pages and examples of studies are for CI, which is said here because texts cannot be marked."""
+    for item in items:
+        if isinstance(item, pytest.DoctestItem) and (item.path.suffix == ".md" or item.path.parent.name == "power"):
+            item.add_marker("ci")
+
+
 @pytest.fixture(autouse=True)
 def no_pictures_left():
     """matplotlib keeps every picture until it is closed, and warns of many."""

@@ -299,6 +299,13 @@ def test_ci_reads_the_test_command_from_the_readme():
     assert shown.stdout.strip() == COMMANDS["Test it"]
 
 
+def test_ci_runs_what_the_test_command_leaves_out():
+    options = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["pytest"]["ini_options"]
+    assert options["addopts"][-2:] == ["-m", "not slow and not ci"]
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert '\n.venv/bin/pytest -n auto -m "ci or slow"\n' in script
+
+
 def test_readme_is_short():
     assert len(README.splitlines()) <= 120
 
@@ -307,6 +314,17 @@ def test_the_page_of_estimators_lists_every_one():
     page = (ROOT / "docs" / "estimators.md").read_text(encoding="utf-8")
     rows = re.findall(r"(?m)^\| `(\w+)` \| `(\w+)` \|", page)
     assert sorted(rows) == sorted((name, kind.__name__) for name, kind in ESTIMATORS.items())
+
+
+def test_every_test_belongs_to_a_room():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = re.findall(r"(?m)^\| `.* \| `(tests/[^`]+)` \|$", text)
+    assert len(rows) == len(re.findall(r"(?m)^\| `", text)) > 10
+    paths = [path for row in rows for pattern in row.split() for path in ROOT.glob(pattern)]
+    folders = {path for path in paths if path.is_dir()} | {ROOT / "tests" / "docs"}
+    tests = set((ROOT / "tests").rglob("test_*.py"))
+    assert [path for path in tests if path not in paths and path.parent not in folders] == []
+    assert all(list(ROOT.glob(pattern)) for row in rows for pattern in row.split())
 
 
 def test_contributing_is_short_and_ends_with_how_to_add_something():

@@ -338,6 +338,7 @@ def test_a_spread_that_comes_and_goes(seed):
     assert np.median(near) <= 3
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("n", "draw"), [(40, "normal"), (60, "standard_cauchy")])
 def test_noise_has_changes_at_the_stated_level(n, draw):
     options = {"n_resamples": 39, "alpha": 0.1, "n_changes": 1, "confidence": None, "workers": 1}

@@ -189,6 +189,7 @@ def test_what_cannot_be_compared(data, given, error, message):
         closer_test(*data, **given)
 
 
+@pytest.mark.ci
 def test_the_level():
     """Of candidates on both sides of X, and of three samples of one distribution."""
     rng = np.random.default_rng(11)

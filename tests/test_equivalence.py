@@ -206,6 +206,7 @@ def test_summary(measure):
     assert same.pvalue == result.pvalue
 
 
+@pytest.mark.ci
 def test_the_level_at_the_margin_is_held():
     """N(0, 1) and N(1, 1) with bandwidth 1, whose distance is known: of 200 data sets, 99.99 % bound for .05."""
     margin, rng = 1.0 - np.exp(-1.0 / 6.0), np.random.default_rng(11)

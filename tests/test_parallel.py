@@ -84,6 +84,7 @@ def python(code):
     return done.stdout
 
 
+@pytest.mark.ci
 def test_any_number_of_workers_gives_the_same_bits():
     for case in CASES:
         expected = answer(case, workers=1)
@@ -91,6 +92,7 @@ def test_any_number_of_workers_gives_the_same_bits():
             assert same(answer(case, workers), expected), case[3]
 
 
+@pytest.mark.ci
 def test_four_threads_at_once_get_the_answers_of_one():
     expected = [answer(case, workers=1) for case in CASES]
     assert len({result[2].tobytes() for result in expected}) == len(CASES)
@@ -139,6 +141,7 @@ def test_matrices_of_few_observations_are_for_one_thread(observations, held):
         assert set(blas_threads()) == {3}  # after an error, too
 
 
+@pytest.mark.ci
 def test_thread_settings_of_others_stay_as_they_are():
     shown = python(
         """
@@ -199,6 +202,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_pool_after_a_test_has_run_in_the_parent(method, tmp_path):
     if method not in multiprocessing.get_all_start_methods():
@@ -249,6 +253,7 @@ CALLS = {
 }
 
 
+@pytest.mark.ci
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for a child process on Windows")
 @pytest.mark.parametrize("call", CALLS)
 def test_interrupt_ends_a_long_test_at_once(call):
@@ -323,6 +328,7 @@ def run(folder, cache, code=PROGRAM):
     return done.stdout.strip(), done.stderr
 
 
+@pytest.mark.ci
 @compiled
 def test_machine_code_is_found_by_other_environments_and_not_after_a_change(tmp_path):
     answers = []

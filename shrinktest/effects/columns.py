@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shrinktest._check import Array
 from shrinktest.data.column import Column
@@ -197,7 +198,7 @@ def ratio_of_widths(first: Array, second: Array, units: Units, confidence: float
     return ratio, float(ratios.min()), float(ratios.max())
 
 
-def _units_at_quartiles(middles: list[Middle], units: Units) -> tuple[Array, Array]:
+def _units_at_quartiles(middles: list[Middle], units: Units) -> tuple[Array, NDArray[np.bool_]]:
     """Return the influences of units (units, 4) on the shares below the quartiles, and in which tables they have rows.
 
     Columns are the first quartile in both tables, then the third.

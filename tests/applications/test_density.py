@@ -312,6 +312,7 @@ def groups(rng, count, spread):
     return [spread * rng.normal(size=(15, 2)) for _ in range(count)]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("level2", ["linear", "gaussian"])
 def test_support_measure_machine(level2):
     rng = np.random.default_rng(8)

@@ -98,6 +98,7 @@ def test_results_are_folded_in_order_and_few_are_under_way(workers):
     assert reduce(work, jobs(), fold, [], workers, most=8) == list(range(30))
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("kind", ["npy", "csv", "parquet"])
 def test_workers_do_not_change_the_last_bit(folder, kind, processes):
     expected = two_sample_test(*files(folder, kind), workers=1, **FAST)
@@ -106,6 +107,7 @@ def test_workers_do_not_change_the_last_bit(folder, kind, processes):
             assert same(two_sample_test(*files(folder, kind), workers=workers, **FAST), expected)
 
 
+@pytest.mark.ci
 def test_workers_do_not_change_other_tests(folder, processes):
     pair = [Batches(str(folder / "x*.npy"), columns=columns, size=999) for columns in ([0, 1], [2])]
     for run in (
@@ -132,6 +134,7 @@ def test_errors_of_any_worker_are_raised():
 # --- other chunks of the same rows --------------------------------------------------------------------------
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("options", [{}, {"gram": "nystrom", "estimator": "fkmse"}, {"estimator": "skmse"}])
 def test_chunks_change_rounding_only(folder, options):
     options = {**FAST, **options}
@@ -156,6 +159,7 @@ def test_bijection_against_its_twin(n):
     assert shuffled(np.arange(n)).tolist() == expected and sorted(expected) == list(range(n))
 
 
+@pytest.mark.ci
 def test_bijections_are_as_likely_to_take_a_number_anywhere():
     rng, counts = np.random.default_rng(1), np.zeros((40, 40))
     for _ in range(2000):
@@ -222,6 +226,7 @@ def test_survey_against_numpy(size):
     assert np.array_equal(seen.rows, again.pooled[0].rows) and len(np.unique(seen.rows, axis=0)) == 50
 
 
+@pytest.mark.ci
 def test_every_row_is_as_likely_to_be_drawn():
     values, rng = np.arange(30.0)[:, None], np.random.default_rng(5)
     counts, first = np.zeros(30), np.zeros(30)
@@ -232,6 +237,7 @@ def test_every_row_is_as_likely_to_be_drawn():
     assert stats.chisquare(counts).pvalue > 1e-3 and stats.chisquare(first).pvalue > 1e-3
 
 
+@pytest.mark.ci
 def test_level_of_sorted_files():
     """Bins are random within a file, however its rows are sorted: 300 tests reject as often as they should."""
     rng, pvalues = np.random.default_rng(3), []
@@ -246,6 +252,7 @@ def test_level_of_sorted_files():
 # --- stores -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("kind", ["npy", "csv", "parquet"])
 @pytest.mark.parametrize("tasks", [3, 12, 25])
 def test_a_run_that_broke_goes_on_with_the_same_bits(folder, tmp_path, monkeypatch, kind, tasks):
@@ -335,6 +342,7 @@ def script(*arguments):
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+@pytest.mark.ci
 def test_a_run_that_was_killed_goes_on_with_the_same_bits(tmp_path):
     path = tmp_path / "sums"
     killed, end = script(path, 0.02), time.monotonic() + 60.0

@@ -19,6 +19,8 @@ import dask
 import dask.array as da
 import dask.dataframe as dd
 
+pytestmark = pytest.mark.ci
+
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(6001, 3)), RNG.normal(0.05, 1.0, size=(5000, 3))
 NAMES = ["a", "b", "c"]

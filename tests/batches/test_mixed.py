@@ -75,6 +75,7 @@ def test_numbers_are_those_in_memory(kind, policy, tmp_path):
     assert np.allclose(np.array(units, dtype=float), np.array(memory.encoding.units.scale, dtype=float), rtol=1e-6)
 
 
+@pytest.mark.ci
 def test_workers_and_chunks_change_nothing(tmp_path):
     frames = [table(n, seed, 0.1) for n, seed in ((900, 0), (700, 1))]
     pairs = [[stored(kind, frame, tmp_path / name) for frame, name in zip(frames, "xy", strict=True)]

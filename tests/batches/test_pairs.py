@@ -81,6 +81,7 @@ def test_samples_of_variables_are_drawn_apart():
     assert abs(together / 300 - 2.5) < 4 * (10 * 0.25 * 0.75 * 30 / 39 / 300) ** 0.5  # hypergeometric
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("heavy", [False, True])
 def test_level(heavy):
     """300 tests of independent variables reject about as often as they should."""

@@ -49,10 +49,12 @@ def shell(folder):
 # --- as processes: the interpreter itself must not fail on its last flush -----------------------------------
 
 
+@pytest.mark.ci
 def test_no_output_is_not_a_rejection(shell):
     assert shell(f"two-sample a.csv d.csv --exit-code {shlex.join(FEW)} >&-") == (0, "", "")
 
 
+@pytest.mark.ci
 @FULL_DISK
 def test_errors_that_cannot_be_written_keep_their_code(shell):
     assert shell("two-sample a.csv nope.csv --exit-code 2>/dev/full")[0] == 2
@@ -61,6 +63,7 @@ def test_errors_that_cannot_be_written_keep_their_code(shell):
         assert (code, err) == (2, "shrinktest: error: output: No space left on device\n")
 
 
+@pytest.mark.ci
 def test_who_reads_the_errors_may_go(shell):
     code, out, _ = shell("two-sample a.csv d.csv --resamples 9 --seed 0 --workers 1 --json 2> >(true)")
     assert code == 0 and json.loads(out)["n_resamples"] == 9

@@ -74,6 +74,7 @@ def test_plots(run, tmp_path):
     assert (tmp_path / "power.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.ci
 def test_sample_size(run, tmp_path):
     options = ["--trials", "120", "--resamples", "39", "--workers", "1", "--quiet", "--set", "dimension=2"]
     code, out, err = run("sample-size", "mean-shift", *options, "--plot", tmp_path / "n.png")
@@ -96,6 +97,7 @@ def pilot(tmp_path):
     return paths
 
 
+@pytest.mark.ci
 def test_sample_size_from_pilot_files(run, pilot):
     a, b, pairs = pilot
     few = ["--trials", "100", "--resamples", "19", "--alpha", "0.1", "--workers", "1", "--quiet"]
@@ -117,6 +119,7 @@ def test_sample_size_from_pilot_files(run, pilot):
         assert "resampled from pilot data" in out and "sha256" not in out
 
 
+@pytest.mark.ci
 def test_sample_size_calls_an_estimator_as_it_was_typed(run):
     options = ["--trials", "100", "--resamples", "19", "--workers", "1", "--quiet", "--set", "dimension=1"]
     code, out, err = run("sample-size", "mean-shift", "--estimator", "kme+skmse", *options)
@@ -137,6 +140,7 @@ def test_sample_size_with_all_permutations(run, monkeypatch):
     assert "must be a whole number or inf" in run("sample-size", "mean-shift", "--resamples", "all")[2]
 
 
+@pytest.mark.ci
 def test_tests_of_other_packages_by_name(run):
     code, out, err = run("power", "mean-shift", "--estimators", "kme,ks_2samp", "--n", "8", *QUICK)
     assert (code, err) == (0, "") and out.startswith("Power of two-sample tests")

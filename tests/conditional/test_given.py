@@ -162,6 +162,7 @@ def test_matrices_and_tables_in_any_units_are_the_single_tests(options, scale):
             assert matrix.statistics[k] == pytest.approx(pair.statistic, rel=1e-9) and matrix.pvalues[k] == pair.pvalue
 
 
+@pytest.mark.ci
 def test_calibration_given_numbers_and_labels():
     rng = np.random.default_rng(0)
     z = rng.normal(size=60)
@@ -288,6 +289,7 @@ def test_coordinates_and_gram_matrices_say_the_same(options):
         assert result.pvalue == dense.pvalue
 
 
+@pytest.mark.ci
 def test_many_rows_need_no_gram_matrix():
     n = 12_000
     z = COPIES_RNG.normal(size=n)
@@ -299,6 +301,7 @@ def test_many_rows_need_no_gram_matrix():
         independence_test(x, y, max_memory=2e8, gram="dense", **options)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("options", [{"gram": "nystrom", "rank": 4}, {"gram": "rff", "rank": 4}, {"gram": "factor"}])
 def test_approximations_are_exact_tests(options):
     """Nine copies and the data: every rank is as likely."""

@@ -227,6 +227,7 @@ def test_regressions_find_what_is_there_and_nothing_else(options):
     assert independence_test(FIRST, SECOND, given=np.ones(ROWS), rng=0).pvalue < 0.05  # nothing is given
 
 
+@pytest.mark.ci
 def test_any_regressor():
     from sklearn.ensemble import RandomForestRegressor
     from sklearn.linear_model import Ridge

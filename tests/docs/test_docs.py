@@ -43,6 +43,7 @@ def text_of(path):
     return path.read_text(encoding="utf-8")
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("page", outputs.PAGES)
 def test_pages_show_what_their_code_prints(page):
     assert outputs.written(page) == text_of(ROOT / page)

@@ -24,6 +24,8 @@ from scipy.stats import binom
 from shrinktest.datasets import B1, B2, B3, RESIDUAL_SD, eckerle_curve, load_eckerle4, simulate_eckerle
 from shrinktest.power import designs
 
+pytestmark = pytest.mark.ci
+
 SHAPES = {
     **{"glass": (214, 9), "wine": (178, 13), "ionosphere": (351, 33), "wdbc": (569, 30), "sonar": (208, 60)},
     **{"australian": (690, 14), "specft": (267, 44), "satimage": (6435, 36), "segment": (2310, 18)},

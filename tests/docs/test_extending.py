@@ -24,6 +24,8 @@ import shrinktest as st
 from shrinktest import Permutations
 from shrinktest.results.info import INDEPENDENCE
 
+pytestmark = pytest.mark.ci
+
 PAGE = (Path(__file__).parents[2] / "docs" / "extending.md").read_text(encoding="utf-8")
 HEADINGS = re.split(r"(?m)^## (.+)$", PAGE)
 SECTIONS = dict(zip(HEADINGS[1::2], HEADINGS[2::2], strict=True))

@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+pytestmark = pytest.mark.ci
+
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "gallery"
 SCRIPTS = sorted(path.relative_to(EXAMPLES).as_posix() for path in EXAMPLES.glob("*/plot_*.py"))

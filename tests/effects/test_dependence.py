@@ -73,6 +73,7 @@ def test_some_groups_stand_for_all(monkeypatch):
         assert noise_of_groups(*both, codes) == pytest.approx(expected * (13.0 * 12.0) / (7.0 * 6.0), rel=1e-9)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("kernel", ["gaussian", "linear"])
 def test_intervals_of_groups_cover(kernel):
     """Coverage in 200 data sets, with the pairs of a group independent or nearly the same."""

@@ -107,6 +107,7 @@ def test_limits_are_as_many_standard_deviations_away_as_the_confidence_says():
     assert estimate.below(high)[1] == pytest.approx(0.05)
 
 
+@pytest.mark.ci
 def test_lower_limits_are_above_zero_as_often_as_the_square_of_a_normal_variable_allows():
     """A linear kernel in one column has such a square under the null hypothesis; no more of these exceed zero."""
     for confidence in (0.95, 0.999):

@@ -151,6 +151,7 @@ def test_rare_rows_have_a_note():
     assert "(5 in both variables)" in rare(few)[0] and not rare(enough)
 
 
+@pytest.mark.ci
 def test_with_the_note_equivalence_is_shown_too_often_and_without_it_is_not():
     """True in 10 % of X and never in Y, or 20 %: all data sets of 50 rows each, by their chances."""
     for share, level in ((0.1, 0.22), (0.2, 0.10)):

@@ -287,6 +287,7 @@ def test_few_groups_and_empty_tables_have_no_interval():
     assert all(map(math.isnan, difference_of_shares(np.ones(4, dtype=bool), Units.rows((4, 0)), 0.95)))
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("draw", ["normal", "exponential", "uniform"])
 def test_intervals_cover_about_as_often_as_they_say(draw):
     rng, trials, hits = np.random.default_rng(11), 150, np.zeros(3)
@@ -305,6 +306,7 @@ def test_intervals_cover_about_as_often_as_they_say(draw):
     assert (hits / trials >= 0.9).all() and hits[[0, 2]].max() / trials <= 0.995
 
 
+@pytest.mark.ci
 def test_intervals_of_pairs_and_groups_cover_where_those_of_rows_do_not():
     rng, trials, hits, lengths = np.random.default_rng(5), 100, np.zeros(3), np.zeros(2)
     for _ in range(trials):

@@ -10,7 +10,6 @@ from zlib import crc32
 
 import numpy as np
 import pytest
-from joblib import Parallel, delayed
 from scipy.spatial.distance import pdist, squareform
 from scipy.stats import binom
 
@@ -25,7 +24,6 @@ from shrinktest import (
     independence_test,
     two_sample_test,
 )
-from shrinktest._parallel import usable_cores
 from shrinktest.estimators import ESTIMATORS
 
 RESAMPLES = 99  # (B + 1) alpha is a whole number for both levels, so that these are attained exactly
@@ -73,18 +71,13 @@ def pvalues(design, estimator, laws, seeds, label, options):
 
 
 def check(design, estimator, laws, draws, **options):
-    """Draw null data sets, large studies in a process for each core, and hold the counts against the region.
+    """Draw null data sets, and hold the counts against the region.
 
     Both of its ends count.  Ties can only lower the level, but even where most pairings are shrunk to
     exactly zero they do not reach the few values in the tail.
     """
     label = f"{getattr(estimator, '__name__', estimator)}, {design}, {' and '.join(laws)}, {options}"
-    n_jobs = usable_cores() if draws > 1000 else 1  # processes take longer to start than small studies to run
-    parts = Parallel(n_jobs=n_jobs)(
-        delayed(pvalues)(design, estimator, laws, range(start, draws, n_jobs), label, options)
-        for start in range(n_jobs)
-    )
-    p_values = np.concatenate(parts)
+    p_values = np.array(pvalues(design, estimator, laws, range(draws), label, options))
     counts = [int((p_values <= alpha).sum()) for alpha in LEVELS]
     print(f"\n{label:90}", *(f"{count / draws:.4f}" for count in counts), end=" ")
     ranks = p_values * (RESAMPLES + 1)
@@ -104,6 +97,7 @@ def name_of(estimator):
     return getattr(estimator, "__name__", str(estimator))
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("design", [(6, 12), 8], ids=str)
 @pytest.mark.parametrize("estimator", [*ESTIMATORS, MKME(tuning="sample"), likeness], ids=name_of)
 def test_level(estimator, design):
@@ -117,7 +111,7 @@ def test_level(estimator, design):
 @pytest.mark.parametrize("design", [(8, 8), (10, 10), (6, 12), 8, 11], ids=str)
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_level_in_many_data_sets(estimator, design, law):
-    check(design, estimator, (law,), draws=4000)
+    check(design, estimator, (law,), draws=1000)
 
 
 @pytest.mark.slow
@@ -151,7 +145,7 @@ def test_level_in_many_data_sets(estimator, design, law):
     ids=str,
 )
 def test_level_of_variants_in_many_data_sets(estimator, design, options):
-    check(design, estimator, BOTH, draws=4000, **options)
+    check(design, estimator, BOTH, draws=1000, **options)
 
 
 # --------------------------------------------------------------------------- that these tests see a mistake

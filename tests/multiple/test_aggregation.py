@@ -134,6 +134,7 @@ def test_every_pairing_and_every_swap_of_the_same_points_as_the_data():
     assert_never_too_often([*pvalues[:32]])  # the others are those with the names exchanged
 
 
+@pytest.mark.ci
 def test_level_in_simulation():
     rng, trials, (low, high) = np.random.default_rng(5), 300, binom.interval(0.999, 300, 0.05)
     options = {"n_resamples": 59, "workers": 1}

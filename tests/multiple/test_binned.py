@@ -152,6 +152,7 @@ def test_several_samples_and_their_names():
     assert pooled.form == "biased" and pooled.pvalue <= 0.05
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("sizes", "seed"), [((60, 60), 1), ((45, 130), 2)])
 def test_level(sizes, seed):
     """The number of rejections fits an exact test, for bins of several rows, some left over, and landmarks."""

@@ -239,6 +239,7 @@ def test_columns_that_cannot_be_tested():
         two_sample_test_columns(Batches(X, bins=500), Y)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("kind", ["auto", "whitened", "columns"])
 def test_level(kind):
     """The number of rejections fits an exact test."""

@@ -177,6 +177,7 @@ def check_level(case, draws):
     assert free > high if fails == "high" else free < low
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("case", NULLS)
 def test_level_where_the_restriction_is_meant(case):
     check_level(case, 150, rng=0)

@@ -374,6 +374,7 @@ def check_runs(count):
         assert (pvalues <= alpha).sum() <= stats.binom.ppf(0.9995, count, alpha)
 
 
+@pytest.mark.ci
 def test_null_runs():
     check_runs(300)
 

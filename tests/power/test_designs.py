@@ -103,6 +103,7 @@ def test_sizes_of_samples_and_the_changed_sample():
         assert x.shape[1] == y.shape[1] == getattr(design, "dimension", 2)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("design", SMALL, ids=repr)
 def test_samples_of_a_null_twin_have_one_law_and_others_do_not(design):
     """Looking at coordinates, lengths, products of neighbours, and products of what rounding leaves."""

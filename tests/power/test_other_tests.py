@@ -117,6 +117,7 @@ def test_tests_of_scipy_are_those_of_columns():
     assert KNOWN_TESTS["ttest_ind"].pvalue(constant, rng, 9) == 2 * stats.ttest_ind(X[:, 0], Y[:, 0] + 5.0).pvalue
 
 
+@pytest.mark.ci
 def test_the_forest_learns_from_halves_and_ranks_the_others():
     from sklearn.ensemble import RandomForestClassifier
 

@@ -17,6 +17,8 @@ from shrinktest.power import power_study
 
 pytest.importorskip("distributed")
 
+pytestmark = pytest.mark.ci
+
 TRIALS = 90
 CELLS = 2 * TRIALS  # of the design and of its null twin
 

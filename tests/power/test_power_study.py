@@ -90,6 +90,7 @@ def test_a_p_value_is_that_of_the_test_on_the_streams_of_its_trial(design, test,
         assert values(result, null=null, trial=trial, estimator=label) == [alone]
 
 
+@pytest.mark.ci
 def test_studies_are_paired_and_do_not_depend_on_what_else_is_in_them():
     result = run(SHIFT, {"one": "kme", "two": KME(), "auto": "auto"}, [6, 8], n_trials=range(12), alphas=[0.2, 0.1])
     assert values(result, estimator="one") == values(result, estimator="two")
@@ -99,6 +100,7 @@ def test_studies_are_paired_and_do_not_depend_on_what_else_is_in_them():
     assert len(set(result.design.sample(0, 8)[0].ravel())) == 16
 
 
+@pytest.mark.ci
 def test_early_decisions_give_the_same_powers():
     levels = {"alphas": (0.05, 0.2), "n_resamples": 199, "n_trials": 12}
     for design in (SHIFT, designs.Linear(noise=1.0)):
@@ -115,6 +117,7 @@ def test_early_decisions_give_the_same_powers():
     full.difference("kme", "skmse", alpha=0.1)
 
 
+@pytest.mark.ci
 def test_level_of_restricted_and_free_twins():
     for design, size in ((SHIFT, 8), (PAIRED, 12)):
         result = run(design, "skmse", size, n_trials=100, n_resamples=19, alphas=0.1, stopping="curtailed")
@@ -146,6 +149,7 @@ COMPARED = made(
 )
 
 
+@pytest.mark.ci
 def test_comparisons_are_mcnemars_over_the_trials_of_the_design():
     table = COMPARED.difference("a", "b")
     assert list(zip(table["n"], table["alpha"], strict=True)) == list(itertools.product((10, 20), (0.05, 0.1)))
@@ -162,6 +166,7 @@ def test_comparisons_are_mcnemars_over_the_trials_of_the_design():
     assert COMPARED.difference("a", "a")["pvalue"].tolist() == [1.0] * 4
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("shares", [(0.3, 0.1, 0.05, 0.55), (0.1, 0.02, 0.01, 0.87), (0.5, 0.1, 0.0, 0.4)])
 def test_the_interval_of_a_difference_covers(shares):
     """Exact coverage, over all tables of 25 trials; of course more if next to no trial is discordant."""

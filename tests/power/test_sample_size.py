@@ -56,6 +56,7 @@ def search(monkeypatch, counted, design=MeanShift(dimension=1), **options):  # n
     return solve_sample_size(design, **{"n_trials": 2000, "rng": 0, **options})
 
 
+@pytest.mark.ci
 def test_answers_where_the_power_is_known(monkeypatch):
     """Of 12 searches nearly all are within 0.03 of the power, and their intervals hold the crossing."""
     crossing = brentq(lambda n: student(n) - 0.8, 10, 200)
@@ -68,6 +69,7 @@ def test_answers_where_the_power_is_known(monkeypatch):
     assert all(answer.agrees for answer in answers)
 
 
+@pytest.mark.ci
 def test_high_powers(monkeypatch):
     """Nearly all trials reject at the answer, and sizes beyond it say nothing about it."""
     crossing = brentq(lambda n: student(n, 1.0) - 0.99, 10, 100)
@@ -147,6 +149,7 @@ def test_the_answer_and_its_check(answer):
     assert power["low"] <= 0.8 <= power["high"] and level["low"] <= 0.05 <= level["high"]
 
 
+@pytest.mark.ci
 @one_search
 def test_workers_stores_and_seeds_change_nothing(answer, tmp_path):
     store = tmp_path / "trials.sqlite"
@@ -176,6 +179,7 @@ def test_words(answer):
     assert "60 or more." in " ".join(replace(answer, low=59.5, high=np.inf).summary().split())
 
 
+@pytest.mark.ci
 def test_pilot_data_ratios_and_other_units():
     rng = np.random.default_rng(0)
     pilot = FromData(rng.normal(size=(30, 2)), rng.normal(0.9, 1.0, size=(20, 2)))
@@ -213,6 +217,7 @@ def before_and_after(rng, n):
     return before, before + rng.normal(size=n)
 
 
+@pytest.mark.ci
 def test_sample_size_of_an_equivalence_test():
     twin = Alike(SHIFT)
     for first, second in ((twin, SHIFT.null()), (twin.null(), SHIFT)):
@@ -229,6 +234,7 @@ def test_sample_size_of_an_equivalence_test():
     assert test.pvalue(data, np.random.default_rng(1), 99) == expected
 
 
+@pytest.mark.ci
 def test_the_curve_is_solved_and_fits_the_power_of_a_test_of_means():
     n = PowerCurve(np.array([-2.0, 0.35]), np.eye(2)).size(0.8, 0.0, 2, 10_000)
     assert norm.cdf(-2.0 + 0.35 * np.sqrt(n)) >= 0.8 > norm.cdf(-2.0 + 0.35 * np.sqrt(n - 1))
@@ -242,6 +248,7 @@ def test_the_curve_is_solved_and_fits_the_power_of_a_test_of_means():
         assert 0.5 * (low + high) == pytest.approx(crossing, rel=5e-3)
 
 
+@pytest.mark.ci
 def test_fieller_against_simulation():
     """The interval covers the crossing of the true curve in about 95% of draws from the estimates' law."""
     truth, covariance = np.array([-2.0, 0.35]), np.array([[0.02, -0.003], [-0.003, 0.0005]])
@@ -321,12 +328,14 @@ def sizes_drawn(law, **options):
     return drawn
 
 
+@pytest.mark.ci
 def test_one_look_at_the_largest_size_is_enough():
     for seed in range(2):
         drawn = sizes_drawn(apart, rng=seed)
         assert drawn.count(5000) <= 20 and max(n for n in drawn if n < 5000) < 500
 
 
+@pytest.mark.ci
 def test_a_look_at_the_largest_size_does_not_change_the_answer():
     """The effect is too small for the first sizes, where nothing is seen of it."""
     drawn = []

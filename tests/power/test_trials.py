@@ -110,6 +110,7 @@ def killed(process, path, signal_number, pause):
     return code
 
 
+@pytest.mark.ci
 def test_a_study_killed_twice_ends_with_the_same_bytes(tmp_path, path):
     slow, fast = tmp_path / "slow.py", tmp_path / "fast.py"
     slow.write_text(SLOW.format(pause=0.02, trials=40, workers=2))
@@ -248,6 +249,7 @@ def test_a_place_where_no_store_can_be_is_named_before_any_work(tmp_path):
     assert design.calls == 0 and not list(tmp_path.iterdir())
 
 
+@pytest.mark.ci
 def test_two_processes_may_write_to_one_store(path, monkeypatch):
     about = {"design": "d", "seed": 1}
     monkeypatch.setattr("shrinktest.power.trials._SECONDS", 1e9)  # so that a slow machine commits where the test does
@@ -327,6 +329,7 @@ def test_what_cannot_be_merged_leaves_the_target_alone(path, tmp_path):
     assert not path.exists() and first.read_bytes() == before
 
 
+@pytest.mark.ci
 def test_the_number_and_kind_of_workers_change_nothing():
     tests = {"kme": "kme", "mine": FKMSE(lam_cov=0.3), "closure": lambda X, Y, rng: rng.random(), "KS": "ks_2samp"}
     options = {"estimators": tests, "sizes": [6, 8], "n_trials": 10}

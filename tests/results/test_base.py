@@ -6,7 +6,7 @@ import copy
 import pickle
 import re
 from dataclasses import fields, replace
-from functools import partial
+from functools import cache, partial
 from html.parser import HTMLParser
 
 import numpy as np
@@ -95,13 +95,18 @@ MADE = {
 }
 
 
+@cache
+def result_of(name):
+    return MADE[name]()
+
+
 @pytest.fixture(scope="module", params=MADE)
 def made(request):
-    return MADE[request.param]()
+    return result_of(request.param)
 
 
 def test_every_class_of_results_is_tested_here():
-    made = {type(make()).__name__ for make in MADE.values()}  # some modules are imported when they are used
+    made = {type(result_of(name)).__name__ for name in MADE}  # some modules are imported when they are used
 
     def below(kind):
         return {kind}.union(*map(below, kind.__subclasses__()))

@@ -72,6 +72,7 @@ def test_a_loss_is_that_of_the_estimate_on_the_streams_of_its_trial():
         assert losses(result, trial=trial, estimator="oracle") == [pytest.approx(best, rel=1e-12)]
 
 
+@pytest.mark.ci
 def test_what_else_is_in_a_study_and_workers_change_nothing():
     options = {"estimators": ["fkmse", "skmse"], "kernels": ["linear", "gaussian"], "n": [6, 9], "d": [3, 2]}
     many, two = run(**options, oracle=False), run(**options, oracle=False, workers=2)
@@ -174,6 +175,7 @@ def test_means_improvements_and_their_intervals():
     assert single.table[["error", "low", "improvement_high"]].isna().to_numpy().all() and "nan" not in single.summary()
 
 
+@pytest.mark.ci
 def test_the_interval_of_an_improvement_covers():
     rng, covered = np.random.default_rng(8), 0
     for _ in range(2000):

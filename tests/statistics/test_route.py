@@ -147,6 +147,7 @@ def test_automatic_routes():
     assert independence_test(x, normal(400, 6), n_resamples=19).route == "dense"
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("gram", ["factor", "nystrom", "rff"])
 def test_approximations_have_exact_level(gram):
     """A rank far too small for the kernel, 15 + 5 points: the p-value must not notice which points are X."""

@@ -158,6 +158,7 @@ def test_moments_are_those_of_all_signs(unit):
         np.testing.assert_allclose(products.moments(unit), (every.mean(), every.var()))
 
 
+@pytest.mark.ci
 def test_the_smallest_chance_of_several():
     rng = np.random.default_rng(1)
     first, second, third = rng.normal(size=(8, 1)), rng.normal(size=(8, 1)), rng.normal(size=(8, 3))

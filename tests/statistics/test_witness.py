@@ -89,6 +89,7 @@ def test_leaving_the_band_anywhere_is_rejecting(shift, studentize):
         assert band.outside.any() == (band.pvalue <= 1.0 - confidence + 1e-12)
 
 
+@pytest.mark.ci
 def test_the_band_is_left_as_often_as_it_says_at_points_that_do_not_depend_on_the_labels():
     rng = np.random.default_rng(3)
     tests, left = 600, np.zeros(2, dtype=int)

@@ -162,6 +162,7 @@ def test_too_many_levels_keep_a_sample_that_knows_repetitions():
     assert apart.differ and not twice.differ and len(apart.counts) == MOST_LEVELS + 1
 
 
+@pytest.mark.ci
 def test_mixed_tables_keep_the_level():
     rejected = 0
     for seed in range(100):
