@@ -20,6 +20,7 @@ _RARE = 0.05  # of the rows: fewer may repeat
 _HEAVY = 0.1  # of the rows: values that are as frequent are limits or zeros, of which many rows may consist
 _SELDOM = 0.1  # times as frequent as it is within a sample
 _NEARLY_ALL = 0.8  # of the rows with a value that repeats, if the value names units
+_MOST_VALUES = 0.6  # of the rows: if nearly all repeat, there are at most half as many values as rows, and the rest
 _EVEN = 0.5  # variance over mean of how often values occur, of units that were observed about equally often
 _DIGITS = 1e-6  # by which multiples of a step may be off
 _REGULAR = 0.2  # smallest over median distance of neighboring values, from which they are about evenly spaced
@@ -35,9 +36,10 @@ class Repeats:
     @classmethod
     def of(cls, samples: Sequence[Array]) -> Repeats:
         """Count the distinct rows of samples (n_i, d) with the same columns."""
-        pooled = np.ascontiguousarray(np.vstack(samples) + 0.0)  # so that -0.0 is 0
-        row = np.dtype((np.void, pooled.itemsize * pooled.shape[1]))
-        _, first, codes = np.unique(pooled.view(row)[:, 0], return_index=True, return_inverse=True)
+        rows: Array = np.ascontiguousarray(np.vstack(samples) + 0.0)  # so that -0.0 is 0
+        if rows.shape[1] > 1:
+            rows = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1])))
+        _, first, codes = np.unique(rows[:, 0], return_index=True, return_inverse=True)
         parts = np.split(codes, np.cumsum([len(sample) for sample in samples])[:-1])
         return cls(np.array([np.bincount(part, minlength=len(first)) for part in parts]), first)
 
@@ -70,12 +72,20 @@ def repeat_notes(
     """
     if sum(map(len, samples)) > _MOST:
         return ()
+    columns = _columns(samples, encoding) if independent else []
+    if any(_all_differ(column) for column in np.vstack(samples).T):
+        return _unit_columns(None, samples, names, columns)
     rows = Repeats.of(samples)
-    notes = (*_shared_rows(rows), *_same_rows(rows, samples, names))
-    if not independent:
-        return notes
-    columns = _columns(samples, encoding)
-    return (*notes, *_repeated_rows(rows, samples, names, columns), *_unit_columns(rows, samples, names, columns))
+    return (
+        *_shared_rows(rows),
+        *_same_rows(rows, samples, names),
+        *_repeated_rows(rows, samples, names, columns),
+        *_unit_columns(rows, samples, names, columns),
+    )
+
+
+def _all_differ(values: Array) -> bool:
+    return bool((np.diff(np.sort(values)) > 0.0).all())
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,9 +197,12 @@ def _are_multiples(gaps: np.ndarray) -> bool:
 
 
 def _unit_columns(
-    rows: Repeats, samples: Sequence[Array], names: Sequence[str], columns: Sequence[_Values]
+    rows: Repeats | None, samples: Sequence[Array], names: Sequence[str], columns: Sequence[_Values]
 ) -> tuple[str, ...]:
-    """Return a note on columns whose values repeat within each sample and are in one of them only."""
+    """Return a note on columns whose values repeat within each sample and are in one of them only.
+
+    There are no ``rows`` if all of them differ.
+    """
     units = [column.label for column in columns if _names_units(column, rows)] if len(columns) > 1 else []
     if not units:
         return ()
@@ -199,8 +212,11 @@ def _unit_columns(
     return (note("unit-columns", which=which, names=" and ".join(names), column=column),)
 
 
-def _names_units(column: _Values, rows: Repeats) -> bool:
+def _names_units(column: _Values, rows: Repeats | None) -> bool:
     """Return True if values repeat within samples, are never in two, and rows do not repeat as often."""
+    pooled = np.sort(np.concatenate(column.samples)[:, 0])
+    if np.count_nonzero(np.diff(pooled)) > _MOST_VALUES * pooled.size:
+        return False
     values = Repeats.of(column.samples)
     present = values.counts > 0
     if present.sum(axis=0).max() > 1 or present.sum(axis=1).min() < _BY_CHANCE:
@@ -208,7 +224,7 @@ def _names_units(column: _Values, rows: Repeats) -> bool:
     repeating = np.where(values.counts > 1, values.counts, 0).sum(axis=1)
     if (repeating < _NEARLY_ALL * values.counts.sum(axis=1)).any():
         return False
-    if any(rows.within(i) > 0.5 * values.within(i) for i in range(len(values.counts))):
+    if rows is not None and any(rows.within(i) > 0.5 * values.within(i) for i in range(len(values.counts))):
         return False
     if column.kind == "category":
         return True
