@@ -114,7 +114,7 @@ def dependences(design: str, size: int, rng: np.random.Generator) -> Iterator[In
 
 
 #: Shares of rows of each sample that are distributed as the other one.
-FOREIGN = ((0.0, 0.0), (0.004, 0.0), (0.03, 0.0), (0.02, 0.03), (0.08, 0.04))
+FOREIGN = ((0.004, 0.0), (0.03, 0.0), (0.02, 0.03), (0.08, 0.04))
 APART, WIDTH = 6.0, 0.3  # distance of both clusters, and their standard deviation
 
 
@@ -142,15 +142,9 @@ def distances(foreign: tuple[float, float], relative_to: str, sizes, rng: np.ran
 
 # --- blocks, and shares in groups ------------------------------------------------------------------------------------
 
-BLOCKS = (
-    (5, 3, 3),
-    (15, 2, 2),
-    (10, 5, 5),
-    (10, 2, 8),
-    (5, 4, 20),
-)  # their number, and the rows of each sample in one
-SPREADS = (0.0, 2.0)  # the first and the last block are so far from the middle
-SHIFTS = (0.0, 1.0)
+BLOCKS = ((5, 3, 3), (15, 2, 2), (10, 5, 5), (10, 2, 8))  # their number, and the rows of each sample
+#: How far the first and the last block are from the middle, and the shift between the samples.
+WITHIN_BLOCKS = ((0.0, 1.0), (2.0, 0.0), (2.0, 1.0))
 FOLDS, POINTS = 5, 256
 
 
@@ -239,7 +233,7 @@ def settings() -> list[tuple[str, str, str, Callable]]:
     for first, second in FOREIGN:
         for relative, kernel in ((NORMS, "Gaussian"), (VARIANCE, "linear")):
             data = f"{kernel}, {first:.1%} and {second:.1%} in the other cluster"
-            for m, n in ((20, 20), (50, 50), (20, 200), (200, 200)):
+            for m, n in ((20, 20), (50, 50), (20, 100)):
                 out.append(
                     (
                         DISTANCE,
@@ -248,27 +242,22 @@ def settings() -> list[tuple[str, str, str, Callable]]:
                         partial(distances, (first, second), relative, (m, n)),
                     )
                 )
-    for design in BLOCKS:
-        rows = "{} times {} + {}".format(*design)
-        for apart in SPREADS:
-            for shift in SHIFTS:
-                data = f"AUC, centers ±{apart:g}, shift {shift:g}"
-                out.append((WITHIN, data, rows, partial(areas, design, apart, shift)))
-            for effect in ("location", "spread", "share"):
-                if effect != "spread" or design[0] * min(design[1:]) >= 10:
-                    data = f"{effect}, centers ±{apart:g}"
-                    out.append((COLUMNS, data, rows, partial(columns, effect, design, apart)))
     for groups in GROUPS:
         for alike in ALIKE:
             data = f"correlation {alike:g} in a group"
-            out.append(
-                (
-                    SHARES,
-                    data,
-                    f"{groups} + {groups} groups",
-                    partial(shares_in_groups, groups, alike),
-                )
-            )
+            draw = partial(shares_in_groups, groups, alike)
+            out.append((SHARES, data, f"{groups} + {groups} groups", draw))
+    for design in BLOCKS:
+        rows = "{} times {} + {}".format(*design)
+        for apart in (0.0, 2.0):
+            for effect in ("location", "spread", "share"):
+                data = f"{effect}, centers ±{apart:g}"
+                out.append((COLUMNS, data, rows, partial(columns, effect, design, apart)))
+    for design in BLOCKS:
+        rows = "{} times {} + {}".format(*design)
+        for apart, shift in WITHIN_BLOCKS:
+            data = f"AUC, centers ±{apart:g}, shift {shift:g}"
+            out.append((WITHIN, data, rows, partial(areas, design, apart, shift)))
     return out
 
 
