@@ -102,7 +102,7 @@ def solve_sample_size(
     workers : int, optional
         Processes; default all usable cores.  The result is the same for any number.
     progress : bool, default False
-        Show progress bars, and a line if the first sizes show no effect.
+        Show progress bars.  A line on a search without an effect is shown in any case.
 
     Returns
     -------
@@ -191,7 +191,7 @@ def solve_sample_size(
             return study
 
         def say(text: str) -> None:
-            if not studies.disable:
+            if sys.stderr is not None:  # None: a program without a console
                 studies.write(text, file=sys.stderr)
 
         search = _Search(run, say, power, alpha, smallest, largest, bool(shown))
