@@ -273,6 +273,7 @@ def test_a_run_that_broke_goes_on_with_the_same_bits(folder, tmp_path, monkeypat
     assert counting.done == before
 
 
+@pytest.mark.ci
 def test_pairs_and_columns_go_on(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(chunks, "_EVERY", 0.0)
     pair = [Batches(str(folder / "x*.npy"), columns=columns, size=333) for columns in ([0, 1], [2])]

@@ -79,6 +79,7 @@ def mixed(n, seed):
     )
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("size", [50, 10_000])
 def test_datasets_are_mixed_as_files_are(tmp_path, size):
     for name, frame in (("x", mixed(900, 0)), ("y", mixed(700, 1))):

@@ -110,6 +110,7 @@ def test_statistic_and_effect_are_those_in_memory():
     assert "only 12 groups" in independence_test(Batches(X[:100]), Y[:100], **LINEAR).effect().notes[0]
 
 
+@pytest.mark.ci
 def test_files_of_one_source_or_two_give_the_same(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     table = pd.DataFrame(np.hstack([X, Y]), columns=["a", "b", "c"])
@@ -139,6 +140,7 @@ def test_files_of_one_source_or_two_give_the_same(tmp_path, monkeypatch):
     assert pair[0].columns == ["a", "b"]
 
 
+@pytest.mark.ci
 def test_several_statistics_are_those_alone():
     kernels = ["gaussian", "laplacian", Whitened()]
     result = independence_test(Batches(X), Y, kernel_x=kernels, estimator=["kme", "skmse"], **NYSTROM)
@@ -179,6 +181,7 @@ def test_result_says_what_was_done():
     assert "X: columns 2 have one value only" in notes and "Y: columns" not in notes
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_files_of_numbers_have_the_notes_of_tables_in_memory(kind, tmp_path):
     table = pd.DataFrame(np.random.default_rng(3).normal(size=(160, 3)), columns=["a", "b", "c"]).assign(same=2019)

@@ -134,6 +134,7 @@ class Endless:
         return (np.zeros((1000, 5)) for _ in iter(int, 1))
 
 
+@pytest.mark.ci
 def test_what_does_not_fit_says_so():
     text = r"X and Y have \d+000 observations or more, which take more than 1 MB.*; use gram='rff', rank=1000 \(about"
     with pytest.raises(MemoryError, match=text):

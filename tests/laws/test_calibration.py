@@ -175,6 +175,7 @@ def simple_shrinkage(draws, freeze, rng):
     return p_values
 
 
+@pytest.mark.ci
 def test_amounts_frozen_at_the_observed_split_are_found_out():
     draws = 1000
     low, high = region(draws, 0.05)

@@ -95,6 +95,7 @@ def test_zero_resamples_give_no_answer_instead_of_one():
 # --- levels -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("test", TESTS)
 def test_size_is_alpha_when_the_p_value_can_equal_it(test):
     rng = np.random.default_rng(3)

@@ -201,6 +201,7 @@ def test_pilot_data_ratios_and_other_units():
     assert "finds the change" in words and f" {answer.n} rows" in words
 
 
+@pytest.mark.ci
 def test_searches_begin_where_a_test_can_reject(recwarn):
     """Two samples of 2 or 3 can be split in 3 or 10 ways; a size that cannot have a power says nothing of the curve."""
     given = {**QUICK, "n_trials": 100, "n_resamples": 99}
@@ -297,6 +298,7 @@ def apart(rng, n):
     return rng.normal(size=n), rng.normal(size=n)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("design", [FromData(pilot, pilot[::-1]), FromFunction(apart, test="independence")])
 def test_no_effect_is_the_answer(design):
     message = r"^no effect was found at n = 100: power there is 0\.\d\d \[0\.0\d, 0\.\d\d\]; check that the design"
@@ -304,6 +306,7 @@ def test_no_effect_is_the_answer(design):
         solve_sample_size(design, **SHORT)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("measure", ["distance", "auc"])
 def test_a_margin_that_is_too_narrow(measure):
     options = {"margin": {"distance": 1e-6, "auc": 0.5001}[measure], "measure": measure}

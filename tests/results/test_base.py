@@ -89,7 +89,9 @@ MADE = {
     "band": lambda: two_sample_test(X, Y, **FEW).witness_band(X),
     "calibration": lambda: check_level(t_test, X, Y, **STUDY),
     "power": lambda: power_study("mean-shift", {"plain <b>": "kme", "f & k": FKMSE(lam=0.5)}, 10, **STUDY, **PERMUTED),
-    "sample size": lambda: solve_sample_size(MeanShift(dimension=2), n_trials=100, workers=1, **PERMUTED),
+    "sample size": lambda: solve_sample_size(
+        MeanShift(dimension=1), estimator="ttest_ind", n_trials=100, workers=1, progress=False
+    ),
     "risk": lambda: risk_study("mixture", "skmse", n=[5, 8], d=2, progress=False, **STUDY),
     "path": lambda: loss_path("skmse", [0.0, 0.1], n=5, d=2, progress=False, **STUDY),
 }

@@ -69,7 +69,7 @@ def functions(result, x, y, estimator, at):
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 @pytest.mark.parametrize("sizes", [(5, 5), (6, 5)])
 def test_band_is_that_of_estimates_fitted_again_in_every_relabelling(estimator, sizes):
-    result = run(*sizes, estimator=estimator)
+    result = run(*sizes, estimator=estimator, n_resamples=19)
     rows = functions(result, *samples(*sizes), estimator, AT)
     for studentize in (True, False):
         band = result.witness_band(AT, confidence=0.8, studentize=studentize)
