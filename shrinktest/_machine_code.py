@@ -28,7 +28,7 @@ LOOPS = {
         "strip_sums": 3.0,
         "cross_sums": 4.0,
     },
-    "statistics.dhsic_loops": {"shuffle_sums": 4.0},
+    "statistics.dhsic_loops": {"product_sums": 4.0},
     "statistics.scan_loops": {
         "before": 2.0,
         "largest_of_coordinates": 2.0,
@@ -129,7 +129,7 @@ def folder() -> Path:
 
 @cache
 def stamp() -> str:
-    """Return a digest of the text of all loops, as machine code contains the functions that it calls; "" in archives."""
+    """Return a digest of the text of all loops, as machine code contains functions that it calls; "" in archives."""
     texts = sorted(path for name in ("_jit.py", "noise.py", "*_loops.py") for path in _HERE.rglob(name))
     digest = sha256(b"".join(path.name.encode() + path.read_bytes() for path in texts))
     return digest.hexdigest() if texts else ""

@@ -56,7 +56,9 @@ class Spectra:
             points = points @ samples.values.transpose(0, 2, 1)
             if not tridiagonal:
                 points /= np.sqrt(np.where(values > _NULL * largest, values, np.inf))[:, :, None]
-        return cls(samples, values, off, np.ascontiguousarray(points), tridiagonal, tridiagonal and samples.by_coordinates)
+        return cls(
+            samples, values, off, np.ascontiguousarray(points), tridiagonal, tridiagonal and samples.by_coordinates
+        )
 
     @property
     def n(self) -> int:

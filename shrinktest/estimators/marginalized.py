@@ -68,9 +68,8 @@ class Marginalized(Tuned, ScaledMean):
 
     def tuning_seconds(self, columns: int, *sizes: int) -> float:
         """Return about how long numpy takes to tune the noise on samples of these sizes."""
-        pairs = sum(size * (size - 1) // 2 for size in sizes)
-        scores = 40.0 if self.one_noise else 300.0
-        return scores * (1e-4 + 1e-8 * pairs * (2 + columns))
+        scores = 50.0 if self.one_noise else 500.0
+        return scores * sum(1e-4 + 1e-8 * size * (size - 1) * (2 + columns) / 2.0 for size in sizes)
 
     def th2(self, kernel: Kernel, columns: int) -> np.ndarray:
         """Return the squared bandwidths (columns,) of the Gaussian kernel."""

@@ -202,7 +202,7 @@ class _Runner:
         while self.done < stop:
             left = stop - self.done
             if self.workers > 1 and len(self.pace.fastest) > 1 and left * self.pace.seconds >= _WORTH_THREADS:
-                self._threaded(stop, lambda: min(self.pace.rows, -(-left // self.workers)))
+                self._threaded(stop, lambda: self.pace.rows, -(-left // self.workers))
             else:
                 self._take(min(stop, self.done + self.pace.rows), timed=True)
 
@@ -214,7 +214,7 @@ class _Runner:
         left = stop - self.done
         step = max(1, -(-left // (workers * max(1, -(-left // (workers * batch))))))
         if workers > 1:
-            self._threaded(stop, lambda: step)
+            self._threaded(stop, lambda: step, step)
         while self.done < stop:
             self._take(min(stop, self.done + step))
 
@@ -253,8 +253,8 @@ class _Runner:
         if self.bar is not None:
             self.bar.update(len(values))
 
-    def _threaded(self, stop: int, step: Callable[[], int]) -> None:
-        """Evaluate the rows up to ``stop`` in threads, in pieces of ``step()`` rows."""
+    def _threaded(self, stop: int, step: Callable[[], int], most: int) -> None:
+        """Evaluate the rows up to ``stop`` in threads, in pieces of ``step()`` rows, ``most`` at most."""
         from concurrent.futures import ThreadPoolExecutor
 
         pool = ThreadPoolExecutor(self.workers)  # of its own: nothing is left that a fork could break
@@ -263,7 +263,7 @@ class _Runner:
         try:
             while start < stop or pending:
                 if start < stop and len(pending) < 2 * self.workers:
-                    end = min(stop, start + step())
+                    end = min(stop, start + min(most, step()))
                     work = copy_context().run, self._evaluated, self.draws.rows(start, end)
                     pending.append(pool.submit(*work))
                     start = end

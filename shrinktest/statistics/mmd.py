@@ -93,7 +93,9 @@ def prepare(
     else:
         gram = replace(gram, known=gram.coordinates())
     if used.needs == "noise":
-        statistic = _noise_statistic(cast(Marginalized, used), kernel, pooled, contrast.sizes, tuning == "joint", form == "unbiased")
+        statistic = _noise_statistic(
+            cast(Marginalized, used), kernel, pooled, contrast.sizes, tuning == "joint", form == "unbiased"
+        )
     else:
         products_of_means = _scaled_products if used.needs == "sums" else _weighted_products
         products, norm2 = products_of_means(used, gram, contrast, tuning, form, workers)
