@@ -3,50 +3,45 @@
 from __future__ import annotations
 
 import gc
-import os
 import sys
 from contextlib import suppress
 from ctypes import CFUNCTYPE, c_void_p
-from hashlib import sha256
-from pathlib import Path
 from threading import Timer
 from time import perf_counter
+from types import FunctionType
 
-import numba
 from llvmlite.binding import add_symbol
 from numba import config, njit, types
 from numba.core import caching, event
 from numba.extending import get_cython_function_address
-from numba.misc.appdirs import AppDirs
+
+from shrinktest._machine_code import folder, stamp
 
 #: Seconds of compiling after which the user is told what takes so long.
 PATIENCE = 2.0
 # Reordered sums become vector instructions.  NaN and infinity keep their meaning: NaN is how a loop reports failure.
 _RELAXED = {"reassoc", "contract", "arcp", "nsz"}
-_HERE = Path(__file__).parent
-_LOOPS = sorted([_HERE / "_jit.py", *_HERE.rglob("*_loops.py")])
-# Machine code contains the code of the functions that it calls, so a change in any file of loops changes the stamp.
-_STAMP = sha256(b"".join(path.name.encode() + path.read_bytes() for path in _LOOPS)).hexdigest()
 
 
 class _Locator(caching._CacheLocator):
-    """Find machine code by the text of all loops, in ``NUMBA_CACHE_DIR`` or the user's cache folder."""
+    """Find machine code by the text of all loops."""
 
     def __init__(self, py_func, py_file):
-        self._py_file, self._line = py_file, py_func.__code__.co_firstlineno
+        self._py_file = py_file
+        self._line = py_func.__code__.co_firstlineno
 
     @classmethod
     def from_function(cls, py_func, py_file):
         with suppress(OSError):  # the folder cannot be written
-            (locator := cls(py_func, py_file)).ensure_cache_path()
-            return locator if _LOOPS else None  # no files in a zip archive
+            locator = cls(py_func, py_file)
+            locator.ensure_cache_path()
+            return locator if stamp() else None
 
     def get_cache_path(self):
-        folder = config.CACHE_DIR or AppDirs(appname="shrinktest", appauthor=False).user_cache_dir
-        return os.path.join(folder, f"{sys.implementation.cache_tag}-numba{numba.__version__}-{_STAMP[:16]}")
+        return str(folder())
 
     def get_source_stamp(self):
-        return _STAMP
+        return stamp()
 
     def get_disambiguator(self):
         return str(self._line)
@@ -119,3 +114,9 @@ def compiled(*signature, ordered=False, fused=False, inline=False, inner=False):
         return loop
 
     return decorate
+
+
+def compiled_with(function, module, **loops):
+    """Compile a plain function of Python for a module of loops, as if it called these loops by their names."""
+    names = {**function.__globals__, **loops, "__name__": module}
+    return compiled()(FunctionType(function.__code__, names, function.__name__))

@@ -7,8 +7,8 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from contextvars import ContextVar
+from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar, copy_context
 from functools import lru_cache
 from numbers import Integral
 from pathlib import Path
@@ -22,6 +22,7 @@ Folder = str | os.PathLike[str]
 _BLAS_USERS = ("scipy.linalg", "scipy.special")  # modules that load a BLAS library of their own
 _SHORT_PRODUCTS = range(80, 2001)  # observations at which waking BLAS threads costs more than they save
 _LIMITING = Lock()
+_LIMITS: _BlasLimits | None = None  # of the block that holds the lock
 _BARS: ContextVar[list[Any] | None] = ContextVar("bars", default=None)  # at most one bar
 
 
@@ -42,8 +43,9 @@ def parallel_for(work: Callable[[Any], object], parts: Sequence[Any], workers: i
         return
     from concurrent.futures import ThreadPoolExecutor
 
+    context = copy_context()  # what holds here holds in the threads
     with ThreadPoolExecutor(threads) as pool:
-        for _ in pool.map(run, range(threads)):
+        for _ in pool.map(lambda first: context.copy().run(run, first), range(threads)):
             pass
 
 
@@ -51,17 +53,45 @@ def parallel_for(work: Callable[[Any], object], parts: Sequence[Any], workers: i
 def single_blas_thread(observations: int) -> Iterator[None]:
     """Limit BLAS to one thread inside the block if matrices of so many observations gain nothing by more.
 
-    Waking threads made products of 100 to 1000 observations 1.2 to 4 times slower. The limit holds for the whole
+    Waking threads made products of 100 to 1000 observations 1.2 to 4 times slower.  The limit holds for the whole
     process: the first block sets it and restores it, concurrent blocks share it.
     """
+    global _LIMITS
     if observations not in _SHORT_PRODUCTS or not _LIMITING.acquire(blocking=False):
         yield
         return
     try:
-        with _blas_libraries(tuple(module in sys.modules for module in _BLAS_USERS)).limit(limits=1):
+        with ExitStack() as limits:
+            _LIMITS = _BlasLimits(limits)
+            limit_new_blas()
             yield
     finally:
+        _LIMITS = None
         _LIMITING.release()
+
+
+def limit_new_blas() -> None:
+    """Extend the limit that holds to BLAS libraries that were loaded since."""
+    limits = _LIMITS
+    if limits is not None:
+        limits.extend(tuple(module in sys.modules for module in _BLAS_USERS))
+
+
+class _BlasLimits:
+    """The limits of one block; the last is undone first."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self.stack = stack
+        self.imported: tuple[bool, ...] = ()
+        self.extending = Lock()
+
+    def extend(self, imported: tuple[bool, ...]) -> None:
+        if imported == self.imported:
+            return
+        with self.extending:
+            if imported != self.imported:
+                self.stack.enter_context(_blas_libraries(imported).limit(limits=1))
+                self.imported = imported
 
 
 @lru_cache(maxsize=1)

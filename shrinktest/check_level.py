@@ -10,6 +10,7 @@ import numpy as np
 
 from shrinktest._check import check_signature, choice, count, level, listed, percent
 from shrinktest._hints import hinted
+from shrinktest._machine_code import always
 from shrinktest.conditional.given import null_given
 from shrinktest.data.read import XY, read_samples, read_variables
 from shrinktest.data.tables import categories, is_table, names_for, stacked, taken
@@ -140,7 +141,8 @@ def check_level(
     pipeline = _read(
         test, X, Y, kind, nan_policy, given, blocks=blocks, paired=paired, groups=groups, block_length=block_length
     )
-    pipeline(0, seed)  # errors show before anything is sent to other processes
+    with always(compiled=True):  # errors show, and loops are compiled, before anything is sent to other processes
+        pipeline(0, seed)
     pvalues = np.full(trials, np.nan)
 
     def keep(result: tuple[int, float]) -> None:

@@ -115,6 +115,7 @@ COMMANDS = {
         "mean-shift --set shift=0.7 --ratio 2", runner="studies:run_sample_size",
         leave_out="progress test_options"),
     "estimators": Command("list the estimators, one line each", runner="studies:run_estimators"),
+    "warmup": Command("compile all loops now, as for an image, before the first long test", runner="warmup:run_warmup"),
     "completion": Command("print a script by which bash, zsh or fish completes commands", files="SHELL",
                           runner="studies:run_completion"),
 }  # fmt: skip

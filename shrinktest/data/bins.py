@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import Array
+from shrinktest._machine_code import compiled_loop, one_run
 from shrinktest.data.chunks import Key, digest, reduce
 from shrinktest.data.on_disk import OnDisk
 from shrinktest.data.storage import Chunk
@@ -96,8 +97,9 @@ class _LandmarkValues(FeatureMap):
     def coordinates(self, X: Array) -> Array:
         if not isinstance(self.kernel, Gaussian):
             return self.kernel.block(X, self.points)
-        from shrinktest.kernels.kernel_loops import bells
-
+        bells = compiled_loop("bells", len(X), 1.5e-8 * len(self.points))
+        if bells is None:
+            return self.kernel.block(X, self.points)
         mean, widths, points, halves = self._centred
         out = np.empty((len(X), len(self.points)))
         with np.errstate(over="ignore", invalid="ignore"):
@@ -118,12 +120,14 @@ def halves(features: FeatureMap) -> tuple[FeatureMap, Callable[[Array], Array]]:
     return features, lambda means: means
 
 
-def _features(features: FeatureMap, rows: Array, width: int) -> Any:
-    """Yield features (k, width) of rows (n, d), and which rows these are."""
+def _features(features: FeatureMap, rows: Array, width: int, total: int) -> Any:
+    """Yield features (k, width) of rows (n, d), some of ``total``, and which rows these are."""
     step = max(1024, _VALUES // width + 1)
     for start in range(0, len(rows), step):
         some = slice(start, start + step)
-        yield np.ascontiguousarray(features.coordinates(np.ascontiguousarray(rows[some], dtype=np.float64))), some
+        with one_run(total):
+            values = features.coordinates(np.ascontiguousarray(rows[some], dtype=np.float64))
+        yield np.ascontiguousarray(values), some
 
 
 # --- means of bins ------------------------------------------------------------------------------------------
@@ -191,8 +195,6 @@ def _add_up(
     readers: Any, bins: Bins, features: Any, widths: Any, chunk: Chunk, sample: int, first: int, n: int
 ) -> tuple[int, np.ndarray, list[np.ndarray]]:
     """Return the bins that rows of a chunk are in, and the sums of their features."""
-    from shrinktest.kernels.kernel_loops import add_up
-
     total = [np.zeros((bins.counts[sample] + 1, width)) for width in widths]
     reached = np.zeros(len(total[0]), dtype=bool)
     for values in same_rows(readers[sample], chunk, n):
@@ -202,8 +204,9 @@ def _add_up(
         order = np.argsort(places, kind="stable")  # sums of a bin stay in the cache
         rows, places = values[order], places[order]
         for each, width, sums in zip(features, widths, total, strict=True):
-            for z, some in _features(each, rows, width):
-                add_up(z, places[some], sums)
+            for z, some in _features(each, rows, width, sum(bins.rows)):
+                starts = np.flatnonzero(np.diff(places[some], prepend=-1))
+                sums[places[some][starts]] += np.add.reduceat(z, starts, axis=0)
     return sample, np.flatnonzero(reached), total if reached.all() else [sums[reached] for sums in total]
 
 

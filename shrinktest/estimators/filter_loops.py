@@ -1,11 +1,11 @@
-"""Compiled loops over many samples: decompositions, scores of filters with each point left out, users' functions."""
+"""Compiled loops over many samples: scores of filters with each point left out, iterations, and users' functions."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
 import numpy as np
-import scipy.linalg.cython_lapack  # noqa: F401 - numba calls it for eigh
+import scipy.linalg.cython_blas  # noqa: F401 - numba calls it for products
 from numba import config, njit
 from numba.core.dispatcher import Dispatcher
 
@@ -16,17 +16,6 @@ _LANES = 64  # points that are treated together
 _ZERO, _X, _BEFORE, _IMAGE, _ROW = (np.uint64(_LANES * k) for k in range(5))
 _LOWER = np.frombuffer(b"L", np.uint8)
 _reduce, _multiply = scipy_lapack("dsytrd", 10), scipy_lapack("dorgtr", 8)
-
-
-@compiled()
-def decompose(matrices, values, vectors):
-    """Write eigenvalues (B, r), ascending, and eigenvectors (B, r, r), one per row; NaN if a matrix is not finite."""
-    for b in range(matrices.shape[0]):
-        if np.isfinite(np.sum(np.abs(matrices[b]))):
-            some, columns = np.linalg.eigh(matrices[b])
-            values[b], vectors[b] = some, columns.T
-        else:
-            values[b], vectors[b] = np.nan, np.nan
 
 
 @compiled()
@@ -45,13 +34,7 @@ def tridiagonalize(matrices, values, off, vectors):
 
 @compiled(fused=True)
 def tikhonov_deletion(values, points, along, outside, lams, t):
-    """Return what lam (B, g) changes in the scores of t steps of Tikhonov, summed over the points, (B, g).
-
-    Point i is really left out.  With R = lam (K + lam I)^-1 the residual of the deleted problem is
-    x = R^t e + sum_k beta_k R^k e_i, which vanishes at i after every step, and K x = lam (R^-1 - 1) x.  All that is
-    needed are m_j = e_i'R^j e_i and s_j = e_i'R^j e, j = 0..2t: products of squares of eigenvectors with powers of
-    lam / (D + lam), and ``outside`` (B, 2, n), what e_i and e have there, where R is the identity.
-    """
+    """Do the same as `filter_arrays.tikhonov_deletion`."""
     (r, n), g = points.shape[1:], lams.shape[1]
     scale = 1.0 / (n - 1.0)
     once, twice = 2.0 * (scale + scale * scale), scale * scale
@@ -161,7 +144,7 @@ def gradient_deletion(values, off, points, along, start, scaled, diagonal, rows,
 
 @compiled(fused=True)
 def gradient_path(values, off, start, momenta, steps, counts):
-    """Return the iterates (B, c, r) of T b = start, begun at zero, after ``counts`` (B, c), ascending."""
+    """Do the same as `filter_arrays.gradient_path`."""
     r = values.shape[1]
     now, image, before, out = np.empty(r), np.empty(r), np.empty(r), np.empty((*counts.shape, r))
     for b in range(values.shape[0]):

@@ -34,26 +34,31 @@ class Spectra:
     values: np.ndarray  # (B, r): the diagonal of T, or the eigenvalues D, ascending
     off: np.ndarray  # (B, r): the entries beside it, and a zero
     points: np.ndarray  # (B, r, n): the axes e_i
+    tridiagonal: bool = False
     scaled: bool = False  # coordinates instead of axes: products with T are products with the coordinates
 
     @classmethod
     def of(cls, samples: Samples, *, tridiagonal: bool = False) -> Self:
         """Decompose each sample."""
-        from shrinktest.estimators.filter_loops import decompose, tridiagonalize
-
         matrices = samples.matrices
-        values, off, points = np.empty(matrices.shape[:2]), np.zeros(matrices.shape[:2]), np.empty(matrices.shape)
+        off = np.zeros(matrices.shape[:2])
         if tridiagonal:
+            from shrinktest.estimators.filter_loops import tridiagonalize
+
+            values = np.empty(off.shape)
+            points = np.empty(matrices.shape)
             tridiagonalize(matrices, values, off, points)
         else:
-            decompose(matrices, values, points)
+            values, points = _eigenvectors(matrices)
             largest = values[:, -1:]
             values[(values < 0.0) & (values >= -_ROUNDING * largest)] = 0.0
         if samples.by_coordinates:
             points = points @ samples.values.transpose(0, 2, 1)
             if not tridiagonal:
                 points /= np.sqrt(np.where(values > _NULL * largest, values, np.inf))[:, :, None]
-        return cls(samples, values, off, np.ascontiguousarray(points), tridiagonal and samples.by_coordinates)
+        return cls(
+            samples, values, off, np.ascontiguousarray(points), tridiagonal, tridiagonal and samples.by_coordinates
+        )
 
     @property
     def n(self) -> int:
@@ -90,6 +95,17 @@ class Spectra:
         n, a = self.n, factors / (self.n - 1.0)
         values, shares = (part[:, None, :] for part in (self.values, self.values * self.along**2))
         return (values * (1.0 + a) ** 2 + shares * a * (n * a - 2.0 * (1.0 + a))).sum(axis=2) / n
+
+
+def _eigenvectors(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return eigenvalues (B, r), ascending, and eigenvectors (B, r, r), one per row; NaN if a matrix is not finite."""
+    finite = np.isfinite(np.abs(matrices).sum(axis=(1, 2)))
+    if not finite.all():
+        matrices = np.where(finite[:, None, None], matrices, np.eye(matrices.shape[1]))
+    values, columns = np.linalg.eigh(matrices)
+    values[~finite] = np.nan
+    columns[~finite] = np.nan
+    return values, columns.transpose(0, 2, 1)
 
 
 class Filter(Tuned):

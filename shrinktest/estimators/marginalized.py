@@ -9,7 +9,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from shrinktest._check import complete_points, positive
+from shrinktest._machine_code import compiled_loop
 from shrinktest.embedding import MeanEmbedding
+from shrinktest.estimators import noise as plain
 from shrinktest.estimators.mean_estimator import Check, Needs, Tuned, non_negative
 from shrinktest.estimators.scaled import ScaledMean
 from shrinktest.kernels import Gaussian, Kernel, as_kernel
@@ -59,14 +61,15 @@ class Marginalized(Tuned, ScaledMean):
         columns = samples[0].shape[1]
         noise, th2 = np.zeros(columns), self.th2(kernel, columns)
         if min(len(x) for x in samples) > 1:  # else a point cannot be left out
-            from shrinktest.estimators.noise_loops import tune, tune_common
-
             x, y = (*(np.ascontiguousarray(sample.T) for sample in samples), np.empty((columns, 0)))[:2]
-            if self.one_noise:
-                noise[:] = np.exp(tune_common(x, y, th2))
-            else:
-                tune(x, y, th2, False, noise)
+            tune = compiled_loop("tune", 1, self.tuning_seconds(columns, x.shape[1], y.shape[1])) or plain.tune
+            tune(x, y, th2, self.one_noise, noise)
         return self.at(**{self._amounts[0]: noise[0] if self.one_noise else noise})
+
+    def tuning_seconds(self, columns: int, *sizes: int) -> float:
+        """Return about how long numpy takes to tune the noise on samples of these sizes."""
+        scores = 50.0 if self.one_noise else 500.0
+        return scores * sum(1e-4 + 1e-8 * size * (size - 1) * (2 + columns) / 2.0 for size in sizes)
 
     def th2(self, kernel: Kernel, columns: int) -> np.ndarray:
         """Return the squared bandwidths (columns,) of the Gaussian kernel."""
@@ -85,8 +88,6 @@ class Marginalized(Tuned, ScaledMean):
         ``variances`` are a number or one for each column, in squared units of the data; the gradient (d,) is that with
         respect to their logarithms.
         """
-        from shrinktest.estimators.noise_loops import loocv
-
         points, noise = complete_points(X, "X").values, np.array(non_negative(variances, "variances"))
         columns = points.shape[1]
         if len(points) < 2:
@@ -94,7 +95,7 @@ class Marginalized(Tuned, ScaledMean):
         if noise.size not in (1, columns):
             raise ValueError(f"variances must be one number, or one for each of {columns} columns; got {noise.size}")
         gradient, th2 = np.zeros(columns), self.th2(as_kernel(kernel).resolve(points, 0), columns)
-        score = loocv(np.ascontiguousarray(points.T), th2, np.broadcast_to(noise, (columns,)).copy(), gradient)
+        score = plain.loocv(np.ascontiguousarray(points.T), th2, np.broadcast_to(noise, (columns,)).copy(), gradient)
         return float(score), gradient
 
     def linear(self, X: Any, kernel: Any = "gaussian") -> MeanEmbedding:

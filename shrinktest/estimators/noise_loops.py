@@ -1,19 +1,11 @@
-"""Compiled loops of marginalized means: leave-one-out score with gradient, its minimum, and the statistic of splits.
-
-The kernel is Gaussian with squared bandwidths th2 (d,); the noise has variances e (d,).  With a = th2 + e and
-b = th2 + 2e, L_ij = prod_j sqrt(th2_j / a_j) exp(-r_j^2 / (2 a_j)) and Q_ij the same with b.  A sample is given by its
-coordinates (d, n), so that loops over points run along rows.  Bandwidths and noise of shape (1,) are shared by all
-coordinates, whose squared differences are then added up first.
-"""
+"""Compiled loops of marginalized means: what `noise` takes of numpy, and the functions that call it."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from shrinktest._jit import compiled
-
-# Logarithms of admissible noise, relative to th2: from next to none to a blur that leaves only a constant.
-LOWEST, HIGHEST = -12.0, 6.0
+from shrinktest._jit import compiled, compiled_with
+from shrinktest.estimators import noise
 
 _PER_LOG2 = 1.0 / np.log(2.0)
 _LOG2_HIGH, _LOG2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # of log 2; k times the first is exact
@@ -80,7 +72,7 @@ def sums(squares, values, slopes):
 
 @compiled()
 def loocv(x, th2, noise, gradient):
-    """Score of [X20] (25)-(27) for one sample; add d score / d log e_j to ``gradient`` (d,)."""
+    """Do the same as `noise.loocv`."""
     n, d = x.shape[1], th2.size
     alike = x.shape[0] // d  # coordinates of one noise
     wide, wider = np.empty(d), np.empty(d)
@@ -110,122 +102,8 @@ def loocv(x, th2, noise, gradient):
 
 
 @compiled()
-def objective(x, y, th2, logs, gradient):
-    """Summed score of one sample (``y`` empty) or two, at log variances ``logs``; ``gradient`` with respect to them."""
-    noise = np.exp(logs)
-    gradient[:] = 0.0
-    value = loocv(x, th2, noise, gradient)
-    return value + loocv(y, th2, noise, gradient) if y.shape[1] > 0 else value
-
-
-@compiled()
-def tune_common(x, y, th2):
-    """Log variance common to all coordinates: the best of a grid over the range, then a root of the derivative."""
-    centre = np.log(np.sum(th2) / th2.size)
-    if (th2 == th2[0]).all():
-        th2 = th2[:1]
-    gradient, points = np.empty(th2.size), int(HIGHEST - LOWEST) + 1
-    best, best_value, slopes = 0, np.inf, np.empty(points)
-    for g in range(points):
-        value = objective(x, y, th2, np.full(th2.size, centre + LOWEST + g), gradient)
-        slopes[g] = np.sum(gradient)
-        if value < best_value:
-            best, best_value = g, value
-    other = best - 1 if slopes[best] > 0.0 else best + 1
-    if other < 0 or other >= points or slopes[best] * slopes[other] >= 0.0:
-        return centre + LOWEST + best
-    first = min(best, other)
-    ends, slopes, middle, side = centre + LOWEST + np.arange(first, first + 2), slopes[first : first + 2], 0.0, -1
-    for _ in range(100):  # regula falsi, Illinois variant: bracketed, and superlinear
-        previous = middle
-        middle = (ends[0] * slopes[1] - ends[1] * slopes[0]) / (slopes[1] - slopes[0])
-        if abs(middle - previous) < 1e-13 * max(1.0, abs(middle)):
-            break
-        objective(x, y, th2, np.full(th2.size, middle), gradient)
-        slope, moved = np.sum(gradient), side
-        side = 1 if slope * slopes[1] > 0.0 else 0
-        ends[side], slopes[side] = middle, slope
-        if side == moved:
-            slopes[1 - side] *= 0.5
-    return middle
-
-
-@compiled()
-def descend(x, y, th2, logs):
-    """Minimize over ``logs`` (d,) within the admissible box by projected BFGS; return the score reached."""
-    d = th2.size
-    gradient, trial_gradient, free, inverse = np.empty(d), np.empty(d), np.zeros(d), np.empty((d, d))
-    trial, step, change, image = np.empty(d), np.empty(d), np.empty(d), np.empty(d)
-    for j in range(d):
-        logs[j] = min(max(logs[j], np.log(th2[j]) + LOWEST), np.log(th2[j]) + HIGHEST)
-    value = objective(x, y, th2, logs, gradient)
-    for _ in range(200):
-        steepest, moved = 0.0, False
-        for j in range(d):  # at a bound, a coordinate that wants to leave the box stays
-            low, high = np.log(th2[j]) + LOWEST, np.log(th2[j]) + HIGHEST
-            blocked = (logs[j] <= low and gradient[j] > 0.0) or (logs[j] >= high and gradient[j] < 0.0)
-            now = 0.0 if blocked else 1.0
-            moved, free[j] = moved or now != free[j], now
-            steepest = max(steepest, now * abs(gradient[j]))
-        if steepest < 1e-10:
-            break
-        descent = longest = 0.0
-        for i in range(d):
-            step[i] = 0.0
-            for j in range(d):
-                if moved:
-                    inverse[i, j] = 1.0 if i == j else 0.0
-                step[i] -= free[i] * inverse[i, j] * free[j] * gradient[j]
-            descent += step[i] * gradient[i]
-            longest = max(longest, abs(step[i]))
-        if not descent < 0.0:
-            break
-        length = min(1.0, 2.0 / longest)  # never more than a factor e^2 in one step
-        for _ in range(40):
-            for j in range(d):
-                low, high = np.log(th2[j]) + LOWEST, np.log(th2[j]) + HIGHEST
-                trial[j] = min(max(logs[j] + length * step[j], low), high)
-            trial_value = objective(x, y, th2, trial, trial_gradient)
-            if trial_value <= value + 1e-4 * length * descent:
-                break
-            length *= 0.5
-        gain, value = value - trial_value, min(value, trial_value)
-        if not gain > 1e-15 * abs(value):
-            break
-        curvature = stretch = 0.0
-        for j in range(d):
-            step[j], change[j] = trial[j] - logs[j], trial_gradient[j] - gradient[j]
-            logs[j], gradient[j] = trial[j], trial_gradient[j]
-            curvature += step[j] * change[j]
-        if curvature > 0.0:
-            for i in range(d):
-                image[i] = 0.0
-                for j in range(d):
-                    image[i] += inverse[i, j] * change[j]
-                stretch += change[i] * image[i]
-            for i in range(d):
-                for j in range(d):
-                    inverse[i, j] += (1.0 + stretch / curvature) * step[i] * step[j] / curvature
-                    inverse[i, j] -= (image[i] * step[j] + step[i] * image[j]) / curvature
-    return value
-
-
-@compiled()
-def tune(x, y, th2, tied, noise):
-    """Write variances (d,) into ``noise``: one for all coordinates if ``tied``, else one each, from several starts."""
-    common, best = tune_common(x, y, th2), np.inf
-    noise[:] = np.exp(common)
-    for start in range(0 if tied or th2.size == 1 else 3):  # the common optimum, next to no noise, and much noise
-        logs = np.full(th2.size, common) if start == 0 else np.log(th2) + (-6.0 if start == 1 else 1.0)
-        value = descend(x, y, th2, logs)
-        if value < best - 1e-12:
-            best = value
-            noise[:] = np.exp(logs)
-
-
-@compiled()
 def smoothed_sum(x, y, th2, noise, same):
-    """Sum over pairs of <E phi(x + N), E phi(y + N')> with the summed variances ``noise``: (all pairs, own pairs)."""
+    """Do the same as `noise.smoothed_sum`."""
     widths, log_factor, total = 1.0 / (th2 + noise), 0.0, 0.0
     for j in range(th2.size):
         log_factor += 0.5 * np.log(th2[j] * widths[j])
@@ -239,26 +117,8 @@ def smoothed_sum(x, y, th2, noise, same):
     return (2.0 * total + own, own) if same else (total, 0.0)
 
 
-@compiled()
-def smoothed_splits(pooled, masks, th2, tied, joint, unbiased, out):
-    """Statistic of marginalized means, tuned again in every split: ``out`` (B, 2) = statistic, size of its terms.
-
-    ``pooled`` (d, m + n) are the coordinates of all points, and ``masks`` (B, m + n) say which are of the first sample.
-    """
-    m, empty, noise_x, noise_y = masks[0].sum(), np.empty((th2.size, 0)), np.empty(th2.size), np.empty(th2.size)
-    n = masks.shape[1] - m
-    for r in range(masks.shape[0]):
-        x, y = np.ascontiguousarray(pooled[:, masks[r]]), np.ascontiguousarray(pooled[:, ~masks[r]])
-        tune(x, y if joint else empty, th2, tied, noise_x)
-        if joint:
-            noise_y[:] = noise_x
-        else:
-            tune(y, empty, th2, tied, noise_y)
-        sum_x, own_x = smoothed_sum(x, x, th2, 2.0 * noise_x, True)
-        sum_y, own_y = smoothed_sum(y, y, th2, 2.0 * noise_y, True)
-        cross = 2.0 * smoothed_sum(x, y, th2, noise_x + noise_y, False)[0] / (m * n)
-        if unbiased:
-            within = (sum_x - own_x) / (m * (m - 1.0)) + (sum_y - own_y) / (n * (n - 1.0))
-        else:
-            within = sum_x / (m * m) + sum_y / (n * n)
-        out[r, 0], out[r, 1] = within - cross, within + cross
+objective = compiled_with(noise.objective, __name__, loocv=loocv)
+tune_common = compiled_with(noise.tune_common, __name__, objective=objective)
+descend = compiled_with(noise.descend, __name__, objective=objective)
+tune = compiled_with(noise.tune, __name__, tune_common=tune_common, descend=descend)
+smoothed_splits = compiled_with(noise.smoothed_splits, __name__, tune=tune, smoothed_sum=smoothed_sum)

@@ -9,6 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shrinktest._check import count, positive
+from shrinktest._machine_code import compiled_loop
+from shrinktest.estimators import filter_arrays
 from shrinktest.estimators.filters import Filter, Spectra
 from shrinktest.estimators.mean_estimator import Check, Samples, one_of, penalty
 
@@ -59,8 +61,6 @@ class _Tikhonov(Filter):
 
     def _deletion_scores(self, spectra: Spectra, lams: np.ndarray) -> np.ndarray:
         """Return the scores (B, g), each point left out exactly or with the mean leverage."""
-        from shrinktest.estimators.filter_loops import tikhonov_deletion
-
         n, axes, along, trace = spectra.n, spectra.points, spectra.along, spectra.trace
         scale, norm = 1.0 / (n - 1.0), (spectra.values * along**2).sum(axis=1, keepdims=True)  # sum of the entries of K
         inside = np.concatenate([np.square(axes).sum(axis=1, keepdims=True), along[:, None, :] @ axes], axis=1)
@@ -72,7 +72,9 @@ class _Tikhonov(Filter):
             step = max(1, _ROOM // (n * self.t))
             parts = [np.ascontiguousarray(lams[:, k : k + step]) for k in range(0, lams.shape[1], step)]
             arrays = spectra.values, axes, along, outside
-            moved = np.hstack([tikhonov_deletion(*arrays, part, self.t) for part in parts])
+            seconds = 1e-9 * n * lams.shape[1] * self.t * (spectra.values.shape[1] + 10.0 * self.t)
+            loop = compiled_loop("tikhonov_deletion", len(lams), seconds) or filter_arrays.tikhonov_deletion
+            moved = np.hstack([loop(*arrays, part, self.t) for part in parts])
         fixed = trace - 2.0 * scale * (norm - trace)
         return np.asarray((fixed + scale**2 * ((n - 2.0) * norm + trace) + lams * moved) / n)
 
@@ -204,25 +206,31 @@ class _Gradient(Filter):
         return momenta, eta / n * factors
 
     def _decompose(self, stack: Samples) -> Spectra:
-        return Spectra.of(stack, tridiagonal=self.loo == "deletion")
+        iterations = 1 if self.fixed else int(self._grid(stack.n)[-1])
+        seconds = 1e-8 * stack.n * stack.matrices.shape[1] * iterations
+        loop = compiled_loop("gradient_deletion", len(stack.values), seconds)
+        return Spectra.of(stack, tridiagonal=self.loo == "deletion" and loop is not None)
 
     def _path(self, spectra: Spectra, start: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """Return the iterates (B, c, r) after numbers of iterations (B, c)."""
-        from shrinktest.estimators.filter_loops import gradient_path
-
-        steps = self._step_sizes(spectra.samples.diagonal, spectra.n, int(counts.max()))
-        return gradient_path(spectra.values, spectra.off, start, *steps, counts.astype(np.int64))
+        iterations = int(counts.max())
+        steps = self._step_sizes(spectra.samples.diagonal, spectra.n, iterations)
+        seconds = 1e-8 * spectra.values.shape[1] * iterations
+        loop = compiled_loop("gradient_path", len(counts), seconds) or filter_arrays.gradient_path
+        return loop(spectra.values, spectra.off, start, *steps, counts.astype(np.int64))
 
     def _scores(self, spectra: Spectra, amounts: np.ndarray) -> np.ndarray:
         if self.loo == "paper":
             values = spectra.values
             gains = self._path(spectra, np.ones_like(values), np.tile(amounts, (len(values), 1)))
             return spectra.filter_scores(values[:, None, :] * gains)
+        diagonal, start = spectra.samples.diagonal, spectra.times(spectra.along)
+        steps = self._step_sizes(diagonal, spectra.n - 1, amounts.size)
+        if not spectra.tridiagonal:
+            return filter_arrays.gradient_deletion(spectra.values, spectra.points, spectra.along, *steps)
         from shrinktest.estimators.filter_loops import gradient_deletion
 
-        diagonal, start = spectra.samples.diagonal, spectra.times(spectra.along)
         rows = (start[:, None, :] @ spectra.points)[:, 0]
-        steps = self._step_sizes(diagonal, spectra.n - 1, amounts.size)
         return gradient_deletion(
             spectra.values, spectra.off, spectra.points, spectra.along, start, spectra.scaled, diagonal, rows, *steps
         )

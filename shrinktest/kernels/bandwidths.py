@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shrinktest._check import Array, as_rng, choice, complete_points, count, positive
+from shrinktest._machine_code import compiled_loop
 from shrinktest._warn import warn_user
 from shrinktest.kernels.base import Kernel
 from shrinktest.notes import note
@@ -17,6 +18,8 @@ from shrinktest.notes import note
 Metric = Literal["euclidean", "cityblock"]
 
 _FEW = 2**19  # differences of coordinates that numpy takes at once; more are left to compiled loops
+_KEPT = 2**15  # of them that stay in the cache
+_DIFFERENCE = 3e-9  # seconds of numpy for one
 _ALL_PAIRS_UP_TO, _ROWS_DRAWN = 2000, 1000  # with more rows, all pairs would cost more than the test
 _MANY, _SOME = 2**14, 2**12  # values from which looking at some of them first pays, and how many
 _REPEATED = 0.1  # share of pairs of equal rows above which distances may be about rows that a random part misses
@@ -138,9 +141,13 @@ def parsed(bandwidth: str) -> tuple[float, str]:
 def write_distances(x: Array, columns: Array, city: bool, out: Array, differences: int) -> None:
     """Write distances of rows x (n, d) and the first m of ``columns`` (d, ..) to out (n, m), by loops if many."""
     if differences > _FEW:
-        from shrinktest.kernels.kernel_loops import between
-
-        between(x, columns, city, out)
+        if between := compiled_loop("between", 1, _DIFFERENCE * differences):
+            between(x, columns, city, out)
+            return
+        step = max(1, _KEPT // max(1, out.shape[1] * len(columns)))
+        for start in range(0, len(x), step):
+            rows = slice(start, start + step)
+            write_distances(x[rows], columns, city, out[rows], 0)
         return
     apart = np.subtract(x.T[:, :, None], columns[:, None, : out.shape[1]], order="C")  # (d, n, m)
     (np.abs if city else np.square)(apart, out=apart).sum(axis=0, out=out)  # in the order of the columns
@@ -155,10 +162,15 @@ def pair_distances(x: Array, city: bool) -> Array:
         square = np.empty((n, n))
         write_distances(x, columns, city, square, n * x.size)
         return square[~np.tri(n, dtype=bool)]
-    from shrinktest.kernels.kernel_loops import among
-
     out = np.empty(n * (n - 1) // 2)
-    among(x, columns, city, out)
+    if among := compiled_loop("among", 1, _DIFFERENCE * out.size * x.shape[1]):
+        among(x, columns, city, out)
+        return out
+    start = 0
+    for i in range(n - 1):
+        stop = start + n - 1 - i
+        write_distances(x[i : i + 1], columns[:, i + 1 :], city, out[None, start:stop], 0)
+        start = stop
     return out
 
 

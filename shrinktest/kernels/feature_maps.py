@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import Array, as_rng
+from shrinktest._machine_code import compiled_loop
 from shrinktest._parallel import progress_steps
 from shrinktest.kernels.bandwidths import spread_rows
 from shrinktest.kernels.base import Kernel, Scaled
@@ -20,6 +21,7 @@ TOLERANCE = 1e-10  # of the trace, which is below what counts as a tie
 _SPARE, _MANY = 64, 4  # points more than landmarks that show that the rank is higher, and times as many in all
 _FEW = 2**19  # products of rows and frequencies that plain numpy takes; more are left to compiled loops
 _BLOCK = 2**20  # kernel values computed at a time
+_WAVE = 1.5e-8  # seconds for a cosine and a sine, for each column of the rows at most
 _FULL = 0.95  # of a pool that are landmarks: the rank of the data is not low
 _POOL = 2000  # points among which landmarks are looked for at a time
 _NARROW = 2  # columns of data whose Gram matrix usually has a low rank
@@ -81,13 +83,12 @@ class RandomFourier(FeatureMap):
     def coordinates(self, X: Array) -> Array:
         half, X = len(self.frequencies), np.ascontiguousarray(X)
         height, out = float(np.sqrt(self.scale / half)), np.empty((len(X), 2 * half))
+        waves = compiled_loop("waves", 1, _WAVE * X.size * half) if X.size * half > _FEW else None
         for rows in _with_progress(len(X), _BLOCK // half):
-            if X.size * half <= _FEW:
+            if waves is None:
                 phase = X[rows] @ self.frequencies.T
                 out[rows] = height * np.hstack([np.cos(phase), np.sin(phase)])
             else:
-                from shrinktest.kernels.kernel_loops import waves
-
                 waves(X[rows], self.turns, height, out[rows])
         return out
 

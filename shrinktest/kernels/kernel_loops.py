@@ -165,12 +165,3 @@ def bells(rows, landmarks, halves, out):
             raised[j] += exponents[j] << _52  # the bits of 2^n; those above fall away
         for j in range(line.size):
             line[j] = values[j]
-
-
-@compiled(ordered=True)
-def add_up(values, places, sums):
-    """Add rows of values (n, r) to the rows of ``sums`` at ``places``."""
-    for i in range(values.shape[0]):
-        row, into = values[i], sums[places[i]]
-        for j in range(row.size):
-            into[j] += row[j]

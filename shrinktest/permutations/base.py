@@ -13,6 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shrinktest._check import count
+from shrinktest._machine_code import compiled_loop
+from shrinktest.permutations import draw_arrays
 
 _KEPT = 2**23  # entries of permutations that are drawn once and kept
 _CHUNK = 2**22  # entries of a chunk, which is drawn at once
@@ -235,9 +237,8 @@ def random_orders(rng: np.random.Generator, rows: int, starts: np.ndarray) -> np
     """
     n = int(starts[-1])
     if n > _SMALL:
-        from shrinktest.permutations.draw_loops import shuffle
-
         out = np.empty((rows, n), dtype=np.int64)
+        shuffle = compiled_loop("shuffle", rows, 3e-7 * n) or draw_arrays.shuffle
         shuffle(random_words(rng, rows), np.asarray(starts, dtype=np.int64), out)
         return out
     out = np.tile(np.arange(n), (rows, 1))

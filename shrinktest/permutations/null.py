@@ -8,11 +8,14 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from shrinktest._machine_code import one_run
+from shrinktest._parallel import limit_new_blas
 from shrinktest.permutations.base import Draws
 from shrinktest.permutations.stopping import Stopping
 
@@ -26,7 +29,9 @@ _ROUNDING = 1e-4  # of a tie: differences that rounding makes between equal valu
 
 _SECONDS = 0.05  # work of a piece in a thread: short enough for progress and interrupts
 _WORTH_THREADS = 0.004  # seconds of work from which a pool of threads pays
-_TRIED = 16  # rows of the piece that shows how long a row takes
+_GROWTH, _FASTER = 4, 0.9  # a piece of so many times the rows is used if a row takes at most this part of the time
+_AGAIN = 8  # pieces after which larger ones are tried again
+_TRIED = 16  # rows that a stopping rule waits for at least
 _ENTRIES = 2**22  # entries of permutations in a piece
 _WHOLE = 4096  # rows of a piece if pieces should be few
 _AHEAD = 4  # with a stopping rule, rows evaluated ahead are at most this part of those seen
@@ -125,7 +130,7 @@ def null_distribution(
         from tqdm.auto import tqdm
 
         bar = tqdm(total=draws.count, desc="permutations", unit="")
-    with bar as shown:
+    with bar as shown, one_run(draws.count):
         run = _Runner(statistic, draws, workers, cost, shown)
         if rule is None:
             run.until(draws.count)
@@ -142,33 +147,74 @@ def null_distribution(
     return Null(float(out[0, 0]), values, TIE * float(out[0, 1]), draws.exact, rule, planned if rule else None)
 
 
+class _Pace:
+    """The number of rows of a piece: it grows while pieces are short, or while that makes rows faster."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.rows = 1
+        self.pieces = 0
+        self.fastest: dict[int, float] = {}  # seconds of a row, by the rows of a piece; noise can only make it slower
+
+    @property
+    def seconds(self) -> float:
+        """Least time of a row so far."""
+        return min(self.fastest.values(), default=math.inf)
+
+    def took(self, rows: int, seconds: float) -> None:
+        """Note the time of a piece, and choose the rows of the next one."""
+        self.fastest[rows] = min(seconds / rows, self.fastest.get(rows, math.inf))
+        self.pieces += 1
+        if self.pieces % _AGAIN == 0:  # no early measurement decides for good
+            self.fastest = {size: time for size, time in self.fastest.items() if size <= self.rows}
+        size = 1
+        while size in self.fastest and size < self.most:
+            larger = min(self.most, _GROWTH * size)
+            short = size * self.fastest[size] < _SECONDS / _GROWTH
+            if not short and self.fastest.get(larger, 0.0) > _FASTER * self.fastest[size]:
+                break
+            size = larger
+        self.rows = size
+
+
 class _Runner:
     """Evaluates rows in order, in pieces that threads share if that pays."""
 
     def __init__(self, statistic: Statistic, draws: Draws, workers: int, cost: CostHint | None, bar: Any) -> None:
-        self.statistic, self.draws, self.workers, self.bar = statistic, draws, workers, bar
-        self.out, self.done = np.empty((draws.count, 2)), 0
+        self.statistic = statistic
+        self.draws = draws
+        self.workers = workers
+        self.bar = bar
+        self.out = np.empty((draws.count, 2))
+        self.done = 0
         few = min(draws.chunk, _WHOLE, _ENTRIES // max(1, draws.permutations.size))
         self.most = _WHOLE if cost and cost.whole else max(1, few)
-        self.seconds = cost.seconds if cost else 0.0  # of a row; 0 if not known yet
-        self.batch = min(cost.rows, self.most) if cost else 0  # rows of a piece; 0 if chosen by time
+        self.cost = cost
+        self.pace = _Pace(self.most)
 
     def until(self, stop: int) -> None:
         """Evaluate the rows up to ``stop``."""
-        if not self.seconds:  # the first row may compile; the next few show how long a row takes
-            self._take(min(1, stop))
-            rows, start = min(_TRIED, stop - self.done), time.perf_counter()
-            self._take(self.done + rows)
-            self.seconds = max(1e-7, (time.perf_counter() - start) / max(1, rows))
+        if self.cost:
+            self._in_batches(stop, self.cost.seconds, min(self.cost.rows, self.most))
+            return
+        if not self.done:
+            self._take(min(1, stop))  # which may compile, and shows nothing of the time that a row takes
+        while self.done < stop:
+            left = stop - self.done
+            if self.workers > 1 and len(self.pace.fastest) > 1 and left * self.pace.seconds >= _WORTH_THREADS:
+                self._threaded(stop, lambda: self.pace.rows, -(-left // self.workers))
+            else:
+                self._take(min(stop, self.done + self.pace.rows), timed=True)
+
+    def _in_batches(self, stop: int, seconds: float, batch: int) -> None:
+        """Evaluate rows that are cheap in large batches: as few of one size as will do, equally many for workers."""
+        workers = 1 if (stop - self.done) * seconds < _WORTH_THREADS else self.workers
+        if workers > 1 and not self.done:
+            self._take(min(1, stop))  # compiles in one thread whatever must be compiled
         left = stop - self.done
-        workers = 1 if left * self.seconds < _WORTH_THREADS else self.workers
-        if self.batch:  # as few pieces of one size as will do, equally many for every worker
-            step = -(-left // (workers * max(1, -(-left // (workers * self.batch)))))
-        else:
-            step = min(self.most, int(_SECONDS / self.seconds), -(-left // workers))
-        step = max(1, step)
+        step = max(1, -(-left // (workers * max(1, -(-left // (workers * batch))))))
         if workers > 1:
-            self._threaded(stop, step)
+            self._threaded(stop, lambda: step, step)
         while self.done < stop:
             self._take(min(stop, self.done + step))
 
@@ -185,29 +231,43 @@ class _Runner:
                 return
             reached, drawn = int(exceedances[-1]), self.done - 1
 
-    def _take(self, stop: int, values: np.ndarray | None = None) -> None:
-        """Write down the values of the next rows, computed here if they are not given."""
+    def _take(self, stop: int, timed: bool = False) -> None:
+        """Evaluate the next rows here."""
         if stop > self.done:
-            rows = slice(self.done, stop)
-            self.out[rows] = self.statistic(self.draws.rows(self.done, stop)) if values is None else values
-            self.done = stop
-            if self.bar is not None:
-                self.bar.update(stop - rows.start)
+            values, seconds = self._evaluated(self.draws.rows(self.done, stop))
+            self._keep(values, seconds if timed else None)
 
-    def _threaded(self, stop: int, step: int) -> None:
-        """Evaluate the rows up to ``stop`` in threads."""
-        if not self.done:
-            self.statistic(self.draws.rows(0, 1)[:0])  # compiles in one thread whatever must be compiled
+    def _evaluated(self, rows: np.ndarray) -> tuple[np.ndarray, float]:
+        """Return the values of rows, and the seconds that they took."""
+        limit_new_blas()
+        start = time.perf_counter()
+        values = self.statistic(rows)
+        return values, time.perf_counter() - start
+
+    def _keep(self, values: np.ndarray, seconds: float | None) -> None:
+        """Write down the values of the next rows."""
+        self.out[self.done : self.done + len(values)] = values
+        self.done += len(values)
+        if seconds is not None:
+            self.pace.took(len(values), seconds)
+        if self.bar is not None:
+            self.bar.update(len(values))
+
+    def _threaded(self, stop: int, step: Callable[[], int], most: int) -> None:
+        """Evaluate the rows up to ``stop`` in threads, in pieces of ``step()`` rows, ``most`` at most."""
         from concurrent.futures import ThreadPoolExecutor
 
         pool = ThreadPoolExecutor(self.workers)  # of its own: nothing is left that a fork could break
         pending: deque[Any] = deque()
+        start = self.done
         try:
-            for start in range(self.done, stop, step):
-                if len(pending) == 2 * self.workers:
-                    self._take(self.done + step, pending.popleft().result())
-                pending.append(pool.submit(self.statistic, self.draws.rows(start, min(stop, start + step))))
-            while pending:
-                self._take(min(stop, self.done + step), pending.popleft().result())
+            while start < stop or pending:
+                if start < stop and len(pending) < 2 * self.workers:
+                    end = min(stop, start + min(most, step()))
+                    work = copy_context().run, self._evaluated, self.draws.rows(start, end)
+                    pending.append(pool.submit(*work))
+                    start = end
+                else:
+                    self._keep(*pending.popleft().result())
         finally:  # also on Ctrl-C: pieces that run end soon, others are dropped
             pool.shutdown(wait=True, cancel_futures=True)

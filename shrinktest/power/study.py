@@ -13,6 +13,7 @@ import numpy as np
 
 from shrinktest._check import as_rng, flag, listed, resample_count, to_plain
 from shrinktest._hints import hinted
+from shrinktest._machine_code import always
 from shrinktest._warn import warn_user
 from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.design import TooFewPermutations
@@ -148,8 +149,9 @@ def power_study(
     check_store(store, POWER)
     options |= {} if rule is None else {"stopping": rule}
     run_data_set = partial(run_trial, design, members, options)
-    for null in nulls:  # errors show, and loops are compiled, before anything is stored or sent elsewhere
-        run_data_set(1, sizes[0], null, 0, [(label,) for label in members], 0)
+    with always(compiled=True):  # errors show, and loops are compiled, before anything is stored or sent elsewhere
+        for null in nulls:
+            run_data_set(1, sizes[0], null, 0, [(label,) for label in members], 0)
     if not all(isinstance(test, AnyTest) for test in members.values()):
         for n in sizes:
             distinct = permutations_of(design, n, alphas[0], n_resamples, options).distinct

@@ -13,6 +13,7 @@ import numpy as np
 
 from shrinktest._check import Array, as_rng, flag
 from shrinktest._hints import hinted
+from shrinktest._machine_code import always
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import KME, as_estimator
 from shrinktest.kernels import Kernel, as_kernel
@@ -98,8 +99,9 @@ def risk_study(
     by_repr = {repr(kernel): kernel for kernel in labels.values()}  # by which stores know kernels
     keys = [(kernel, label) for kernel in by_repr for label in members]
     run_data_set = partial(run_trial, design, by_repr, members)
-    for dimension in dimensions:  # errors show before anything is stored or sent elsewhere
-        run_data_set(sizes[0], dimension, 0, keys, 0)
+    with always(compiled=True):  # errors show, and loops are compiled, before anything is stored or sent elsewhere
+        for dimension in dimensions:
+            run_data_set(sizes[0], dimension, 0, keys, 0)
     rows, seed = run_study(
         RISK,
         run_data_set,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
+from shrinktest._machine_code import compiled_loop
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import KME, MeanEstimator
 from shrinktest.kernels import Kernel
@@ -15,6 +15,7 @@ from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.inner import CentredProduct, centred_product
 from shrinktest.notes import note
 from shrinktest.permutations.null import TIE, CostHint, Statistic
+from shrinktest.statistics import dhsic_arrays
 from shrinktest.statistics.features import LAST_BITS, Centred, Features
 from shrinktest.statistics.kernel_cache import KernelCache, Request, check_memory
 from shrinktest.statistics.statistic import WORTH_THREADS, Computation, Form, Moments, Prepared, estimated_norm, margins
@@ -24,6 +25,7 @@ from shrinktest.statistics.sums import CentredStrips, pairing_sums_by_tiles, til
 PairingSums = Callable[[np.ndarray], np.ndarray]
 
 _PLAIN = 64  # pairs up to which gathered products take less time than loading a compiler
+_TOGETHER = 32  # pairings whose coordinates are in memory
 _LOOKED_AT = 1000  # rows of a series, from its start: enough to see its autocorrelation
 _EXCESS = 0.01  # of the statistic; from here on too many independent series give p <= .05
 
@@ -174,27 +176,38 @@ def _pairing_sums(features: Sequence[Features], workers: int) -> tuple[PairingSu
         return pairing_sums_by_tiles(left, right, workers), (left.trace, right.trace), left.size * right.size
     x, y = _centred(features, workers)
     size = x.size * y.size
-    loop: Any = _gathered
-    integers: type = np.int64
+    n = len(x.values)
     if x.by_coordinates and y.by_coordinates:
-        from shrinktest.statistics.sum_loops import cross_sums
-
-        loop, traces = cross_sums, (float(np.square(x.values).sum()), float(np.square(y.values).sum()))
+        traces = float(np.square(x.values).sum()), float(np.square(y.values).sum())
+        name, plain = "cross_sums", _crossed
+        seconds = 1e-5 + 3e-10 * n * (x.values.shape[1] + 10.0) * y.values.shape[1]
+        integers: type = np.int64
     else:
         x, y = x.dense(), y.dense()
         traces = float(np.trace(x.values)), float(np.trace(y.values))
-        if len(x.values) > _PLAIN:
-            from shrinktest.statistics.sum_loops import pairing_sums
-
-            loop = pairing_sums
-            integers = np.uint16 if len(x.values) <= 2**16 else np.uint32  # the shorter, the more stay in the cache
+        name, plain = "pairing_sums", _gathered
+        seconds = 3e-9 * n**2
+        integers = np.uint16 if n <= 2**16 else np.uint32  # the shorter, the more stay in the cache
 
     def sums(pairings: np.ndarray) -> np.ndarray:
         out = np.empty((len(pairings), 2))
-        loop(x.values, y.values, pairings.astype(integers, copy=False), out)
+        loop = None if plain is _gathered and n <= _PLAIN else compiled_loop(name, len(pairings), seconds)
+        if loop is None:
+            plain(x.values, y.values, pairings.astype(np.int64, copy=False), out)
+        else:
+            loop(x.values, y.values, pairings.astype(integers, copy=False), out)
         return out
 
     return sums, traces, size
+
+
+def _crossed(u: np.ndarray, v: np.ndarray, pairings: np.ndarray, out: np.ndarray) -> None:
+    """Do the same as `_gathered` for K = u u' and L = v v' of few columns: |u' v_pi|^2, and its diagonal part."""
+    out[:, 1] = weighted(np.square(v).sum(axis=1)[pairings], np.square(u).sum(axis=1))
+    turned = np.ascontiguousarray(u.T)
+    for start in range(0, len(pairings), _TOGETHER):
+        rows = slice(start, start + _TOGETHER)
+        out[rows, 0] = np.square(turned @ v[pairings[rows]]).sum(axis=(1, 2))
 
 
 def _gathered(x: np.ndarray, y: np.ndarray, pairings: np.ndarray, out: np.ndarray) -> None:
@@ -241,20 +254,16 @@ def prepare_joint(
     size = float(np.prod([np.linalg.norm(gram) / n for gram in grams]))  # of the products of kernel values that cancel
 
     def moments(shuffles: np.ndarray) -> Moments:
-        from shrinktest.statistics.dhsic_loops import shuffle_sums
-
-        out = np.empty((len(shuffles), 3))
-        shuffle_sums(*centre, shuffles, out)
-        return out[:, 0], out[:, 1], out[:, 2] / n**2
+        sums = np.empty(len(shuffles))
+        seconds = 3e-5 + 3e-9 * grams.size
+        loop = compiled_loop("product_sums", len(shuffles), seconds) or dhsic_arrays.product_sums
+        loop(grams, shuffles, sums)
+        value, trace, terms = dhsic_arrays.moments(*centre, shuffles, sums)
+        return value, trace, terms / n**2
 
     def joint_grams(shuffles: np.ndarray) -> np.ndarray:
         """Gram matrices (B, n, n) of the features without main effects."""
-        from shrinktest.statistics.dhsic_loops import feature_gram
-
-        out = np.empty((len(shuffles), n, n))
-        for r, gram in enumerate(out):
-            feature_gram(*centre, shuffles, r, gram)
-        return out
+        return np.stack([dhsic_arrays.feature_gram(*centre, shuffle) for shuffle in shuffles])
 
     def estimate() -> tuple[MeanEmbedding]:
         points = np.hstack(variables)

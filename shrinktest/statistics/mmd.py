@@ -8,8 +8,9 @@ from typing import cast
 
 import numpy as np
 
+from shrinktest._machine_code import compiled_loop
 from shrinktest.embedding import MeanEmbedding
-from shrinktest.estimators import MeanEstimator
+from shrinktest.estimators import MeanEstimator, noise
 from shrinktest.estimators.marginalized import Marginalized
 from shrinktest.estimators.scaled import ScaledMean
 from shrinktest.kernels import Kernel
@@ -99,7 +100,9 @@ def prepare(
     if used.needs == "noise":
         if form not in (BIASED, UNBIASED):
             raise ValueError(f"form={form.name!r} is not available with {estimator!r}; use tuning='pooled'")
-        statistic = _noise_statistic(cast(Marginalized, used), kernel, pooled, tuning == "joint", form.excess)
+        statistic = _noise_statistic(
+            cast(Marginalized, used), kernel, pooled, contrast.sizes, tuning == "joint", form.excess
+        )
     else:
         combine = form.combine
         assert combine is not None
@@ -244,19 +247,19 @@ def _weighted_products(
 
 
 def _noise_statistic(
-    estimator: Marginalized, kernel: Kernel, points: np.ndarray, joint: bool, unbiased: bool
+    estimator: Marginalized, kernel: Kernel, points: np.ndarray, sizes: tuple[int, ...], joint: bool, unbiased: bool
 ) -> Statistic:
     """The statistic of two samples whose noise is tuned in every permutation, which changes the features."""
-    from shrinktest.estimators.noise_loops import smoothed_splits
-
     columns = points.shape[1]
     coordinates, th2 = np.ascontiguousarray(points.T), estimator.th2(kernel, columns)
     # several variances are found by a descent, which ends near the optimum: tied splits differ by up to about 1e-8
     slack = 1.0 if estimator.one_noise or columns == 1 else 1e3
+    seconds = estimator.tuning_seconds(columns, *sizes)
 
     def statistic(labels: np.ndarray) -> np.ndarray:
         out = np.empty((len(labels), 2))
-        smoothed_splits(coordinates, labels == 0, th2, estimator.one_noise, joint, unbiased, out)
+        loop = compiled_loop("smoothed_splits", len(labels), seconds) or noise.smoothed_splits
+        loop(coordinates, labels == 0, th2, estimator.one_noise, joint, unbiased, out)
         out[:, 1] *= slack
         return out
 

@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shrinktest._machine_code import compiled_loop
 from shrinktest.estimators import MeanEstimator
 from shrinktest.kernels import Kernel
 from shrinktest.permutations.design import ExchangeableUnits
 from shrinktest.permutations.null import TIE, CostHint, Statistic
+from shrinktest.statistics import scan_arrays
 from shrinktest.statistics.features import Features
 from shrinktest.statistics.kernel_cache import KernelCache, Request
 from shrinktest.statistics.mmd import estimates_of
@@ -35,6 +37,14 @@ CHANGES = (SINGLE, EPIDEMIC)
 
 _FACTOR = 150  # observations from which few coordinates pay for being found
 _DIRECTIONS = 32  # of larger series
+#: Loops by whether a part has the first rows, and whether coordinates are known.
+_LOOPS = {
+    (True, True): "largest_of_coordinates",
+    (True, False): "before",
+    (False, True): "largest_interval_of_coordinates",
+    (False, False): "largest_interval_of_gram",
+}
+
 _TOGETHER = 64  # permutations that share a row of the Gram matrix
 
 #: The only form: another would take the rows with the larger spread for the changed ones.
@@ -128,25 +138,26 @@ class Within:
 
     def statistic(self, cuts: Cuts) -> Statistic:
         """The largest value as a function of orders (B, n), and the size of the terms that cancel, (B, 2)."""
-        from shrinktest.statistics import scan_loops as loops
-
         low, high, single = cuts.fewest, cuts.n - cuts.fewest, cuts.change == SINGLE
+        name = _LOOPS[single, self.by_coordinates]
+        columns = self.values.shape[1] + 5.0
+        seconds = 3e-5 + 3e-9 * self.n * (columns if single or not self.by_coordinates else columns + 5.0 * self.n)
 
         def statistic(orders: np.ndarray) -> np.ndarray:
             orders = np.ascontiguousarray(orders, dtype=np.int64)
             largest = np.empty(len(orders))
+            scan = compiled_loop(name, len(orders), seconds) or getattr(scan_arrays, name)
             if self.by_coordinates:
-                scan = loops.largest_of_coordinates if single else loops.largest_interval_of_coordinates
                 scan(self.values, self.own, orders, *self._fixed, self.units, low, high, largest)
             elif single:
                 places = np.empty(orders.shape, dtype=np.int16 if self.n < 2**15 else np.int32)
                 np.put_along_axis(places, orders, np.arange(self.n, dtype=places.dtype)[None], axis=1)
                 sums = np.empty(orders.shape)
-                loops.before(self.values, places, sums)
+                scan(self.values, places, sums)
                 sums = np.cumsum(2.0 * sums, axis=1)[:, low - 1 : high]  # within the first rows
                 largest = (sums * self.units[low : high + 1]).max(axis=1, initial=-np.inf)
             else:
-                loops.largest_interval_of_gram(self.values, orders, self.units, low, high, largest)
+                scan(self.values, orders, self.units, low, high, largest)
             return np.stack([largest, np.full(len(orders), self.terms)], axis=1)
 
         return statistic

@@ -13,10 +13,7 @@ from shrinktest._jit import compiled
 
 @compiled()
 def before(matrix, places, out):
-    """``out`` (B, n): for the row at every place, the sum of its entries for all rows before it.
-
-    ``matrix`` (n, n) has a diagonal of zeros, ``places`` (B, n) say where a permutation puts each row.
-    """
+    """Do the same as `scan_arrays.before`."""
     count, n = places.shape
     for i in range(n):
         row = matrix[i]
@@ -31,11 +28,7 @@ def before(matrix, places, out):
 
 @compiled()
 def largest_of_coordinates(z, own, orders, linear, constant, units, low, high, out):
-    """The largest standardised sum (B,) within the first rows, by coordinates z (n, r) with squared norms ``own``.
-
-    The sum within t rows is the squared norm of the sum of their coordinates, less ``linear[t]`` times the sum of their
-    own norms, less ``constant[t]``.
-    """
+    """Do the same as `scan_arrays.largest_of_coordinates`."""
     rank = z.shape[1]
     total = np.empty(rank)
     for b in range(orders.shape[0]):
@@ -67,7 +60,7 @@ def cumulate(z, own, order, totals, norms):
 
 @compiled()
 def largest_interval_of_gram(matrix, orders, units, low, high, out):
-    """The largest standardised sum (B,) within any stretch of ``low`` to ``high`` rows."""
+    """Do the same as `scan_arrays.largest_interval_of_gram`."""
     n = matrix.shape[0]
     within, along = np.empty(n), np.empty(n)
     for b in range(orders.shape[0]):
@@ -90,7 +83,7 @@ def largest_interval_of_gram(matrix, orders, units, low, high, out):
 
 @compiled()
 def largest_interval_of_coordinates(z, own, orders, linear, constant, units, low, high, out):
-    """Compute the same from coordinates."""
+    """Do the same as `scan_arrays.largest_interval_of_coordinates`."""
     n, rank = z.shape
     totals, norms = np.zeros((n + 1, rank)), np.zeros(n + 1)
     for b in range(orders.shape[0]):
@@ -110,11 +103,7 @@ def largest_interval_of_coordinates(z, own, orders, linear, constant, units, low
 
 @compiled()
 def largest_in_intervals(z, own, orders, ends, starts, cuts, weights, out):
-    """The largest value (B, k) over the cuts of every interval, by coordinates z (n, r) with squared norms ``own``.
-
-    Interval k has the rows ``ends[k]`` and the cuts from ``starts[k]`` on, each with ``weights`` of the sums before,
-    after and across it.
-    """
+    """Do the same as `scan_arrays.largest_in_intervals`."""
     n, rank = z.shape
     totals, norms, whole = np.zeros((n + 1, rank)), np.zeros(n + 1), np.empty(rank)
     for b in range(orders.shape[0]):

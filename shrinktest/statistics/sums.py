@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._machine_code import compiled_loop
 from shrinktest._parallel import parallel_for
 from shrinktest.permutations.null import TIE
 from shrinktest.statistics.features import LAST_BITS, Features
@@ -25,6 +26,7 @@ _TILE = 2048  # rows and columns of a tile
 _STRIP = 2**27  # bytes of the rows of a Gram matrix that are made at a time for pairings
 #: Seconds on one core for a kernel value, for adding it to the sums of one permutation, and for gathering it.
 _VALUE, _ADDED, _GATHERED = 1.2e-8, 4e-11, 8e-10
+_MULTIPLIED = 1e-10  # seconds for a product of a matrix product
 
 
 # --- rows that do not depend on each other ------------------------------------------------------------------
@@ -74,8 +76,6 @@ def block_sums(gram: Features, sizes: tuple[int, ...], workers: int = 1) -> Bloc
     if z is not None:
         return _coordinate_sums(z, gram.diagonal(), sizes)
     matrix, parts = gram.matrix(workers), len(sizes)
-    if len(matrix) > PLAIN:
-        return _compiled_sums(matrix, parts)
     diagonal, everything, trace = np.diagonal(matrix).copy(), float(matrix.sum()), float(np.trace(matrix))
 
     def plain_sums(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -90,7 +90,17 @@ def block_sums(gram: Features, sizes: tuple[int, ...], workers: int = 1) -> Bloc
         traces[:, -1] = trace - traces[:, :-1].sum(axis=1)
         return sums, traces
 
-    return plain_sums
+    if len(matrix) <= PLAIN:
+        return plain_sums
+    compiled_sums = _compiled_sums(matrix, parts)
+    name = "split_sums" if parts == 2 else "partition_sums"
+    seconds = _MULTIPLIED * (parts - 1) * matrix.size
+
+    def matrix_sums(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        loop = compiled_loop(name, len(labels), seconds)
+        return plain_sums(labels) if loop is None else compiled_sums(labels)
+
+    return matrix_sums
 
 
 def _coordinate_sums(z: np.ndarray, diagonal: np.ndarray, sizes: tuple[int, ...]) -> BlockSums:
@@ -104,12 +114,8 @@ def _coordinate_sums(z: np.ndarray, diagonal: np.ndarray, sizes: tuple[int, ...]
     def coordinate_sums(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         sums = np.empty((parts, len(labels), features.shape[1]))
         for p in range(parts - 1):
-            if features.size <= PLAIN**2:
-                sums[p] = times(members_of(labels, p), features)
-            else:
-                from shrinktest.statistics.sum_loops import feature_sums, octets_of
-
-                feature_sums(features, octets_of(labels == p), sums[p])
+            rows = len(labels) * (parts - 1)
+            sums[p] = _feature_sums(features, labels == p, 0 if features.size <= PLAIN**2 else rows)
         sums[-1] = whole - sums[:-1].sum(axis=0)
         means = np.ascontiguousarray(sums[:, :, :rank].transpose(1, 0, 2))
         traces = sums[:, :, -1].T
@@ -120,21 +126,35 @@ def _coordinate_sums(z: np.ndarray, diagonal: np.ndarray, sizes: tuple[int, ...]
     return coordinate_sums
 
 
+def _feature_sums(features: np.ndarray, members: np.ndarray, rows: int) -> np.ndarray:
+    """Sums (B, r) of the features (N, r) of the members (B, N); ``rows`` in all, 0 if they are few."""
+    seconds = _MULTIPLIED * features.size
+    loop = compiled_loop("feature_sums", rows, seconds) if rows else None
+    if loop is None:
+        return times(members.astype(np.float64), features)
+    from shrinktest.statistics.sum_loops import octets_of
+
+    out = np.empty((len(members), features.shape[1]))
+    loop(features, octets_of(members), out)
+    return out
+
+
 def _compiled_sums(matrix: np.ndarray, parts: int) -> BlockSums:
-    from shrinktest.statistics.sum_loops import octets_of, partition_sums, split_sums
+    rows = matrix.sum(axis=1)
+    everything = float(rows.sum())
+    trace = float(np.trace(matrix))
 
     def several(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        from shrinktest.statistics.sum_loops import octets_of, partition_sums
+
         members = np.stack([octets_of(labels == p) for p in range(parts - 1)])
         out, traces = np.empty((len(labels), parts, parts)), np.empty((len(labels), parts))
         partition_sums(matrix, members, labels, out, traces)
         return out, traces
 
-    if parts > 2:
-        return several
-    rows = matrix.sum(axis=1)
-    everything, trace = float(rows.sum()), float(np.trace(matrix))
-
     def split(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        from shrinktest.statistics.sum_loops import octets_of, split_sums
+
         out = np.empty((len(labels), 3))
         split_sums(matrix, rows, octets_of(labels == 0)[None], out)
         inside, total, first = out.T
@@ -142,7 +162,7 @@ def _compiled_sums(matrix: np.ndarray, parts: int) -> BlockSums:
         sums = np.stack([inside, cross, cross, everything - inside - 2.0 * cross], axis=1)
         return sums.reshape(-1, 2, 2), np.stack([first, trace - first], axis=1)
 
-    return split
+    return split if parts == 2 else several
 
 
 def _tile_sums(gram: Features, parts: int, workers: int) -> BlockSums:
@@ -153,8 +173,6 @@ def _tile_sums(gram: Features, parts: int, workers: int) -> BlockSums:
     diagonal = kernel.diagonal(points)
 
     def tile_sums(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        from shrinktest.statistics.sum_loops import feature_sums, octets_of
-
         traces = np.stack([np.einsum("bi,i->b", labels == p, diagonal) for p in range(parts)], axis=1)
         columns = [labels[:, start:stop] for start, stop in pairwise(edges)]
         sums = np.zeros((len(tiles), len(labels), parts, parts))
@@ -164,7 +182,7 @@ def _tile_sums(gram: Features, parts: int, workers: int) -> BlockSums:
             tile = kernel.block(rows[a], rows[b])
             images = np.empty((parts, len(labels), tile.shape[1]))
             for p in range(parts - 1):
-                feature_sums(tile, octets_of(columns[a] == p), images[p])
+                images[p] = _feature_sums(tile, columns[a] == p, len(labels) * (parts - 1) * len(tiles))
             images[-1] = tile.sum(axis=0) - images[:-1].sum(axis=0)
             for p, q in np.ndindex(parts, parts):
                 sums[index, :, p, q] = np.einsum("bi,bi->b", images[p], columns[b] == q)
@@ -212,8 +230,8 @@ def pairing_sums_by_tiles(x: CentredStrips, y: CentredStrips, workers: int) -> C
     strips = list(pairwise(x.edges))
 
     def pairing_sums(pairings: np.ndarray) -> np.ndarray:
-        from shrinktest.statistics.sum_loops import strip_sums
-
+        seconds = 4.0 * _GATHERED * len(x.points) ** 2
+        strip_sums = compiled_loop("strip_sums", len(pairings), seconds) or _strip_sums
         out, rows = np.zeros((len(pairings), 2)), np.ascontiguousarray(pairings, dtype=np.uint32)
         groups: Sequence[slice] = [slice(start, start + 16) for start in range(0, len(rows), 16)]
         for first, last in strips if groups else ():
@@ -228,6 +246,17 @@ def pairing_sums_by_tiles(x: CentredStrips, y: CentredStrips, workers: int) -> C
         return out
 
     return pairing_sums
+
+
+def _strip_sums(x: np.ndarray, first: int, y: np.ndarray, low: int, pairings: np.ndarray, out: np.ndarray) -> None:
+    """Add to ``out`` (B, 2) what rows of x from ``first`` on contribute that meet rows of y from ``low`` on."""
+    for i, row in enumerate(x, start=first):
+        places = pairings[:, i].astype(np.int64) - low
+        here = np.flatnonzero((places >= 0) & (places < len(y)))
+        values = y[places[here, None], pairings[here, : i + 1]]
+        diagonal = row[i] * values[:, i]
+        out[here, 0] += 2.0 * weighted(values[:, :i], row[:i]) + diagonal
+        out[here, 1] += diagonal
 
 
 def tile_seconds(size: int, permutations: float, pairings: bool) -> float:
