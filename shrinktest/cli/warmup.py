@@ -62,7 +62,9 @@ WORKLOADS: dict[str, Callable[[], Any]] = {
     "nu": lambda: _samples(20, estimator="nu"),
     "noise": lambda: _samples(20, estimator="mmkme"),
     "noise of each sample": lambda: _samples(12, estimator=MKME(tuning="sample")),
-    "noise of each coordinate": lambda: _samples(3, estimator=MMKME(tuning="joint")),
+    "noise of each coordinate": lambda: two_sample_test(
+        _X[:4, :2], _Y[:4, :2], estimator=MMKME(tuning="joint"), n_resamples=19, rng=0, workers=1
+    ),
     "two samples": lambda: _samples(150),
     "three samples": lambda: k_sample_test(_X, _Y, _X[:100] + _Y[:100], **_OPTIONS),
     "coordinates": lambda: two_sample_test(_WIDE[:1050], _WIDE[1050:], gram="nystrom", rank=600, **_OPTIONS),

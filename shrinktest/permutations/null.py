@@ -264,8 +264,7 @@ class _Runner:
             while start < stop or pending:
                 if start < stop and len(pending) < 2 * self.workers:
                     end = min(stop, start + min(most, step()))
-                    work = copy_context().run, self._evaluated, self.draws.rows(start, end)
-                    pending.append(pool.submit(*work))
+                    pending.append(pool.submit(copy_context().run, self._evaluated, self.draws.rows(start, end)))
                     start = end
                 else:
                     self._keep(*pending.popleft().result())

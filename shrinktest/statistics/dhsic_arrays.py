@@ -16,7 +16,7 @@ import numpy as np
 def product_sums(grams: np.ndarray, shuffles: np.ndarray, out: np.ndarray) -> None:
     """For every shuffle: ``out`` (B,), the sum of the entries of prod_l K^l."""
     for r, shuffle in enumerate(shuffles):
-        out[r] = prod(_placed(grams, shuffle)).sum()
+        out[r] = np.sum(prod(_placed(grams, shuffle)))
 
 
 def feature_gram(grams: np.ndarray, rows: np.ndarray, means: np.ndarray, shuffle: np.ndarray) -> np.ndarray:
@@ -65,5 +65,5 @@ def _products(k: Sequence[Any], left: Sequence[Any], right: Sequence[Any], means
     return out
 
 
-def _without(values: Sequence[Any], *left_out: int) -> Any:
+def _without(values: Any, *left_out: int) -> Any:
     return prod(value for q, value in enumerate(values) if q not in left_out)

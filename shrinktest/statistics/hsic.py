@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -179,13 +180,15 @@ def _pairing_sums(features: Sequence[Features], workers: int) -> tuple[PairingSu
     n = len(x.values)
     if x.by_coordinates and y.by_coordinates:
         traces = float(np.square(x.values).sum()), float(np.square(y.values).sum())
-        name, plain = "cross_sums", _crossed
+        name = "cross_sums"
+        plain: Any = _crossed
         seconds = 1e-5 + 3e-10 * n * (x.values.shape[1] + 10.0) * y.values.shape[1]
         integers: type = np.int64
     else:
         x, y = x.dense(), y.dense()
         traces = float(np.trace(x.values)), float(np.trace(y.values))
-        name, plain = "pairing_sums", _gathered
+        name = "pairing_sums"
+        plain = _gathered
         seconds = 3e-9 * n**2
         integers = np.uint16 if n <= 2**16 else np.uint32  # the shorter, the more stay in the cache
 

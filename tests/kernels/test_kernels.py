@@ -26,7 +26,7 @@ from shrinktest.kernels import (
 )
 from shrinktest.kernels import bandwidths as bandwidths_module
 from shrinktest.kernels.feature_maps import random_fourier, tiles
-from shrinktest.kernels.kernel_loops import add_up, bells, waves
+from shrinktest.kernels.kernel_loops import bells, waves
 
 
 def brownian(X, Y):
@@ -313,11 +313,3 @@ def test_random_fourier_features_of_many_rows_are_those_of_few(kernel):
     largest = np.abs(X @ features.frequencies.T).max()
     assert np.allclose(features.coordinates(X), few, rtol=0.0, atol=1e-15 * largest)
     assert np.allclose(features.coordinates(np.asfortranarray(X)[:2000]), few[:2000], rtol=0.0, atol=1e-15 * largest)
-
-
-def test_rows_are_added_to_their_places_in_order():
-    values, places = ROWS.normal(size=(500, 9)), ROWS.integers(7, size=500)
-    sums, expected = np.zeros((2, 7, 9))
-    np.add.at(expected, places, values)
-    add_up(values, places, sums)
-    assert np.array_equal(sums, expected)
