@@ -58,8 +58,8 @@ stopping : {None, "besag-clifford", "curtailed"} or Stopping, optional
     (:class:`BesagClifford` takes another number), and the p-value stays exact.  "curtailed" stops when the decision at
     ``alpha`` is certain (:class:`Curtailed`).
 blocks : array_like, optional
-    Block label of every row: one vector for all rows, or one vector per sample.  Rows are permuted only within blocks,
-    so differences between blocks do not count.
+    Block label of every row: one vector for all rows, or one vector per sample (a list, or a dict with the
+    names of the samples).  Rows are permuted only within blocks, so differences between blocks do not count.
 paired : bool, default False
     Row i of both samples is a pair; permutations swap the two rows of a pair.
 groups : array_like, optional
