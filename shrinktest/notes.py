@@ -128,7 +128,8 @@ TEXTS = {
     "shares. Blocks with fewer than two rows of a sample are left out of the distance (pairs: paired=True). "
     "Intervals are approximate and may include no difference although the test rejects; the p-value decides.",
     "effect-across-blocks": "Effects of columns compare all rows, so differences between blocks are part of "
-    "them and of their intervals; the p-values compare rows within blocks.",
+    "them and widen their intervals, which may include no change although the p-value is small: p-values compare "
+    "rows within blocks.",
     "dependence-of-blocks": "Differences between blocks are part of the dependence, which the test does not count.",
     "dependence-few-groups": "The dependence is estimated from pairs of {groups} different groups; with fewer there is "
     "none.",

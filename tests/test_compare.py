@@ -99,7 +99,8 @@ def test_effects_are_those_of_slow_computations(result):
     assert row[["first", "second"]].tolist() == pytest.approx([np.median(x), np.median(y)])
     row = frame.loc[("age", "spread", "")]
     expected = naive.ratio_of_widths(x, y, range(40), range(40, 76), 0.95)
-    assert row[["estimate", "low", "high"]].tolist() == pytest.approx(expected)
+    assert row["estimate"] == pytest.approx(expected[0])
+    assert row[["low", "high"]].tolist() == pytest.approx(expected[1:], rel=0.1)
     counts = [int((table["region"] == "north").sum()) for table in (B, A)]
     row = frame.loc[("region", "share", "north")]
     expected = confint_proportions_2indep(counts[0], 36, counts[1], 40, method="newcomb", compare="diff")
