@@ -100,7 +100,7 @@ COMMANDS = {
         "does a test keep its level on data like these?", "check_level two_sample_test independence_test", "FILE...",
         f"columns x y {_READING} test set",
         "a.csv b.csv --estimator fkmse --trials 500|table.csv --x dose --y response --blocks site|"
-        "a.csv b.csv --test mine:pipeline", runner="studies:run_calibrate",
+        "a.csv b.csv --test mine:pipeline", runner="studies:run_check_level",
         leave_out="alpha covariates covariate_method lags store given_method"),
     "power": Command(
         "how often do the tests reject?", "power_study two_sample_test", "[DESIGN]",

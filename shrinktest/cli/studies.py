@@ -56,7 +56,7 @@ def run_completion(args: Typed, command: Command) -> int:
     return RAN
 
 
-def run_calibrate(args: Typed, command: Command) -> int:
+def run_check_level(args: Typed, command: Command) -> int:
     """Find the level of a test on data like these."""
     check_outputs(args)
     kind, read = data.two(args)

@@ -30,7 +30,7 @@ def test_every_parameter_is_an_option(name):
         for parameter in signature(function).parameters.keys() - PYTHON - {*command.leave_out.split()}:
             for word in (SPELLED.get(parameter, parameter), parameter):
                 assert f"--{word.replace('_', '-')}" in strings
-    assert "DESIGN" not in command.files or {f"--{name}" for name in TEST_OPTIONS} <= {*strings}
+    assert "DESIGN" not in command.files or {f"--{name.replace('_', '-')}" for name in TEST_OPTIONS} <= {*strings}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
