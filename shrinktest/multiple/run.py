@@ -180,7 +180,8 @@ def _fit_one(
     resolved: Resolved,
 ) -> Fit:
     """Fit a candidate on all permutations."""
-    with single_blas_thread(sum(hypothesis.n_observations)):
+    filters = candidate.estimator.needs == "filter"
+    with single_blas_thread(sum(hypothesis.n_observations), decomposed=filters):
         with kernel_progress(settings.progress):
             kernel = resolved(hypothesis, candidate.kernel)
             prepared = hypothesis.prepare(candidate.estimator, kernel, setup.form, kernels, settings.workers)
