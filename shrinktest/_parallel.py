@@ -50,13 +50,16 @@ def parallel_for(work: Callable[[Any], object], parts: Sequence[Any], workers: i
 
 
 @contextmanager
-def single_blas_thread(observations: int) -> Iterator[None]:
+def single_blas_thread(observations: int, decomposed: bool = False) -> Iterator[None]:
     """Limit BLAS to one thread inside the block if matrices of so many observations gain nothing by more.
 
-    Waking threads made products of 100 to 1000 observations 1.2 to 4 times slower.  The limit holds for the whole
+    Waking threads made products of 100 to 1000 observations 1.2 to 4 times slower, and also eigenvectors of fewer
+    (``decomposed``).  The limit holds for the whole
     process: the first block sets it and restores it, concurrent blocks share it.
     """
     global _LIMITS
+    if decomposed:
+        observations = max(observations, _SHORT_PRODUCTS.start)
     if observations not in _SHORT_PRODUCTS or not _LIMITING.acquire(blocking=False):
         yield
         return

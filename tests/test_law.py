@@ -14,6 +14,8 @@ PARTS = 40
 #: Relative.  Coordinates by landmarks divide by the square roots of small eigenvalues, which enlarges the last bits of
 #: the linear algebra of the machine: one commit, run on three processors, is off by up to 4e-11 and 1.7e-9.
 ROUNDING, BY_LANDMARKS = 1e-12, 1e-8
+#: Minima in several variables are found to the root of the rounding of their score, by numpy and by compiled loops.
+BY_DESCENT = 1e-6
 
 
 def test_the_table_has_every_case():
@@ -26,7 +28,7 @@ def test_answers_are_those_recorded(part):
     for name in list(CASES)[part::PARTS]:
         statistics, pvalues, error = law.answer(CASES[name])
         wanted = RECORDED[name]
-        rtol = BY_LANDMARKS if "nystrom" in name else ROUNDING
+        rtol = BY_LANDMARKS if "nystrom" in name else BY_DESCENT if "mmkme" in name.lower() else ROUNDING
         same = (
             pvalues == wanted[1]
             and error == wanted[2]

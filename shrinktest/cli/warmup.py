@@ -15,6 +15,7 @@ from shrinktest import (
     Landweber,
     Laplacian,
     change_point_test,
+    change_points,
     independence_test,
     joint_independence_test,
     k_sample_test,
@@ -77,8 +78,9 @@ WORKLOADS: dict[str, Callable[[], Any]] = {
     "several variables": lambda: joint_independence_test(_X[:40, :1], _X[:40, 1:], _Y[:40], **_OPTIONS),
     "change": lambda: _change(),
     "change by coordinates": lambda: _change(kernel="linear"),
+    "changes": lambda: change_points(np.vstack([_X[:60], 0.5 + _Y[:65]]), n_changes=1, **_OPTIONS),
     "interval": lambda: _change(change="epidemic"),
-    "interval by coordinates": lambda: _change(change="epidemic", kernel="linear"),
+    "interval by coordinates": lambda: _change(change="epidemic", kernel="linear", gram="factor"),
     "files": _on_disk,
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-_TOGETHER = 2**18  # numbers of the points of some samples
+_TOGETHER = 2**14  # numbers of the points of some samples, which stay in the cache
 
 
 def tikhonov_deletion(

@@ -192,7 +192,8 @@ def _fit_one(
 ) -> Fit:
     """Fit a candidate on all permutations."""
     form, workers = hypothesis.form(setup.form), settings.workers
-    with single_blas_thread(sum(hypothesis.n_observations)):
+    filters = form.prepare is None and candidate.estimator.needs == "filter"
+    with single_blas_thread(sum(hypothesis.n_observations), decomposed=filters):
         with kernel_progress(settings.progress):
             if form.prepare is None:
                 kernel = resolved(hypothesis, candidate.kernel)
