@@ -1,7 +1,7 @@
 """Coverage of intervals at the limits of their forms: few distinct values, effects near 1, blocks, shares in groups.
 
 The forms were chosen on flags of shares .5, .45, .3 and .2, on some columns of three and five values, and on flags
-with the joint shares .75, .01, .01, .23 and .47, .03, .03, .47; the other designs only report.
+with the joint shares .75, .01, .01, .23 and about .48, .02, .02, .48; the other designs only report.
 """
 
 from __future__ import annotations
