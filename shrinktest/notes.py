@@ -124,9 +124,9 @@ TEXTS = {
     "it is.",
     "effect-without-design": "Intervals of effects do not take {design} into account; the p-values do.",
     "effect-in-time": "The rows follow each other in time: there is no interval, because it would be too short.",
-    "effect-in-blocks": "Rows are compared within blocks, and both samples count as if they had the blocks in the same "
-    "shares. Blocks with fewer than two rows of a sample are left out of the distance (pairs: paired=True). "
-    "Intervals are approximate and may include no difference although the test rejects; the p-value decides.",
+    "effect-in-blocks": "Rows are compared within blocks, with the same shares of blocks in both samples. Blocks "
+    "with fewer than two rows of a sample are left out of the distance (pairs: paired=True). Intervals may include "
+    "no difference although the test rejects.",
     "effect-across-blocks": "Effects of columns compare all rows, so differences between blocks are part of "
     "them and widen their intervals, which may include no change although the p-value is small: p-values compare "
     "rows within blocks.",

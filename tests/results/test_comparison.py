@@ -66,7 +66,6 @@ assigns them correctly with probability .92 [.82, .96] (.5 is guessing).
         column           type    p-value  adjusted  changed               change, with 95% interval
 
 <b>"income" & $x$</b>  number       0.01      0.01  yes      median 3,095 → 6,686 (AUC .93 [.84, .97])
-                                                             IQR 1,981 → 4,958 (× 2.5 [1.28, 4.9])
                                                              missing 10% → 28.9% (+18.9 points [+3.0, +34.4])
 visit                  date         0.12      0.39           median 2024-03-18 → 2024-03-14 (AUC .39 [.28, .51])
 region                 category     0.49      0.83           south 26% → 37.8% (+11.8 points [-6.8, +29.5])
