@@ -195,7 +195,7 @@ def test_citation_file_is_of_this_version():
 #: The functions that return or take these have the example; designs are shown by their module.
 EXAMPLE_ELSEWHERE = {
     *(f"shrinktest.risk.{name}" for name in ("Oracle", "RandomMixture", "FromFunction")),
-    *(f"shrinktest.{name}Result" for name in ("AggregateChange", "Calibration", "Change", "Changes", "Closer")),
+    *(f"shrinktest.{name}Result" for name in ("AggregateChange", "LevelCheck", "Change", "Changes", "Closer")),
     *("shrinktest.ComparisonResult", "shrinktest.WitnessBand"),
 }
 
