@@ -56,9 +56,21 @@ def is_single(values: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def has_long(values: NDArray[np.float64]) -> bool:
-    """Return True if some of the values (n,) need more than nine decimal digits."""
+    """Return True if some of the values (n,) need more than nine decimal digits, and more than six bits."""
     fractions = np.unique(values[values != np.rint(values)])
-    return any(float(f"{value:.{_DIGITS}g}") != value for value in fractions.tolist())
+    return any(map(_is_long, fractions[~_has_few_bits(fractions)].tolist()))
+
+
+def _is_long(value: float) -> bool:
+    """Return True if a number needs more than nine decimal digits."""
+    return float(f"{value:.{_DIGITS}g}") != value
+
+
+def _has_few_bits(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which values are such small multiples of a power of two as a subtraction leaves."""
+    fractions, _ = np.frexp(values)
+    bits = _FEW_BITS * fractions
+    return np.asarray(bits == np.rint(bits))
 
 
 def single_columns(
@@ -107,19 +119,24 @@ def _without_single(Z: NDArray[np.float64], precision: np.dtype[Any]) -> NDArray
         return Z
     single &= np.rint(Z) != Z
     out = Z
-    for j in np.flatnonzero(single.any(axis=0) & ~single.all(axis=0)):
-        column = _one_precision(Z[:, j], single[:, j])
+    for j in np.flatnonzero(single.any(axis=0)):
+        column = _one_precision(Z[:, j])
         if column is not None:
             out = out.copy() if out is Z else out
             out[:, j] = column
     return out
 
 
-def _one_precision(column: NDArray[np.float64], single: NDArray[np.bool_]) -> NDArray[np.float64] | None:
-    """Replace values (N,) that are the ``single`` precision of others; return None if there are too few."""
+def _one_precision(column: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """Replace values (N,) that are others in single precision; return None if there are too few.
+
+    If all are in single precision, those become one that differ by its rounding.
+    """
     known = np.flatnonzero(~np.isnan(column))
     distinct, codes = np.unique(column[known], return_inverse=True)
     double = distinct[~is_single(distinct)]
+    if not double.size:
+        return _merged(column, SINGLE) if has_long(distinct) else None
     shortened = rounded(double, SINGLE)
     places = np.searchsorted(distinct, shortened)
     places[places == distinct.size] = 0
@@ -144,22 +161,31 @@ def _without_remainders(Z: NDArray[np.float64], precision: np.dtype[Any]) -> NDA
     if precision.itemsize < SINGLE.itemsize:  # whose few bits would be taken for nothing but these
         return Z
     sizes = np.abs(Z)
-    largest = np.fmax.reduce(sizes, axis=0)
-    unit = float(np.finfo(precision).eps)
-    least = _REMAINDER * unit * largest
-    nothing = largest <= _REMAINDER * unit  # of numbers near 1, as far as one can tell
-    if nothing.any():
-        least[nothing] = largest[nothing]
+    least = _REMAINDER * float(np.finfo(precision).eps) * np.fmax(np.fmax.reduce(sizes, axis=0), 1.0)
     small = sizes <= least
     if not small.any():
         return Z
     small &= np.rint(Z) != Z
-    fractions, _ = np.frexp(Z[small])
-    bits = _FEW_BITS * fractions
-    small[small] = bits == np.rint(bits)
-    if np.count_nonzero(small) <= _BY_CHANCE:
-        return Z
-    return np.where(small, 0.0, Z)
+    out = Z
+    for j in np.flatnonzero(np.count_nonzero(small, axis=0) > _BY_CHANCE):
+        remainders = _remainders(Z[:, j], precision)
+        if np.count_nonzero(remainders) > _BY_CHANCE:
+            out = out.copy() if out is Z else out
+            out[remainders, j] = 0.0
+    return out
+
+
+def _remainders(column: NDArray[np.float64], precision: np.dtype[Any]) -> NDArray[np.bool_]:
+    """Return which values (N,) are so small beside a typical one, and have so few bits, that nothing was meant.
+
+    A column without other values holds what is left of numbers near 1, as far as one can tell.
+    """
+    distinct, codes = np.unique(column, return_inverse=True)
+    long = np.array([_is_long(value) for value in distinct.tolist()])
+    possible = _has_few_bits(distinct) & long
+    others = np.abs(column[~possible[codes] & (column != 0.0) & ~np.isnan(column)])
+    typical = float(np.median(others)) if others.size else 1.0
+    return np.asarray(possible[codes] & (np.abs(column) <= _REMAINDER * float(np.finfo(precision).eps) * typical))
 
 
 def _rounding_of_both(ordered: NDArray[np.float64], precision: np.dtype[Any]) -> tuple[NDArray[np.float64], ...]:

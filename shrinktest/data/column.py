@@ -271,6 +271,22 @@ def in_microseconds(values: np.ndarray) -> np.ndarray:
     return rounded if ((rounded == values) | np.isnat(values)).all() else values
 
 
+def in_one_unit(columns: Sequence[Column]) -> list[Column]:
+    """Return columns of dates or durations in nanoseconds if some need them and all can have them."""
+    kind = columns[0].kind
+    if kind not in TIMES or len({column.values.dtype for column in columns}) == 1:
+        return list(columns)
+    fine = TIMES[kind].replace("us", "ns")
+    if not all(_stay(column.values, fine) for column in columns):
+        fine = TIMES[kind]
+    return [replace(column, values=column.values.astype(fine)) for column in columns]
+
+
+def _stay(values: np.ndarray, dtype: str) -> bool:
+    """Return True if dates or durations are the same in another unit, which has a range of its own."""
+    return bool(((values.astype(dtype).astype(values.dtype) == values) | np.isnat(values)).all())
+
+
 def _hours(time: Any) -> float:
     """Return a time of day in hours; NaN for anything else."""
     if not isinstance(time, datetime.time):

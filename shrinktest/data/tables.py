@@ -21,7 +21,7 @@ from shrinktest._check import (
     tensors_to_numpy,
 )
 from shrinktest._rounding import coarsest
-from shrinktest.data.column import DROP, Column, Table, as_kind, read_column
+from shrinktest.data.column import DROP, Column, Table, as_kind, in_one_unit, read_column
 from shrinktest.data.summary import ColumnSummary, as_common, common
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ def pooled(columns: Sequence[Column], tables: Sequence[str], summaries: Sequence
     if kind == "category":  # of which summaries may lack some
         present = (column.levels for column in columns if not column.missing().all())
         levels = tuple(sorted({level for names in present for level in names}))
-    alike = [as_common(column, kind, levels) for column in columns]
+    alike = in_one_unit([as_common(column, kind, levels) for column in columns])
     return Column(
         columns[0].name, kind, np.concatenate([column.values for column in alike]), levels,
         all(column.whole for column in alike), any(column.zoned for column in alike),

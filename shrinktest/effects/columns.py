@@ -82,6 +82,9 @@ def changes(first: Column, second: Column, units: Units, confidence: float) -> t
         numbers, ordered = (first.numbers(), second.numbers()), first.kind == "ordered"
         what, center = (POSITION, np.mean) if ordered else (MEDIAN, median)
         before, after = (float(center(values)) for values in numbers)
+        if first.kind == "date":  # days since 1970 have no nanoseconds
+            earliest = min(first.values.min(), second.values.min())
+            numbers = (first.numbers(earliest), second.numbers(earliest))
         out.append(Change(what, "", before, after, *larger(*numbers, units, confidence)))
         if not ordered and min(units.sizes) > 1:
             before, after = (Middle(values).width for values in numbers)

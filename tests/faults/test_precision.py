@@ -49,6 +49,7 @@ CALLS = {
 
 #: Two samples as they arrive, and as they were.
 SHORTENED = {
+    "sums": (single(3.0 * single(K1 / 10)), single(K2 * 3 / 10), K1 * 3 / 10, K2 * 3 / 10),
     "tenths": (single(K1 / 10), K2 / 10, K1 / 10, K2 / 10),
     "hundredths, the other sample": (K1 / 100, single(K2 / 100), K1 / 100, K2 / 100),
     "sevenths": (single(K1 / 7), K2 / 7, K1 / 7, K2 / 7),
@@ -58,6 +59,7 @@ ZEROS = np.where(K1 > 2, 0.0, K1), np.where(K2 > 2, 0.0, K2)
 SUBTRACTED = {
     "remainders of tenths": (ZEROS[0], np.where(K2 > 2, 0.1 + 0.2 - 0.3, K2), *ZEROS),
     "less than 0": (ZEROS[0], np.where(K2 > 2, 1.0 - 0.9 - 0.1, K2), *ZEROS),
+    "percentages": (np.where(K1 > 2, 100.0 * 1.1 - 110.0, K1), ZEROS[1], *ZEROS),
     "tens": (np.where(K1 > 2, 11.0 + 22.3 - 33.3, 10.0 * K1), 10.0 * ZEROS[1], 10.0 * ZEROS[0], 10.0 * ZEROS[1]),
 }
 CASES = SHORTENED | SUBTRACTED
@@ -88,9 +90,22 @@ def test_nothing_but_a_remainder_is_nothing():
         RNG.integers(0, 2**40, size=(40, 2)).astype(float),
         RNG.integers(0, 9, size=(40, 2)) / 8,
         RNG.integers(0, 999, size=(40, 2)) / 100,
+        np.append(RNG.integers(0, 9, size=38) / 2, [1e20, 1e20])[:, None],
+        0.5 ** np.arange(40.0)[:, None],
         np.append(RNG.normal(size=38), [0.5, 0.30000001192092896])[:, None],
     ],
-    ids=["normal", "units", "heavy tails", "charges", "large integers", "eighths", "hundredths", "by chance"],
+    ids=[
+        "normal",
+        "units",
+        "heavy tails",
+        "charges",
+        "large integers",
+        "eighths",
+        "hundredths",
+        "a fill value",
+        "dilutions",
+        "by chance",
+    ],
 )
 def test_other_numbers_stay_as_they_are(values):
     assert np.array_equal(merged(values), values)
@@ -132,6 +147,21 @@ def test_nanoseconds_are_told_apart(library, start, unit):
     numbers = two_sample_test(100.0 + K1, 500.0 + K1, **FEW)
     result = two_sample_test(*map(LIBRARIES[library], (x, y)), **FEW)
     assert result.pvalue == numbers.pvalue == 0.01
+
+
+def test_dates_beyond_the_range_of_nanoseconds_stay():
+    moments = pd.Series(MOMENT + np.timedelta64(100, "ns") * K1)
+    last = pd.Series(np.full(60, np.datetime64("9999-12-31", "us")))
+    result = compare(pd.DataFrame({"t": moments}), pd.DataFrame({"t": last}), **FEW)
+    assert "9999-12-31" in result.summary()
+
+
+def test_dates_in_nanoseconds_are_ordered():
+    first, second = (pd.DataFrame({"t": MOMENT + np.timedelta64(100, "ns") * (2 * K1 + more)}) for more in (0, 1))
+    assert (
+        two_sample_test(first, second, **FEW).effect().auc
+        == two_sample_test(2.0 * K1, 2.0 * K1 + 1, **FEW).effect().auc
+    )
 
 
 def test_short_durations_have_a_fitting_unit():
