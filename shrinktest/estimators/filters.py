@@ -97,7 +97,7 @@ class Spectra:
         return (values * (1.0 + a) ** 2 + shares * a * (n * a - 2.0 * (1.0 + a))).sum(axis=2) / n
 
     def averaged_deletion(self, lams: np.ndarray, outside: np.ndarray) -> np.ndarray:
-        """Return the change by a step of Tikhonov, from e'R^j e and the means of e_i'R^j e_i, R = lam (K + lam I)^-1."""
+        """Return the change by a step of Tikhonov, from e'R^j e and means of e_i'R^j e_i, R = lam (K + lam I)^-1."""
         n, scale, beyond = self.n, 1.0 / (self.n - 1.0), outside[:, 1].sum(axis=1)
         r = lams[:, :, None] / (self.values[:, None, :] + lams[:, :, None])
         m1, m2 = ((power.sum(axis=2) + n - r.shape[2]) / n for power in (r, r**2))
