@@ -96,6 +96,15 @@ class Spectra:
         values, shares = (part[:, None, :] for part in (self.values, self.values * self.along**2))
         return (values * (1.0 + a) ** 2 + shares * a * (n * a - 2.0 * (1.0 + a))).sum(axis=2) / n
 
+    def averaged_deletion(self, lams: np.ndarray, outside: np.ndarray) -> np.ndarray:
+        """Return the change by a step of Tikhonov, from e'R^j e and means of e_i'R^j e_i, R = lam (K + lam I)^-1."""
+        n, scale, beyond = self.n, 1.0 / (self.n - 1.0), outside[:, 1].sum(axis=1)
+        r = lams[:, :, None] / (self.values[:, None, :] + lams[:, :, None])
+        m1, m2 = ((power.sum(axis=2) + n - r.shape[2]) / n for power in (r, r**2))
+        e1, e2, e3 = ((r**j @ self.along[:, :, None] ** 2)[:, :, 0] + beyond[:, None] for j in (1, 2, 3))
+        exact = n * (3.0 * e1 - e2 - 2.0 * n) + e2 * (m1 - m2) / m1**2 + 2.0 * (e1 - 2.0 * e2 + e3) / m1
+        return np.asarray(2.0 * scale * (1.0 + scale) * (n - e1 / m1) + scale**2 * exact)
+
 
 def _eigenvectors(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return eigenvalues (B, r), ascending, and eigenvectors (B, r, r), one per row; NaN if a matrix is not finite."""

@@ -67,11 +67,11 @@ class _Tikhonov(Filter):
         # products (B, 2, n) of e_i with itself and with e outside of the axes
         outside = 1.0 - inside if spectra.samples.by_coordinates else np.zeros_like(inside)
         if self.loo == "averaged":
-            moved = _averaged(spectra, lams, outside)
+            moved = spectra.averaged_deletion(lams, outside)
         else:
             step = max(1, _ROOM // (n * self.t))
             parts = [np.ascontiguousarray(lams[:, k : k + step]) for k in range(0, lams.shape[1], step)]
-            arrays = spectra.values, axes, along, outside
+            arrays = (spectra.values, axes, along, outside)
             seconds = 1e-9 * n * lams.shape[1] * self.t * (spectra.values.shape[1] + 10.0 * self.t)
             loop = compiled_loop("tikhonov_deletion", len(lams), seconds) or filter_arrays.tikhonov_deletion
             moved = np.hstack([loop(*arrays, part, self.t) for part in parts])
@@ -102,16 +102,6 @@ class _Tikhonov(Filter):
 
     def _unit(self, amount: float, matrix: np.ndarray) -> float:
         return float(self._penalty(np.array(amount), np.trace(matrix)))
-
-
-def _averaged(spectra: Spectra, lams: np.ndarray, outside: np.ndarray) -> np.ndarray:
-    """Return the change by a step of Tikhonov, from e'R^j e and the means of e_i'R^j e_i, R = lam (K + lam I)^-1."""
-    n, scale, beyond = spectra.n, 1.0 / (spectra.n - 1.0), outside[:, 1].sum(axis=1)
-    r = lams[:, :, None] / (spectra.values[:, None, :] + lams[:, :, None])
-    m1, m2 = ((power.sum(axis=2) + n - r.shape[2]) / n for power in (r, r**2))
-    e1, e2, e3 = ((r**j @ spectra.along[:, :, None] ** 2)[:, :, 0] + beyond[:, None] for j in (1, 2, 3))
-    exact = n * (3.0 * e1 - e2 - 2.0 * n) + e2 * (m1 - m2) / m1**2 + 2.0 * (e1 - 2.0 * e2 + e3) / m1
-    return np.asarray(2.0 * scale * (1.0 + scale) * (n - e1 / m1) + scale**2 * exact)
 
 
 @dataclass(frozen=True, repr=False)
@@ -220,8 +210,8 @@ class _Gradient(Filter):
         return loop(spectra.values, spectra.off, start, *steps, counts.astype(np.int64))
 
     def _scores(self, spectra: Spectra, amounts: np.ndarray) -> np.ndarray:
+        values = spectra.values
         if self.loo == "paper":
-            values = spectra.values
             gains = self._path(spectra, np.ones_like(values), np.tile(amounts, (len(values), 1)))
             return spectra.filter_scores(values[:, None, :] * gains)
         diagonal, start = spectra.samples.diagonal, spectra.times(spectra.along)

@@ -29,7 +29,7 @@ _ROUNDING = 1e-4  # of a tie: differences that rounding makes between equal valu
 
 _SECONDS = 0.05  # work of a piece in a thread: short enough for progress and interrupts
 _WORTH_THREADS = 0.004  # seconds of work from which a pool of threads pays
-_GROWTH, _FASTER = 4, 0.9  # a piece of so many times the rows is used if a row takes at most this part of the time
+_GROWTH, _FASTER = 8, 0.9  # a piece of so many times the rows is used if a row takes at most this part of the time
 _AGAIN = 8  # pieces after which larger ones are tried again
 _TRIED = 16  # rows that a stopping rule waits for at least
 _ENTRIES = 2**22  # entries of permutations in a piece
