@@ -53,6 +53,18 @@ def no_word_of_compiling():
     _jit.PATIENCE = 1e6
 
 
+@pytest.fixture(autouse=True)
+def compiled_loops(request):
+    """Compile loops once for all tests, but for those of the choice: each test by itself would take numpy."""
+    from shrinktest._machine_code import always
+
+    if request.path.name == "test_machine_code.py":
+        yield
+        return
+    with always(compiled=True):
+        yield
+
+
 def pytest_xdist_auto_num_workers(config):
     """``-n auto``: one process a core, up to eight, because each imports everything before its first test."""
     from shrinktest._parallel import usable_cores

@@ -21,6 +21,7 @@ _ROOM = 2**18  # powers of the residuals at a time
 # Amounts that tuning compares, relative to the mean of K_ii and on the covariance scale, so that one grid serves every
 # sample size and unit.  The endpoints are the plain mean and the zero estimate.
 _LAM_COV_GRID = np.concatenate([[0.0], np.logspace(-6.0, 3.0, 64), [np.inf]])
+_STEP = 2e-5  # seconds of an iteration in numpy, however small
 _THRESHOLD_GRID = np.concatenate([[0.0], np.logspace(-6.0, 0.0, 64), [np.inf]])
 
 
@@ -197,7 +198,7 @@ class _Gradient(Filter):
 
     def _decompose(self, stack: Samples) -> Spectra:
         iterations = 1 if self.fixed else int(self._grid(stack.n)[-1])
-        seconds = 1e-8 * stack.n * stack.matrices.shape[1] * iterations
+        seconds = iterations * (_STEP / len(stack.values) + 1e-8 * stack.n * stack.matrices.shape[1])
         loop = compiled_loop("gradient_deletion", len(stack.values), seconds)
         return Spectra.of(stack, tridiagonal=self.loo == "deletion" and loop is not None)
 
@@ -205,7 +206,7 @@ class _Gradient(Filter):
         """Return the iterates (B, c, r) after numbers of iterations (B, c)."""
         iterations = int(counts.max())
         steps = self._step_sizes(spectra.samples.diagonal, spectra.n, iterations)
-        seconds = 1e-8 * spectra.values.shape[1] * iterations
+        seconds = iterations * (_STEP / len(counts) + 1e-8 * spectra.values.shape[1])
         loop = compiled_loop("gradient_path", len(counts), seconds) or filter_arrays.gradient_path
         return loop(spectra.values, spectra.off, start, *steps, counts.astype(np.int64))
 
