@@ -85,7 +85,8 @@ def repeat_notes(
 
 
 def _all_differ(values: Array) -> bool:
-    return bool((np.diff(np.sort(values)) > 0.0).all())
+    ordered = np.sort(values)
+    return bool((ordered[1:] > ordered[:-1]).all())
 
 
 @dataclass(frozen=True, eq=False)

@@ -96,12 +96,12 @@ def test_calls(case):
 
 TYPED = [
     ("independence a.csv b.csv --x u --y v", "has no use for 'b.csv'"),
-    ("check_level a.csv --columns u --x u --y v", "--columns is for samples"),
+    ("check-level a.csv --columns u --x u --y v", "--columns is for samples"),
     ("change a.csv --sort", "--time NAME, which was not given"),
-    ("check_level a.csv b.csv a.csv", "give two files, or one"),
-    ("check_level a.csv b.csv --x u --y v", "two files are two samples"),
-    ("check_level a.csv b.csv --nan-policy propagate", "leaves no p-values to count"),
-    ("check_level a.csv b.csv --test nothing", "module:function"),
+    ("check-level a.csv b.csv a.csv", "give two files, or one"),
+    ("check-level a.csv b.csv --x u --y v", "two files are two samples"),
+    ("check-level a.csv b.csv --nan-policy propagate", "leaves no p-values to count"),
+    ("check-level a.csv b.csv --test nothing", "module:function"),
     ("two-sample a.csv b.csv --sep xyz", "one character, tab or space"),
     ("two-sample a.csv b.csv --types u", "like zip=category"),
     ("two-sample a.csv b.csv --blocks u,v", "--blocks is one column; 'u,v' names u, v"),

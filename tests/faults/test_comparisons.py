@@ -238,7 +238,7 @@ TESTS = [
     "columns a.csv b.csv",
     "matrix a.csv",
     "compare a.csv b.csv",
-    "check_level a.csv b.csv --trials 5",
+    "check-level a.csv b.csv --trials 5",
 ]
 
 

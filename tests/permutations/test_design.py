@@ -222,7 +222,7 @@ def curves(seed=0, gaps=0.0):
 def restrictions(X, Y):
     yield read_variables((X, Y), XY, "omit", groups=GROUP).restriction
     yield read_variables((X, Y), XY, "omit", groups=GROUP, blocks=STRATA).restriction
-    yield read_given(X, Y, STRATA, nan_policy="omit", groups=GROUP).restriction
+    yield read_given(X, Y, STRATA, nan_policy="omit", groups=GROUP, kernels=("gaussian", "gaussian")).restriction
 
 
 def test_rows_stay_in_step():
