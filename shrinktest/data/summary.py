@@ -78,7 +78,7 @@ class ColumnSummary:
         both = replace(
             self, kind=kind, size=self.size + other.size, known=self.known + other.known,
             whole=self.whole and other.whole, zoned=zoned, precision=coarsest((self.precision, other.precision)),
-            from_text=self.from_text or other.from_text,
+            from_text=kind == "number" and (self.from_text or other.from_text),
         )  # fmt: skip
         if kind in CODED:
             mine, theirs = self.counts, other.counts
