@@ -100,7 +100,7 @@ def pilot(tmp_path):
 @pytest.mark.ci
 def test_sample_size_from_pilot_files(run, pilot):
     a, b, pairs = pilot
-    few = ["--trials", "100", "--resamples", "19", "--alpha", "0.1", "--workers", "1", "--quiet"]
+    few = ["--trials", "100", "--resamples", "19", "--alpha", "0.1", "--workers", "1", "--seed", "0", "--quiet"]
     tables = [pd.read_csv(path) for path in pilot]
     options = {"n_trials": 100, "n_resamples": 19, "alpha": 0.1, "workers": 1, "rng": 0}
     labels = tuple(table["patient"] for table in tables)
