@@ -180,13 +180,13 @@ def check_level(case, draws):
 @pytest.mark.ci
 @pytest.mark.parametrize("case", NULLS)
 def test_level_where_the_restriction_is_meant(case):
-    check_level(case, 150, rng=0)
+    check_level(case, 150)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", NULLS)
 def test_level_in_many_data_sets(case):
-    check_level(case, 4000, rng=0)
+    check_level(case, 4000)
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def slow(rng, n):
 
 if __name__ == "__main__":
     result = power_study(slow, ["kme", "skmse"], [6, 9], alphas=(0.05, 0.1), n_trials={trials}, n_resamples=39,
-                         store=sys.argv[1], workers={workers}, progress=False)
+                         store=sys.argv[1], workers={workers}, rng=0)
     sys.stdout.write(result.to_csv())
 """
 
