@@ -30,9 +30,7 @@ def client():
 
 
 def study(design, **options):
-    return power_study(
-        design, ["kme", "skmse"], 8, alphas=0.1, n_trials=TRIALS, n_resamples=39, rng=0, **options
-    )
+    return power_study(design, ["kme", "skmse"], 8, alphas=0.1, n_trials=TRIALS, n_resamples=39, rng=0, **options)
 
 
 def quick(rng, n):
