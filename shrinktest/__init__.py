@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from shrinktest._version import __version__
 from shrinktest.embedding import MeanEmbedding
+from shrinktest.ensembles import Candidate, Ensemble
 from shrinktest.estimators import (
     FKMSE,
     KME,
@@ -32,7 +33,6 @@ from shrinktest.kernels import (
     SecondOrder,
     Whitened,
 )
-from shrinktest.multiple.ensembles import Candidate, Ensemble
 from shrinktest.permutations.stopping import BesagClifford, Curtailed
 from shrinktest.results.result import TestResult
 from shrinktest.results.several import AggregateResult, MultipleTestsResult
@@ -40,27 +40,27 @@ from shrinktest.results.witness import TwoSampleResult, WitnessBand
 from shrinktest.two_sample import two_sample_test
 
 if TYPE_CHECKING:
-    from shrinktest.change import change_point_test
+    from shrinktest.change_point import change_point_test
+    from shrinktest.change_points import ChangesResult, change_points
     from shrinktest.check_level import LevelCheckResult, check_level
-    from shrinktest.columns import two_sample_test_columns
-    from shrinktest.comparison import compare
+    from shrinktest.closer import closer_test
+    from shrinktest.compare import compare
     from shrinktest.data.sources import Batches
     from shrinktest.equivalence import EquivalenceResult, equivalence_test
     from shrinktest.independence import independence_test
-    from shrinktest.joint import joint_independence_test
+    from shrinktest.independence_matrix import independence_matrix
+    from shrinktest.joint_independence import joint_independence_test
     from shrinktest.k_sample import k_sample_test
-    from shrinktest.matrix import independence_matrix
     from shrinktest.permutation import permutation_test
     from shrinktest.permutations.base import Permutations
     from shrinktest.permutations.schemes import Copies
     from shrinktest.power import power_study, solve_sample_size
-    from shrinktest.relative import closer_test
     from shrinktest.results.change import AggregateChangeResult, ChangeResult
     from shrinktest.results.closer import CloserResult
     from shrinktest.results.comparison import ComparisonResult
     from shrinktest.results.effect import DependenceEffect, KSampleEffect, TwoSampleEffect
-    from shrinktest.segmentation import ChangesResult, change_points
     from shrinktest.symmetry import symmetry_test
+    from shrinktest.two_sample_columns import two_sample_test_columns
 
 #: Names that are imported when they are used, and their modules: most programs test once and end.
 _LATER = {
@@ -68,7 +68,7 @@ _LATER = {
     "AggregateChangeResult": "shrinktest.results.change",
     "LevelCheckResult": "shrinktest.check_level",
     "ChangeResult": "shrinktest.results.change",
-    "ChangesResult": "shrinktest.segmentation",
+    "ChangesResult": "shrinktest.change_points",
     "CloserResult": "shrinktest.results.closer",
     "ComparisonResult": "shrinktest.results.comparison",
     "Copies": "shrinktest.permutations.schemes",
@@ -78,20 +78,20 @@ _LATER = {
     "Permutations": "shrinktest.permutations.base",
     "TwoSampleEffect": "shrinktest.results.effect",
     "check_level": "shrinktest.check_level",
-    "change_point_test": "shrinktest.change",
-    "change_points": "shrinktest.segmentation",
-    "closer_test": "shrinktest.relative",
-    "compare": "shrinktest.comparison",
+    "change_point_test": "shrinktest.change_point",
+    "change_points": "shrinktest.change_points",
+    "closer_test": "shrinktest.closer",
+    "compare": "shrinktest.compare",
     "equivalence_test": "shrinktest.equivalence",
-    "independence_matrix": "shrinktest.matrix",
+    "independence_matrix": "shrinktest.independence_matrix",
     "independence_test": "shrinktest.independence",
-    "joint_independence_test": "shrinktest.joint",
+    "joint_independence_test": "shrinktest.joint_independence",
     "k_sample_test": "shrinktest.k_sample",
     "permutation_test": "shrinktest.permutation",
     "power_study": "shrinktest.power",
     "solve_sample_size": "shrinktest.power",
     "symmetry_test": "shrinktest.symmetry",
-    "two_sample_test_columns": "shrinktest.columns",
+    "two_sample_test_columns": "shrinktest.two_sample_columns",
 }
 
 

@@ -15,12 +15,12 @@ from shrinktest.conditional.given import null_given
 from shrinktest.data.read import XY, read_samples, read_variables
 from shrinktest.data.tables import categories, is_table, names_for, stacked, taken
 from shrinktest.permutations.design import PermutationDesign
-from shrinktest.plots.pvalues import plot_level_check
 from shrinktest.power.compared import AnyTest, as_levels, as_pvalue, known_test, known_tests
 from shrinktest.power.designs.base import function_name
 from shrinktest.power.trials import as_run, run_trials, seed_from, trial_numbers
 from shrinktest.results.base import Result
 from shrinktest.results.info import INDEPENDENCE, TWO_SAMPLE, kind_of
+from shrinktest.results.plots.pvalues import plot_level_check
 from shrinktest.results.printing import Summary, Table
 from shrinktest.results.result import clopper_pearson
 

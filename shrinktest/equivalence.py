@@ -17,15 +17,15 @@ from shrinktest._hints import hinted
 from shrinktest._parallel import memory_limit
 from shrinktest.data.labels import two_names
 from shrinktest.effects.inner_products import never_negative
+from shrinktest.ensembles import KernelSpec, is_several
 from shrinktest.estimators import as_estimator
-from shrinktest.hypotheses.base import Variable
-from shrinktest.hypotheses.context import TestContext
+from shrinktest.fitted import TestContext
+from shrinktest.hypothesis import Variable
 from shrinktest.independence import independence_test
 from shrinktest.kernels import Linear, Precomputed
 from shrinktest.kernels.bandwidths import largest_distance
 from shrinktest.kernels.base import Scaled
 from shrinktest.kernels.pooled import PooledKernel, Rescaled
-from shrinktest.multiple.ensembles import KernelSpec, is_several
 from shrinktest.notes import has_code, note, without_level
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.serial_correlation import BY_GROUPS, BY_THINNING, WRONG_ERRORS
@@ -353,7 +353,7 @@ class EquivalenceResult(Decision):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the estimate with its upper limit, and the margin (matplotlib)."""
-        from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes, ink, legend_below, title
+        from shrinktest.results.plots.axes import BLUE, GREY, ORANGE, axes, ink, legend_below, title
 
         ax, color = axes(ax), BLUE if self.reject() else GREY
         name, nothing, _ = MEASURES[self.measure]

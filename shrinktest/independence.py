@@ -9,13 +9,13 @@ from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest.conditional.given import read_given, refuse_without
 from shrinktest.data.sources import in_batches
-from shrinktest.hypotheses.base import require_values
-from shrinktest.hypotheses.independence import Independence
-from shrinktest.hypotheses.settings import Settings
-from shrinktest.multiple.ensembles import KernelSpec, asks_for_none, kernels_for
-from shrinktest.multiple.run import run
+from shrinktest.ensembles import KernelSpec, asks_for_none, kernels_for
+from shrinktest.hypothesis import require_values
+from shrinktest.independent_variables import Independence
 from shrinktest.results.result import TestResult
 from shrinktest.results.several import MultipleTestsResult
+from shrinktest.run import run
+from shrinktest.settings import Settings
 
 
 @overload
@@ -163,7 +163,7 @@ def independence_test(
     if given is None:
         refuse_without("given", given_method=given_method, x_given_z=x_given_z, regressor=regressor)
     if in_batches(X, Y):
-        from shrinktest.multiple.on_disk import OnDiskTest
+        from shrinktest.on_disk.run import OnDiskTest
 
         refused = {**design, "given": given, "lags": lags, "permutations": permutations}
         on_disk = OnDiskTest(estimator, specs, settings, rng, refused, **reading)
@@ -181,7 +181,7 @@ def independence_test(
     else:
         hypothesis = Independence.read(X, Y, own=permutations, **reading, **design)
     if lags is not None:
-        from shrinktest.multiple.lags import run_lags
+        from shrinktest.lags import run_lags
 
         return run_lags(hypothesis, lags, estimator, specs, settings, rng)
     return run(hypothesis, estimator, specs, settings, rng)

@@ -9,11 +9,11 @@ from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest.data.labels import named_samples, numbered
 from shrinktest.data.sources import in_batches
-from shrinktest.hypotheses.equality import EqualDistributions
-from shrinktest.hypotheses.settings import Settings
-from shrinktest.multiple.ensembles import KernelSpec
-from shrinktest.multiple.run import run
+from shrinktest.ensembles import KernelSpec
+from shrinktest.equal_distributions import EqualDistributions
 from shrinktest.results.result import TestResult
+from shrinktest.run import run
+from shrinktest.settings import Settings
 from shrinktest.statistics.mmd import COMPARISONS, WEIGHTS
 
 
@@ -107,8 +107,8 @@ def k_sample_test(
     design = {"blocks": blocks, "groups": groups, "transform": transform}
     pooling = {"comparison": comparison, "weights": weights}
     if in_batches(*given):
-        from shrinktest.hypotheses.on_disk import Binned
-        from shrinktest.multiple.on_disk import OnDiskTest
+        from shrinktest.on_disk.hypotheses import Binned
+        from shrinktest.on_disk.run import OnDiskTest
 
         names, refused = called or numbered("samples", len(given)), {**design, "permutations": permutations}
         on_disk = OnDiskTest(estimator, [spec], settings, rng, refused, **reading)

@@ -13,14 +13,14 @@ from shrinktest._rounding import merged
 from shrinktest.data.observed import UNASKED, at_least_two_rows, check_column_types, is_unasked, observed
 from shrinktest.data.read import check_nan_policy
 from shrinktest.data.tables import names_for
-from shrinktest.hypotheses.equality import TwoEqualDistributions
-from shrinktest.hypotheses.settings import Settings
-from shrinktest.multiple.ensembles import KernelSpec
-from shrinktest.multiple.run import run
+from shrinktest.ensembles import KernelSpec
+from shrinktest.equal_distributions import TwoEqualDistributions
 from shrinktest.permutations.serial_correlation import BY_ROWS_APART
 from shrinktest.results.base import TestData
 from shrinktest.results.info import SYMMETRY, TestInfo
 from shrinktest.results.result import TestResult
+from shrinktest.run import run
+from shrinktest.settings import Settings
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

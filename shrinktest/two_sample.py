@@ -10,12 +10,12 @@ from shrinktest._hints import hinted
 from shrinktest.data.labels import two_names
 from shrinktest.data.read import XY
 from shrinktest.data.sources import in_batches
-from shrinktest.hypotheses.base import Hypothesis, require_values
-from shrinktest.hypotheses.equality import TwoEqualDistributions
-from shrinktest.hypotheses.settings import Settings
-from shrinktest.multiple.ensembles import KernelSpec, asks_for_none, kernels_for
-from shrinktest.multiple.run import run
+from shrinktest.ensembles import KernelSpec, asks_for_none, kernels_for
+from shrinktest.equal_distributions import TwoEqualDistributions
+from shrinktest.hypothesis import Hypothesis, require_values
 from shrinktest.results.result import TestResult
+from shrinktest.run import run
+from shrinktest.settings import Settings
 
 
 @hinted
@@ -141,8 +141,8 @@ def two_sample_test(
 
         refuse_without("covariates", covariate_method=covariate_method, propensity=propensity)
     if in_batches(X, Y):
-        from shrinktest.hypotheses.on_disk import TwoBinned
-        from shrinktest.multiple.on_disk import OnDiskTest
+        from shrinktest.on_disk.hypotheses import TwoBinned
+        from shrinktest.on_disk.run import OnDiskTest
 
         refused = {**design, "permutations": permutations, "transform": transform, "covariates": covariates}
         on_disk = OnDiskTest(estimator, specs, settings, rng, refused, **reading)

@@ -21,7 +21,7 @@ from naive_change import (
     within_sample,
 )
 from shrinktest import AggregateChangeResult, change_point_test, change_points
-from shrinktest.hypotheses.place import _Sides
+from shrinktest.change_location import _Sides
 from shrinktest.kernels import Gaussian, Linear
 from shrinktest.permutations.block_length import BlockLength
 from shrinktest.permutations.design import PermutationDesign

@@ -15,7 +15,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 import naive_closer as naive
 from shrinktest import Gaussian, closer_test
-from shrinktest.relative import uneven
+from shrinktest.closer import uneven
 
 ROOT = Path(__file__).parents[1]
 RNG = np.random.default_rng(5)

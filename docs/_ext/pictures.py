@@ -72,7 +72,7 @@ def drawn(obj, example, line):
     from matplotlib import style
 
     # the default style, whatever the gallery has set in the same process, and titles and legends that fit
-    with style.context("default"), patch("shrinktest.plots.axes.SIZE", SIZE):
+    with style.context("default"), patch("shrinktest.results.plots.axes.SIZE", SIZE):
         return _figure(obj, example, line)
 
 

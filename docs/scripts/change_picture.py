@@ -15,7 +15,7 @@ def main() -> None:
     from matplotlib.figure import Figure
     from statsmodels.datasets import nile
 
-    from shrinktest.plots.axes import GREY, ORANGE
+    from shrinktest.results.plots.axes import GREY, ORANGE
 
     data = nile.load_pandas().data
     years = data["year"].astype(int).tolist()

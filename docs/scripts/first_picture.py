@@ -23,7 +23,7 @@ def main() -> None:
     args = options(__doc__.splitlines()[0], trials=500, quick=10)
     from matplotlib.figure import Figure
 
-    from shrinktest.plots.studies import COLOURS, MARKERS
+    from shrinktest.results.plots.studies import COLOURS, MARKERS
 
     figure = Figure(figsize=(10, 3.4), layout="constrained")
     null, *panels = figure.subplots(1, 3, width_ratios=(1.25, 1, 1))

@@ -16,7 +16,7 @@ from folders import DOCS
 from _charts import band, figure, rows
 from _study import read
 
-from shrinktest.plots.axes import BLUE, GREY, ORANGE
+from shrinktest.results.plots.axes import BLUE, GREY, ORANGE
 
 DATA = DOCS / "data"
 #: The studies of level with one row for every setting.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from shrinktest.plots.axes import BLUE, GREY, ORANGE
+from shrinktest.results.plots.axes import BLUE, GREY, ORANGE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -111,7 +111,7 @@ def dots(ax, differences: pd.DataFrame, by: str, levels: pd.Series) -> None:
 
     `levels` tells the baseline's mean value at every `by`, as text.
     """
-    from shrinktest.plots.studies import COLOURS, MARKERS
+    from shrinktest.results.plots.studies import COLOURS, MARKERS
 
     estimators = list(differences["estimator"].unique())
     for i, estimator in enumerate(estimators):

@@ -17,7 +17,7 @@ from _levels import chart as level_chart
 from _study import markdown, parts, run, span
 
 from shrinktest import independence_test, two_sample_test
-from shrinktest.change import change_point_test
+from shrinktest.change_point import change_point_test
 from shrinktest.permutations.serial_correlation import OrderedRows, automatic_length, lost
 
 NAME = "change_levels"

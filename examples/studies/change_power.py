@@ -16,8 +16,8 @@ from _levels import rate
 from _study import markdown, parts, run, span
 
 from shrinktest import change_point_test, change_points
-from shrinktest.plots.axes import BLUE, GREY, ORANGE
 from shrinktest.power.designs import Changed, CorrelationChange, MeanShift, ScaleChange
+from shrinktest.results.plots.axes import BLUE, GREY, ORANGE
 
 NAME = "change_power"
 ALPHA, RESAMPLES, ROWS, TRIM = 0.05, 199, 100, 0.05

@@ -16,7 +16,7 @@ from _study import in_processes, run, span
 from scipy.optimize import brentq
 
 from shrinktest import closer_test
-from shrinktest.plots.axes import BLUE, GREY
+from shrinktest.results.plots.axes import BLUE, GREY
 
 NAME = "closer_levels"
 SIZES = (20, 50, 200, 1000)

@@ -249,7 +249,7 @@ def chart(tables):
     summary = tables[""]
     from matplotlib.figure import Figure
 
-    from shrinktest.plots.studies import COLOURS
+    from shrinktest.results.plots.studies import COLOURS
 
     part = summary[(summary["kernel"] == "gaussian") & (summary["data"] != CONTINUOUS)]
     names = list(dict.fromkeys(part["data"]))

@@ -12,9 +12,9 @@ from _study import PUBLISHED, markdown, run, store
 from scipy.stats import chi2
 
 from shrinktest import FKMSE, power_study
-from shrinktest.plots.axes import GREY
-from shrinktest.plots.studies import COLOURS, MARKERS
 from shrinktest.power.designs import EckerleSubsample
+from shrinktest.results.plots.axes import GREY
+from shrinktest.results.plots.studies import COLOURS, MARKERS
 
 NAME = "eckerle4_power"
 FRACTIONS = (0.10, 0.15, 0.20, 0.25, 0.30)

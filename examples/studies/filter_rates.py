@@ -155,7 +155,7 @@ def chart(tables):
     table = tables[""]
     from matplotlib.figure import Figure
 
-    from shrinktest.plots.studies import COLOURS, MARKERS
+    from shrinktest.results.plots.studies import COLOURS, MARKERS
 
     figure = Figure(figsize=(13, 7.6), layout="constrained")
     grid = figure.subplots(len(SETTINGS), len(POWERS), sharex="row", sharey="row")

@@ -87,7 +87,7 @@ def chart(tables):
     names = list(differences["data"].unique())
     from matplotlib.figure import Figure
 
-    from shrinktest.plots.studies import COLOURS, MARKERS
+    from shrinktest.results.plots.studies import COLOURS, MARKERS
 
     figure = Figure(figsize=(9.0, 2.2 * len(names) + 1.2), layout="constrained")
     panels = figure.subplots(len(names), 2, squeeze=False, sharex=True)

@@ -25,7 +25,7 @@ from _study import ROOT, file, read, save
 
 from shrinktest import Batches, two_sample_test
 from shrinktest._parallel import usable_cores
-from shrinktest.plots.axes import BLUE
+from shrinktest.results.plots.axes import BLUE
 
 NAME = "large_demo"
 SHIFT = 0.002  # of all columns of the second sample, in standard deviations

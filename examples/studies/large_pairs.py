@@ -18,7 +18,7 @@ from _study import markdown, parts, run, span
 
 from shrinktest import Batches, DependenceEffect, independence_test
 from shrinktest.kernels import Gaussian
-from shrinktest.plots.axes import BLUE, GREY
+from shrinktest.results.plots.axes import BLUE, GREY
 
 NAME = "large_pairs"
 ALPHA, ROWS, RANK = 0.05, 1600, 40

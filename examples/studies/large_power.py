@@ -16,8 +16,8 @@ from _levels import level_values, measured_levels, numbers
 from _study import markdown, parts, run
 
 from shrinktest import Batches, Candidate, Ensemble, Gaussian, Whitened, two_sample_test
-from shrinktest.plots.axes import BLUE, GREY, ORANGE
 from shrinktest.power.designs import CorrelationChange, PerturbedUniform, SparseShift
+from shrinktest.results.plots.axes import BLUE, GREY, ORANGE
 
 NAME = "large_power"
 ALPHA, RESAMPLES, ROWS = 0.05, 199, 500

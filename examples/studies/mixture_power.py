@@ -79,7 +79,7 @@ def chart(tables):
     rates = tables[""]
     from matplotlib.figure import Figure
 
-    from shrinktest.plots.studies import COLOURS, MARKERS
+    from shrinktest.results.plots.studies import COLOURS, MARKERS
 
     figure = Figure(figsize=(10, 7), layout="constrained")
     panels = figure.subplots(2, 2, sharey=True)

@@ -149,7 +149,7 @@ def chart(tables):
     table = tables[""]
     from matplotlib.figure import Figure
 
-    from shrinktest.plots.studies import COLOURS, MARKERS
+    from shrinktest.results.plots.studies import COLOURS, MARKERS
 
     style = {name: (COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]) for i, name in enumerate(ESTIMATORS)}
     style |= {name: (COLOURS[i], MARKERS[i]) for i, name in enumerate(KERNELS)}

@@ -19,8 +19,8 @@ from shrinktest import Gaussian, power_study
 from shrinktest.data.read import XY, read_samples, read_variables
 from shrinktest.permutations.base import Draws
 from shrinktest.permutations.stopping import allowed_rows
-from shrinktest.plots.axes import BLUE, ORANGE
 from shrinktest.power.designs import FromFunction
+from shrinktest.results.plots.axes import BLUE, ORANGE
 from shrinktest.statistics.hsic import shift_notes
 
 NAME = "restricted_levels"

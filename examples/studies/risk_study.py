@@ -129,7 +129,7 @@ def picture(args, tables):
     table = relative(tables[""])
     from matplotlib.figure import Figure
 
-    from shrinktest.plots.studies import COLOURS, MARKERS
+    from shrinktest.results.plots.studies import COLOURS, MARKERS
 
     figure = Figure(figsize=(9.0, 14.0), layout="constrained")
     above, below = np.split(figure.subplots(4, 2).ravel(), 2)

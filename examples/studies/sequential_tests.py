@@ -14,8 +14,8 @@ from _study import in_processes, markdown, run, span
 from scipy.stats import chisquare
 
 from shrinktest import BesagClifford, Curtailed, independence_test, two_sample_test
-from shrinktest.plots.axes import BLUE, GREY, ORANGE
 from shrinktest.power.designs import Linear, MeanShift
+from shrinktest.results.plots.axes import BLUE, GREY, ORANGE
 
 NAME = "sequential_tests"
 TESTS = {"two-sample": two_sample_test, "independence": independence_test}

@@ -98,7 +98,7 @@ def chart(tables):
     from matplotlib.patches import Rectangle
     from sklearn.datasets import load_digits
 
-    from shrinktest.plots.studies import COLOURS
+    from shrinktest.results.plots.studies import COLOURS
 
     figure = Figure(figsize=(13, 4.4), layout="constrained")
     panels = figure.subplots(1, 3, width_ratios=(1, 1.7, 1.7))

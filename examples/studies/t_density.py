@@ -140,7 +140,7 @@ def chart(tables):
     from matplotlib.figure import Figure
     from scipy.stats import t
 
-    from shrinktest.plots.studies import COLOURS, MARKERS
+    from shrinktest.results.plots.studies import COLOURS, MARKERS
 
     freedoms = list(results["freedom"].unique())
     figure = Figure(figsize=(5 * len(freedoms) + 1.5, 4.4), layout="constrained")

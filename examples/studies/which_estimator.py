@@ -10,8 +10,8 @@ from _study import markdown, run, span, store
 from scipy.stats import binom
 
 from shrinktest import FKMSE, Gaussian, Landweber, power_study
-from shrinktest.plots.axes import BLUE, GREY, ORANGE
 from shrinktest.power import designs as d
+from shrinktest.results.plots.axes import BLUE, GREY, ORANGE
 
 NAME = "which_estimator"
 

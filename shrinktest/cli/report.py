@@ -17,7 +17,7 @@ from shrinktest.cli.commands import Command, arguments
 from shrinktest.cli.options import Typed
 from shrinktest.data.files import is_pattern
 from shrinktest.permutations.multiplicity import enough
-from shrinktest.plots.axes import check_path, save, write
+from shrinktest.results.plots.axes import check_path, save, write
 
 RAN, DIFFERENT = 0, 1
 

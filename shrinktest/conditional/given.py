@@ -27,7 +27,7 @@ from shrinktest.data.encoding import Encoding
 from shrinktest.data.observed import UNASKED, Observed, checked_types
 from shrinktest.data.read import XY, Variables, read_samples, read_variables
 from shrinktest.data.tables import check_same_index, is_table, names_for, names_in
-from shrinktest.hypotheses.base import Variable, repeated_column_notes, variables_of
+from shrinktest.hypothesis import Variable, repeated_column_notes, variables_of
 from shrinktest.notes import has_code, note
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.results.info import BY_PROPENSITY

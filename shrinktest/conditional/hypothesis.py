@@ -18,11 +18,11 @@ from shrinktest.conditional.regressions import (
     squared,
     standardized,
 )
+from shrinktest.equal_distributions import TwoEqualDistributions
 from shrinktest.estimators import MeanEstimator
-from shrinktest.hypotheses.base import Hypothesis, Variable
-from shrinktest.hypotheses.context import EffectOptions, TestContext
-from shrinktest.hypotheses.equality import TwoEqualDistributions
-from shrinktest.hypotheses.independence import Independence
+from shrinktest.fitted import EffectOptions, TestContext
+from shrinktest.hypothesis import Hypothesis, Variable
+from shrinktest.independent_variables import Independence
 from shrinktest.kernels import Gaussian
 from shrinktest.notes import note
 from shrinktest.permutations.base import Permutations

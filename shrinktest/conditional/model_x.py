@@ -14,7 +14,7 @@ from shrinktest.conditional.hypothesis import ConditionalIndependence, distilled
 from shrinktest.data.read import Variables
 from shrinktest.data.tables import is_table, taken
 from shrinktest.estimators import MeanEstimator
-from shrinktest.hypotheses.base import Variable
+from shrinktest.hypothesis import Variable
 from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.schemes import Copies
 from shrinktest.statistics.copies import copies_statistic

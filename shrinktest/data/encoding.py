@@ -15,7 +15,6 @@ from shrinktest.data.column import WORDS, Column, Table, recoded
 from shrinktest.data.summary import ColumnSummary, as_common
 from shrinktest.data.tables import is_table, read_table, table_of
 from shrinktest.notes import note
-from shrinktest.plots.axes import UNITS, Along
 from shrinktest.units import (
     TYPICAL,
     Units,
@@ -295,20 +294,6 @@ class Encoding:
         return tuple(values[i] for i in self._places)
 
     # --- pictures, notes, plain values ---
-
-    def axis(self, name: str) -> Along:
-        """Return the axis of a picture along a column."""
-        place = self.names.index(name)
-        code, start = self.codes[place], self.groups[place].start
-        label = name if self.named or not name.isdigit() else f"column {name}"
-        if code.categorical:
-            return Along(None, label)
-        unit = self.units.scale[start]
-        if isinstance(unit, str):
-            return Along(start, f"{unit} of {label}")
-        origin = 0.0 if code.origin is None else float((code.origin - np.datetime64(0, "D")) / np.timedelta64(1, "D"))
-        label = f"{label} ({UNITS[code.kind]})" if code.kind in UNITS else label
-        return Along(start, label, float(unit), origin, code.kind, code.levels)
 
     def typical(self, points: Array) -> Array:
         """Return a row in the middle of others (n, features): medians, and the most frequent levels."""

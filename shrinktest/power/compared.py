@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import Array, check_signature, choice, complete_points, count, did_you_mean, level, listed
+from shrinktest.ensembles import AUTO, Ensemble, estimators_of, is_auto, recommended
 from shrinktest.estimators import ALIASES, ESTIMATORS, MeanEstimator, as_estimator
-from shrinktest.multiple.ensembles import AUTO, Ensemble, estimators_of, is_auto, recommended
 from shrinktest.power.designs.base import function_name
 from shrinktest.results.info import INDEPENDENCE, K_SAMPLE, KINDS, TWO_SAMPLE
 

@@ -190,7 +190,7 @@ class PowerStudyResult(StudyResult):
 
     def plot(self, ax: Axes | None = None, alpha: float | None = None) -> Axes:
         """Draw power curves with intervals and, dashed, levels (matplotlib), at the smallest alpha or this one."""
-        from shrinktest.plots.studies import plot_power
+        from shrinktest.results.plots.studies import plot_power
 
         return plot_power(self._at(alpha), ax, KINDS[self.design.test].counted)
 

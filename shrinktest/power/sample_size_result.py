@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from shrinktest._check import percent
-from shrinktest.plots.studies import plot_sample_size
 from shrinktest.power.designs import Design, FromData
 from shrinktest.power.result import rate_words
 from shrinktest.results.base import Result
 from shrinktest.results.info import CHANGE, KINDS, SYMMETRY
+from shrinktest.results.plots.studies import plot_sample_size
 from shrinktest.results.printing import Summary, Table
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import percent
-from shrinktest.plots.change import plot_change, shown_times
 from shrinktest.results.base import part_of, plain
+from shrinktest.results.plots.change import plot_change, shown_times
 from shrinktest.results.printing import Table
 from shrinktest.results.result import TestResult
 from shrinktest.results.several import AggregateResult

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import percent
-from shrinktest.plots.comparison import plot_candidates
 from shrinktest.results.base import Decision, as_tuple, bandwidth_of, plain
+from shrinktest.results.plots.comparison import plot_candidates
 from shrinktest.results.printing import WIDTH, Summary, Table, number, shown_pvalue
 
 DISTANCE, DEPENDENCE, HSIC = "distance", "dependence", "hsic"

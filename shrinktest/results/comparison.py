@@ -20,10 +20,10 @@ import numpy as np
 from shrinktest._check import choice, counted, output_path, percent
 from shrinktest.data.column import Table
 from shrinktest.notes import has_code
-from shrinktest.plots.comparison import draw_distribution, draw_witness_map, inline, plot_comparison
 from shrinktest.results.base import Result
 from shrinktest.results.columns import ColumnEffects, Distribution, distribution
 from shrinktest.results.effect import TwoSampleEffect
+from shrinktest.results.plots.comparison import draw_distribution, draw_witness_map, inline, plot_comparison
 from shrinktest.results.printing import WIDTH, Summary, number, shown_pvalue
 from shrinktest.results.printing import Table as TextTable
 from shrinktest.results.result import TestResult

@@ -13,8 +13,8 @@ import numpy as np
 
 from shrinktest._check import percent
 from shrinktest.notes import note
-from shrinktest.plots.comparison import plot_pairs
 from shrinktest.results.base import Result
+from shrinktest.results.plots.comparison import plot_pairs
 from shrinktest.results.printing import WIDTH, Summary, Table, without_zero
 
 if TYPE_CHECKING:

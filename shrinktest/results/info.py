@@ -95,7 +95,7 @@ TWO_SAMPLE = TestInfo(
     permuted="rows of both samples exchanged",
     several=("column", "columns"),
     verb="two_sample:two_sample_test",
-    reader="hypotheses.equality:TwoEqualDistributions.read",
+    reader="equal_distributions:TwoEqualDistributions.read",
     result="results.witness:TwoSampleResult",
 )
 INDEPENDENCE = TestInfo(
@@ -114,7 +114,7 @@ INDEPENDENCE = TestInfo(
     permuted="rows of Y permuted",
     several=("pair of columns", "pairs of columns"),
     verb="independence:independence_test",
-    reader="hypotheses.independence:Independence.read",
+    reader="independent_variables:Independence.read",
     ensemble="PAIRS",
 )
 K_SAMPLE = TestInfo(
@@ -130,7 +130,7 @@ K_SAMPLE = TestInfo(
     counted="observations in the first sample",
     permuted="rows of all samples exchanged",
     verb="k_sample:k_sample_test",
-    reader="hypotheses.equality:EqualDistributions.read",
+    reader="equal_distributions:EqualDistributions.read",
 )
 JOINT = TestInfo(
     name="joint-independence",
@@ -146,7 +146,7 @@ JOINT = TestInfo(
     no_effect="there is no scale for the effect of a joint-independence test; test the variables two by two "
     "(independence_matrix, independence_test), whose results have an effect",
     verb="joint:joint_independence_test",
-    reader="joint:JointIndependence.read",
+    reader="joint_independence:JointIndependence.read",
     ensemble="VARIABLES",
 )
 CONDITIONAL = replace(
@@ -181,7 +181,7 @@ CHANGE = TestInfo(
     no_effect="the cut was chosen by the data to make the difference large, so that any measure of it is too large: "
     "compare stretches that were fixed beforehand, two_sample_test(first, second).effect()",
     verb="change:change_point_test",
-    reader="change:NoChange.read",
+    reader="change_point:NoChange.read",
     result="results.change:ChangeResult",
     combined="results.change:AggregateChangeResult",
 )

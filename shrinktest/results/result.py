@@ -17,9 +17,9 @@ from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import KME
 from shrinktest.notes import note
 from shrinktest.permutations.null import Null
-from shrinktest.plots import pvalues
 from shrinktest.results.base import Decision, Notes, Setup, TestData, as_tuple, bandwidth_of, part_of, plain, unique
 from shrinktest.results.info import BY_PROPENSITY, NO_EFFECT_BY_PROPENSITY, TestInfo, kind_of
+from shrinktest.results.plots import pvalues
 from shrinktest.results.printing import Summary, Table, number, side_by_side
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from shrinktest._check import choice, counted, level
 from shrinktest.notes import has_code, note
 from shrinktest.permutations.multiplicity import factor_of, scores, step_down, too_few
 from shrinktest.permutations.null import Null
-from shrinktest.plots.pvalues import plot_many, plot_members
 from shrinktest.results.base import Result, Setup, TestData, as_tuple, bandwidth_of, part_of
 from shrinktest.results.info import kind_of
+from shrinktest.results.plots.pvalues import plot_many, plot_members
 from shrinktest.results.printing import Summary, Table, number, side_by_side
 from shrinktest.results.result import TestResult
 from shrinktest.results.witness import WitnessBand

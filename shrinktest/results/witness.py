@@ -10,8 +10,8 @@ import numpy as np
 from shrinktest._check import percent
 from shrinktest._warn import tiny_is_zero
 from shrinktest.permutations.stopping import allowed_rows
-from shrinktest.plots import witness as pictures
 from shrinktest.results.base import Result
+from shrinktest.results.plots import witness as pictures
 from shrinktest.results.printing import Summary, Table
 from shrinktest.results.result import NO_DATA, TestResult
 

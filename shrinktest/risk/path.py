@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from shrinktest._check import choice, to_plain
 from shrinktest._hints import hinted
 from shrinktest.estimators import MMKME, MeanEstimator, as_estimator
-from shrinktest.plots.studies import plot_path
 from shrinktest.power.compared import several
 from shrinktest.results.base import Result
+from shrinktest.results.plots.studies import plot_path
 from shrinktest.results.printing import Summary, Table
 from shrinktest.risk.result import RiskStudyResult, improvement
 from shrinktest.risk.study import BASELINE, ORACLE, risk_study

@@ -10,9 +10,9 @@ import numpy as np
 
 from shrinktest._check import Array
 from shrinktest.kernels import Kernel
-from shrinktest.plots.studies import plot_risk
 from shrinktest.power.result import StudyResult, first_to_last
 from shrinktest.power.trials import Row
+from shrinktest.results.plots.studies import plot_risk
 from shrinktest.results.printing import Summary, Table
 from shrinktest.risk.mixtures import MixtureDesign
 

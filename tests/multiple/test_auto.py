@@ -28,9 +28,9 @@ from shrinktest import (
     two_sample_test,
     two_sample_test_columns,
 )
+from shrinktest.ensembles import recommended
 from shrinktest.kernels import Rescaled
 from shrinktest.kernels.pooled import Differences
-from shrinktest.multiple.ensembles import recommended
 
 rng = np.random.default_rng(1)
 X, Y, THIRD = rng.normal(size=(9, 2)), 2.0 * rng.normal(size=(7, 2)), rng.normal(size=(6, 2))

@@ -27,9 +27,9 @@ from shrinktest import (
     two_sample_test,
     two_sample_test_columns,
 )
-from shrinktest.plots.axes import save
-from shrinktest.plots.comparison import inline
 from shrinktest.power import power_study
+from shrinktest.results.plots.axes import save
+from shrinktest.results.plots.comparison import inline
 
 LONG = r"a very long name_ of what was\frac observed, in 10^6 $ {a} month"
 LONGS = tuple(f"{LONG}, no. {i}" for i in range(3))
@@ -218,7 +218,7 @@ def test_of_a_comparison(monkeypatch):
 
     def picture(draw):
         with monkeypatch.context() as patch:
-            patch.setattr("shrinktest.plots.comparison.draw_distribution", draw)
+            patch.setattr("shrinktest.results.plots.comparison.draw_distribution", draw)
             result.plot(figure=matplotlib.figure.Figure())
 
     crossed(lambda draw: inline(draw, (2.0, 2.0), "nothing", "a"), picture)

@@ -20,8 +20,8 @@ from shrinktest import (
     two_sample_test,
 )
 from shrinktest.permutations.null import Null
-from shrinktest.plots.axes import BLUE, GREY, OF_X, OF_Y, ORANGE
 from shrinktest.results.base import TestData
+from shrinktest.results.plots.axes import BLUE, GREY, OF_X, OF_Y, ORANGE
 from shrinktest.results.result import make_result
 
 VALUES = np.random.default_rng(0).normal(size=199)

@@ -24,8 +24,8 @@ from shrinktest import (
     two_sample_test_columns,
 )
 from shrinktest.estimators import ESTIMATORS
-from shrinktest.plots.change import shown_times
 from shrinktest.results.change import between_times
+from shrinktest.results.plots.change import shown_times
 from shrinktest.results.printing import Table
 
 RNG = np.random.default_rng(5)

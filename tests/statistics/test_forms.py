@@ -29,11 +29,11 @@ from shrinktest import (
     two_sample_test,
     two_sample_test_columns,
 )
-from shrinktest.hypotheses.settings import Settings
-from shrinktest.joint import JointIndependence
-from shrinktest.multiple.ensembles import Candidate, KernelSpec
-from shrinktest.multiple.run import run
+from shrinktest.ensembles import Candidate, KernelSpec
+from shrinktest.joint_independence import JointIndependence
 from shrinktest.results.info import INDEPENDENCE, KINDS, TWO_SAMPLE
+from shrinktest.run import run
+from shrinktest.settings import Settings
 from shrinktest.statistics.statistic import Form, Prepared
 
 # --- two statistics in a file of their own ---------------------------------------------------------------------------

@@ -13,12 +13,12 @@ from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest.data.read import XY
 from shrinktest.data.sources import in_batches
-from shrinktest.hypotheses.equality import TwoEqualDistributions
-from shrinktest.hypotheses.settings import Settings
-from shrinktest.multiple.ensembles import KernelSpec, refuse_candidates
-from shrinktest.multiple.many import ColumnsToTest, dropping, listwise_note, refuse_missing, run_many
+from shrinktest.ensembles import KernelSpec, refuse_candidates
+from shrinktest.equal_distributions import TwoEqualDistributions
+from shrinktest.many import ColumnsToTest, dropping, listwise_note, refuse_missing, run_many
 from shrinktest.permutations.serial_correlation import BY_GROUPS, BY_PAIRS
 from shrinktest.results.several import METHODS, WESTFALL_YOUNG, MultipleTestsResult
+from shrinktest.settings import Settings
 from shrinktest.units import without_untestable
 
 
@@ -111,7 +111,7 @@ def two_sample_test_columns(
     reading = {"scale": scale, "nan_policy": nan_policy, "column_types": column_types}
     design = {"blocks": blocks, "paired": paired, "groups": groups, "transform": transform}
     if in_batches(X, Y):
-        from shrinktest.multiple.on_disk import OnDiskTest
+        from shrinktest.on_disk.run import OnDiskTest
 
         refused = {**design, "permutations": permutations}
         on_disk = OnDiskTest(estimator, [KernelSpec(kernel, "median")], settings, rng, refused, **reading)

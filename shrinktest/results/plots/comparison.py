@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest._check import choice, percent
-from shrinktest.plots.axes import (
+from shrinktest.results.plots.axes import (
     BLUE,
     GREY,
     ORANGE,
@@ -30,7 +30,7 @@ from shrinktest.plots.axes import (
     ticks,
     title,
 )  # fmt: skip
-from shrinktest.plots.witness import draw_map
+from shrinktest.results.plots.witness import draw_map
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,8 +9,8 @@ import numpy as np
 
 from shrinktest.data.read import XY, read_variables
 from shrinktest.estimators import MeanEstimator
-from shrinktest.hypotheses.base import Hypothesis, variables_of
-from shrinktest.hypotheses.context import EffectOptions, TestContext
+from shrinktest.fitted import EffectOptions, TestContext
+from shrinktest.hypothesis import Hypothesis, variables_of
 from shrinktest.kernels.bandwidths import require_in_range
 from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.block_length import split_by_blocks
@@ -77,7 +77,7 @@ class Independence(Hypothesis):
 
     def effect(self, context: TestContext, options: EffectOptions) -> DependenceEffect:
         """Return how dependent the variables are."""
-        from shrinktest.hypotheses.effects import dependence_effect
+        from shrinktest.effect import dependence_effect
 
         return dependence_effect(context, self.restriction, options)
 

@@ -13,7 +13,6 @@ from shrinktest._check import as_points, as_rng, choice, flag, level, listed
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest._warn import each_once
-from shrinktest.columns import column_tests, serial_note
 from shrinktest.data.column import DROP, Table
 from shrinktest.data.labels import columns_of_labels, labels_in_order, pooled_labels, two_names
 from shrinktest.data.observed import Observed, Rows, checked_types, pooled_tables
@@ -21,15 +20,16 @@ from shrinktest.data.sources import in_batches
 from shrinktest.data.summary import FEW
 from shrinktest.data.tables import check_same_index, is_table, names_in, read_table, table_of
 from shrinktest.effects.columns import Units, changes, missing_change
-from shrinktest.hypotheses.equality import TwoEqualDistributions
-from shrinktest.hypotheses.settings import Settings
-from shrinktest.multiple.ensembles import KernelSpec
-from shrinktest.multiple.many import ColumnsToTest
-from shrinktest.multiple.run import run
+from shrinktest.ensembles import KernelSpec
+from shrinktest.equal_distributions import TwoEqualDistributions
+from shrinktest.many import ColumnsToTest
 from shrinktest.notes import has_code, note
 from shrinktest.results.columns import MISSING, SHARE, ColumnEffects
 from shrinktest.results.comparison import ComparisonResult, WitnessMap
 from shrinktest.results.several import METHODS, WESTFALL_YOUNG
+from shrinktest.run import run
+from shrinktest.settings import Settings
+from shrinktest.two_sample_columns import column_tests, serial_note
 from shrinktest.units import CONSTANT, Reasons, constant_columns, without_untestable
 
 POLICIES = ("indicator", "omit", "raise")

@@ -15,8 +15,8 @@ from shrinktest.data.read import XY, Samples, read_samples
 from shrinktest.data.repeats import repeat_notes
 from shrinktest.data.tables import names_for
 from shrinktest.estimators import KME, MeanEstimator
-from shrinktest.hypotheses.base import Hypothesis, Variable
-from shrinktest.hypotheses.context import EffectOptions, FittedStatistic, TestContext, Witness
+from shrinktest.fitted import EffectOptions, FittedStatistic, TestContext, Witness
+from shrinktest.hypothesis import Hypothesis, Variable
 from shrinktest.kernels.pooled import seen
 from shrinktest.notes import note
 from shrinktest.permutations.base import Draws, Permutations
@@ -168,7 +168,7 @@ class EqualDistributions(Hypothesis):
         options: EffectOptions,
     ) -> list[TwoSampleEffect]:
         """Return how different pairs of samples are, without the z of the test."""
-        from shrinktest.hypotheses.effects import pair_effects
+        from shrinktest.effect import pair_effects
 
         effects = pair_effects(context, self.restriction, which, names, options)
         if self.own is None:

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import as_rng
+from shrinktest.aggregation import refuse_stopping
 from shrinktest.conditional.hypothesis import ConditionalIndependence
-from shrinktest.hypotheses.independence import Independence
-from shrinktest.hypotheses.settings import Settings
-from shrinktest.multiple.aggregation import refuse_stopping
-from shrinktest.multiple.ensembles import KernelSpec, refuse_candidates
-from shrinktest.multiple.many import run_many
+from shrinktest.ensembles import KernelSpec, refuse_candidates
+from shrinktest.independent_variables import Independence
+from shrinktest.many import run_many
 from shrinktest.notes import note
 from shrinktest.results.several import WESTFALL_YOUNG, MultipleTestsResult
+from shrinktest.settings import Settings
 
 
 def run_lags(

@@ -9,13 +9,14 @@ import numpy as np
 
 from shrinktest._check import choice, count, counted, percent
 from shrinktest._warn import tiny_is_zero
-from shrinktest.plots.axes import (
+from shrinktest.results.plots.axes import (
     GREY,
     OF_X,
     OF_Y,
     Along,
     axes,
     below_offset,
+    column_axis,
     fitted,
     ink,
     legend,
@@ -107,7 +108,7 @@ def _columns(coordinates: Any, width: int, encoding: Any) -> list[Along]:
     """Return the columns to draw along."""
     every: dict[Any, Along] = {j: Along(j, f"column {j}") for j in range(width)}
     if encoding is not None:
-        every = {name: encoding.axis(name) for name in encoding.names}
+        every = {name: column_axis(encoding, name) for name in encoding.names}
     numeric = [key for key, column in every.items() if column.feature is not None]
     if coordinates is None and (len(every) > 2 or not numeric):
         of = f" such as coordinates={tuple(numeric[:2])}" if numeric else ", but all columns hold categories"

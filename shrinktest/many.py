@@ -12,14 +12,14 @@ from shrinktest._check import counted, listed, n_dimensions, rng_provenance
 from shrinktest.data.column import DROP
 from shrinktest.data.observed import checked_types
 from shrinktest.data.tables import shown_names
-from shrinktest.hypotheses.base import Hypothesis, Variable
-from shrinktest.hypotheses.settings import Settings
-from shrinktest.multiple.ensembles import KernelSpec
-from shrinktest.multiple.run import run_side_by_side
+from shrinktest.ensembles import KernelSpec
+from shrinktest.hypothesis import Hypothesis, Variable
 from shrinktest.notes import has_code, note
 from shrinktest.permutations.null import Null
 from shrinktest.results.base import TestData, unique
 from shrinktest.results.several import MultipleTestsResult
+from shrinktest.run import run_side_by_side
+from shrinktest.settings import Settings
 from shrinktest.units import CONSTANT, Reasons, by_name, constant_columns
 
 

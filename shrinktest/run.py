@@ -12,22 +12,22 @@ import numpy as np
 
 from shrinktest._check import as_rng, listed, rng_provenance
 from shrinktest._parallel import kernel_progress, single_blas_thread
+from shrinktest.aggregation import aggregated, refuse_stopping, together
 from shrinktest.embedding import MeanEmbedding
-from shrinktest.hypotheses.base import Hypothesis, resolve
-from shrinktest.hypotheses.context import FittedStatistic
-from shrinktest.hypotheses.settings import Settings
+from shrinktest.ensembles import Candidate, Ensemble, KernelSpec, collect, is_several, spares
+from shrinktest.fitted import FittedStatistic
+from shrinktest.hypothesis import Hypothesis, resolve
 from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.pooled import PooledKernel
-from shrinktest.multiple.aggregation import aggregated, refuse_stopping, together
-from shrinktest.multiple.ensembles import Candidate, Ensemble, KernelSpec, collect, is_several, spares
-from shrinktest.multiple.stack import stacked
 from shrinktest.notes import Note
 from shrinktest.permutations.base import Draws
 from shrinktest.permutations.multiplicity import factor_of, warn_too_few
 from shrinktest.permutations.null import Null
 from shrinktest.results.base import Setup, unique
 from shrinktest.results.result import TestResult, is_shrunk, make_result, rounding_notes
+from shrinktest.settings import Settings
+from shrinktest.stack import stacked
 from shrinktest.statistics.kernel_cache import KernelCache
 
 _NEGATIVE = 1e4  # times what counts as a tie, 1e-10 of the terms that cancel

@@ -13,7 +13,7 @@ from shrinktest.effects.distance import NORMS, VARIANCE, Pair, distance
 from shrinktest.effects.inner_products import InnerProducts, never_negative
 from shrinktest.effects.jackknife import FEWEST, Estimate
 from shrinktest.effects.separability import Area, CrossFit, combine_scores, fold_codes, roc_area
-from shrinktest.hypotheses.context import EffectOptions, TestContext
+from shrinktest.fitted import EffectOptions, TestContext
 from shrinktest.kernels.pooled import compares_differences, taken_anew
 from shrinktest.notes import Note, note
 from shrinktest.permutations.design import PermutationDesign

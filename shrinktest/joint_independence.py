@@ -11,16 +11,16 @@ from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest.data.labels import named_variables, numbered
 from shrinktest.data.read import read_variables
+from shrinktest.ensembles import KernelSpec, refuse_candidates
 from shrinktest.estimators import MeanEstimator
-from shrinktest.hypotheses.base import Hypothesis, variables_of
-from shrinktest.hypotheses.settings import Settings
-from shrinktest.multiple.ensembles import KernelSpec, refuse_candidates
-from shrinktest.multiple.run import run
+from shrinktest.hypothesis import Hypothesis, variables_of
 from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.schemes import Shuffles
 from shrinktest.permutations.serial_correlation import SerialCorrelation, joint_correlation
 from shrinktest.results.info import JOINT, TestInfo
 from shrinktest.results.result import TestResult
+from shrinktest.run import run
+from shrinktest.settings import Settings
 from shrinktest.statistics.hsic import prepare_joint, tuning_of
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.statistic import Form, Prepared

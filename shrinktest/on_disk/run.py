@@ -20,9 +20,13 @@ from shrinktest.data.read import XY, scales_of
 from shrinktest.data.rows import rows_of_samples
 from shrinktest.data.sources import BINS, as_batches
 from shrinktest.data.whole import read_whole
+from shrinktest.ensembles import Ensemble, KernelSpec, collect, estimators_of, is_auto, is_several, spares
 from shrinktest.estimators import MeanEstimator
-from shrinktest.hypotheses.base import Variable
-from shrinktest.hypotheses.on_disk import (
+from shrinktest.hypothesis import Variable
+from shrinktest.kernels import Gaussian, Kernel, as_kernel
+from shrinktest.kernels.inner import FeatureMap
+from shrinktest.many import ColumnsToTest, dropping
+from shrinktest.on_disk.hypotheses import (
     Binned,
     OnDiskHypothesis,
     PairsOnDisk,
@@ -31,14 +35,10 @@ from shrinktest.hypotheses.on_disk import (
     checked_route,
     plain,
 )
-from shrinktest.hypotheses.settings import Settings
-from shrinktest.kernels import Gaussian, Kernel, as_kernel
-from shrinktest.kernels.inner import FeatureMap
-from shrinktest.multiple.ensembles import Ensemble, KernelSpec, collect, estimators_of, is_auto, is_several, spares
-from shrinktest.multiple.many import ColumnsToTest, dropping
-from shrinktest.multiple.run import independent_rng, run
 from shrinktest.results.info import INDEPENDENCE, KINDS
 from shrinktest.results.result import TestResult
+from shrinktest.run import independent_rng, run
+from shrinktest.settings import Settings
 from shrinktest.statistics.kernel_cache import advised, bytes_of
 from shrinktest.units import without_untestable
 

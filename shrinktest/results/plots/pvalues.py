@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest._check import counted, percent
-from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes, legend_below, letters, name_ticks, open_frame, short, title
+from shrinktest.results.plots.axes import (
+    BLUE,
+    GREY,
+    ORANGE,
+    axes,
+    legend_below,
+    letters,
+    name_ticks,
+    open_frame,
+    short,
+    title,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

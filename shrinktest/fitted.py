@@ -24,8 +24,8 @@ from shrinktest.statistics.statistic import part_weights
 if TYPE_CHECKING:
     import pandas as pd
 
-    from shrinktest.hypotheses.base import Hypothesis
-    from shrinktest.hypotheses.equality import EqualDistributions
+    from shrinktest.equal_distributions import EqualDistributions
+    from shrinktest.hypothesis import Hypothesis
 
 _NOT_IN_PICKLE = (
     "this result was pickled without its data, which effects and witness functions need; pickle result.with_data()"

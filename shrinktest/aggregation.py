@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shrinktest.multiple.ensembles import Ensemble
+from shrinktest.ensembles import Ensemble
 from shrinktest.notes import has_code, note
 from shrinktest.permutations.multiplicity import scores, step_down, tails
 from shrinktest.permutations.null import Null

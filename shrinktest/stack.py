@@ -8,17 +8,17 @@ from typing import cast
 import numpy as np
 
 from shrinktest._parallel import kernel_progress
+from shrinktest.ensembles import KernelSpec
+from shrinktest.equal_distributions import TwoEqualDistributions
 from shrinktest.estimators import MeanEstimator
 from shrinktest.estimators.scaled import ScaledMean
-from shrinktest.hypotheses.base import Hypothesis
-from shrinktest.hypotheses.equality import TwoEqualDistributions
-from shrinktest.hypotheses.settings import Settings
+from shrinktest.hypothesis import Hypothesis
 from shrinktest.kernels import Gaussian, Kernel, Laplacian, as_kernel
 from shrinktest.kernels.bandwidths import parsed
 from shrinktest.kernels.distance import DistanceKernel
-from shrinktest.multiple.ensembles import KernelSpec
 from shrinktest.permutations.base import Draws
 from shrinktest.permutations.null import Null
+from shrinktest.settings import Settings
 from shrinktest.statistics.features import needed
 from shrinktest.statistics.mmd import estimator_notes
 from shrinktest.statistics.stacked import stacked_nulls

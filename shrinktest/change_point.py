@@ -13,16 +13,14 @@ from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest._series import read_series
 from shrinktest._warn import warn_user
+from shrinktest.change_location import locate, place_confidence
 from shrinktest.data.observed import is_unasked
+from shrinktest.ensembles import KernelSpec
 from shrinktest.estimators import MeanEstimator
-from shrinktest.hypotheses.base import Hypothesis, Variable, require_values
-from shrinktest.hypotheses.context import FittedStatistic
-from shrinktest.hypotheses.place import locate, place_confidence
-from shrinktest.hypotheses.settings import Settings
+from shrinktest.fitted import FittedStatistic
+from shrinktest.hypothesis import Hypothesis, Variable, require_values
 from shrinktest.kernels.bandwidths import require_in_range
 from shrinktest.kernels.inner import FeatureMap
-from shrinktest.multiple.ensembles import KernelSpec
-from shrinktest.multiple.run import run
 from shrinktest.notes import note
 from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.block_length import split_by_blocks
@@ -30,6 +28,8 @@ from shrinktest.permutations.multiplicity import NEVER
 from shrinktest.permutations.serial_correlation import BY_BLOCKS, in_blocks, short
 from shrinktest.results.change import AggregateChangeResult, ChangeResult
 from shrinktest.results.info import CHANGE, TestInfo
+from shrinktest.run import run
+from shrinktest.settings import Settings
 from shrinktest.statistics.features import Features
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.scan import CHANGES, SINGLE, Cuts, Within, prepare, series_features

@@ -11,6 +11,8 @@ from textwrap import fill
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -181,6 +183,25 @@ class Along:
             name_ticks(axis, self.levels, _LEVELS, _SHORT)
         elif self.kind == "date":
             ticks(axis, self.kind)
+
+
+def column_axis(encoding: Any, name: str) -> Along:
+    """Return the axis of a picture along a column of a table."""
+    place = encoding.names.index(name)
+    code = encoding.codes[place]
+    start = encoding.groups[place].start
+    label = name if encoding.named or not name.isdigit() else f"column {name}"
+    if code.categorical:
+        return Along(None, label)
+    unit = encoding.units.scale[start]
+    if isinstance(unit, str):
+        return Along(start, f"{unit} of {label}")
+    origin = 0.0
+    if code.origin is not None:
+        origin = float((code.origin - np.datetime64(0, "D")) / np.timedelta64(1, "D"))
+    if code.kind in UNITS:
+        label = f"{label} ({UNITS[code.kind]})"
+    return Along(start, label, float(unit), origin, code.kind, code.levels)
 
 
 def check_path(path: str | None) -> None:

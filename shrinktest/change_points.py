@@ -15,17 +15,18 @@ import numpy as np
 from shrinktest._check import as_rng, choice, count, counted, percent, rng_provenance
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
-from shrinktest.change import NoChange
-from shrinktest.hypotheses.base import require_values
-from shrinktest.hypotheses.settings import Settings
-from shrinktest.multiple.ensembles import KernelSpec, is_several
-from shrinktest.multiple.run import run
+from shrinktest.change_point import NoChange
+from shrinktest.ensembles import KernelSpec, is_several
+from shrinktest.hypothesis import require_values
 from shrinktest.notes import note
-from shrinktest.plots.change import plot_changes, shown_times
 from shrinktest.results.base import Result
 from shrinktest.results.change import between_times, plain_curve, time_at, times_of_ends
 from shrinktest.results.info import CHANGE
+from shrinktest.results.plots.axes import column_axis
+from shrinktest.results.plots.change import plot_changes, shown_times
 from shrinktest.results.printing import Summary, Table
+from shrinktest.run import run
+from shrinktest.settings import Settings
 from shrinktest.statistics.seeded_intervals import Calibration
 
 if TYPE_CHECKING:
@@ -287,7 +288,7 @@ def segmented(search: Search, n_changes: float, provenance: dict[str, Any]) -> C
 
 def _as_given(points: np.ndarray, encoding: Any) -> np.ndarray:
     """Return rows in their own units, dates in days since 1970; with categories as they are compared."""
-    axes = [] if encoding is None else [encoding.axis(name) for name in encoding.names]
+    axes = [] if encoding is None else [column_axis(encoding, name) for name in encoding.names]
     if not axes or any(axis.feature is None for axis in axes):
         return points
     return np.stack([axis.drawn(points[:, axis.feature]) for axis in axes], axis=1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest._check import choice, counted, percent
-from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes, ink, legend, legend_beside, open_frame, title
+from shrinktest.results.plots.axes import BLUE, GREY, ORANGE, axes, ink, legend, legend_beside, open_frame, title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,14 +12,7 @@ from shrinktest._check import counted
 from shrinktest.data.bins import Bins
 from shrinktest.data.on_disk import OnDisk
 from shrinktest.data.pairs import LENGTH, Blocks, Products
-from shrinktest.effects.dependence import dependence_in_groups
-from shrinktest.effects.distance import NORMS, distance
-from shrinktest.effects.inner_products import InnerProducts, never_negative
-from shrinktest.effects.separability import Area
-from shrinktest.estimators import MeanEstimator
-from shrinktest.hypotheses.base import Hypothesis, Variable, resolve
-from shrinktest.hypotheses.context import EffectOptions, FittedStatistic, TestContext
-from shrinktest.hypotheses.effects import (
+from shrinktest.effect import (
     MEASURED,
     effect_of_dependence,
     leading_notes,
@@ -27,8 +20,15 @@ from shrinktest.hypotheses.effects import (
     two_sample_effect,
     variance_notes,
 )
-from shrinktest.hypotheses.equality import EqualDistributions, TwoEqualDistributions
-from shrinktest.hypotheses.independence import Independence
+from shrinktest.effects.dependence import dependence_in_groups
+from shrinktest.effects.distance import NORMS, distance
+from shrinktest.effects.inner_products import InnerProducts, never_negative
+from shrinktest.effects.separability import Area
+from shrinktest.equal_distributions import EqualDistributions, TwoEqualDistributions
+from shrinktest.estimators import MeanEstimator
+from shrinktest.fitted import EffectOptions, FittedStatistic, TestContext
+from shrinktest.hypothesis import Hypothesis, Variable, resolve
+from shrinktest.independent_variables import Independence
 from shrinktest.kernels import Kernel, Linear, Rescaled
 from shrinktest.kernels.bandwidths import reach_notes
 from shrinktest.kernels.feature_maps import OfColumns, has_spectrum, no_spectrum

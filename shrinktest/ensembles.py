@@ -12,7 +12,7 @@ import numpy as np
 from shrinktest._check import counted, flag, positive
 from shrinktest.data.encoding import Encoding
 from shrinktest.estimators import KME, MeanEstimator, as_estimator
-from shrinktest.hypotheses.base import Variable
+from shrinktest.hypothesis import Variable
 from shrinktest.kernels import Depth, Energy, Gaussian, Kernel, Laplacian, Rescaled, SecondOrder, Whitened, as_kernel
 from shrinktest.kernels.bandwidths import bandwidth_grid
 from shrinktest.kernels.base import require_same_points

@@ -14,7 +14,7 @@ from shrinktest.data.encoding import Encoding
 from shrinktest.data.observed import is_unasked
 from shrinktest.data.read import Variables
 from shrinktest.estimators import MeanEstimator
-from shrinktest.hypotheses.context import EffectOptions, FittedStatistic, TestContext
+from shrinktest.fitted import EffectOptions, FittedStatistic, TestContext
 from shrinktest.kernels import Energy, Kernel, Linear, Polynomial, Rescaled
 from shrinktest.kernels.bandwidths import reach_notes
 from shrinktest.kernels.distance import DistanceKernel
@@ -32,7 +32,7 @@ from shrinktest.statistics.statistic import Form, Prepared
 from shrinktest.units import Scale, constant_columns, far_apart
 
 if TYPE_CHECKING:
-    from shrinktest.multiple.ensembles import Candidate
+    from shrinktest.ensembles import Candidate
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest._check import counted, percent
-from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes, fitted, legend_below, open_frame, ticks, title
+from shrinktest.results.plots.axes import BLUE, GREY, ORANGE, axes, fitted, legend_below, open_frame, ticks, title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

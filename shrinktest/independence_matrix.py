@@ -16,15 +16,15 @@ from shrinktest.conditional.given import GIVEN, method_for, read_three, refuse_w
 from shrinktest.conditional.hypothesis import ConditionalIndependence, conditional
 from shrinktest.data.read import XY, Variables, read_variables
 from shrinktest.data.tables import columns_at, names_in
-from shrinktest.hypotheses.base import variables_of
-from shrinktest.hypotheses.independence import Independence
-from shrinktest.hypotheses.settings import Settings
-from shrinktest.multiple.ensembles import KernelSpec, asks_for_none, refuse_candidates
-from shrinktest.multiple.many import ColumnsToTest, TestedColumn, listwise_note, refuse_missing, run_many
+from shrinktest.ensembles import KernelSpec, asks_for_none, refuse_candidates
+from shrinktest.hypothesis import variables_of
+from shrinktest.independent_variables import Independence
+from shrinktest.many import ColumnsToTest, TestedColumn, listwise_note, refuse_missing, run_many
 from shrinktest.notes import has_code, note
 from shrinktest.permutations.schemes import RelativeOrders
 from shrinktest.permutations.serial_correlation import strongest
 from shrinktest.results.several import METHODS, WESTFALL_YOUNG, MultipleTestsResult
+from shrinktest.settings import Settings
 from shrinktest.units import Reasons, without_untestable
 
 OTHERS = "others"
