@@ -303,6 +303,22 @@ def as_rng(rng: Any) -> np.random.Generator:
     raise TypeError(f"rng must be None, an integer seed or a numpy Generator; got {rng!r} ({type(rng).__name__})")
 
 
+def independent_rng(generator: np.random.Generator, use: int) -> np.random.Generator:
+    """Random numbers for one use that are independent of others, and of those that ``generator`` goes on to draw."""
+    return np.random.default_rng([*_copy(generator).integers(2**63, size=2).tolist(), use])
+
+
+def setup_rng(generator: np.random.Generator) -> np.random.Generator:
+    """Return random numbers for bandwidths and landmarks, apart from the permutations that ``generator`` draws."""
+    return np.random.default_rng(_copy(generator).integers(2**63, size=4).tolist())
+
+
+def _copy(generator: np.random.Generator) -> np.random.Generator:
+    bits = type(generator.bit_generator)(0)
+    bits.state = generator.bit_generator.state
+    return np.random.Generator(bits)
+
+
 def rng_provenance(generator: np.random.Generator) -> dict[str, Any]:
     """Return the state from which a generator draws, ready for JSON, and what rebuilds its SeedSequence, if any."""
     bits = generator.bit_generator

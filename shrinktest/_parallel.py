@@ -153,10 +153,11 @@ def usable_cores(cgroup: Folder = "/sys/fs/cgroup") -> int:
         cores = len(os.sched_getaffinity(0))
     except AttributeError:  # macOS and Windows
         cores = os.cpu_count() or 1
-    return max(1, math.ceil(min(cores, _cpu_quota(cgroup))))
+    return max(1, math.ceil(min(cores, _cpu_quota(os.fspath(cgroup)))))
 
 
-def _cpu_quota(cgroup: Folder) -> float:
+@lru_cache(maxsize=8)  # a small test takes no longer than reading it
+def _cpu_quota(cgroup: str) -> float:
     """Number of cores granted by the control group (v2, then v1); inf without a limit."""
     for files in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
         with suppress(OSError, ValueError):  # v2 writes "max" for no limit

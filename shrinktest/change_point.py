@@ -15,10 +15,10 @@ from shrinktest._series import read_series
 from shrinktest._warn import warn_user
 from shrinktest.change_location import locate, place_confidence
 from shrinktest.data.observed import is_unasked
-from shrinktest.ensembles import KernelSpec
 from shrinktest.estimators import MeanEstimator
 from shrinktest.fitted import FittedStatistic
 from shrinktest.hypothesis import Hypothesis, Variable, require_values
+from shrinktest.kernel_spec import KernelSpec
 from shrinktest.kernels.bandwidths import require_in_range
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.notes import note

@@ -16,8 +16,8 @@ from shrinktest._check import as_rng, choice, count, counted, percent, rng_prove
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest.change_point import NoChange
-from shrinktest.ensembles import KernelSpec, is_several
 from shrinktest.hypothesis import require_values
+from shrinktest.kernel_spec import KernelSpec, is_several
 from shrinktest.notes import note
 from shrinktest.results.base import Result
 from shrinktest.results.change import between_times, plain_curve, time_at, times_of_ends
@@ -204,7 +204,7 @@ class Search:
         if not part.restriction:
             return part.least <= self.settings.alpha
         try:
-            part.permutations(self.settings.n_resamples, self.settings.alpha, self.settings.form)
+            part.permutations(self.settings.n_resamples, self.settings.alpha, part.form(self.settings.form))
         except ValueError:  # too few permutations are left
             return False
         return True

@@ -18,8 +18,8 @@ from shrinktest.data.read import read_samples, read_variables
 from shrinktest.effects.dependence import dependences
 from shrinktest.effects.distance import distances
 from shrinktest.effects.jackknife import FEWEST, JackknifeEstimates
-from shrinktest.ensembles import KernelSpec
 from shrinktest.hypothesis import Variable, resolve, variables_of
+from shrinktest.kernel_spec import KernelSpec
 from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.kernels.bandwidths import reach_notes, require_in_range
 from shrinktest.kernels.user import takes_row_numbers

@@ -20,8 +20,8 @@ from shrinktest.data.sources import in_batches
 from shrinktest.data.summary import FEW
 from shrinktest.data.tables import check_same_index, is_table, names_in, read_table, table_of
 from shrinktest.effects.columns import Units, changes, missing_change
-from shrinktest.ensembles import KernelSpec
 from shrinktest.equal_distributions import TwoEqualDistributions
+from shrinktest.kernel_spec import KernelSpec
 from shrinktest.many import ColumnsToTest
 from shrinktest.notes import has_code, note
 from shrinktest.results.columns import MISSING, SHARE, ColumnEffects

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -17,7 +18,8 @@ from shrinktest.data.tables import names_for
 from shrinktest.estimators import KME, MeanEstimator
 from shrinktest.fitted import EffectOptions, FittedStatistic, TestContext, Witness
 from shrinktest.hypothesis import Hypothesis, Variable
-from shrinktest.kernels.pooled import seen
+from shrinktest.kernels import Rescaled
+from shrinktest.kernels.pooled import Differences, seen
 from shrinktest.notes import note
 from shrinktest.permutations.base import Draws, Permutations
 from shrinktest.permutations.block_length import split_by_blocks
@@ -63,8 +65,9 @@ class EqualDistributions(Hypothesis):
         """Read the samples as users give them; see :func:`~shrinktest.data.read.read_samples`."""
         given, called = named_samples(samples)
         names = names_for(given, called or numbered("samples", len(given)))
-        read = with_repeat_notes(read_samples(given, names, nan_policy, scale=scale, **reading), names, own)
-        return cls._of(read, "the samples", scale, called=called, own=own, comparison=comparison, weights=weights)
+        read = read_samples(given, names, nan_policy, scale=scale, **reading)
+        hypothesis = cls._of(read, "the samples", scale, called=called, own=own, comparison=comparison, weights=weights)
+        return hypothesis._with_repeats(names)
 
     @classmethod
     def _of(cls, samples: Samples, name: str, scale: Any, **options: Any) -> Self:
@@ -79,6 +82,14 @@ class EqualDistributions(Hypothesis):
             listwise=sum(int((~rows).sum()) for rows in samples.kept) if samples.omits_values else 0,
             **options,
         )
+
+    def _with_repeats(self, names: Sequence[str]) -> Self:
+        """Add notes on repeated rows and values; if rows are permuted one by one, also on their independence."""
+        (variable,) = self.variables
+        samples = np.split(variable.points, np.cumsum(self.sizes)[:-1])
+        independent = not self.restriction and self.own is None
+        repeats = partial(repeat_notes, samples, names, variable.encoding, independent=independent)
+        return replace(self, repeats=repeats)
 
     @property
     def pooled(self) -> np.ndarray:
@@ -178,7 +189,10 @@ class EqualDistributions(Hypothesis):
 
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache, workers: int) -> Prepared:
         """Prepare the distances of the estimates for every partition."""
-        tuning, (compared, rows) = self.tuning(estimator), seen(kernel, self.pooled)
+        tuning = self.tuning(estimator)
+        compared, rows = kernel, self.pooled
+        if isinstance(kernel, Differences | Rescaled):
+            compared, rows = seen(kernel, self.pooled)
         if rows is not self.pooled and not self.paired:
             raise ValueError(f"kernel: {kernel!r} compares differences within pairs, and needs paired=True")
         prepared = prepare(
@@ -207,8 +221,10 @@ class TwoEqualDistributions(EqualDistributions):
             keep = np.concatenate(read.kept)
             read = replace(read, restriction=moved_in_time(block_length, [rows], read.restriction, keep))
         paired = read.restriction.paired
-        read = read.matched() if paired else with_repeat_notes(read, names, own)
-        return cls._of(read, " and ".join(names), scale, called=called, own=own)
+        if paired:
+            read = read.matched()
+        hypothesis = cls._of(read, " and ".join(names), scale, called=called, own=own)
+        return hypothesis if paired else hypothesis._with_repeats(names)
 
     def serial_notes(self) -> tuple[str, ...]:
         """Return notes on serial correlation, and on blocks of rows or series that are too short for it."""
@@ -235,10 +251,3 @@ class TwoEqualDistributions(EqualDistributions):
     def context(self, members: tuple[FittedStatistic, ...], draws: Draws) -> TestContext:
         """Return what results carry, with the permutations of a single statistic for witness bands."""
         return Witness(self, members, draws)
-
-
-def with_repeat_notes(read: Samples, names: Sequence[str], own: Any) -> Samples:
-    """Add notes on repeated rows and values; if rows are permuted one by one, also on their independence."""
-    independent = not read.restriction and own is None
-    notes = repeat_notes(read.values, names, read.encoding, independent=independent)
-    return replace(read, notes=(*read.notes, *notes))

@@ -17,11 +17,11 @@ from shrinktest._hints import hinted
 from shrinktest._parallel import memory_limit
 from shrinktest.data.labels import two_names
 from shrinktest.effects.inner_products import never_negative
-from shrinktest.ensembles import KernelSpec, is_several
 from shrinktest.estimators import as_estimator
 from shrinktest.fitted import TestContext
 from shrinktest.hypothesis import Variable
 from shrinktest.independence import independence_test
+from shrinktest.kernel_spec import KernelSpec, is_several
 from shrinktest.kernels import Linear, Precomputed
 from shrinktest.kernels.bandwidths import largest_distance
 from shrinktest.kernels.base import Scaled

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -30,9 +30,6 @@ from shrinktest.results.info import TestInfo
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.statistic import Form, Prepared
 from shrinktest.units import Scale, constant_columns, far_apart
-
-if TYPE_CHECKING:
-    from shrinktest.ensembles import Candidate
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +102,7 @@ class Hypothesis(ABC):
     restriction: PermutationDesign = field(default_factory=PermutationDesign)  # which rows may change places
     own: Permutations | None = None  # the user's permutations, instead of those that the hypothesis allows
     remarks: tuple[str, ...] = ()  # notes on how the data were read
+    repeats: Callable[[], tuple[str, ...]] = tuple  # returns notes on rows and values that are repeated
     called: tuple[str | None, ...] = ()  # names of the samples or variables, if they have some
 
     @property
@@ -123,8 +121,8 @@ class Hypothesis(ABC):
         sizes = self.sizes
         return np.repeat(np.arange(len(sizes)), sizes) if len(sizes) > 1 else np.arange(sizes[0])
 
-    def permutations(self, n_resamples: float, alpha: float, form: str) -> Permutations:
-        """Return the permutations that can change a statistic, by the name of this.
+    def permutations(self, n_resamples: float, alpha: float, form: Form) -> Permutations:
+        """Return the permutations that can change a statistic.
 
         Raises ValueError if they are too few to reject at ``alpha``.
         """
@@ -132,7 +130,7 @@ class Hypothesis(ABC):
             if self.restriction:
                 raise ValueError("permutations= replaces blocks=, groups=, paired= and block_length=; leave these out")
             return as_permutations(self.own, self.identity)
-        allowed = self._allowed(alpha if n_resamples else 1.0, self.form(form).symmetric)
+        allowed = self._allowed(alpha if n_resamples else 1.0, form.symmetric)
         if isinstance(allowed, Copies):
             for variable in self.variables:
                 allowed.require_apart(variable.points, variable.name)
@@ -162,8 +160,11 @@ class Hypothesis(ABC):
 
     def form(self, name: str) -> Form:
         """Return the statistic of a name; raises ValueError with the names that exist if this one does not."""
-        name = choice(name, ("auto", *self.forms), f"form of {self.described}")
-        form: Form = self.kind.form(self.automatic if name == "auto" else name)
+        if name == "auto":
+            name = self.automatic
+        else:
+            name = choice(name, ("auto", *self.forms), f"form of {self.described}")
+        form: Form = self.kind.form(name)
         return form
 
     @abstractmethod
@@ -177,12 +178,13 @@ class Hypothesis(ABC):
     def notes(self, kernel: Any) -> tuple[str, ...]:
         """Return notes on the data, as the resolved kernel (or kernels) compares them, if there is one."""
         if kernel is None:
-            return (*self.remarks, *repeated_column_notes(self.variables))
+            return (*self.remarks, *self.repeats(), *repeated_column_notes(self.variables))
         kernels = kernel if isinstance(kernel, tuple) else (kernel,) * len(self.variables)
         pairs = list(zip(self.variables, kernels, strict=True))
         units = (text for variable, each in pairs for text in variable.notes(each))
         return (
             *self.remarks,
+            *self.repeats(),
             *repeated_column_notes(self.variables),
             *units,
             *(text for variable, each in pairs for text in reach_notes(each, variable.points, variable.name)),
@@ -190,7 +192,7 @@ class Hypothesis(ABC):
 
     def compared_by(self, kernels: Sequence[Any]) -> Self:
         """Mark variables whose points are row indices of a precomputed Gram matrix."""
-        if not any(map(takes_row_numbers, kernels)):
+        if not any(takes_row_numbers(kernel) for kernel in kernels if not isinstance(kernel, str)):
             return self
         both = zip(self.variables, kernels, strict=True)
         return replace(self, variables=tuple(variable.compared_by(kernel) for variable, kernel in both))
@@ -211,25 +213,18 @@ class Hypothesis(ABC):
         columns = tuple(None if encoding is None else encoding.columns for encoding in encodings)
         return TestData(self.kind.name, self.n_observations, self.called, columns, encodings)
 
-    def setup(self, candidate: Candidate, form: str) -> Setup:
+    def setup(self, estimator: MeanEstimator, kernel: Any, form: Form) -> Setup:
         """Return how a statistic is computed; raises ValueError for an estimator that makes no sense with the data."""
-        statistic, estimator = self.form(form), candidate.estimator
-        if not statistic.by_kernel:
-            return Setup(form=statistic.name)
+        if not form.by_kernel:
+            return Setup(form=form.name)
         if estimator.one_noise and any(each.scale and each.points.shape[1] > 1 for each in self.variables):
             raise ValueError(
                 f"{estimator!r} has one noise variance for all columns, in units that scale= changes; use "
                 "estimator='mmkme', or rescale the columns yourself"
             )
-        if statistic.check is not None:
-            statistic.check(estimator, self.sizes)
-        return Setup(
-            estimator,
-            candidate.kernel,
-            statistic.name,
-            self.tuning(estimator),
-            squared_norm=statistic.squared_norm,
-        )
+        if form.check is not None:
+            form.check(estimator, self.sizes)
+        return Setup(estimator, kernel, form.name, self.tuning(estimator), squared_norm=form.squared_norm)
 
     def context(self, members: tuple[FittedStatistic, ...], draws: Draws) -> TestContext:
         """Return what results carry; ``draws`` are the permutations, not drawn yet."""
@@ -243,9 +238,9 @@ class Hypothesis(ABC):
         """Return the effect that the hypothesis denies; raises ValueError if there is no scale for it."""
         raise ValueError(self.kind.no_effect)
 
-    def found_before(self, kernel: Kernel, variable: int) -> Kernel | None:
-        """Return the resolved kernel of a variable if it was found before the test began."""
-        return None
+    def resolve(self, v: int, kernel: Kernel, rng: np.random.Generator) -> Kernel:
+        """Return the kernel of a variable with bandwidth and units from its observations."""
+        return resolve(kernel, self.variables[v], rng)
 
 
 def resolve(kernel: Kernel, variable: Variable, rng: np.random.Generator) -> Kernel:

@@ -16,9 +16,9 @@ from shrinktest.conditional.given import GIVEN, method_for, read_three, refuse_w
 from shrinktest.conditional.hypothesis import ConditionalIndependence, conditional
 from shrinktest.data.read import XY, Variables, read_variables
 from shrinktest.data.tables import columns_at, names_in
-from shrinktest.ensembles import KernelSpec, asks_for_none, refuse_candidates
 from shrinktest.hypothesis import variables_of
 from shrinktest.independent_variables import Independence
+from shrinktest.kernel_spec import KernelSpec, asks_for_none, refuse_candidates
 from shrinktest.many import ColumnsToTest, TestedColumn, listwise_note, refuse_missing, run_many
 from shrinktest.notes import has_code, note
 from shrinktest.permutations.schemes import RelativeOrders

@@ -11,9 +11,9 @@ from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest.data.labels import named_variables, numbered
 from shrinktest.data.read import read_variables
-from shrinktest.ensembles import KernelSpec, refuse_candidates
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypothesis import Hypothesis, variables_of
+from shrinktest.kernel_spec import KernelSpec, refuse_candidates
 from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.schemes import Shuffles
 from shrinktest.permutations.serial_correlation import SerialCorrelation, joint_correlation

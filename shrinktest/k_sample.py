@@ -9,8 +9,8 @@ from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest.data.labels import named_samples, numbered
 from shrinktest.data.sources import in_batches
-from shrinktest.ensembles import KernelSpec
 from shrinktest.equal_distributions import EqualDistributions
+from shrinktest.kernel_spec import KernelSpec
 from shrinktest.results.result import TestResult
 from shrinktest.run import run
 from shrinktest.settings import Settings

@@ -11,8 +11,8 @@ import numpy as np
 from shrinktest._check import as_rng
 from shrinktest.aggregation import refuse_stopping
 from shrinktest.conditional.hypothesis import ConditionalIndependence
-from shrinktest.ensembles import KernelSpec, refuse_candidates
 from shrinktest.independent_variables import Independence
+from shrinktest.kernel_spec import KernelSpec, refuse_candidates
 from shrinktest.many import run_many
 from shrinktest.notes import note
 from shrinktest.results.several import WESTFALL_YOUNG, MultipleTestsResult
@@ -32,7 +32,7 @@ def run_lags(
     for each in specs:
         refuse_candidates("independence_test with lags=", each.kernel, each.bandwidth)
     specs = [each.by_feature(variable.encoding) for each, variable in zip(specs, hypothesis.variables, strict=True)]
-    shifts = hypothesis.permutations(settings.n_resamples, settings.alpha, settings.form).distinct
+    shifts = hypothesis.permutations(settings.n_resamples, settings.alpha, hypothesis.form(settings.form)).distinct
     if settings.n_resamples and len(chosen) > settings.alpha * shifts:
         raise ValueError(
             f"lags: {len(chosen)} lags of {shifts} shifts can never reject at alpha={settings.alpha:g}; take fewer "

@@ -4,23 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
-from shrinktest._check import counted, listed, n_dimensions, rng_provenance
+from shrinktest._check import counted, listed, n_dimensions, rng_provenance, setup_rng
+from shrinktest.aggregation import together
+from shrinktest.auto import spares
+from shrinktest.combination import ResolvedKernels, candidates_of, fit_all
 from shrinktest.data.column import DROP
 from shrinktest.data.observed import checked_types
 from shrinktest.data.tables import shown_names
-from shrinktest.ensembles import KernelSpec
+from shrinktest.ensembles import Candidate, Ensemble
+from shrinktest.fit import Fit
 from shrinktest.hypothesis import Hypothesis, Variable
-from shrinktest.notes import has_code, note
+from shrinktest.kernel_spec import KernelSpec, as_kernels, is_several, refuse_kernels
+from shrinktest.notes import Note, has_code, note
+from shrinktest.permutations.base import Draws
+from shrinktest.permutations.multiplicity import factor_of, warn_too_few
 from shrinktest.permutations.null import Null
-from shrinktest.results.base import TestData, unique
+from shrinktest.results.base import Setup, TestData, unique
+from shrinktest.results.result import is_shrunk, rounding_notes
 from shrinktest.results.several import MultipleTestsResult
-from shrinktest.run import run_side_by_side
 from shrinktest.settings import Settings
+from shrinktest.stack import stacked
+from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.units import CONSTANT, Reasons, by_name, constant_columns
+
+_NAMED = 5  # tests at most that a note on some of many names
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,8 +129,10 @@ def run_many(
 ) -> MultipleTestsResult:
     """Test hypotheses on shared permutations, and adjust the p-values; notes with codes ``without`` are left out."""
     provenance = rng_provenance(generator)
-    nulls, setup, restriction, shared = run_side_by_side(hypotheses, estimator, specs, settings, generator, method)
-    reasons, texts = {}, [text for text in shared if not has_code(text, *without)]
+    tested = run_side_by_side(hypotheses, estimator, specs, settings, generator, method)
+    nulls = tested.nulls
+    reasons = {}
+    texts = [text for text in tested.notes if not has_code(text, *without)]
     for label, hypothesis, null in zip(labels, hypotheses, nulls, strict=True):
         if isinstance(null, str) and len(hypothesis.variables) == 1:
             reasons[label] = _reason(null, hypothesis.variables[0])
@@ -132,12 +146,138 @@ def run_many(
         keys=keys,
         method=method,
         alpha=settings.alpha,
-        data=TestData(first.kind.name, first.n_observations, restriction=restriction),
-        setup=setup,
+        data=TestData(first.kind.name, first.n_observations, restriction=tested.restriction),
+        setup=tested.setup,
         rng=provenance,
         untested={**reasons, **untested},
         notes=unique((*texts, *notes)),
     ).with_method(method)
+
+
+# --- shared permutations --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class SideBySide:
+    """Null distributions of tests on shared permutations, or error messages; their setup, restriction and notes."""
+
+    nulls: list[Null | str]
+    setup: Setup
+    restriction: str
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Fitted:
+    """The statistics of one of the tests."""
+
+    nulls: list[Null]
+    null: Null  # of all of them together
+    shrunk: bool
+    notes: tuple[str, ...] = ()
+
+
+def run_side_by_side(
+    hypotheses: Sequence[Hypothesis],
+    estimator: Any,
+    specs: Sequence[Sequence[KernelSpec]],
+    settings: Settings,
+    generator: np.random.Generator,
+    method: str,
+) -> SideBySide:
+    """Test hypotheses on shared permutations; those that cannot be tested have a message."""
+    leading = hypotheses[0]
+    form = leading.form(settings.form)
+    several = is_several(estimator)
+    if not form.by_kernel:
+        refuse_kernels(form, estimator, specs[0])
+    members = _members(leading, estimator, specs[0], generator)
+    setups = [leading.setup(member.estimator, member.kernel, form) for member in members]
+    source = setup_rng(generator)
+    permutations = leading.permutations(settings.n_resamples, settings.alpha, form)
+    draws = Draws.of(permutations, settings.n_resamples, generator)
+    warn_too_few(draws.count, settings.alpha, factor_of(method, len(hypotheses), draws.count), exact=draws.exact)
+    fitted: dict[int, _Fitted] = {}
+    if not several:
+        stack, notes = stacked(hypotheses, setups[0].estimator, specs, settings, draws)
+        fitted = {i: _Fitted([null], null, is_shrunk(null, setups[0]), notes) for i, null in stack.items()}
+    apart = {
+        i: _members(hypothesis, estimator, specs[i], generator)
+        for i, hypothesis in enumerate(hypotheses)
+        if i not in fitted
+    }
+    resolved = ResolvedKernels(source, fresh=False)
+    errors = _unresolved(hypotheses, apart, resolved) if form.by_kernel else {}
+    shared = KernelCache(settings.limits(source))
+    spare = spares(estimator, leading.kind.name)
+    for i, candidates in apart.items():
+        kernels = KernelCache(settings.limits(source)) if shared.limits.random else shared
+        fit = partial(fit_all, hypotheses[i], candidates, setups, form, settings=settings, kernels=kernels)
+        permutations = hypotheses[i].permutations(settings.n_resamples, settings.alpha, form)
+        own = cache(partial(Draws, permutations, settings.n_resamples, draws.seed))
+        try:
+            if i in errors:
+                raise errors[i]
+            fitted[i] = _combined(*fit(draws=own, resolved=resolved, spare=spare), several=several)
+        except ValueError as error:
+            errors[i] = error
+    if len(errors) == len(hypotheses):
+        raise errors[0]
+    tuning = "/".join(dict.fromkeys(setup.tuning for setup in setups))
+    return SideBySide(
+        nulls=[str(errors[i]) if i in errors else fitted[i].null for i in range(len(hypotheses))],
+        setup=Setup(Ensemble(members) if several else setups[0].estimator, form=form.name, tuning=tuning),
+        restriction=draws.permutations.restriction,
+        notes=_notes_of_all([hypotheses[i] for i in sorted(fitted)], [fitted[i] for i in sorted(fitted)]),
+    )
+
+
+def _members(
+    hypothesis: Hypothesis, estimator: Any, specs: Sequence[KernelSpec], generator: np.random.Generator
+) -> Sequence[Candidate]:
+    """Return the statistics of one of the tests."""
+    if is_several(estimator):
+        return candidates_of(hypothesis, estimator, specs, generator).members
+    return [Candidate(estimator, as_kernels(specs))]
+
+
+def _unresolved(
+    hypotheses: Sequence[Hypothesis], members: Mapping[int, Sequence[Candidate]], resolved: ResolvedKernels
+) -> dict[int, ValueError]:
+    """Resolve all kernels in the order of the columns, X first; return errors by number of the test."""
+    errors: dict[int, ValueError] = {}
+    for v in range(len(hypotheses[0].variables)):
+        for i, candidates in members.items():
+            try:
+                for member in candidates:
+                    kernel = member.kernel[v] if isinstance(member.kernel, tuple) else member.kernel
+                    resolved(hypotheses[i], v, kernel)
+            except ValueError as error:
+                errors.setdefault(i, error)
+    return errors
+
+
+def _combined(fits: Sequence[Fit | None], left_out: tuple[str, ...], *, several: bool) -> _Fitted:
+    """Return the statistics of a test together."""
+    used = [fit for fit in fits if fit is not None]
+    nulls = [fit.null for fit in used]
+    null = together(nulls, [fit.statistic.weight for fit in used]) if several else nulls[0]
+    shrunk = any(is_shrunk(fit.null, fit.setup) for fit in used)
+    return _Fitted(nulls, null, shrunk, (*left_out, *(text for fit in used for text in fit.notes())))
+
+
+def _notes_of_all(hypotheses: Sequence[Hypothesis], fitted: Sequence[_Fitted]) -> tuple[str, ...]:
+    """Return the notes of all tests, those on rounding with the names of the tests that have them."""
+    notes: list[str] = []
+    rounded: dict[str, list[str]] = {}
+    for hypothesis, entry in zip(hypotheses, fitted, strict=True):
+        notes += entry.notes
+        for text in rounding_notes(entry.nulls, shrunk=entry.shrunk):
+            rounded.setdefault(text, []).append(" and ".join(variable.name for variable in hypothesis.variables))
+    for text, names in rounded.items():
+        which = f"{', '.join(names[:_NAMED])}{', and others' if len(names) > _NAMED else ''}"
+        notes.append(Note(f"{which}: {text}", getattr(text, "code", "")))
+    return unique(notes)
 
 
 # --- labels, bandwidths and notes ---------------------------------------------------------------------------

@@ -8,11 +8,11 @@ from typing import cast
 import numpy as np
 
 from shrinktest._parallel import kernel_progress
-from shrinktest.ensembles import KernelSpec
 from shrinktest.equal_distributions import TwoEqualDistributions
 from shrinktest.estimators import MeanEstimator
 from shrinktest.estimators.scaled import ScaledMean
 from shrinktest.hypothesis import Hypothesis
+from shrinktest.kernel_spec import KernelSpec
 from shrinktest.kernels import Gaussian, Kernel, Laplacian, as_kernel
 from shrinktest.kernels.bandwidths import parsed
 from shrinktest.kernels.distance import DistanceKernel
@@ -64,7 +64,7 @@ def stacked(
             estimator, cast(DistanceKernel, kernels[0]), factors, by_median.astype(bool), columns, first.contrast,
             draws, form=form, tuning=tuning, workers=settings.workers,
         )  # fmt: skip
-    notes = (*first.remarks, *estimator_notes(estimator, estimator, first.contrast, tuning, form))
+    notes = (*first.remarks, *first.repeats(), *estimator_notes(estimator, estimator, first.contrast, tuning, form))
     return {i: null for i, null in zip(places, nulls, strict=True) if null is not None}, notes
 
 

@@ -13,8 +13,8 @@ from shrinktest._rounding import merged
 from shrinktest.data.observed import UNASKED, at_least_two_rows, check_column_types, is_unasked, observed
 from shrinktest.data.read import check_nan_policy
 from shrinktest.data.tables import names_for
-from shrinktest.ensembles import KernelSpec
 from shrinktest.equal_distributions import TwoEqualDistributions
+from shrinktest.kernel_spec import KernelSpec
 from shrinktest.permutations.serial_correlation import BY_ROWS_APART
 from shrinktest.results.base import TestData
 from shrinktest.results.info import SYMMETRY, TestInfo

@@ -10,9 +10,9 @@ from shrinktest._hints import hinted
 from shrinktest.data.labels import two_names
 from shrinktest.data.read import XY
 from shrinktest.data.sources import in_batches
-from shrinktest.ensembles import KernelSpec, asks_for_none, kernels_for
 from shrinktest.equal_distributions import TwoEqualDistributions
 from shrinktest.hypothesis import Hypothesis, require_values
+from shrinktest.kernel_spec import KernelSpec, asks_for_none, kernels_for
 from shrinktest.results.result import TestResult
 from shrinktest.run import run
 from shrinktest.settings import Settings

@@ -49,7 +49,7 @@ LAYERS = [
     ("fitted", "hypothesis", "settings"),
     ("effect",),
     ("equal_distributions", "independent_variables", "change_location"),
-    ("ensembles", "aggregation", "stack", "run", "many"),
+    ("ensembles", "kernel_spec", "auto", "aggregation", "fit", "combination", "stack", "run", "many"),
     ("conditional", "lags"),
     ("on_disk",),
     (

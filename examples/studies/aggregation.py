@@ -13,7 +13,8 @@ from scipy.stats import binomtest
 from which_estimator import INDEPENDENCE_CELLS, TWO_SAMPLE_CELLS
 
 from shrinktest import FKMSE, Ensemble, Gaussian, power_study, two_sample_test
-from shrinktest.ensembles import _FEW, _MANY, Candidate, recommended
+from shrinktest.auto import recommended
+from shrinktest.ensembles import _FEW, _MANY, Candidate
 from shrinktest.permutations.multiplicity import tail_ranks
 from shrinktest.power import designs as d
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import choice
-from shrinktest.ensembles import AUTO, is_auto
 from shrinktest.estimators import as_estimator
+from shrinktest.kernel_spec import AUTO, is_auto
 from shrinktest.kernels import as_kernel
 from shrinktest.permutations.stopping import as_stopping, rule_name
 

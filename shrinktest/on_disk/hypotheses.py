@@ -119,10 +119,12 @@ class OnDiskHypothesis(Hypothesis):
     def serial_correlation(self) -> None:
         """Return None: rows are not permuted one by one."""
 
-    def found_before(self, kernel: Kernel, variable: int = 0) -> Kernel | None:
+    def resolve(self, v: int, kernel: Kernel, rng: np.random.Generator) -> Kernel:
         """Return the kernel with what it takes from the random rows."""
-        known = (features[variable] for features in self.features)
-        return next((each.kernel for each in known if each.requested == kernel), None)
+        for features in self.features:
+            if features[v].requested == kernel:
+                return features[v].kernel
+        return super().resolve(v, kernel, rng)
 
     def place(self, kernel: Any) -> int:
         """Return which statistic has these resolved kernels; raises MemoryError for one that did not fit."""

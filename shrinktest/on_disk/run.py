@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from shrinktest._check import as_rng, choice, count, counted
+from shrinktest._check import as_rng, choice, count, counted, independent_rng
 from shrinktest._parallel import kernel_progress
+from shrinktest.auto import collect, estimators_of, spares
 from shrinktest.data.bins import Bins
 from shrinktest.data.chunks import Store
 from shrinktest.data.observed import checked_types, is_unasked
@@ -20,9 +21,10 @@ from shrinktest.data.read import XY, scales_of
 from shrinktest.data.rows import rows_of_samples
 from shrinktest.data.sources import BINS, as_batches
 from shrinktest.data.whole import read_whole
-from shrinktest.ensembles import Ensemble, KernelSpec, collect, estimators_of, is_auto, is_several, spares
+from shrinktest.ensembles import Ensemble
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypothesis import Variable
+from shrinktest.kernel_spec import KernelSpec, is_auto, is_several
 from shrinktest.kernels import Gaussian, Kernel, as_kernel
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.many import ColumnsToTest, dropping
@@ -37,7 +39,7 @@ from shrinktest.on_disk.hypotheses import (
 )
 from shrinktest.results.info import INDEPENDENCE, KINDS
 from shrinktest.results.result import TestResult
-from shrinktest.run import independent_rng, run
+from shrinktest.run import run
 from shrinktest.settings import Settings
 from shrinktest.statistics.kernel_cache import advised, bytes_of
 from shrinktest.units import without_untestable

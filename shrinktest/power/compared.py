@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import Array, check_signature, choice, complete_points, count, did_you_mean, level, listed
-from shrinktest.ensembles import AUTO, Ensemble, estimators_of, is_auto, recommended
+from shrinktest.auto import estimators_of, recommended
+from shrinktest.ensembles import Ensemble
 from shrinktest.estimators import ALIASES, ESTIMATORS, MeanEstimator, as_estimator
+from shrinktest.kernel_spec import AUTO, is_auto
 from shrinktest.power.designs.base import function_name
 from shrinktest.results.info import INDEPENDENCE, K_SAMPLE, KINDS, TWO_SAMPLE
 

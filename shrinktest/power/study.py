@@ -235,7 +235,7 @@ def permutations_of(
     keywords, kind = {**design.options(), **restriction, **options}, KINDS[design.test]
     names = (*kind.settings, *kind.restrictions, "column_types", "nan_policy")
     hypothesis = kind.load("reader")(*data, **{name: keywords[name] for name in names if name in keywords})
-    return hypothesis.permutations(n_resamples, alpha, keywords.get("form", "auto"))  # type: ignore[no-any-return]
+    return hypothesis.permutations(n_resamples, alpha, hypothesis.form(keywords.get("form", "auto")))  # type: ignore[no-any-return]
 
 
 def _check_used(

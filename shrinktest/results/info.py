@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from importlib import import_module
 from operator import attrgetter
 from typing import Any, ClassVar
@@ -70,6 +71,7 @@ class TestInfo:
         return ("",) if count == 1 else self.variables or tuple(map(str, range(count)))
 
 
+@lru_cache
 def _load(value: str) -> Any:
     """Import a value, given as "module:name"."""
     module, _, path = value.partition(":")

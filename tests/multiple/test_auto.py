@@ -28,7 +28,7 @@ from shrinktest import (
     two_sample_test,
     two_sample_test_columns,
 )
-from shrinktest.ensembles import recommended
+from shrinktest.auto import recommended
 from shrinktest.kernels import Rescaled
 from shrinktest.kernels.pooled import Differences
 

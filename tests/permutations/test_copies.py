@@ -130,7 +130,7 @@ def test_kernels_must_not_come_from_the_data_that_copies_replace():
     x, y = hypothesis.variables
     touched = replace(hypothesis, variables=(replace(x, points=hypothesis.observed), y))
     with pytest.raises(ValueError, match=r"copies of X holds the data that a model draws anew"):
-        touched.permutations(19, 0.05, "auto")
+        touched.permutations(19, 0.05, touched.form("auto"))
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(), Whitened()], ids=repr)

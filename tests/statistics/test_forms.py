@@ -29,8 +29,9 @@ from shrinktest import (
     two_sample_test,
     two_sample_test_columns,
 )
-from shrinktest.ensembles import Candidate, KernelSpec
+from shrinktest.ensembles import Candidate
 from shrinktest.joint_independence import JointIndependence
+from shrinktest.kernel_spec import KernelSpec
 from shrinktest.results.info import INDEPENDENCE, KINDS, TWO_SAMPLE
 from shrinktest.run import run
 from shrinktest.settings import Settings
