@@ -1,115 +1,42 @@
 """Kernel two-sample and independence tests with pluggable kernel mean estimators."""
 
+import ast
 import sys
+from importlib import import_module
+from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from shrinktest._version import __version__
-from shrinktest.embedding import MeanEmbedding
-from shrinktest.ensembles import Candidate, Ensemble
-from shrinktest.estimators import (
-    FKMSE,
-    KME,
-    MKME,
-    MMKME,
-    SKMSE,
-    TSVD,
-    Compiled,
-    IteratedTikhonov,
-    Landweber,
-    MeanEstimator,
-    NuMethod,
-    check_estimator,
-)
-from shrinktest.kernels import (
-    Depth,
-    Energy,
-    Gaussian,
-    Kernel,
-    Laplacian,
-    Linear,
-    Polynomial,
-    Precomputed,
-    SecondOrder,
-    Whitened,
-)
-from shrinktest.permutations.stopping import BesagClifford, Curtailed
-from shrinktest.results.result import TestResult
-from shrinktest.results.several import AggregateResult, MultipleTestsResult
-from shrinktest.results.witness import TwoSampleResult, WitnessBand
-from shrinktest.two_sample import two_sample_test
+from shrinktest._version import __version__ as __version__
 
-if TYPE_CHECKING:
-    from shrinktest.change_point import change_point_test
-    from shrinktest.change_points import ChangesResult, change_points
-    from shrinktest.check_level import LevelCheckResult, check_level
-    from shrinktest.closer import closer_test
-    from shrinktest.compare import compare
-    from shrinktest.data.sources import Batches
-    from shrinktest.equivalence import EquivalenceResult, equivalence_test
-    from shrinktest.independence import independence_test
-    from shrinktest.independence_matrix import independence_matrix
-    from shrinktest.joint_independence import joint_independence_test
-    from shrinktest.k_sample import k_sample_test
-    from shrinktest.permutation import permutation_test
-    from shrinktest.permutations.base import Permutations
-    from shrinktest.permutations.schemes import Copies
-    from shrinktest.power import power_study, solve_sample_size
-    from shrinktest.results.change import AggregateChangeResult, ChangeResult
-    from shrinktest.results.closer import CloserResult
-    from shrinktest.results.comparison import ComparisonResult
-    from shrinktest.results.effect import DependenceEffect, KSampleEffect, TwoSampleEffect
-    from shrinktest.symmetry import symmetry_test
-    from shrinktest.two_sample_columns import two_sample_test_columns
-
-#: Names that are imported when they are used, and their modules: most programs test once and end.
-_LATER = {
-    "Batches": "shrinktest.data.sources",
-    "AggregateChangeResult": "shrinktest.results.change",
-    "LevelCheckResult": "shrinktest.check_level",
-    "ChangeResult": "shrinktest.results.change",
-    "ChangesResult": "shrinktest.change_points",
-    "CloserResult": "shrinktest.results.closer",
-    "ComparisonResult": "shrinktest.results.comparison",
-    "Copies": "shrinktest.permutations.schemes",
-    "DependenceEffect": "shrinktest.results.effect",
-    "EquivalenceResult": "shrinktest.equivalence",
-    "KSampleEffect": "shrinktest.results.effect",
-    "Permutations": "shrinktest.permutations.base",
-    "TwoSampleEffect": "shrinktest.results.effect",
-    "check_level": "shrinktest.check_level",
-    "change_point_test": "shrinktest.change_point",
-    "change_points": "shrinktest.change_points",
-    "closer_test": "shrinktest.closer",
-    "compare": "shrinktest.compare",
-    "equivalence_test": "shrinktest.equivalence",
-    "independence_matrix": "shrinktest.independence_matrix",
-    "independence_test": "shrinktest.independence",
-    "joint_independence_test": "shrinktest.joint_independence",
-    "k_sample_test": "shrinktest.k_sample",
-    "permutation_test": "shrinktest.permutation",
-    "power_study": "shrinktest.power",
-    "solve_sample_size": "shrinktest.power",
-    "symmetry_test": "shrinktest.symmetry",
-    "two_sample_test_columns": "shrinktest.two_sample_columns",
+#: Public names and their modules, which `__init__.pyi` lists.  They are imported when they are used, because most
+#: programs test once and end.
+_MODULES = {
+    name.name: statement.module
+    for statement in ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")).body
+    if isinstance(statement, ast.ImportFrom)
+    for name in statement.names
 }
 
+#: Rooms that need no import of their own: ``shrinktest.power.designs``.
+_ROOMS = ("applications", "datasets", "estimators", "kernels", "permutations", "power", "risk")
 
-if not TYPE_CHECKING:  # type checkers would take every name for one of the package, also where it is misspelt
+__all__ = sorted(_MODULES)
 
-    def __getattr__(name: str) -> Any:
-        if name in _LATER:
-            import importlib
 
-            return getattr(importlib.import_module(_LATER[name]), name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return getattr(import_module(str(_MODULES[name])), name)
+    if name in _ROOMS:
+        return import_module(f"shrinktest.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class _Package(ModuleType):
     """The package: a function with the name of its module stays visible once the module has been imported."""
 
     def __setattr__(self, name: str, value: object) -> None:
-        if isinstance(value, ModuleType) and name in _LATER:
+        if isinstance(value, ModuleType) and name in _MODULES:
             value = getattr(value, name)
         super().__setattr__(name, value)
 
@@ -118,70 +45,4 @@ sys.modules[__name__].__class__ = _Package
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
-
-
-__all__ = [
-    "FKMSE",
-    "KME",
-    "MKME",
-    "MMKME",
-    "SKMSE",
-    "TSVD",
-    "AggregateChangeResult",
-    "AggregateResult",
-    "Batches",
-    "BesagClifford",
-    "Candidate",
-    "ChangeResult",
-    "ChangesResult",
-    "CloserResult",
-    "ComparisonResult",
-    "Compiled",
-    "Copies",
-    "Curtailed",
-    "DependenceEffect",
-    "Depth",
-    "Energy",
-    "Ensemble",
-    "EquivalenceResult",
-    "Gaussian",
-    "IteratedTikhonov",
-    "KSampleEffect",
-    "Kernel",
-    "Landweber",
-    "Laplacian",
-    "LevelCheckResult",
-    "Linear",
-    "MeanEmbedding",
-    "MeanEstimator",
-    "MultipleTestsResult",
-    "NuMethod",
-    "Permutations",
-    "Polynomial",
-    "Precomputed",
-    "SecondOrder",
-    "TestResult",
-    "TwoSampleEffect",
-    "TwoSampleResult",
-    "Whitened",
-    "WitnessBand",
-    "__version__",
-    "change_point_test",
-    "change_points",
-    "check_estimator",
-    "check_level",
-    "closer_test",
-    "compare",
-    "equivalence_test",
-    "independence_matrix",
-    "independence_test",
-    "joint_independence_test",
-    "k_sample_test",
-    "permutation_test",
-    "power_study",
-    "solve_sample_size",
-    "symmetry_test",
-    "two_sample_test",
-    "two_sample_test_columns",
-]
+    return sorted({*globals(), *__all__, *_ROOMS})

@@ -51,7 +51,7 @@ class ResolvedKernels:
 
     def _by_shared(self, hypothesis: Hypothesis, v: int, kernel: Kernel) -> Kernel:
         """Take inner features, or the bandwidth of which this one is a multiple, from the kernel that has them."""
-        if self.fresh or hypothesis.variables[v].scale is not None:
+        if self.fresh or hypothesis.resolved_before or hypothesis.variables[v].scale is not None:
             return kernel
         if isinstance(kernel, PooledKernel):
             return replace(kernel, kernel=self(hypothesis, v, kernel.kernel))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection
-from dataclasses import replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,8 @@ from shrinktest.many import ColumnsToTest
 from shrinktest.notes import has_code, note
 from shrinktest.results.columns import MISSING, SHARE, ColumnEffects
 from shrinktest.results.comparison import ComparisonResult, WitnessMap
-from shrinktest.results.several import METHODS, WESTFALL_YOUNG
+from shrinktest.results.result import TestResult
+from shrinktest.results.several import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.run import run
 from shrinktest.settings import Settings
 from shrinktest.two_sample_columns import column_tests, serial_note
@@ -138,31 +139,12 @@ def compare(
         from shrinktest.data.whole import read_if_file
 
         A, B = (read_if_file(x, name, column_types, settings.memory) for x, name in zip((A, B), called, strict=True))
-    tables, types, only = _read(A, B, called, column_types)
-    if paired and len(A) == len(B):
-        check_same_index(A, B, *called)
-    blocks, groups = labels_in_order(blocks, "blocks", called), labels_in_order(groups, "groups", called)
-    types, notes = columns_of_labels({"blocks": blocks, "groups": groups}, (A, B), types, scale)
-    pooled = pooled_tables(tables, called, types)
-    both = " and ".join(called)
-    if not paired:
-        blocks, groups = (
-            labels if labels is None else pooled_labels(labels, name, (A, B), called, pooled.sizes, both)
-            for name, labels in (("blocks", blocks), ("groups", groups))
-        )
-    notes += pooled.notes
-    if blocks is None and groups is None:
-        notes += pooled.units(paired=paired)
-
-    def read(reasons: Reasons) -> tuple[Observed, TwoEqualDistributions]:
-        part = pooled.without([name for _, name in reasons])
-        kinds = {name: types[name] for name in part.table.names if name in types}
-        return part, TwoEqualDistributions.read(
-            *_split(part), nan_policy=nan_policy, scale=scale, column_types=kinds, called=called, paired=paired,
-            blocks=blocks, groups=groups,
-        )  # fmt: skip
-
-    (pooled, whole), unread = without_untestable(read)
+    compared = _Compared.read(A, B, called, column_types, blocks=blocks, groups=groups, paired=paired, scale=scale)
+    (compared, whole), unread = without_untestable(
+        lambda reasons: compared.tested_without(reasons, nan_policy=nan_policy, scale=scale)
+    )
+    pooled = compared.pooled
+    groups = compared.groups
     columns = ColumnsToTest.read(whole.variables[0], _PLAIN, "x", unread=unread, left_out=pooled.left_out)
     units = _units(pooled.sizes, paired, groups)
     generator = as_rng(rng)
@@ -171,43 +153,77 @@ def compare(
         tests = column_tests(whole, columns, estimator, settings, generator, method)
         names_tested = {pooled.table.names[column.place]: (column.label,) for column in columns.tested}
         failed = [name for name, label in names_tested.items() if label in tests.untested]
-        successive = _in_succession(pooled, types, units)
+        successive = _in_succession(pooled, compared.types, units)
         if not names_tested.keys() - {*successive, *failed}:
             successive = ()
         whole = _without(whole, (*successive, *failed))
         overall = run(whole, estimator, [_PLAIN], settings, same)
     missing = pooled.missing().any(axis=1) & (nan_policy == "omit")
-    rows = np.asarray(~(np.tile(missing.reshape(2, -1).any(axis=0), 2) if paired else missing))
+    if paired:
+        missing = np.tile(missing.reshape(2, -1).any(axis=0), 2)
+    rows = np.asarray(~missing)
     tested = _split(pooled, rows)
+    effects = _effects(pooled, columns.labels, tested, rows, tests, units, confidence)
+    size = overall.effect(confidence=confidence)
+    notes = _notes(compared, whole, overall, tests, size, successive)
+    result = ComparisonResult(
+        called, overall, tests, effects, tested, confidence, compared.only, effect=size, successive=successive,
+        notes=notes,
+    )  # fmt: skip
+    return replace(result, where=_where(result))
+
+
+def _effects(
+    pooled: Observed,
+    labels: Sequence[str],
+    tested: tuple[Table, Table],
+    rows: np.ndarray,
+    tests: MultipleTestsResult,
+    units: Units,
+    confidence: float,
+) -> tuple[ColumnEffects, ...]:
+    """Return what changed in every column, in the ``rows`` that were tested."""
     effects = []
-    parts = zip(columns.labels, pooled.table.columns, tested[0].columns, tested[1].columns, strict=True)
+    parts = zip(labels, pooled.table.columns, tested[0].columns, tested[1].columns, strict=True)
     for label, column, first, second in parts:
         untested = tests.untested.get((label,), "")
-        estimates = () if untested == CONSTANT else changes(first, second, units.taken(rows), confidence)
-        first, second = (column.taken(part) for part in (slice(pooled.sizes[0]), slice(pooled.sizes[0], None)))
-        gaps = missing_change(first, second, units, confidence)
-        effects.append(ColumnEffects(label, column.kind, (*estimates, *([gaps] if gaps else [])), untested))
-    size = overall.effect(confidence=confidence)
-    kinds = {column.name: column.kind for column in pooled.table.columns}
+        estimates: list[Any] = []
+        if untested != CONSTANT:
+            estimates += changes(first, second, units.taken(rows), confidence)
+        before = column.taken(slice(pooled.sizes[0]))
+        after = column.taken(slice(pooled.sizes[0], None))
+        gaps = missing_change(before, after, units, confidence)
+        if gaps:
+            estimates.append(gaps)
+        effects.append(ColumnEffects(label, column.kind, tuple(estimates), untested))
+    return tuple(effects)
+
+
+def _notes(
+    compared: _Compared,
+    whole: TwoEqualDistributions,
+    overall: TestResult,
+    tests: MultipleTestsResult,
+    size: Any,
+    successive: Sequence[str],
+) -> tuple[str, ...]:
+    """Return the notes of all parts of the report, each once."""
+    kinds = {column.name: column.kind for column in compared.pooled.table.columns}
+    both = " and ".join(compared.names)
     notes = (
         *(note("hardly-overlaps", column=name, names=both, kind=kinds[name]) for name in successive),
-        *notes,
+        *compared.notes,
         *_others(overall.notes, "serial-correlation"),
         *serial_note(whole),
         *_others(tests.notes, "serial-correlation", "constant-columns"),
         *_others(size.notes, "effect-of-member"),
-        *(() if blocks is None else (note("effect-across-blocks"),)),
+        *(() if compared.blocks is None else (note("effect-across-blocks"),)),
     )
-    notes = tuple(
-        text
-        for text in dict.fromkeys(notes)
-        if not (has_code(text, "tells-samples-apart") and any(repr(name) in text for name in successive))
-    )
-    result = ComparisonResult(
-        called, overall, tests, tuple(effects), tested, confidence, only, effect=size, successive=successive,
-        notes=notes,
-    )  # fmt: skip
-    return replace(result, where=_where(result))
+
+    def is_explained(text: str) -> bool:
+        return has_code(text, "tells-samples-apart") and any(repr(name) in text for name in successive)
+
+    return tuple(text for text in dict.fromkeys(notes) if not is_explained(text))
 
 
 def _others(notes: tuple[str, ...], *codes: str) -> list[str]:
@@ -215,6 +231,70 @@ def _others(notes: tuple[str, ...], *codes: str) -> list[str]:
 
 
 # --- reading ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Compared:
+    """Two tables that are compared, pooled, with the labels of their rows."""
+
+    pooled: Observed
+    names: tuple[str, str]
+    types: dict[str, Any]
+    only: tuple[tuple[str, ...], tuple[str, ...]]  # columns that only one of the tables has
+    blocks: Any
+    groups: Any
+    paired: bool
+    notes: tuple[str, ...]
+
+    @classmethod
+    def read(
+        cls,
+        A: Any,
+        B: Any,
+        names: tuple[str, str],
+        column_types: Any,
+        *,
+        blocks: Any,
+        groups: Any,
+        paired: bool,
+        scale: Any,
+    ) -> _Compared:
+        """Read the tables and the labels of their rows."""
+        tables, types, only = _read(A, B, names, column_types)
+        if paired and len(A) == len(B):
+            check_same_index(A, B, *names)
+        labels = {
+            "blocks": labels_in_order(blocks, "blocks", names),
+            "groups": labels_in_order(groups, "groups", names),
+        }
+        types, notes = columns_of_labels(labels, (A, B), types, scale)
+        pooled = pooled_tables(tables, names, types)
+        if not paired:
+            both = " and ".join(names)
+            for name, given in labels.items():
+                if given is not None:
+                    labels[name] = pooled_labels(given, name, (A, B), names, pooled.sizes, both)
+        notes += pooled.notes
+        if labels["blocks"] is None and labels["groups"] is None:
+            notes += pooled.units(paired=paired)
+        return cls(pooled, names, types, only, labels["blocks"], labels["groups"], paired, notes)
+
+    def tested_without(
+        self, reasons: Reasons, *, nan_policy: str, scale: Any
+    ) -> tuple[_Compared, TwoEqualDistributions]:
+        """Leave out columns for which there are reasons; return also the hypothesis on the others."""
+        part = self.pooled.without([name for _, name in reasons])
+        hypothesis = TwoEqualDistributions.read(
+            *_split(part),
+            nan_policy=nan_policy,
+            scale=scale,
+            column_types={name: self.types[name] for name in part.table.names if name in self.types},
+            called=self.names,
+            paired=self.paired,
+            blocks=self.blocks,
+            groups=self.groups,
+        )
+        return replace(self, pooled=part), hypothesis
 
 
 def _read(

@@ -131,9 +131,7 @@ def equivalence_test(
         raise ValueError("paired=True cannot be combined with measure='dependence' or nan_policy='indicator'")
     estimator = as_estimator("kme" if estimator is None else estimator)
     pair = measure == DEPENDENCE
-    kernels, widths = (each if pair and isinstance(each, list) else [each, each] for each in (kernel, bandwidth))
-    if len(kernels) != 2 or len(widths) != 2 or (not pair and is_several(estimator, [KernelSpec(kernel, bandwidth)])):
-        raise ValueError("kernel and bandwidth must be one each, or for measure='dependence' a list of two")
+    kernels, widths = _one_for_each_variable(kernel, bandwidth, estimator, pair)
     shared: dict[str, Any] = dict(
         scale=scale, blocks=blocks, groups=groups, column_types=column_types, transform=transform, gram=gram, rank=rank,
         nan_policy=nan_policy, rng=deepcopy(generator), workers=workers, max_memory=max_memory, n_resamples=0,
@@ -160,11 +158,7 @@ def equivalence_test(
         changed = _with_change(margin, words, test.context, generator, memory_limit(max_memory))
         value = float(getattr(changed.effect(**options), measure))
         notes.append(note("margin-by-change", margin=f"{value:.3g}", change=repr(words)))
-    least, leading, largest = MEASURES[measure][1], test.context.leading.kernel, 1.0
-    if measure == DISTANCE and never_negative(leading):
-        largest = largest_distance(leading, test.context.pooled)
-    if not (least < value <= largest and value < 1.0):
-        raise ValueError(f"margin={value:.3g} is beyond {least:g} to {largest:.3g}; give another margin or bandwidth")
+    _check_reachable(value, measure, test.context)
     notes.append(note("asymptotic", interval="upper limit"))
     estimate = effect.estimates[measure]
     statistic, pvalue = estimate.below(value)
@@ -185,6 +179,27 @@ def equivalence_test(
         folds=None if folds is None else min(folds, *estimate.units),
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def _one_for_each_variable(kernel: Any, bandwidth: Any, estimator: Any, pair: bool) -> tuple[list[Any], list[Any]]:
+    """Return two kernels and two bandwidths, of which lists hold one for each of a ``pair`` of variables."""
+    kernels = kernel if pair and isinstance(kernel, list) else [kernel, kernel]
+    widths = bandwidth if pair and isinstance(bandwidth, list) else [bandwidth, bandwidth]
+    candidates = not pair and is_several(estimator, [KernelSpec(kernel, bandwidth)])
+    if len(kernels) != 2 or len(widths) != 2 or candidates:
+        raise ValueError("kernel and bandwidth must be one each, or for measure='dependence' a list of two")
+    return kernels, widths
+
+
+def _check_reachable(margin: float, measure: str, context: TestContext) -> None:
+    """Raise ValueError for a margin outside of what the measure can be."""
+    least = MEASURES[measure][1]
+    leading = context.leading.kernel
+    largest = 1.0
+    if measure == DISTANCE and never_negative(leading):
+        largest = largest_distance(leading, context.pooled)
+    if not (least < margin <= largest and margin < 1.0):
+        raise ValueError(f"margin={margin:.3g} is beyond {least:g} to {largest:.3g}; give another margin or bandwidth")
 
 
 def check_margin(margin: Any, measure: Any, alpha: Any) -> str:

@@ -93,6 +93,8 @@ class Hypothesis(ABC):
     kind: ClassVar[TestInfo]
     #: What to do if rows that are permuted one by one depend on each other.
     serial_remedy: ClassVar[str] = ""
+    #: True if bandwidths were found before the test, on random rows.
+    resolved_before: ClassVar[bool] = False
 
     # one entry per kernel of the test: all observations, as a set that no label changes; of data that a model draws
     # anew, a copy.  Bandwidths, and whatever else is computed once, come from them

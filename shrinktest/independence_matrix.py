@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -138,24 +138,14 @@ def independence_matrix(
         width = each.bandwidth if isinstance(each.bandwidth, str) else "median"
         refuse_candidates("independence_matrix", each.kernel, width)
     X, given = _named_given(X, given)
-    second, partial = X if alone else Y, isinstance(given, str)
     if given is None:
         refuse_without("given", given_method=given_method, regressor=regressor)
+    sources = _Sources(X, Y, given, nan_policy, block_length)
     options: dict[str, Any] = {
         "scale": scale if not alone or isinstance(scale, str | None) or hasattr(scale, "keys") else [scale, scale],
         "column_types": column_types, "transform": transform, "blocks": blocks, "groups": groups,
     }  # fmt: skip
-
-    def read(reasons: Reasons) -> Variables:
-        dropped = {name: [column for whose, column in reasons if alone or whose == name] for name in XY}
-        if given is None:
-            return read_variables((X, second), XY, nan_policy, block_length=block_length, dropped=dropped, **options)
-        if not partial:
-            return read_three(X, second, given, nan_policy, dropped=dropped, **options)
-        dropped["given"] = dropped["X"]
-        return read_three(X, second, X, nan_policy, others=given, dropped=dropped, **options)
-
-    data, unread = without_untestable(read)
+    data, unread = without_untestable(lambda reasons: sources.read(reasons, options))
     refuse_missing(data.missing)
     tables = variables_of(data, GIVEN[: len(data.values)], scale)[: 1 if alone else 2]
     remarks = data.notes
@@ -166,42 +156,11 @@ def independence_matrix(
         ColumnsToTest.read(table, kernel, name.lower(), unread=unread, left_out=left_out, which="" if alone else name)
         for table, kernel, name, left_out in zip(tables, specs, XY, data.left_out, strict=False)
     ]
-    columns, n = [side.tested for side in sides], len(data.values[0])
-    if alone and len(columns[0]) < 2:
-        reasons = " ".join(("", *sides[0].notes))
-        raise ValueError(f"X has {counted(len(columns[0]), 'column')} to test; give Y or two columns or more.{reasons}")
-    pairs = list(itertools.combinations(columns[0], 2) if alone else itertools.product(*columns))
-    own: list[Any] = [permutations] * len(pairs)
-    if alone and given is None:
-        size = len(columns[0])
-        own = [RelativeOrders(n, size, i, j) for i, j in itertools.combinations(range(size), 2)]
-    kind = Independence if given is None else ConditionalIndependence
-    tests: list[Any] = [
-        kind(
-            variables=(x.values.compared_by(x.spec.kernel), y.values.compared_by(y.spec.kernel)),
-            sizes=(n,), own=each, restriction=data.restriction, remarks=remarks,
-        )
-        for (x, y), each in zip(pairs, own, strict=True)
-    ]  # fmt: skip
+    pairs = _pairs(sides, alone)
+    tests = _hypotheses(pairs, data, sources, permutations, remarks)
     if given is not None:
-        combined = asks_for_none(estimator, [column.spec for side in columns for column in side])
-        given_method = method_for(given_method, regressor, data.encodings[-1])
-        if partial and given_method == "strata" and len(pairs) > 1:
-            raise ValueError(
-                f"given={OTHERS!r} leaves few rows in the strata of every pair; use given_method='residuals'"
-            )
-        given_each = [_others(data, pair) for pair in pairs] if partial else [data.values[2]]
-        regressions = [regression_for(given_method, z, regressor) for z in given_each]
-        if not partial:
-            given_each, regressions = given_each * len(pairs), regressions * len(pairs)
-        parts = zip(tests, given_each, regressions, strict=True)
-        tests = [conditional(test, given_method, z, regression, combined) for test, z, regression in parts]
-    notes = listwise_note(len(data.gaps[0]) if _lost_to_others(data, alone, given) else 0, n, "a pair")
-    correlation = strongest(test.serial_correlation() for test in tests) if permutations is None else None
-    if correlation is not None:
-        notes += (correlation.note(_IN_TIME if alone and given is None else tests[0].serial_remedy),)
-    if given is not None and (encoding := data.encodings[2]) is not None:
-        notes += tuple(text for text in encoding.notes("given", unasked=False) if has_code(text, "no-weight"))
+        tests = _given_each(tests, data, pairs, sources.partial, given_method, regressor, estimator)
+    notes = _notes(data, tests, sources, permutations)
     result = run_many(
         tests, [(x.label, y.label) for x, y in pairs], ("x", "y"), [(x.spec, y.spec) for x, y in pairs], estimator,
         settings, as_rng(rng), method, untested=_untested_pairs(sides),
@@ -212,6 +171,120 @@ def independence_matrix(
     any_pair = note("four-statistics", decided="")  # which statistic stands out differs between pairs
     texts = (any_pair if has_code(text, "four-statistics") else text for text in result.notes)
     return replace(result, notes=tuple(dict.fromkeys(texts)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Sources:
+    """The tables of a matrix as users give them."""
+
+    X: Any
+    Y: Any
+    given: Any  # None, a table, or OTHERS
+    nan_policy: str
+    block_length: Any
+
+    @property
+    def alone(self) -> bool:
+        """True if pairs of columns of X are tested."""
+        return self.Y is None
+
+    @property
+    def partial(self) -> bool:
+        """True if every pair is tested given all other columns."""
+        return isinstance(self.given, str)
+
+    def read(self, reasons: Reasons, options: dict[str, Any]) -> Variables:
+        """Read all of them without the columns for which there are reasons."""
+        second = self.X if self.alone else self.Y
+        dropped = {name: [column for whose, column in reasons if self.alone or whose == name] for name in XY}
+        if self.given is None:
+            tables = (self.X, second)
+            return read_variables(
+                tables, XY, self.nan_policy, block_length=self.block_length, dropped=dropped, **options
+            )
+        if not self.partial:
+            return read_three(self.X, second, self.given, self.nan_policy, dropped=dropped, **options)
+        dropped["given"] = dropped["X"]
+        return read_three(self.X, second, self.X, self.nan_policy, others=self.given, dropped=dropped, **options)
+
+
+def _pairs(sides: Sequence[ColumnsToTest], alone: bool) -> list[tuple[TestedColumn, TestedColumn]]:
+    """Return the pairs of columns to test; raise ValueError if there is none."""
+    if not alone:
+        first, second = sides
+        return list(itertools.product(first.tested, second.tested))
+    (side,) = sides
+    if len(side.tested) < 2:
+        reasons = " ".join(("", *side.notes))
+        raise ValueError(
+            f"X has {counted(len(side.tested), 'column')} to test; give Y or two columns or more.{reasons}"
+        )
+    return list(itertools.combinations(side.tested, 2))
+
+
+def _hypotheses(
+    pairs: Sequence[tuple[TestedColumn, TestedColumn]],
+    data: Variables,
+    sources: _Sources,
+    permutations: Any,
+    remarks: tuple[str, ...],
+) -> list[Any]:
+    """Return the hypothesis of every pair, on permutations that all of them share."""
+    n = len(data.values[0])
+    own: list[Any] = [permutations] * len(pairs)
+    if sources.alone and sources.given is None:
+        size = len({column.place for pair in pairs for column in pair})
+        own = [RelativeOrders(n, size, i, j) for i, j in itertools.combinations(range(size), 2)]
+    kind = Independence if sources.given is None else ConditionalIndependence
+    return [
+        kind(
+            variables=(x.values.compared_by(x.spec.kernel), y.values.compared_by(y.spec.kernel)),
+            sizes=(n,),
+            own=each,
+            restriction=data.restriction,
+            remarks=remarks,
+        )
+        for (x, y), each in zip(pairs, own, strict=True)
+    ]
+
+
+def _given_each(
+    tests: list[Any],
+    data: Variables,
+    pairs: Sequence[tuple[TestedColumn, TestedColumn]],
+    partial: bool,
+    given_method: str,
+    regressor: Any,
+    estimator: Any,
+) -> list[Any]:
+    """Return the tests given other variables, or with ``partial`` all columns but the two of a pair."""
+    combined = asks_for_none(estimator, [column.spec for pair in pairs for column in pair])
+    method = method_for(given_method, regressor, data.encodings[-1])
+    if partial and method == "strata" and len(pairs) > 1:
+        raise ValueError(f"given={OTHERS!r} leaves few rows in the strata of every pair; use given_method='residuals'")
+    conditions = [_others(data, pair) for pair in pairs] if partial else [data.values[2]]
+    regressions = [regression_for(method, z, regressor) for z in conditions]
+    if not partial:
+        conditions *= len(pairs)
+        regressions *= len(pairs)
+    parts = zip(tests, conditions, regressions, strict=True)
+    return [conditional(test, method, z, regression, combined) for test, z, regression in parts]
+
+
+def _notes(data: Variables, tests: list[Any], sources: _Sources, permutations: Any) -> tuple[str, ...]:
+    """Return notes on rows that were left out, serial correlation and columns without weight."""
+    n = len(data.values[0])
+    left_out = len(data.gaps[0]) if _lost_to_others(data, sources.alone, sources.given) else 0
+    notes = listwise_note(left_out, n, "a pair")
+    correlation = strongest(test.serial_correlation() for test in tests) if permutations is None else None
+    if correlation is not None:
+        remedy = _IN_TIME if sources.alone and sources.given is None else tests[0].serial_remedy
+        notes += (correlation.note(remedy),)
+    encoding = data.encodings[2] if sources.given is not None else None
+    if encoding is not None:
+        texts = encoding.notes("given", unasked=False)
+        notes += tuple(text for text in texts if has_code(text, "no-weight"))
+    return notes
 
 
 def _check_together(alone: bool, given: Any, kernel_y: Any, bandwidth_y: Any, design: dict[str, Any]) -> None:

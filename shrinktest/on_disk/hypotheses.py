@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -106,6 +106,8 @@ def checked_route(kernel: Kernel, gram: str) -> str:
 @dataclass(frozen=True, eq=False, kw_only=True)
 class OnDiskHypothesis(Hypothesis):
     """Hypothesis about rows on disk, of whose variables random rows are known."""
+
+    resolved_before: ClassVar[bool] = True
 
     source: OnDisk
     features: Sequence[tuple[RowFeatures, ...]] = ()  # of every statistic, of each variable

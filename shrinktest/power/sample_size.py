@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from shrinktest.power.sample_size_result import PowerCurve, SampleSizeResult
 from shrinktest.power.study import permutations_of, power_study
 from shrinktest.power.trials import POWER, bar, check_store, seed_from
 from shrinktest.results.info import INDEPENDENCE, KINDS, TWO_SAMPLE
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: The name that solve_sample_size knows the test by.
 EQUIVALENCE = "equivalence"
@@ -137,8 +140,6 @@ def solve_sample_size(
     >>> answer.low < answer.n < answer.high
     True
     """
-    import pandas as pd
-
     d = as_design(design)
     alpha, power, confidence = level(alpha), level(power, "power"), level(confidence, "confidence")
     n_trials, n_resamples = count(n_trials, "n_trials", minimum=100, maximum=MAX_SIZE), resample_count(n_resamples)
@@ -147,18 +148,14 @@ def solve_sample_size(
     if power <= alpha:
         raise ValueError(f"power={power:g} must be above the level alpha={alpha:g}, which needs no data at all")
     if ratio is not None:
-        if not (kind := KINDS[d.test]).several_samples:
-            raise ValueError(f"ratio compares the sizes of two samples; {kind.described} has one sample of {kind.unit}")
-        d = replace(d, ratio=positive(ratio, "ratio"))  # type: ignore[type-var]  # a dataclass, as it has parameters
-    options, shown = as_mapping(test_options, "test_options"), ""
+        d = _with_ratio(d, ratio)
+    options = as_mapping(test_options, "test_options")
+    shown = ""
     if test is not None:
         choice(test, (EQUIVALENCE,), "test")
-        if not (isinstance(estimator, str) and estimator == "kme"):
-            raise ValueError("estimator= does not apply to test='equivalence'; give it in test_options")
-        estimator = as_equivalence(options, d, alpha)
-        effect = "dependence" if options["measure"] == DEPENDENCE else "difference"
-        shown = f"that the {effect} ({options['measure']}) is below the margin {options['margin']!r}"
-        d, options = Alike(d), {}
+        estimator, shown = _of_equivalence(estimator, options, d, alpha)
+        d = Alike(d)
+        options = {}
     d.null()  # which the check needs, and not every design has
     options = options_of(options, d.test, "test_options")
     compared = as_compared(estimator, d.test)
@@ -167,28 +164,27 @@ def solve_sample_size(
     smallest = d.smallest()
     if not isinstance(compared, AnyTest):
         smallest = _smallest(d, largest, alpha, n_resamples, options)
+    study = partial(
+        power_study,
+        d,
+        {label: compared},
+        alphas=(alpha,),
+        n_resamples=n_resamples,
+        stopping=stopping,
+        test_options=options,
+        rng=seed,
+        workers=workers,
+        progress=progress,
+    )
     with ExitStack() as stack:
         studies = stack.enter_context(bar("studies of one size", progress))
-        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        if store is None:
+            store = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "trials.sqlite"
 
         def run(n: int, trials: range, with_null: bool = False) -> PowerStudyResult:
-            study = power_study(
-                d,
-                {label: compared},
-                [n],
-                alphas=(alpha,),
-                n_trials=trials,
-                n_resamples=n_resamples,
-                stopping=stopping,
-                with_null=with_null,
-                test_options=options,
-                rng=seed,
-                store=Path(folder) / "trials.sqlite" if store is None else store,
-                workers=workers,
-                progress=progress,
-            )
+            done = study([n], n_trials=trials, with_null=with_null, store=store)
             studies.update()
-            return study
+            return done
 
         def say(text: str) -> None:
             if sys.stderr is not None:  # None: a program without a console
@@ -196,51 +192,45 @@ def solve_sample_size(
 
         search = _Search(run, say, power, alpha, smallest, largest, bool(shown))
         search.find_region()
-        share = -(-n_trials // (_ROUNDS * len(_SPREAD)))
-        for _ in range(_ROUNDS):
-            curve = search.curve()
-            for n in sorted({curve.size(power, shift, smallest, largest) for shift in _SPREAD}):
-                search.add(n, run(n, search.next_trials(n, share)))
-        for checks in range(1, _CHECKS + 1):
-            curve = search.curve()
-            n = curve.size(power, 0.0, smallest, largest)
-            fresh = run(n, search.next_trials(n, max(200, n_trials // 4)), with_null=True)
-            rate = fresh.table.iloc[0]
-            agrees = bool(rate["low"] <= curve.power(n) <= rate["high"])
-            if agrees or checks == _CHECKS:
-                break
-            search.add(n, fresh)
-    low, high = curve.interval(power, confidence)
-    if curve.power(n) < power:  # the smallest size is beyond the largest one allowed
-        between = f"from {math.ceil(max(low, smallest))} " + (f"to {high:.0f}" if math.isfinite(high) else "on")
-        raise ValueError(
-            f"power {power:g} is not reached: at n = {n}, the largest size, it is {curve.power(n):.0%} "
-            f"(needed: {between}); raise largest="
-        )
-    low = max(low, float(smallest))
-    if n == smallest and curve.band(n, confidence)[0] >= power:  # reached below what can be tested, if anywhere
-        low = high = float(smallest)
+        search.refine(n_trials)
+        answer = search.checked_answer(n_trials)
+    low, high = search.interval(answer, confidence)
     return SampleSizeResult(
-        n=n,
+        n=answer.n,
         low=low,
-        high=max(low, high),
+        high=high,
         confidence=confidence,
         power=power,
         alpha=alpha,
         estimator=label,
         design=d,
-        sizes=d._sizes(n, None) if d.unit else tuple(map(len, d.sample(0, n))),
-        table=pd.DataFrame(
-            [{"n": n} | rejection_rate(rejected, trials) for n, (trials, rejected) in sorted(search.counts.items())]
-        ),
-        check=fresh.to_frame()[["n", "null", "power", "low", "high", "trials"]],
-        checks=checks,
-        agrees=agrees,
-        curve=curve,
+        sizes=d._sizes(answer.n, None) if d.unit else tuple(map(len, d.sample(0, answer.n))),
+        table=search.table(),
+        check=answer.study.to_frame()[["n", "null", "power", "low", "high", "trials"]],
+        checks=answer.checks,
+        agrees=answer.agrees,
+        curve=answer.curve,
         n_resamples=n_resamples if permutes(compared) else 0,
-        seed=fresh.seed,
+        seed=answer.study.seed,
         shown=shown,
     )
+
+
+def _of_equivalence(estimator: Any, options: Mapping[str, Any], design: Design, alpha: float) -> tuple[AnyTest, str]:
+    """Return the equivalence test with these options, and what it shows in words."""
+    if not (isinstance(estimator, str) and estimator == "kme"):
+        raise ValueError("estimator= does not apply to test='equivalence'; give it in test_options")
+    equivalence = as_equivalence(options, design, alpha)
+    effect = "dependence" if options["measure"] == DEPENDENCE else "difference"
+    return equivalence, f"that the {effect} ({options['measure']}) is below the margin {options['margin']!r}"
+
+
+def _with_ratio(design: Design, ratio: Any) -> Design:
+    """Return a design of two samples whose sizes have this ratio."""
+    kind = KINDS[design.test]
+    if not kind.several_samples:
+        raise ValueError(f"ratio compares the sizes of two samples; {kind.described} has one sample of {kind.unit}")
+    return replace(design, ratio=positive(ratio, "ratio"))  # type: ignore[type-var]  # a dataclass, as it has parameters
 
 
 def _smallest(design: Design, largest: int, alpha: float, n_resamples: float, options: Mapping[str, Any]) -> int:
@@ -254,6 +244,17 @@ def _smallest(design: Design, largest: int, alpha: float, n_resamples: float, op
             if n == sizes[-1]:
                 raise
     return sizes[-1]
+
+
+@dataclass(frozen=True, eq=False)
+class _Answer:
+    """A sample size, and the study of fresh trials that checked it."""
+
+    n: int
+    curve: PowerCurve
+    study: PowerStudyResult
+    checks: int  # how many sizes were checked
+    agrees: bool  # whether the last check agrees with the curve
 
 
 @dataclass
@@ -292,6 +293,51 @@ class _Search:
             return curve
         closer = PowerCurve.of(near, self.power)
         return closer if closer.goes_up() else curve
+
+    def refine(self, n_trials: int) -> None:
+        """Run trials at sizes around the answer."""
+        share = -(-n_trials // (_ROUNDS * len(_SPREAD)))
+        for _ in range(_ROUNDS):
+            curve = self.curve()
+            sizes = {curve.size(self.power, shift, self.smallest, self.largest) for shift in _SPREAD}
+            for n in sorted(sizes):
+                self.add(n, self.run(n, self.next_trials(n, share)))
+
+    def checked_answer(self, n_trials: int) -> _Answer:
+        """Return the answer that fresh trials agree with, or the last one that was checked."""
+        checks = 1
+        while True:
+            curve = self.curve()
+            n = curve.size(self.power, 0.0, self.smallest, self.largest)
+            fresh = self.run(n, self.next_trials(n, max(200, n_trials // 4)), with_null=True)
+            rate = fresh.table.iloc[0]
+            agrees = bool(rate["low"] <= curve.power(n) <= rate["high"])
+            if agrees or checks == _CHECKS:
+                return _Answer(n, curve, fresh, checks, agrees)
+            self.add(n, fresh)
+            checks += 1
+
+    def interval(self, answer: _Answer, confidence: float) -> tuple[float, float]:
+        """Return the confidence interval of the size; raise ValueError if the power is not reached."""
+        curve = answer.curve
+        low, high = curve.interval(self.power, confidence)
+        if curve.power(answer.n) < self.power:  # the smallest size is beyond the largest one allowed
+            end = f"to {high:.0f}" if math.isfinite(high) else "on"
+            raise ValueError(
+                f"power {self.power:g} is not reached: at n = {answer.n}, the largest size, it is "
+                f"{curve.power(answer.n):.0%} (needed: from {math.ceil(max(low, self.smallest))} {end}); raise largest="
+            )
+        low = max(low, float(self.smallest))
+        if answer.n == self.smallest and curve.band(answer.n, confidence)[0] >= self.power:
+            low = high = float(self.smallest)  # reached below what can be tested, if anywhere
+        return low, max(low, high)
+
+    def table(self) -> pd.DataFrame:
+        """Return the trials and rejections at all sizes."""
+        import pandas as pd
+
+        rates = [{"n": n} | rejection_rate(rejected, trials) for n, (trials, rejected) in sorted(self.counts.items())]
+        return pd.DataFrame(rates)
 
     def find_region(self) -> None:
         """Double the size until the power is passed; then have at least three sizes, which the fit needs."""
