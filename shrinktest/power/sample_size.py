@@ -176,24 +176,8 @@ def solve_sample_size(
         workers=workers,
         progress=progress,
     )
-    with ExitStack() as stack:
-        studies = stack.enter_context(bar("studies of one size", progress))
-        if store is None:
-            store = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "trials.sqlite"
-
-        def run(n: int, trials: range, with_null: bool = False) -> PowerStudyResult:
-            done = study([n], n_trials=trials, with_null=with_null, store=store)
-            studies.update()
-            return done
-
-        def say(text: str) -> None:
-            if sys.stderr is not None:  # None: a program without a console
-                studies.write(text, file=sys.stderr)
-
-        search = _Search(run, say, power, alpha, smallest, largest, bool(shown))
-        search.find_region()
-        search.refine(n_trials)
-        answer = search.checked_answer(n_trials)
+    limits = {"power": power, "alpha": alpha, "smallest": smallest, "largest": largest}
+    search, answer = _searched(study, n_trials, store, progress, equivalence=bool(shown), **limits)
     low, high = search.interval(answer, confidence)
     return SampleSizeResult(
         n=answer.n,
@@ -214,6 +198,30 @@ def solve_sample_size(
         seed=answer.study.seed,
         shown=shown,
     )
+
+
+def _searched(
+    study: Callable[..., PowerStudyResult], n_trials: int, store: Any, progress: bool, **options: Any
+) -> tuple[_Search, _Answer]:
+    """Search for the size with studies of one size each, whose trials are kept in a store; return also the answer."""
+    with ExitStack() as stack:
+        studies = stack.enter_context(bar("studies of one size", progress))
+        if store is None:
+            store = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "trials.sqlite"
+
+        def run(n: int, trials: range, with_null: bool = False) -> PowerStudyResult:
+            done = study([n], n_trials=trials, with_null=with_null, store=store)
+            studies.update()
+            return done
+
+        def say(text: str) -> None:
+            if sys.stderr is not None:  # None: a program without a console
+                studies.write(text, file=sys.stderr)
+
+        search = _Search(run, say, **options)
+        search.find_region()
+        search.refine(n_trials)
+        return search, search.checked_answer(n_trials)
 
 
 def _of_equivalence(estimator: Any, options: Mapping[str, Any], design: Design, alpha: float) -> tuple[AnyTest, str]:
