@@ -81,14 +81,6 @@ def loo_filter(K, q):
     return misses(K, means @ U * q @ U.T)
 
 
-def loo_filter_closed(K, q):
-    """`loo_filter` from D and p: (1/n) sum_k D_k [(1+a)^2 - 2n a(1+a) p + n^2 a^2 p], a = q/(n-1)."""
-    n = len(K)
-    D, U = spectrum(K)
-    p, a = n * (U.T @ uniform(n)) ** 2, q / (n - 1)
-    return np.sum(D * ((1 + a) ** 2 - 2 * n * a * (1 + a) * p + n**2 * a**2 * p)) / n
-
-
 def amounts_grid(low, high):
     """0, 64 values from low to high evenly spaced in the logarithm, infinity."""
     return np.array([0.0, *np.logspace(math.log10(low), math.log10(high), 64), np.inf])

@@ -111,12 +111,6 @@ def p_two_sample(G, m, statistic, tolerance=0.0):
     return sum(value >= values[0] - tolerance for value in values) / len(values)
 
 
-def p_independence(K, L, statistic, tolerance=0.0):
-    """Share of all n! pairings, observed one included: statistic(K, L[pi, pi]) >= observed - tolerance."""
-    values = [statistic(K, L[np.ix_(pi, pi)]) for pi in itertools.permutations(range(len(K)))]
-    return sum(value >= values[0] - tolerance for value in values) / len(values)
-
-
 def p_monte_carlo(observed, resampled, tolerance=0.0):
     """(1 + b)/(1 + B), b the number of the B resampled values that reach the observed one; ties count."""
     return (1 + sum(value >= observed - tolerance for value in resampled)) / (1 + len(resampled))

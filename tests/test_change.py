@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
+from scipy.stats import binom
 
 from naive_change import (
     gaussian,
@@ -226,14 +227,12 @@ def test_a_summary():
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"change": "epidemic"}, {"blocks": np.arange(30) % 3}, {"kernel": "whitened"}])
 def test_level(options):
+    """p <= .05 in 1000 series without a change, as often as in 99.9% of a test of this exact level."""
     rng = np.random.default_rng(5)
-    ps = [
-        change_point_test(
-            rng.standard_t(3, size=30), rng=i, n_resamples=19, confidence=None, workers=1, **options
-        ).pvalue
-        for i in range(2000)
-    ]
-    assert 0.033 < np.mean(np.array(ps) <= 0.05) < 0.067
+    how = {"n_resamples": 19, "confidence": None, "workers": 1, **options}
+    rejected = sum(change_point_test(rng.standard_t(3, size=30), rng=i, **how).pvalue <= 0.05 for i in range(1000))
+    low, high = binom(1000, 0.05).interval(0.999)
+    assert low <= rejected <= high
 
 
 def sides(alpha=0.05, restriction=None, n=20):

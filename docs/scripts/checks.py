@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
+import references
 import sentences
 from folders import DOCS, ROOT, STUDIES
 from marks import MARK, sources
@@ -31,6 +32,7 @@ def other_faults() -> list[str]:
         sentences.faults(),
         unguarded_numbers(),
         overview(),
+        references.faults(),
         levels_of_shortcuts(),
         levels_of_power_studies(),
         levels_of_equivalence(),

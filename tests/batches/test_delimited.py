@@ -33,10 +33,10 @@ FILES = {
     "no names": "1.5,2\n2.5,3\n0.5,7\n" * 9,
     "an index": rows(",b\n", lambda i: i, lambda i: i % 3),
     "a mark": "\ufeffa,b\n1,2\n3,4\n",
-    "a line for Excel": "sep=;\na;b\n" + "1;x\n2;y\n" * 40,
-    "a line for Excel, with a mark": "\ufeffsep=|\r\na|b\r\n" + "u,v|x\r\n2;3|y\r\n" * 40,
-    "a line for Excel, no names": 'sep=\t\n' + '1.5\t"x\n"\n2.5\ty\n' * 40,
-    "text without names": "red,north\nblue,south\n" * 40,
+    "a line for Excel": "sep=;\na;b\n" + "1;x\n2;y\n" * 20,
+    "a line for Excel, with a mark": "\ufeffsep=|\r\na|b\r\n" + "u,v|x\r\n2;3|y\r\n" * 20,
+    "a line for Excel, no names": 'sep=\t\n' + '1.5\t"x\n"\n2.5\ty\n' * 20,
+    "text without names": "red,north\nblue,south\n" * 20,
     "days": rows("d,e\n", lambda i: f"{i % 28 + 1:02d}/02/1931", lambda i: f"2/{i % 28 + 1}/1931 8:15"),
     "minus signs": rows("a,b\n", lambda i: f"\u2212{i}", lambda i: f"{i}-"),
     "levels that look alike": rows("a,b\n", lambda i: ["Bonn", "Bonn\u00a0"][i % 2],
@@ -91,7 +91,7 @@ def in_blocks(size):
 def test_blocks_are_the_whole_file(stored, name):
     stored(FILES[name])
     expected = whole().columns
-    for size in (1, 3, 10**6):
+    for size in (1, 10**6):
         number, columns = in_blocks(size)
         assert number > 1 or size > 1 or len(FILES[name]) < 130
         for from_blocks, from_file in zip(columns, expected, strict=True):

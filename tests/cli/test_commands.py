@@ -14,6 +14,7 @@ from shrinktest.estimators import ESTIMATORS
 
 FAST = {"rng": 0, "n_resamples": 99}
 WORDS = ["--seed", "0", "--resamples", "99"]
+UV = ["u", "v"]
 
 
 @pytest.fixture(scope="module")
@@ -46,70 +47,49 @@ def tables(folder, *names):
     return [pd.read_csv(folder / f"{name}.csv", parse_dates=["day"])[["u", "v", "site", "day"]] for name in names]
 
 
-def expected(command, folder):
-    """The result of the library for a line."""
-    a, b, c = tables(folder, "a", "b", "c")
-    uv, both = ["u", "v"], (a[["u", "v"]], b[["u", "v"]])
-    return {
-        "two-sample a.csv b.csv --columns u,v --estimator fkmse:loo=paper --blocks site": lambda: st.two_sample_test(
-            *both, estimator=st.FKMSE(loo="paper"), blocks=(a.site, b.site), **FAST
-        ),
-        "two-sample a.csv b.csv --columns 1:2 --kernel laplacian --bandwidth 0.5 --bandwidth 2": lambda: (
-            st.two_sample_test(*both, kernel=[st.Laplacian(0.5), st.Laplacian(2.0)], **FAST)
-        ),
-        "two-sample a.csv b.csv --columns u,v --covariates site": lambda: st.two_sample_test(
-            *both, covariates=(a[["site"]], b[["site"]]), **FAST
-        ),
-        "k-sample a.csv b.csv c.csv --columns u,v --comparison pooled": lambda: st.k_sample_test(
-            *both, c[uv], comparison="pooled", **FAST
-        ),
-        "columns a.csv b.csv --columns u,v --method holm": lambda: st.two_sample_test_columns(
-            *both, method="holm", **FAST
-        ),
-        "independence a.csv --x u --y v,day --kernel-y whitened:lam=0.1 --scale sd": lambda: st.independence_test(
-            a[["u"]], a[["v", "day"]], kernel_y=st.Whitened(lam=0.1), scale="sd", **FAST
-        ),
-        "independence a.csv --x u --y v --given site": lambda: st.independence_test(
-            a[["u"]], a[["v"]], given=a[["site"]], **FAST
-        ),
-        "independence a.csv --x u --y v --block-length whole --lags -1:0 --alpha 0.5": lambda: st.independence_test(
-            a[["u"]], a[["v"]], block_length="whole", lags=[-1, 0], alpha=0.5, **FAST
-        ),
-        "matrix a.csv --x u --y v,site": lambda: st.independence_matrix(a[["u"]], a[["v", "site"]], **FAST),
-        "matrix a.csv --given others --types day=drop": lambda: st.independence_matrix(
-            a[["u", "v", "site"]], given="others", **FAST
-        ),
-        "joint a.csv --variable u --variable v,site --bandwidth 1.5": lambda: st.joint_independence_test(
-            a[["u"]], a[["v", "site"]], bandwidths=1.5, **FAST
-        ),
-        "change a.csv --time day --columns u,v": lambda: st.change_point_test(a[uv], times=a["day"], **FAST),
-        "change a.csv --several --n-changes 2 --columns u": lambda: st.change_points(a[["u"]], n_changes=2, **FAST),
-        "symmetry a.csv --columns u,v --about 0.5,0": lambda: st.symmetry_test(a[uv], about=[0.5, 0.0], **FAST),
-        "compare a.csv b.csv --columns u,v --estimator kme": lambda: st.compare(*both, estimator="kme", **FAST),
-        "compare a.npy b.npy --estimator kme": lambda: st.compare(
-            *(table.set_axis(["0", "1"], axis=1) for table in both), estimator="kme", **FAST
-        ),
-    }[command]()
-
-
-LINES = [
-    "two-sample a.csv b.csv --columns u,v --estimator fkmse:loo=paper --blocks site",
-    "two-sample a.csv b.csv --columns 1:2 --kernel laplacian --bandwidth 0.5 --bandwidth 2",
-    "two-sample a.csv b.csv --columns u,v --covariates site",
-    "k-sample a.csv b.csv c.csv --columns u,v --comparison pooled",
-    "columns a.csv b.csv --columns u,v --method holm",
-    "independence a.csv --x u --y v,day --kernel-y whitened:lam=0.1 --scale sd",
-    "independence a.csv --x u --y v --given site",
-    "independence a.csv --x u --y v --block-length whole --lags -1:0 --alpha 0.5",
-    "matrix a.csv --x u --y v,site",
-    "matrix a.csv --given others --types day=drop",
-    "joint a.csv --variable u --variable v,site --bandwidth 1.5",
-    "change a.csv --time day --columns u,v",
-    "change a.csv --several --n-changes 2 --columns u",
-    "symmetry a.csv --columns u,v --about 0.5,0",
-    "compare a.csv b.csv --columns u,v --estimator kme",
-    "compare a.npy b.npy --estimator kme",
-]
+#: A line, and the same test of the library, of the tables in a.csv, b.csv and c.csv.
+LINES = {
+    "two-sample a.csv b.csv --columns u,v --estimator fkmse:loo=paper --blocks site": lambda a, b, c: (
+        st.two_sample_test(a[UV], b[UV], estimator=st.FKMSE(loo="paper"), blocks=(a.site, b.site), **FAST)
+    ),
+    "two-sample a.csv b.csv --columns 1:2 --kernel laplacian --bandwidth 0.5 --bandwidth 2": lambda a, b, c: (
+        st.two_sample_test(a[UV], b[UV], kernel=[st.Laplacian(0.5), st.Laplacian(2.0)], **FAST)
+    ),
+    "two-sample a.csv b.csv --columns u,v --covariates site": lambda a, b, c: st.two_sample_test(
+        a[UV], b[UV], covariates=(a[["site"]], b[["site"]]), **FAST
+    ),
+    "k-sample a.csv b.csv c.csv --columns u,v --comparison pooled": lambda a, b, c: st.k_sample_test(
+        a[UV], b[UV], c[UV], comparison="pooled", **FAST
+    ),
+    "columns a.csv b.csv --columns u,v --method holm": lambda a, b, c: st.two_sample_test_columns(
+        a[UV], b[UV], method="holm", **FAST
+    ),
+    "independence a.csv --x u --y v,day --kernel-y whitened:lam=0.1 --scale sd": lambda a, b, c: st.independence_test(
+        a[["u"]], a[["v", "day"]], kernel_y=st.Whitened(lam=0.1), scale="sd", **FAST
+    ),
+    "independence a.csv --x u --y v --given site": lambda a, b, c: st.independence_test(
+        a[["u"]], a[["v"]], given=a[["site"]], **FAST
+    ),
+    "independence a.csv --x u --y v --block-length whole --lags -1:0 --alpha 0.5": lambda a, b, c: st.independence_test(
+        a[["u"]], a[["v"]], block_length="whole", lags=[-1, 0], alpha=0.5, **FAST
+    ),
+    "matrix a.csv --x u --y v,site": lambda a, b, c: st.independence_matrix(a[["u"]], a[["v", "site"]], **FAST),
+    "matrix a.csv --given others --types day=drop": lambda a, b, c: st.independence_matrix(
+        a[["u", "v", "site"]], given="others", **FAST
+    ),
+    "joint a.csv --variable u --variable v,site --bandwidth 1.5": lambda a, b, c: st.joint_independence_test(
+        a[["u"]], a[["v", "site"]], bandwidths=1.5, **FAST
+    ),
+    "change a.csv --time day --columns u,v": lambda a, b, c: st.change_point_test(a[UV], times=a["day"], **FAST),
+    "change a.csv --several --n-changes 2 --columns u": lambda a, b, c: st.change_points(a[["u"]], n_changes=2, **FAST),
+    "symmetry a.csv --columns u,v --about 0.5,0": lambda a, b, c: st.symmetry_test(a[UV], about=[0.5, 0.0], **FAST),
+    "compare a.csv b.csv --columns u,v --estimator kme": lambda a, b, c: st.compare(
+        a[UV], b[UV], estimator="kme", **FAST
+    ),
+    "compare a.npy b.npy --estimator kme": lambda a, b, c: st.compare(
+        *(table[UV].set_axis(["0", "1"], axis=1) for table in (a, b)), estimator="kme", **FAST
+    ),
+}
 
 
 def numbers(value):
@@ -125,7 +105,7 @@ def test_a_command_is_the_library(run, folder, line):
     code, out, err = run(line, *WORDS, "--json")
     assert (code, err) == (0, "")
     printed = numbers(json.loads(out))
-    assert printed and printed == numbers(json.loads(expected(line, folder).to_json()))
+    assert printed and printed == numbers(json.loads(LINES[line](*tables(folder, *"abc")).to_json()))
 
 
 def test_commands_without_permutations_are_the_library(run, folder):
@@ -158,7 +138,7 @@ def test_all_commands_read_parquet_and_npy(run, ending):
         f"joint {single}",
         f"symmetry {single}",
         f"change {single}",
-        f"check-level {both} --trials 3",
+        f"check-level {both} --trials 3 --workers 1",
     ):
         assert run(line, *WORDS, "--json")[::2] == (0, ""), line
     assert run(f"equivalence {both} --margin 0.3 --measure distance")[0] == 0
@@ -177,10 +157,11 @@ def test_files_in_batches_are_the_library(run, folder):
 
 
 def test_calibration(run):
-    code, out, err = run("check-level a.csv b.csv --columns u,v --trials 5 --estimator fkmse --json", *WORDS)
+    line = "check-level a.csv b.csv --columns u,v --trials 5 --workers 1"
+    code, out, err = run(f"{line} --estimator fkmse --json", *WORDS)
     assert (code, err) == (0, "") and len(json.loads(out)["pvalues"]) == 5
-    assert run("check-level a.csv --x u --y v --trials 5 --blocks site", *WORDS)[0] == 0
-    assert run("check-level a.csv b.csv --columns u --trials 5 --test ks_2samp")[0] == 0
+    assert run("check-level a.csv --x u --y v --trials 5 --workers 1 --blocks site", *WORDS)[0] == 0
+    assert run(f"{line} --test ks_2samp".replace("u,v", "u"))[0] == 0
     assert "--paired is not for" in run("check-level a.csv --x u --y v --paired")[2]
 
 

@@ -21,10 +21,8 @@ from shrinktest.kernels import (
     Linear,
     Polynomial,
     Precomputed,
-    bandwidth_grid,
     median_bandwidth,
 )
-from shrinktest.kernels import bandwidths as bandwidths_module
 from shrinktest.kernels.feature_maps import random_fourier, tiles
 from shrinktest.kernels.kernel_loops import bells, waves
 
@@ -89,23 +87,6 @@ def test_values_against_the_formulas(bandwidth):
     np.testing.assert_allclose(Laplacian(bandwidth)(X, Y), laplacian(X, Y, np.array(bandwidth)), rtol=1e-12)
     np.testing.assert_allclose(Linear()(X, Y), linear(X, Y), rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(Polynomial(3, 1.5)(X, Y), polynomial(X, Y, 3, 1.5), rtol=1e-11, atol=1e-13)
-
-
-@pytest.mark.parametrize(("n", "m", "d"), [(1, 1, 1), (2, 2, 9), (1, 5, 20), (40, 30, 3), (60, 60, 40)])
-@pytest.mark.parametrize("kind", [Gaussian, Laplacian])
-def test_distances_of_few_points_are_those_of_the_compiled_loops(n, m, d, kind, monkeypatch):
-    rng = np.random.default_rng(n)
-    x, y = (rng.normal(size=(size, d)) * 10.0 ** (np.arange(d) % 5) for size in (n, m))
-    x[0], y[0] = 3.0, 3.0
-    few = kind(30.0)(x), kind(30.0)(x, y)
-    grid = bandwidth_grid(x, 3) if n > 1 else ()
-    monkeypatch.setattr(bandwidths_module, "_FEW", 0)
-    many = kind(30.0)(x), kind(30.0)(x, y)
-    for ours, theirs in zip(few, many, strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-13, atol=1e-300)
-        assert ours[0, 0] == theirs[0, 0] == 1.0
-    np.testing.assert_array_equal(few[0], few[0].T)
-    np.testing.assert_allclose(grid, bandwidth_grid(x, 3) if n > 1 else (), rtol=1e-14)
 
 
 @pytest.mark.parametrize("kind", [Gaussian, Laplacian])

@@ -186,7 +186,7 @@ def test_level_where_the_restriction_is_meant(case):
 @pytest.mark.slow
 @pytest.mark.parametrize("case", NULLS)
 def test_level_in_many_data_sets(case):
-    check_level(case, 4000)
+    check_level(case, 1000)
 
 
 @pytest.mark.parametrize(

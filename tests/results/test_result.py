@@ -35,11 +35,6 @@ def result():
 
 
 @pytest.fixture(scope="module")
-def shrunken():
-    return two_sample_test(X, Y, estimator="fkmse", n_resamples=199, rng=0)
-
-
-@pytest.fixture(scope="module")
 def paired():
     return independence_test(X, PAIR, estimator="skmse", n_resamples=99, rng=0)
 
