@@ -16,7 +16,6 @@ from shrinktest._check import as_rng, check_signature, choice, count, level, rea
 from shrinktest._hints import hinted
 from shrinktest._parallel import memory_limit
 from shrinktest.data.labels import two_names
-from shrinktest.effects.inner_products import never_negative
 from shrinktest.estimators import as_estimator
 from shrinktest.hypotheses.base import Variable
 from shrinktest.hypotheses.context import TestContext
@@ -161,7 +160,7 @@ def equivalence_test(
         value = float(getattr(changed.effect(**options), measure))
         notes.append(note("margin-by-change", margin=f"{value:.3g}", change=repr(words)))
     least, leading, largest = MEASURES[measure][1], test.context.leading.kernel, 1.0
-    if measure == DISTANCE and never_negative(leading):
+    if measure == DISTANCE and leading.never_negative:
         largest = largest_distance(leading, test.context.pooled)
     if not (least < value <= largest and value < 1.0):
         raise ValueError(f"margin={value:.3g} is beyond {least:g} to {largest:.3g}; give another margin or bandwidth")

@@ -109,10 +109,10 @@ def run(
     # the permutations of several statistics must not depend on what these draw for their kernels
     source = independent_rng(generator, 1) if several else generator
     draws = cache(lambda: Draws.of(permutations, settings.n_resamples, generator))
-    kernels = KernelCache(settings.limits(source))
+    kernels = settings.kernels(source)
     fits, left_out = _fit(
         hypothesis, ensemble.members, setups, draws, settings, kernels,
-        Resolved(source, fresh=several and kernels.limits.random), spare=spares(estimator, hypothesis.kind.name),
+        Resolved(source, fresh=several and kernels.random), spare=spares(estimator, hypothesis.kind.name),
     )  # fmt: skip
     nulls = [fit.null for fit in fits]
     warn_too_few(nulls[0].n_planned + (not nulls[0].exact), settings.alpha, exact=nulls[0].exact)
@@ -197,7 +197,7 @@ def _fit_one(
         with kernel_progress(settings.progress):
             if form.prepare is None:
                 kernel = resolved(hypothesis, candidate.kernel)
-                prepared = hypothesis.prepare(candidate.estimator, kernel, form, kernels, workers)
+                prepared = hypothesis.prepare(candidate.estimator, kernel, form, kernels)
             else:
                 prepared = form.prepare(hypothesis, workers)
         null = prepared.null(draws(), stopping=settings.stopping, workers=settings.workers, progress=settings.progress)
@@ -234,7 +234,7 @@ def run_side_by_side(
         for i, hypothesis in enumerate(hypotheses)
         if i not in in_stack
     }
-    shared = KernelCache(settings.limits(source))
+    shared = settings.kernels(source)
     resolved = Resolved(source, fresh=False)
     nulls: list[Null | str] = []
     errors: dict[int, ValueError] = {}
@@ -255,7 +255,7 @@ def run_side_by_side(
             nulls.append(in_stack[i])
             notes += stack_notes
         else:
-            kernels = KernelCache(settings.limits(source)) if shared.limits.random else shared
+            kernels = settings.kernels(source) if shared.random else shared
             permutations = hypothesis.permutations(settings.n_resamples, settings.alpha, settings.form)
             draws = partial(Draws, permutations, settings.n_resamples, first.seed)
             try:
