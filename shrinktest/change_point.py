@@ -30,7 +30,7 @@ from shrinktest.results.change import AggregateChangeResult, ChangeResult
 from shrinktest.results.info import CHANGE, TestInfo
 from shrinktest.run import run
 from shrinktest.settings import Settings
-from shrinktest.statistics.features import Features
+from shrinktest.statistics.features import KernelFeatures
 from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.scan import CHANGES, SINGLE, Cuts, Within, prepare, series_features
 from shrinktest.statistics.seeded_intervals import Calibration, Scans
@@ -134,10 +134,10 @@ class NoChange(Hypothesis):
             )
         return tuning
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache, workers: int) -> Prepared:
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache) -> Prepared:
         """Prepare the largest standardised distance over all cuts, or intervals, for every order of the rows."""
         require_in_range(kernel, self.points, self.variables[0].name, _LEAST)
-        return prepare(estimator, kernel, self.points, self.cuts, cache=cache, workers=workers, scans_of=self._scans)
+        return prepare(estimator, kernel, self.points, self.cuts, cache=cache, scans_of=self._scans)
 
     def _scans(self, within: Within) -> Scans | None:
         return Scans.of(within, self.cuts, self.restriction, self.intervals) if self.intervals else None
@@ -151,7 +151,7 @@ class NoChange(Hypothesis):
             )
         kernel = member.features[0]
         if isinstance(kernel, FeatureMap):  # its coordinates were drawn before
-            within = Within.of(Features("factor", kernel, self.points))
+            within = Within.of(KernelFeatures(kernel, self.points))
         else:
             within = Within.of(series_features(kernel, self.points, cache, self.change))
         confidence = None if self.interval_notes() else self.confidence

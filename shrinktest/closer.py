@@ -36,8 +36,8 @@ from shrinktest.permutations.serial_correlation import (
 )
 from shrinktest.results.closer import DEPENDENCE, DISTANCE, MEASURES, CloserPair, CloserResult
 from shrinktest.results.several import METHODS, WESTFALL_YOUNG
-from shrinktest.statistics.features import Features
-from shrinktest.statistics.kernel_cache import KernelCache, Limits, Request
+from shrinktest.statistics.features import KernelFeatures
+from shrinktest.statistics.kernel_cache import KernelCache, Request
 
 ALTERNATIVES = ("two-sided", "less", "greater")
 #: Adjustments by p-values alone; two-stage methods also need the level.
@@ -162,13 +162,13 @@ def closer_test(
     provenance = rng_provenance(generator)
     reading = {"scale": scale, "column_types": column_types, "transform": transform}
     arguments = (X, *samples), names, nan_policy, reading, kernel, bandwidth
-    cache, workers = KernelCache(Limits(gram, rank, memory_limit(max_memory), generator)), n_workers(workers)
+    cache = KernelCache(gram, rank, memory_limit(max_memory), generator, n_workers(workers))
     if flag(paired, "paired") + (groups is not None) + (measure != DISTANCE) > 1:
         raise ValueError("paired=, groups= and measures other than 'distance' exclude each other; leave one out")
     if measure == DISTANCE:
-        data = _read_distances(*arguments, paired, groups, cache, workers)
+        data = _read_distances(*arguments, paired, groups, cache)
     else:
-        data = _read_dependences(*arguments, measure, cache, workers)
+        data = _read_dependences(*arguments, measure, cache)
     notes = [*data.notes, note("asymptotic", interval="interval")]
     if min(data.counts) < FEW:
         few = {"where": "A sample has", "count": min(data.counts), "units": data.units, "least": FEW}
@@ -274,7 +274,7 @@ class _Data:
 
 def _read_distances(
     samples: Sequence[Any], names: tuple[str, ...], nan_policy: str, reading: dict[str, Any], kernel: Any,
-    bandwidth: Any, paired: bool, groups: Any, cache: KernelCache, workers: int,
+    bandwidth: Any, paired: bool, groups: Any, cache: KernelCache,
 ) -> _Data:  # fmt: skip
     """Read samples, and estimate the distance of the first to each of the others."""
     read = read_samples(samples, names, nan_policy, paired=paired, same_units=False, **reading)
@@ -295,8 +295,8 @@ def _read_distances(
     resolved = _resolved(kernel, bandwidth, variable, cache)
     require_in_range(resolved, pooled, together, _LEAST)
     with np.errstate(over="ignore", invalid="ignore"):  # an infinite rounding error is refused below
-        features = cache(resolved, pooled).about_mean(cache.limits.memory, workers)
-        jackknife = distances(features, sizes, units, workers)
+        features = cache(resolved, pooled).about_mean(cache.memory)
+        jackknife = distances(features, sizes, units)
     if not np.isfinite(jackknife.rounding):
         raise ValueError(f"{together}: squares of kernel values are beyond the range of numbers; use scale='sd'")
     serial = None
@@ -309,12 +309,12 @@ def _read_distances(
         serial = variable.rows_of(*series).correlated("a sample")
     advice, columns = BY_THINNING if paired else BY_GROUPS, (read.observed[0].columns,)
     notes = (*read.notes, *_kernel_notes(variable, resolved, features), *_serial_notes(serial, advice))
-    return _Data(jackknife, read.values, counts, resolved, features.name, unit, sizes, columns, notes)
+    return _Data(jackknife, read.values, counts, resolved, features.route, unit, sizes, columns, notes)
 
 
 def _read_dependences(
     samples: Sequence[Any], names: tuple[str, ...], nan_policy: str, reading: dict[str, Any], kernel: Any,
-    bandwidth: Any, measure: str, cache: KernelCache, workers: int,
+    bandwidth: Any, measure: str, cache: KernelCache,
 ) -> _Data:  # fmt: skip
     """Read variables, and estimate the dependence of the first on each of the others."""
     read = read_variables(samples, names, nan_policy, **reading)
@@ -331,10 +331,10 @@ def _read_dependences(
     values = [kernel(v.points) if v.numbers else v.points for kernel, v in zip(resolved, variables, strict=True)]
     for variable in variables:
         _require_comparable(values, names, variable.points, variable.name)
-    request = Request(kernels=k, large=300, rank=100, work="pairs")
+    request = Request(kernels=k, large=300, rank=100)
     features = [cache(kernel, v.points, request) for kernel, v in zip(resolved, variables, strict=True)]
     with np.errstate(divide="ignore", invalid="ignore"):
-        jackknife = dependences(features, normalised=measure == DEPENDENCE, workers=workers)
+        jackknife = dependences(features, normalised=measure == DEPENDENCE)
     lost = ~np.isfinite(np.vstack([jackknife.estimates, jackknife.without])).all(axis=0)
     if lost.any():
         name = names[0] if lost.all() else names[1 + int(lost.argmax())]
@@ -345,12 +345,12 @@ def _read_dependences(
     )
     each = zip(variables, resolved, features, strict=True)
     notes = (*read.notes, *chain(*starmap(_kernel_notes, each)), *_serial_notes(serial, BY_ROWS_APART))
-    return _Data(jackknife, values, (n,) * k, resolved, features[0].name, "rows", (n,), read.columns, notes)
+    return _Data(jackknife, values, (n,) * k, resolved, features[0].route, "rows", (n,), read.columns, notes)
 
 
 def _resolved(kernel: Any, bandwidth: Any, variable: Variable, cache: KernelCache) -> Kernel:
     spec = KernelSpec(kernel, bandwidth).by_feature(variable.encoding)
-    return resolve(as_kernel(spec.kernel, spec.bandwidth, "kernel"), variable, cache.limits.rng)
+    return resolve(as_kernel(spec.kernel, spec.bandwidth, "kernel"), variable, cache.rng)
 
 
 def _require_units(name: str, count: int, unit: str, fewest: int) -> None:
@@ -367,7 +367,7 @@ def _require_comparable(values: Sequence[np.ndarray], names: Sequence[str], poin
             raise ValueError(f"{names[0]} and {candidate} hold the same rows; give data observed separately")
 
 
-def _kernel_notes(variable: Variable, kernel: Kernel, features: Features) -> tuple[str, ...]:
+def _kernel_notes(variable: Variable, kernel: Kernel, features: KernelFeatures) -> tuple[str, ...]:
     """Notes on units, on a bandwidth that is too wide, and on an approximation of the kernel."""
     route = () if features.note is None else (without_level(features.note),)
     return (*variable.notes(kernel), *reach_notes(kernel, variable.points, variable.name), *route)

@@ -84,8 +84,8 @@ def run_several(
     # the permutations must not depend on what statistics draw for their kernels
     source = independent_rng(generator, 1)
     draws = cache(lambda: Draws.of(permutations, settings.n_resamples, generator))
-    kernels = KernelCache(settings.limits(source))
-    resolved = ResolvedKernels(source, fresh=kernels.limits.random)
+    kernels = settings.kernels(source)
+    resolved = ResolvedKernels(source, fresh=kernels.random)
     spare = spares(estimator, hypothesis.kind.name)
     fits, left_out = fit_all(
         hypothesis, ensemble.members, setups, form, draws, settings, kernels, resolved, spare=spare

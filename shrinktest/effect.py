@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from shrinktest._parallel import n_workers
 from shrinktest.effects.dependence import FEWEST_GROUPS, dependence
 from shrinktest.effects.distance import NORMS, VARIANCE, Pair, distance
-from shrinktest.effects.inner_products import InnerProducts, never_negative
 from shrinktest.effects.jackknife import FEWEST, Estimate
 from shrinktest.effects.separability import Area, CrossFit, combine_scores, fold_codes, roc_area
 from shrinktest.fitted import EffectOptions, TestContext
@@ -19,6 +19,7 @@ from shrinktest.notes import Note, note
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.results.effect import DependenceEffect, TwoSampleEffect
 from shrinktest.results.result import FOLDS
+from shrinktest.statistics.features import KernelFeatures
 
 #: Units of a sample from which the coverage of intervals was measured.
 MEASURED = 20
@@ -66,7 +67,7 @@ def pair_effects(
 ) -> list[TwoSampleEffect]:
     """Return the effects of pairs of samples, without the z of the test; every kernel is evaluated once."""
     pairs = [pair_of_samples(context.sizes, samples, design) for samples in which]
-    relative_to = NORMS if never_negative(context.leading.kernel) else VARIANCE
+    relative_to = NORMS if context.leading.kernel.never_negative else VARIANCE
     folds = [_folds(pair, options.folds or FOLDS, options.rng) if options.scored else None for _, pair in pairs]
     fits: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in pairs]
     distances: list[Estimate] = []
@@ -74,9 +75,9 @@ def pair_effects(
         compared_by = member.features[0]
         if compares_differences(member.kernel):  # it knows differences, and here compares the rows themselves
             compared_by = taken_anew(compared_by, context.pooled)
-        features = InnerProducts.of(compared_by, context.pooled)
+        features = KernelFeatures(compared_by, context.pooled, workers=n_workers(None))
         if member is context.leading:
-            compared = features if relative_to == NORMS else features.centred()
+            compared = features if relative_to == NORMS else features.residuals()
             distances = [distance(compared.taken(rows), pair, relative_to) for rows, pair in pairs]
         estimator = member.estimator
         if member.tuning == "pooled":
@@ -135,7 +136,8 @@ def dependence_effect(context: TestContext, design: PermutationDesign, options: 
     """Return the dependence of two variables in memory."""
     points = [variable.points for variable in context.hypothesis.variables]
     x, y = (
-        InnerProducts.of(kernel, rows).centred() for kernel, rows in zip(context.leading.features, points, strict=True)
+        KernelFeatures(kernel, rows, workers=n_workers(None)).residuals()
+        for kernel, rows in zip(context.leading.features, points, strict=True)
     )
     if x.by_coordinates != y.by_coordinates:
         x, y = x.dense(), y.dense()

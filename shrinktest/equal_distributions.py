@@ -187,7 +187,7 @@ class EqualDistributions(Hypothesis):
         design = note("effect-without-design", design="your permutations")
         return [replace(effect, notes=(*effect.notes, design)) for effect in effects]
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache, workers: int) -> Prepared:
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache) -> Prepared:
         """Prepare the distances of the estimates for every partition."""
         tuning = self.tuning(estimator)
         compared, rows = kernel, self.pooled
@@ -195,9 +195,7 @@ class EqualDistributions(Hypothesis):
             compared, rows = seen(kernel, self.pooled)
         if rows is not self.pooled and not self.paired:
             raise ValueError(f"kernel: {kernel!r} compares differences within pairs, and needs paired=True")
-        prepared = prepare(
-            estimator, compared, rows, self.contrast, form=form, tuning=tuning, cache=cache, workers=workers
-        )
+        prepared = prepare(estimator, compared, rows, self.contrast, form=form, tuning=tuning, cache=cache)
         return replace(prepared, kernel=kernel)
 
 

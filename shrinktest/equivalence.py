@@ -16,7 +16,6 @@ from shrinktest._check import as_rng, check_signature, choice, count, level, rea
 from shrinktest._hints import hinted
 from shrinktest._parallel import memory_limit
 from shrinktest.data.labels import two_names
-from shrinktest.effects.inner_products import never_negative
 from shrinktest.estimators import as_estimator
 from shrinktest.fitted import TestContext
 from shrinktest.hypothesis import Variable
@@ -196,7 +195,7 @@ def _check_reachable(margin: float, measure: str, context: TestContext) -> None:
     least = MEASURES[measure][1]
     leading = context.leading.kernel
     largest = 1.0
-    if measure == DISTANCE and never_negative(leading):
+    if measure == DISTANCE and leading.never_negative:
         largest = largest_distance(leading, context.pooled)
     if not (least < margin <= largest and margin < 1.0):
         raise ValueError(f"margin={margin:.3g} is beyond {least:g} to {largest:.3g}; give another margin or bandwidth")

@@ -63,7 +63,7 @@ def fit_statistic(
                     kernel = tuple(resolved(v, entry) for v, entry in enumerate(kernel))
                 else:
                     kernel = resolved(0, kernel)
-                prepared = hypothesis.prepare(estimator, kernel, form, kernels, settings.workers)
+                prepared = hypothesis.prepare(estimator, kernel, form, kernels)
         permutations = draws()
         null = prepared.null(
             permutations, stopping=settings.stopping, workers=settings.workers, progress=settings.progress

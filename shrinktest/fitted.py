@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -16,8 +17,8 @@ from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import compares_differences, seen, taken_anew
 from shrinktest.permutations.base import Draws
 from shrinktest.results.witness import WitnessBand
-from shrinktest.statistics.features import Features
-from shrinktest.statistics.kernel_cache import KernelCache, Limits
+from shrinktest.statistics.features import KernelFeatures
+from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.statistics.mmd import estimates_of
 from shrinktest.statistics.statistic import part_weights
 
@@ -32,7 +33,6 @@ _NOT_IN_PICKLE = (
 )
 _MOST = 256  # observations at which the witness function is shown
 _FEW = 5  # exchanges of a column for its share
-_NO_LIMIT = 1e18  # bytes: the test has already made a Gram matrix of the same size
 _VALUES = 2**22  # of the kernel at a time
 
 
@@ -175,7 +175,7 @@ class Witness(TestContext):
                 out.append((x.embedding(flat) - y.embedding(flat)).reshape(at.shape[:2]).mean(axis=1))
             return np.stack(out)
         form = "factor" if isinstance(kernel, FeatureMap) and estimator.by_coordinates else "dense"
-        weights = part_weights(estimator, Features(form, kernel, self.pooled), self.sizes, tuning)(labels)
+        weights = part_weights(estimator, KernelFeatures(kernel, self.pooled, form), self.sizes, tuning)(labels)
         if not np.isfinite(weights).all():
             raise ValueError("the estimator could not be computed on a permuted sample; use more shrinkage")
         if estimates[0].smoothing is not None:
@@ -219,14 +219,14 @@ class Witness(TestContext):
     def _statistic(self, pooled: np.ndarray) -> float:
         """Return the statistic of other observations by the route of the test: without a Gram matrix if it had none."""
         changed = replace(self.hypothesis, variables=(replace(self.hypothesis.variables[0], points=pooled),))
-        member, gram, memory = self.leading, "dense", _NO_LIMIT
+        member, gram, memory = self.leading, "dense", math.inf
         kernel = taken_anew(member.kernel, pooled)
         if isinstance(member.features[0], FeatureMap):
             if member.approximated and not member.estimator.changes_features:
                 kernel, gram = member.features[0], "factor"
             else:  # coordinates that are exact for these observations need not be so for others
                 gram, memory = "auto", memory_limit(None)
-        cache = KernelCache(Limits(gram, None, memory, np.random.default_rng(self.draws.seed)))
-        prepared = changed.prepare(member.estimator, kernel, changed.form(member.form), cache, 1)
+        cache = KernelCache(gram, None, memory, np.random.default_rng(self.draws.seed))
+        prepared = changed.prepare(member.estimator, kernel, changed.form(member.form), cache)
         identity = np.repeat(np.arange(2, dtype=np.uint16), changed.sizes)
         return float(prepared.statistic(identity[None])[0, 0])

@@ -174,7 +174,7 @@ class Hypothesis(ABC):
         """Return what the estimator tunes when; raises ValueError if that makes no sense here."""
 
     @abstractmethod
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache, workers: int) -> Prepared:
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache) -> Prepared:
         """Prepare the statistic of an estimator and resolved kernels (one, or a tuple with one per variable)."""
 
     def notes(self, kernel: Any) -> tuple[str, ...]:

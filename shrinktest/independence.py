@@ -167,7 +167,7 @@ def independence_test(
 
         refused = {**design, "given": given, "lags": lags, "permutations": permutations}
         on_disk = OnDiskTest(estimator, specs, settings, rng, refused, **reading)
-        X, Y = on_disk.in_memory((X, Y), ("X", "Y"), work="pairs")
+        X, Y = on_disk.in_memory((X, Y), ("X", "Y"))
         if in_batches(X, Y):
             return on_disk.run_pairs(X, Y)
     hypothesis: Independence

@@ -81,10 +81,10 @@ class Independence(Hypothesis):
 
         return dependence_effect(context, self.restriction, options)
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache, workers: int) -> Prepared:
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache) -> Prepared:
         """Prepare the squared norm of the estimated cross-covariance operator for every pairing."""
         for variable, entry in zip(self.variables, kernel, strict=True):
             require_in_range(entry, variable.points, variable.name)
         x, y = (variable.points for variable in self.variables)
         series = self.restriction.series(len(x))
-        return prepare(estimator, kernel, x, y, form=form, cache=cache, series=series, workers=workers)
+        return prepare(estimator, kernel, x, y, form=form, cache=cache, series=series)

@@ -66,7 +66,7 @@ class JointIndependence(Hypothesis):
         """Return what the estimator tunes for one sample of rows."""
         return tuning_of(estimator, self.sizes[0])
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache, workers: int) -> Prepared:
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache) -> Prepared:
         """Squared norm of the estimated mean of the features without main effects, for every shuffle."""
         values = [variable.points for variable in self.variables]
         return prepare_joint(estimator, kernel, values, cache)

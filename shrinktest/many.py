@@ -29,7 +29,6 @@ from shrinktest.results.result import is_shrunk, rounding_notes
 from shrinktest.results.several import MultipleTestsResult
 from shrinktest.settings import Settings
 from shrinktest.stack import stacked
-from shrinktest.statistics.kernel_cache import KernelCache
 from shrinktest.units import CONSTANT, Reasons, by_name, constant_columns
 
 _NAMED = 5  # tests at most that a note on some of many names
@@ -208,10 +207,10 @@ def run_side_by_side(
     }
     resolved = ResolvedKernels(source, fresh=False)
     errors = _unresolved(hypotheses, apart, resolved) if form.by_kernel else {}
-    shared = KernelCache(settings.limits(source))
+    shared = settings.kernels(source)
     spare = spares(estimator, leading.kind.name)
     for i, candidates in apart.items():
-        kernels = KernelCache(settings.limits(source)) if shared.limits.random else shared
+        kernels = settings.kernels(source) if shared.random else shared
         fit = partial(fit_all, hypotheses[i], candidates, setups, form, settings=settings, kernels=kernels)
         permutations = hypotheses[i].permutations(settings.n_resamples, settings.alpha, form)
         own = cache(partial(Draws, permutations, settings.n_resamples, draws.seed))

@@ -17,7 +17,6 @@ from shrinktest.permutations.multiplicity import warn_too_few
 from shrinktest.results.base import unique
 from shrinktest.results.result import TestResult, make_result
 from shrinktest.settings import Settings
-from shrinktest.statistics.kernel_cache import KernelCache
 
 
 def run(
@@ -40,7 +39,7 @@ def run(
         return make_result(None, data, setup, alpha=settings.alpha, rng=provenance)
     permutations = hypothesis.permutations(settings.n_resamples, settings.alpha, form)
     data = replace(data, restriction=permutations.restriction, simulated=permutations.simulated)
-    kernels = KernelCache(settings.limits(generator))
+    kernels = settings.kernels(generator)
     fit = fit_statistic(
         hypothesis,
         setup,

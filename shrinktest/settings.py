@@ -10,7 +10,7 @@ import numpy as np
 from shrinktest._check import choice, flag, level, resample_count
 from shrinktest._parallel import memory_limit, n_workers
 from shrinktest.permutations.stopping import Stopping, as_stopping
-from shrinktest.statistics.kernel_cache import GRAMS, Limits
+from shrinktest.statistics.kernel_cache import GRAMS, KernelCache
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,9 @@ class Settings:
     readers: Any  # readers of samples in batches: a number of threads, or an executor
     store: Any = None  # file that keeps the sums of these
 
-    def limits(self, rng: np.random.Generator) -> Limits:
-        """Return the limits of kernels, with a generator for random coordinates."""
-        return Limits(self.gram, self.rank, self.memory, rng, self.n_resamples, self.workers)
+    def kernels(self, rng: np.random.Generator) -> KernelCache:
+        """Return a cache of kernels, with a generator for random coordinates."""
+        return KernelCache(self.gram, self.rank, self.memory, rng, self.workers)
 
     @classmethod
     def read(

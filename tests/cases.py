@@ -19,8 +19,8 @@ from shrinktest import (
     independence_test,
     two_sample_test,
 )
-from shrinktest.effects.inner_products import InnerProducts
 from shrinktest.estimators import ESTIMATORS
+from shrinktest.statistics.features import Features
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def half(gram):
 def by_coordinates(products):
     """Inner products as coordinates of the points, by the eigenvectors of their Gram matrix."""
     values, vectors = np.linalg.eigh(products.dense().values)
-    return InnerProducts(vectors * np.sqrt(np.maximum(values, 0.0)), True)
+    return Features(vectors * np.sqrt(np.maximum(values, 0.0)), True)
 
 
 def samples(m, n):

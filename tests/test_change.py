@@ -27,7 +27,7 @@ from shrinktest.kernels import Gaussian, Linear
 from shrinktest.permutations.block_length import BlockLength
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.serial_correlation import in_blocks
-from shrinktest.statistics.features import Features
+from shrinktest.statistics.features import KernelFeatures
 from shrinktest.statistics.scan import Cuts, Within
 
 
@@ -87,7 +87,7 @@ def test_the_statistic_is_that_of_song_and_chen_and_of_the_unbiased_distance(ser
 
 
 def test_the_spread_is_that_over_all_orders(series):
-    within = Within.of(Features("dense", Gaussian(1.3), series))
+    within = Within.of(KernelFeatures(Gaussian(1.3), series))
     statistic = within.statistic(Cuts(6, "single", 3))  # one cut
     values = statistic(np.array(list(itertools.permutations(range(6)))))[:, 0]
     assert values.mean() == pytest.approx(0.0, abs=1e-12)
@@ -237,7 +237,7 @@ def test_level(options):
 
 def sides(alpha=0.05, restriction=None, n=20):
     """Tests of the places of a series in which nothing happens."""
-    within = Within.of(Features("factor", Linear(), np.arange(float(n))[:, None] % 3))
+    within = Within.of(KernelFeatures(Linear(), np.arange(float(n))[:, None] % 3))
     return _Sides(
         within, 2, PermutationDesign() if restriction is None else restriction, alpha, np.random.default_rng(0)
     )

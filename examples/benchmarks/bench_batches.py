@@ -1,48 +1,13 @@
-"""Many rows: the time that is foretold, the memory of a process that reads a file, features in memory."""
+"""Many rows: the memory of a process that reads a file, features in memory."""
 
 from __future__ import annotations
-
-import time
 
 import children
 import numpy as np
 import pytest
 from rows import Row
 
-from shrinktest import independence_test, two_sample_test
-from shrinktest.statistics.kernel_cache import seconds
-
-
-@pytest.mark.parametrize("gram", ["rff", "nystrom"])
-@pytest.mark.parametrize(
-    ("work", "n", "rank", "permutations"),
-    [("sums", 50_000, 200, 199), ("sums", 20_000, 1000, 199), ("filter", 10_000, 100, 49), ("pairs", 20_000, 50, 99)],
-)
-def test_the_time_that_is_foretold(keep, threads, smoke, tiny, rounds, gram, work, n, rank, permutations):
-    """Measured in processor time, which other processes hardly change."""
-    n, rank, permutations = tiny(n, 400), tiny(rank, 20), tiny(permutations, 19)
-    rng, columns = np.random.default_rng(0), 10
-    options = {"gram": gram, "rank": rank, "n_resamples": permutations, "rng": 0, "workers": 1}
-    given, test = rng.normal(size=(2, n // 2, columns)), two_sample_test
-    if work == "pairs":
-        given, test = rng.normal(size=(2, n, columns)), independence_test
-    options["estimator"] = "fkmse" if work == "filter" else "kme"
-    threads(1)
-    test(*given[:, :200], **options)  # loads what is to be loaded
-    times = []
-    for _ in range(rounds):
-        start = time.process_time()
-        assert 0.0 < test(*given, **options).pvalue <= 1.0
-        times.append(time.process_time() - start)
-    foretold, measured = seconds(gram, n, columns, rank, permutations, work), float(np.median(times))
-    what = {"sums": "kme", "filter": "fkmse", "pairs": "HSIC kme"}[work]
-    name = f"{what}, {n} rows in {columns} columns, rank {rank} by {gram}, B = {permutations}: the time foretold"
-    ratios = foretold / np.array(times)
-    row = Row("scaling", name, "foretold", "measured", foretold / measured, "cost", ratios.min(), ratios.max(), "",
-              foretold, measured, rounds=rounds)  # fmt: skip
-    keep(row)
-    assert smoke or 1 / 3 < row.value < 3.0
-
+from shrinktest import two_sample_test
 
 CALL = """
 import numpy as np

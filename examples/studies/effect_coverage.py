@@ -21,9 +21,9 @@ from shrinktest import independence_test, two_sample_test
 from shrinktest._parallel import usable_cores
 from shrinktest.effects.dependence import dependence
 from shrinktest.effects.distance import NORMS, VARIANCE, Pair, distance
-from shrinktest.effects.inner_products import InnerProducts, never_negative
 from shrinktest.estimators import as_estimator
 from shrinktest.kernels import as_kernel
+from shrinktest.statistics.features import KernelFeatures
 from shrinktest.statistics.mmd import estimates_of
 
 NAME = "effect_coverage"
@@ -146,12 +146,12 @@ def true_effect(design: str, level: int, kernel: str, times: int) -> float:
     for _ in range(times):
         if design in PAIRS:
             variables = pairs_of(design, level, source, _LARGE)
-            x, y = (InnerProducts.of(fixed, points) for fixed, points in zip(known, variables, strict=True))
+            x, y = (KernelFeatures(fixed, points) for fixed, points in zip(known, variables, strict=True))
             values.append(dependence(x, y).value)
         else:
             wide = Pair(np.arange(2 * _LARGE) >= _LARGE, np.arange(2 * _LARGE))
-            features = InnerProducts.of(known, np.vstack(samples_of(design, level, source, (_LARGE, _LARGE))))
-            values.append(distance(features, wide, NORMS if never_negative(known) else VARIANCE).value)
+            features = KernelFeatures(known, np.vstack(samples_of(design, level, source, (_LARGE, _LARGE))))
+            values.append(distance(features, wide, NORMS if known.never_negative else VARIANCE).value)
     return float(np.mean(values))
 
 

@@ -20,10 +20,10 @@ from statsmodels.stats.proportion import proportion_confint
 from shrinktest.effects.columns import Middle, Units, difference_of_shares, larger, ratio_of_widths
 from shrinktest.effects.dependence import dependence
 from shrinktest.effects.distance import NORMS, VARIANCE, Pair, distance
-from shrinktest.effects.inner_products import InnerProducts
 from shrinktest.effects.separability import CrossFit, fold_codes, roc_area
 from shrinktest.estimators import KME
 from shrinktest.kernels import Gaussian
+from shrinktest.statistics.features import Features
 
 NAME = "limit_coverage"
 TITLE = "Coverage of intervals at their limits"
@@ -110,7 +110,7 @@ def dependences(design: str, size: int, rng: np.random.Generator) -> Iterator[In
     while True:
         cells = rng.choice(shares.size, size=size, p=shares.ravel())
         pair = [code.astype(np.float64) for code in np.divmod(cells, len(shares))]
-        x, y = (InnerProducts((code - code.mean())[:, None], True) for code in pair)
+        x, y = (Features((code - code.mean())[:, None], True) for code in pair)
         yield truth, *dependence(x, y).interval(CONFIDENCE)
 
 
@@ -135,9 +135,9 @@ def distances(foreign: tuple[float, float], relative_to: str, sizes, rng: np.ran
     while True:
         other = rng.random(sum(sizes)) < np.repeat(foreign, sizes)
         points = APART * (pair.second ^ other) + WIDTH * rng.normal(size=sum(sizes))
-        features = InnerProducts((points - points.mean())[:, None], True)
+        features = Features((points - points.mean())[:, None], True)
         if relative_to == NORMS:
-            features = InnerProducts(Gaussian(1.0)(points[:, None]), False)
+            features = Features(Gaussian(1.0)(points[:, None]), False)
         yield truth, *distance(features, pair, relative_to).interval(CONFIDENCE)
 
 
@@ -160,7 +160,7 @@ def areas(design: tuple[int, int, int], apart: float, shift: float, rng: np.rand
     while True:
         folds = fold_codes(pair.units, 2 * blocks + pair.second, FOLDS, rng, together=2)
         points = centres[blocks] + shift * pair.second + rng.normal(size=blocks.size)
-        features = InnerProducts(kernel(points[:, None]), False)
+        features = Features(kernel(points[:, None]), False)
         scores = CrossFit(KME(), kernel, features, points[:, None], "fixed").scores(pair.second, folds)
         chance = distance(features, pair, NORMS).chance
         area = roc_area(scores, pair.second, folds + FOLDS * blocks, pair.units, chance)

@@ -33,8 +33,9 @@ from shrinktest.permutations.serial_correlation import BY_COVARIATES, BY_GIVEN, 
 from shrinktest.results.base import TestData
 from shrinktest.results.effect import TwoSampleEffect
 from shrinktest.results.info import CONDITIONAL, NO_EFFECT_BY_PROPENSITY, TestInfo
+from shrinktest.statistics.features import Features
 from shrinktest.statistics.kernel_cache import KernelCache, Request
-from shrinktest.statistics.signs import Combined, Part, Products, inflated, sign_statistic
+from shrinktest.statistics.signs import Combined, Part, concatenated, inflated, products_of, sign_statistic
 from shrinktest.statistics.statistic import Computation, Form, Prepared, margins
 from shrinktest.units import far_apart
 
@@ -94,18 +95,18 @@ class IndependentResiduals(ConditionalIndependence):
     def _allowed(self, alpha: float, symmetric: bool) -> Permutations:
         return Signs(self._unit, symmetric)
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache, workers: int) -> Prepared:
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache) -> Prepared:
         """Squared norm of the mean of the products, for every choice of signs."""
-        if cache.limits.gram not in ("auto", "dense"):
-            raise ValueError(f"gram={cache.limits.gram!r}: residuals are compared by Gram matrices; use gram='dense'")
+        if cache.gram not in ("auto", "dense"):
+            raise ValueError(f"gram={cache.gram!r}: residuals are compared by Gram matrices; use gram='dense'")
         points, n = tuple(variable.points for variable in self.variables), self.sizes[0]
-        tuned = margins(estimator, kernel, points, workers)
+        tuned = margins(estimator, kernel, points, cache.workers)
         request = Request(by_coordinates=self.combined, large=_FEW, kernels=4)
         features = []
         for mean, k, x, first in zip(tuned, kernel, points, self.first, strict=True):
             tuned_kernel = mean.features(k, x)
             values = cache(tuned_kernel, x, request)
-            features.append(self.regression.residuals_of_features(tuned_kernel, x, values, workers, first.held_out))
+            features.append(self.regression.residuals_of_features(tuned_kernel, x, values, first.held_out))
         statistic: Statistic
         notes: tuple[str, ...] = ()
         if self.combined:
@@ -116,7 +117,7 @@ class IndependentResiduals(ConditionalIndependence):
             z = standardized(self.regression.given)
             # of features of the given variables, with which dependence may turn around
             weights = 0.5 + 0.5 * Gaussian().resolve(z, 0)(z) if z.shape[1] else np.ones((n, n))
-            products = Products(features[0].gram * features[1].gram * weights)
+            products = Features(features[0].gram * features[1].gram * weights)
             statistic = inflated(sign_statistic(tuned[0], products), np.ones(n), self._inflation(features))
         cost = CostHint(seconds=2e-10 * n**2) if tuned[0].needs in ("sums", "noise") else None
         computation = Computation(route="dense", threads=estimator.needs != "function", cost=cost)
@@ -140,14 +141,16 @@ class IndependentResiduals(ConditionalIndependence):
 
         lines, squares = both(bounded), both(lambda x: squared(bounded(x)))
         crossed = ((squares[0], lines[1]), (lines[0], squares[1]))
-        straight, values = [line.values for line in lines], [feature.values for feature in features]
+        straight = [line.values for line in lines]
         z = bounded(standardized(self.regression.given))
-        grams = any(feature.is_gram for feature in features)
-        shapes = Products(features[0].gram * features[1].gram) if grams else Products.of(*values)
+        if all(feature.by_coordinates for feature in features):
+            shapes = products_of(*(feature.values for feature in features))
+        else:
+            shapes = Features(features[0].gram * features[1].gram)
         parts = {
-            "means": (Products.of(*straight), [lines]),
-            "turning": (Products.of(*straight, z), [lines]),
-            "squares": (Products.concatenated(*(Products.of(x.values, y.values) for x, y in crossed)), crossed),
+            "means": (products_of(*straight), [lines]),
+            "turning": (products_of(*straight, z), [lines]),
+            "squares": (concatenated(*(products_of(x.values, y.values) for x, y in crossed)), crossed),
             "shapes": (shapes, [features]),
         }
         return tuple(
@@ -166,9 +169,9 @@ class IndependentNearby(ConditionalIndependence):
 
     first: tuple[Residuals, Residuals]
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache, workers: int) -> Prepared:
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache) -> Prepared:
         """Squared norm of the cross-covariance operator, for every permutation among neighbors."""
-        prepared = super().prepare(estimator, kernel, form, cache, workers)
+        prepared = super().prepare(estimator, kernel, form, cache)
         factor = self.first[0].inflation(self.first[1])
         return replace(prepared, statistic=inflated(prepared.statistic, np.arange(self.sizes[0]), factor))
 

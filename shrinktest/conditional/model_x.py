@@ -66,10 +66,10 @@ class ModeledCopies(ConditionalIndependence):
         """Copies of x less the mean."""
         return Copies(self.observed, self.model)
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache, workers: int) -> Prepared:
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache) -> Prepared:
         """Squared norm of the cross-covariance operator, for every copy."""
         points = tuple(variable.points for variable in self.variables)
-        tuned = margins(estimator, kernel, points, workers)
+        tuned = margins(estimator, kernel, points, cache.workers)
         features = tuple(mean.features(k, x) for mean, k, x in zip(tuned, kernel, points, strict=True))
         statistic, route, notes = copies_statistic(
             tuned[0], features, self._copies, points[0], self.others, points[1], cache

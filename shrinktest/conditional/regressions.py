@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -157,20 +157,26 @@ def inflation(first: Smoother, second: Smoother) -> float:
 # --- residuals ----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Residuals:
-    """Residuals of a variable, or of features of a kernel, after a regression on the given variables."""
+class Residuals(Features):
+    """Residuals of a variable, or of features of a kernel, after a regression on the given variables.
 
-    values: np.ndarray  # (n, r): the residuals; or (n, n): the Gram matrix of the residuals of features
-    smoother: Smoother | None = None  # the kernel ridge regression
-    is_gram: bool = False  # True if the values are a Gram matrix
-    held_out: Sequence[np.ndarray] = ()  # of a regressor, for each fold: residuals (n, r) of fits without that fold
-    noise: float | None = None  # of a regressor: variance of its predictions, in units of the noise variance
+    ``smoother`` is the kernel ridge regression.  Of a regressor, ``held_out`` are the residuals (n, r) of fits without
+    each fold, and ``noise`` is the variance of its predictions in units of the noise variance.
+    """
 
-    @property
-    def gram(self) -> np.ndarray:
-        """Gram matrix (n, n)."""
-        return self.values if self.is_gram else self.values @ self.values.T
+    def __init__(
+        self,
+        values: np.ndarray,
+        by_coordinates: bool = True,
+        *,
+        smoother: Smoother | None = None,
+        held_out: Sequence[np.ndarray] = (),
+        noise: float | None = None,
+    ) -> None:
+        super().__init__(values, by_coordinates)
+        self.smoother = smoother
+        self.held_out = held_out
+        self.noise = noise
 
     def inflation(self, other: Residuals) -> float:
         """Factor of :func:`inflation`; for regressors an estimate from their noise, and 1 without it.
@@ -226,7 +232,7 @@ class Regression:
             residuals = self.residuals_of_lines(targets)
         if self.regressor is not None:
             held_out = self._held_out(targets, residuals.values)
-            residuals = replace(residuals, held_out=held_out, noise=self._noise(residuals.values, held_out))
+            residuals = Residuals(residuals.values, held_out=held_out, noise=self._noise(residuals.values, held_out))
         if float(np.square(residuals.values).sum()) <= _NOTHING * total:
             raise ValueError(f"what is given determines {name}, so that nothing is left to test")
         return residuals
@@ -239,25 +245,24 @@ class Regression:
             return self._predicted(lines, held_out)
         spread = lines.std(axis=0)
         smoother = tuned_smoother(self.bases, lines / np.where(spread > 0.0, spread, 1.0))
-        return Residuals(smoother.residuals(lines), smoother)
+        return Residuals(smoother.residuals(lines), smoother=smoother)
 
     def residuals_of_features(
-        self, kernel: Kernel, points: np.ndarray, features: Features, workers: int, held_out: Sequence[np.ndarray]
+        self, kernel: Kernel, points: np.ndarray, features: Features, held_out: Sequence[np.ndarray]
     ) -> Residuals:
         """Residuals of the features of a kernel at points, which are residuals."""
-        coordinates = features.coordinates() if self.regressor is None else None
-        if coordinates is not None:
-            along = _along_axes(coordinates)
+        if features.by_coordinates and self.regressor is None:
+            along = _along_axes(features.values)
             share = np.cumsum(np.square(along).sum(axis=0))
             few = min(_FEATURES, int(np.searchsorted(share, _TUNED * share[-1])) + 1)
             smoother = tuned_smoother(self.bases, along[:, :few])
-            return Residuals(_along_axes(smoother.residuals(along)), smoother)
+            return Residuals(_along_axes(smoother.residuals(along)), smoother=smoother)
         landmarks = nystrom(kernel, points, min(_FEATURES, len(points)), 0)
         targets = landmarks.coordinates(points)
         if self.regressor is not None:
             return self._predicted(targets, list(map(landmarks.coordinates, held_out)))
         smoother = tuned_smoother(self.bases, targets)
-        return Residuals(smoother.residual_gram(features.matrix(workers)), smoother, is_gram=True)
+        return Residuals(smoother.residual_gram(features.values), by_coordinates=False, smoother=smoother)
 
     def _predicted(self, targets: np.ndarray, held_out: Sequence[np.ndarray]) -> Residuals:
         """Residuals of each fold of rows from a fit to the others.

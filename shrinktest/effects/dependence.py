@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest.effects.inner_products import ROUNDING, InnerProducts, summing
-from shrinktest.effects.jackknife import Estimate, JackknifeEstimates, variance_from_deleted
-from shrinktest.statistics.features import Features
+from shrinktest.effects.jackknife import ROUNDING, Estimate, JackknifeEstimates, variance_from_deleted
+from shrinktest.statistics.features import Features, summing
 from shrinktest.statistics.sums import PairSums, centred_sums
 
 #: Groups that an estimate from pairs of different groups takes.
@@ -21,7 +20,7 @@ _MOST_PRODUCTS = 2**25  # numbers in the products of groups at a time; more grou
 _ENOUGH_GROUPS = 2**11  # their two million pairs determine the variance
 
 
-def dependence(x: InnerProducts, y: InnerProducts, groups: np.ndarray | None = None) -> Estimate:
+def dependence(x: Features, y: Features, groups: np.ndarray | None = None) -> Estimate:
     """Return the kernel correlation HSIC(X, Y) / sqrt(HSIC(X, X) HSIC(Y, Y)), with every part unbiased.
 
     It is the centred kernel alignment of C. Cortes et al., Journal of Machine Learning Research 13 (2012), 795-828;
@@ -50,14 +49,14 @@ def dependence(x: InnerProducts, y: InnerProducts, groups: np.ndarray | None = N
     return Estimate(float(value), variance_from_deleted(without), second, len(without), event)
 
 
-def _share_of_different_pairs(features: InnerProducts) -> float:
+def _share_of_different_pairs(features: Features) -> float:
     """Return the share of pairs of rows that differ, by their inner products with a weighted sum of all rows.
 
     Variables that determine each other have a dependence of 1.  If a share e of their pairs is
     exchanged at random, it is (1 - e)^2, but only pairs of rows that differ show.
     """
     n = len(features)
-    places = np.sort(features.applied(np.cos(np.arange(n, dtype=np.float64))))
+    places = np.sort(features.inner(np.cos(np.arange(n, dtype=np.float64))))
     begins = np.diff(places, prepend=-np.inf) > _SAME * np.abs(places).max()
     counts = np.bincount(np.cumsum(begins) - 1)
     return 1.0 - float(np.square(counts / n).sum())
@@ -75,18 +74,19 @@ def dependence_in_groups(sums: PairSums) -> Estimate:
     return Estimate(float(value[0]), variance_from_deleted(without), _second_order(int(sums.n.sum())), len(sums.n))
 
 
-def dependences(grams: Sequence[Features], *, normalised: bool, workers: int = 1) -> JackknifeEstimates:
+def dependences(variables: Sequence[Features], *, normalised: bool) -> JackknifeEstimates:
     """Return the unbiased HSIC of the first variable with each of the others, or their unbiased kernel correlations."""
-    centred = [gram.centred(workers) for gram in grams]
+    centred = [features.residuals() for features in variables]
+    norms = np.array([features.norm for features in centred])
     if not all(features.by_coordinates for features in centred):
         centred = [features.dense() for features in centred]
-    x, *others = (InnerProducts(features.values, features.by_coordinates) for features in centred)
+    x, *others = centred
 
-    def with_and_without(pairs: list[tuple[InnerProducts, InnerProducts]]) -> np.ndarray:
+    def with_and_without(pairs: list[tuple[Features, Features]]) -> np.ndarray:
         return np.stack([np.append(*hsic(*pair)) for pair in pairs], axis=1)
 
     values = with_and_without([(x, y) for y in others])
-    sizes = np.array([centred[0].norm * features.norm for features in centred[1:]])
+    sizes = norms[0] * norms[1:]
     if normalised:
         scale = np.sqrt(with_and_without([(x, x)]) * with_and_without([(y, y) for y in others]))
         values, sizes = values / scale, sizes / scale[0]
@@ -109,7 +109,7 @@ def _second_order(pairs: int) -> float:
 # --- HSIC of pairs, or of groups of pairs in order of their codes, by coordinates or by Gram matrices ----------------
 
 
-def hsic(x: InnerProducts, y: InnerProducts, codes: np.ndarray | None = None) -> tuple[float, np.ndarray]:
+def hsic(x: Features, y: Features, codes: np.ndarray | None = None) -> tuple[float, np.ndarray]:
     """Return the unbiased HSIC [Song12] from pairs of different groups, and the same without each group.
 
     The mean of K_ij L_ij + K_ij L_qr - 2 K_ij L_iq over pairs i, j, q, r of four different groups: similar pairs of one
@@ -122,7 +122,7 @@ def hsic(x: InnerProducts, y: InnerProducts, codes: np.ndarray | None = None) ->
         return values if codes is None else np.bincount(codes, weights=values)
 
     own_x, own_y = (each.within(ones[:, None], groups)[:, 0] for each in (x, y))  # sums over the group of a pair
-    a, b = x.applied(ones) - own_x, y.applied(ones) - own_y  # and over all others
+    a, b = x.inner(ones) - own_x, y.inner(ones) - own_y  # and over all others
     if codes is None:
         group_x, group_y = x, y
         both = rows = columns = across = _row_products(x, y) - own_x * own_y
@@ -140,9 +140,9 @@ def hsic(x: InnerProducts, y: InnerProducts, codes: np.ndarray | None = None) ->
             rows, columns = products.sum(axis=0), products.sum(axis=1)
         rows, columns = rows - own_x * own_y, columns - by_group(own_x * own_y)
     whole_a, whole_b, same = by_group(a), by_group(b), by_group(a * b - rows)
-    ay, bx = by_group(y.applied(a) - a * own_y), by_group(x.applied(b) - b * own_x)
-    others = group_y.applied(whole_a) - group_y.diagonal() * whole_a
-    others += group_x.applied(whole_b) - group_x.diagonal() * whole_b
+    ay, bx = by_group(y.inner(a) - a * own_y), by_group(x.inner(b) - b * own_x)
+    others = group_y.inner(whole_a) - group_y.diagonal() * whole_a
+    others += group_x.inner(whole_b) - group_x.diagonal() * whole_b
     sums = np.array([both.sum(), same.sum(), whole_a.sum(), whole_b.sum(), whole_a @ whole_b, across.sum()])
     shared = same + ay + bx - 2.0 * columns
     removed = [2.0 * both, shared, 2.0 * whole_a, 2.0 * whole_b, whole_a * whole_b + others - across, 2.0 * across]
@@ -167,13 +167,13 @@ def _mean_of_four(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
         return np.where(fours > 0.5, mean, np.nan)
 
 
-def _row_products(x: InnerProducts, y: InnerProducts) -> np.ndarray:
+def _row_products(x: Features, y: Features) -> np.ndarray:
     """Return sum_j K_ij L_ij for every i."""
     left = x.values @ (x.values.T @ y.values) if x.by_coordinates else x.values
     return np.asarray(np.einsum("ij,ij->i", left, y.values))
 
 
-def noise_of_groups(x: InnerProducts, y: InnerProducts, codes: np.ndarray) -> float:
+def noise_of_groups(x: Features, y: Features, codes: np.ndarray) -> float:
     """Return the variance of HSIC if the variables are independent, however similar the rows of a group are.
 
     It is estimated by the squares of the sums of K_ij L_ij over the pairs of two groups, for centred features: these
@@ -193,8 +193,8 @@ def noise_of_groups(x: InnerProducts, y: InnerProducts, codes: np.ndarray) -> fl
         sums = products @ products.T
     else:
         rows = np.isin(codes, chosen)
-        gram_x, gram_y = (features[np.flatnonzero(rows)].dense().values for features in (x, y))
-        sums = InnerProducts(gram_x * gram_y, False).sums(np.searchsorted(chosen, codes[rows])).values
+        gram_x, gram_y = (features[np.flatnonzero(rows)].gram for features in (x, y))
+        sums = Features(gram_x * gram_y).sums(np.searchsorted(chosen, codes[rows])).values
     np.fill_diagonal(sums, 0.0)
     pairs = count * (count - 1.0) / (few * (few - 1.0))
     return float(2.0 * pairs * np.square(sums).sum() / float(n) ** 4 * count / (count - 3.0))

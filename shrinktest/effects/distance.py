@@ -8,9 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from shrinktest.effects.inner_products import ROUNDING, InnerProducts, group_sums
-from shrinktest.effects.jackknife import Estimate, JackknifeEstimates, centred, jackknife
+from shrinktest.effects.jackknife import ROUNDING, Estimate, JackknifeEstimates, centred, jackknife
 from shrinktest.statistics.features import Features
+
+_LAST_BITS = 1e-14  # rounding error of an inner product, relative to its size
 
 #: What a distance is relative to: the squared norms of both means, or the variance of both samples together.
 NORMS, VARIANCE = "norms", "variance"
@@ -58,7 +59,7 @@ class Pair:
             return np.asarray(counts / counts.sum(axis=0))
 
 
-def distance(features: InnerProducts, pair: Pair, relative_to: str) -> Estimate:
+def distance(features: Features, pair: Pair, relative_to: str) -> Estimate:
     """Return the squared distance of two means as a share, with numerator and denominator unbiased.
 
     Relative to "norms" it is ``|mu_X - mu_Y|^2 / (|mu_X|^2 + |mu_Y|^2)``, which is 1 if the means have nothing in
@@ -72,7 +73,7 @@ def distance(features: InnerProducts, pair: Pair, relative_to: str) -> Estimate:
     if np.isnan(weights).any():
         return Estimate(np.nan, np.nan, np.nan, 0)
     rows = np.eye(2)[pair.second.astype(np.intp)] * (weights / np.maximum(pair.rows, 1))[units]
-    sums = features.unit_sums(rows, units)
+    sums = _unit_sums(features, rows, units)
     lengths = group_sums(rows * features.diagonal()[:, None], units)
     total, length, rest = sums.sum(axis=0), lengths.sum(axis=0), 1.0 - weights
     alone, own = weights.T @ weights, weights[:, :, None] * weights[:, None, :]  # of units with themselves
@@ -114,7 +115,7 @@ def _share(means: np.ndarray, lengths: np.ndarray, relative_to: str) -> tuple[np
     return (within - 2.0 * across) / whole, whole
 
 
-def _own_products_in_blocks(features: InnerProducts, pair: Pair, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _own_products_in_blocks(features: Features, pair: Pair, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Estimate (2,) what products of units with themselves add to the squared norm of each mean, block by block."""
     assert pair.blocks is not None
     products = rows * (features.within(rows, pair.blocks) - features.within(rows, pair.units))
@@ -123,7 +124,7 @@ def _own_products_in_blocks(features: InnerProducts, pair: Pair, rows: np.ndarra
     return np.asarray((group_sums(products, pair.blocks) * parts).sum(axis=0))
 
 
-def _second_order(features: InnerProducts, pair: Pair, weights: np.ndarray) -> float:
+def _second_order(features: Features, pair: Pair, weights: np.ndarray) -> float:
     """Return the variance of the squared distance if it is zero."""
     codes = np.unique(pair.second * len(weights) + pair.units, return_inverse=True)[1]
     if not np.array_equal(codes, np.arange(len(codes))):
@@ -134,21 +135,19 @@ def _second_order(features: InnerProducts, pair: Pair, weights: np.ndarray) -> f
     if pair.linked:
         z = features.values
         gram = z[:m] - z[m:] if features.by_coordinates else z[:m, :m] + z[m:, m:] - z[:m, m:] - z[m:, :m]
-        return float(2.0 * pairs[0] * InnerProducts(gram, features.by_coordinates).spread())
-    within = pairs[0] * features[:m].spread() + pairs[1] * features[m:].spread()
-    return float(2.0 * within + 4.0 * sums[0] * sums[1] * features.common(m))
+        return float(2.0 * pairs[0] * spread(Features(gram, features.by_coordinates)))
+    within = pairs[0] * spread(features[:m]) + pairs[1] * spread(features[m:])
+    return float(2.0 * within + 4.0 * sums[0] * sums[1] * _common(features, m))
 
 
-def distances(gram: Features, sizes: Sequence[int], units: np.ndarray, workers: int = 1) -> JackknifeEstimates:
+def distances(features: Features, sizes: Sequence[int], units: np.ndarray) -> JackknifeEstimates:
     """Estimate the squared distances (MMD^2) of the first sample to each of the others, without bias.
 
-    ``gram`` is the kernel at the pooled rows, sample after sample; ``units`` (N,) are codes 0, 1, ... of their units.
+    ``features`` are those of the pooled rows, sample after sample; ``units`` (N,) are codes 0, 1, ... of their units.
     No two rows of a unit are compared, so that values without a unit follow from sums that are known already.
     """
-    z = gram.coordinates()
-    features = InnerProducts(gram.matrix(workers) if z is None else z, z is not None)
     members = np.repeat(np.eye(len(sizes)), sizes, axis=0)
-    sums, rows = features.unit_sums(members, units), group_sums(members, units)
+    sums, rows = _unit_sums(features, members, units), group_sums(members, units)
     pairs = rows[:, :, None] * (rows.sum(axis=0) - rows)[:, None, :]
     total, count = (
         np.concatenate([each.sum(axis=0)[None], each.sum(axis=0) - each - each.transpose(0, 2, 1)])
@@ -157,4 +156,64 @@ def distances(gram: Features, sizes: Sequence[int], units: np.ndarray, workers: 
     means = total / count
     norms = np.einsum("uss->us", means)
     values = norms[:, :1] + norms[:, 1:] - 2.0 * means[:, 0, 1:]
-    return JackknifeEstimates(values[0], values[1:], rows > 0.0, ROUNDING * gram.size(workers))
+    return JackknifeEstimates(values[0], values[1:], rows > 0.0, ROUNDING * features.size)
+
+
+# --- sums of inner products, and covariance operators ---------------------------------------------------------------
+
+
+def group_sums(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return the sums (groups, k) of the rows of values (n, k) with the same code 0, 1, ..."""
+    return np.stack([np.bincount(codes, weights=column) for column in values.T], axis=1)
+
+
+def _unit_sums(features: Features, weights: np.ndarray, units: np.ndarray) -> np.ndarray:
+    """Return weighted sums (units, k, k) of inner products between the points of a unit and of all other units.
+
+    Entry [u, s, t] pairs the points of unit u, with the weights (n, k) of column s, and the others with the weights of
+    column t.  A U statistic is their sum over units, and without a unit it has less of these.
+    """
+    spans = [slice(rows[0], rows[-1] + 1) for rows in map(np.flatnonzero, weights.T)]
+    sums = np.stack([features.inner(weights[span, t], second=span) for t, span in enumerate(spans)], axis=1)
+    products = weights[:, :, None] * (sums - features.within(weights, units))[:, None, :]
+    k = weights.shape[1]
+    return group_sums(products.reshape(-1, k * k), units).reshape(-1, k, k)
+
+
+def spread(features: Features) -> float:
+    """Return an unbiased estimate of the squared norm of the covariance operator; 0 if only rounding is left.
+
+    It is the inner product of the U-centred Gram matrix with itself: L. Song et al., Journal of Machine Learning
+    Research 13 (2012), theorem 2; G. J. Szekely and M. L. Rizzo, Annals of Statistics 42 (2014), section 3.
+    """
+    n, ones = len(features), np.ones(len(features))
+    if n < 4:
+        return float("nan")
+    mean = float(features.inner(ones).sum() - features.diagonal().sum()) / (n * (n - 1.0))
+    moved = _less(features, mean)
+    diagonal = moved.diagonal()
+    rows = moved.inner(ones) - diagonal
+    squares = moved.squares() - float(diagonal @ diagonal)
+    norm = squares + float(rows.sum()) ** 2 / ((n - 1.0) * (n - 2.0)) - 2.0 * float(rows @ rows) / (n - 2.0)
+    least = max(n * (n - 1.0) * (_LAST_BITS * mean) ** 2, ROUNDING * squares)
+    return norm / (n * (n - 3.0)) if norm > least else 0.0
+
+
+def _common(features: Features, split: int) -> float:
+    """Return an unbiased inner product of the covariance operators of the first ``split`` points and the others."""
+    m, n, first, second = split, len(features) - split, slice(split), slice(split, None)
+    mean = float(features.inner(np.full(n, 1.0 / n), first, second).mean())
+    moved = _less(features, mean)
+    rows = moved.inner(np.full(n, 1.0 / n), first, second)
+    columns = moved.inner(np.full(m, 1.0 / m), second, first)
+    squares = moved.squares(first, second)
+    total = m * n * float(rows.mean()) ** 2
+    product = squares - n * float(rows @ rows) - m * float(columns @ columns) + total
+    least = max(m * n * (_LAST_BITS * mean) ** 2, ROUNDING * squares)
+    return product / ((m - 1.0) * (n - 1.0)) if product > least else 0.0
+
+
+def _less(features: Features, mean: float) -> Features:
+    """Return the points less what they share, which covariances do not see and which would cost digits."""
+    shared = features.values.mean(axis=0) if features.by_coordinates else mean
+    return Features(features.values - shared, features.by_coordinates)

@@ -9,6 +9,9 @@ import numpy as np
 
 FEWEST = 5  # independent units of each sample that an interval takes
 
+#: Rounding error of a sum whose terms cancel, relative to their size.
+ROUNDING = 1e-12
+
 _LEAST_VARIANCE = 1e-18  # the square of what rounding may leave of a quantity near 1
 
 

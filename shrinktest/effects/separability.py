@@ -11,8 +11,8 @@ from typing import cast
 
 import numpy as np
 
-from shrinktest.effects.inner_products import InnerProducts
-from shrinktest.effects.jackknife import FEWEST, centred, jackknife
+from shrinktest.effects.distance import spread
+from shrinktest.effects.jackknife import FEWEST, ROUNDING, centred, jackknife
 from shrinktest.estimators import MeanEstimator
 from shrinktest.estimators.scaled import ScaledMean
 from shrinktest.kernels import Kernel
@@ -20,7 +20,6 @@ from shrinktest.statistics.features import Features
 from shrinktest.statistics.mmd import estimates_of
 from shrinktest.statistics.statistic import part_weights, scales
 
-_ROUNDING = 1e-12  # smaller values are rounding error, relative to the terms of a witness function
 _TIED = 1e-9  # scores that differ by less are tied, relative to the largest
 _GRID = np.linspace(0.0, 1.0, 1001)  # brackets of the limits of an interval
 
@@ -54,7 +53,7 @@ class CrossFit:
 
     estimator: MeanEstimator  # already tuned if it is tuned on the pooled sample
     kernel: Kernel  # of the observations
-    features: InnerProducts  # of all observations; unused by estimators that change them with every sample
+    features: Features  # of all observations; unused by estimators that change them with every sample
     points: np.ndarray  # (N, d)
     tuning: str
 
@@ -78,9 +77,9 @@ class CrossFit:
         """
         _, between, trace, n = self._fold_sums(second, folds)
         within = (np.einsum("kss->ks", between) - trace) / np.maximum(n * (n - 1.0), 1.0)
-        spread = self.features.spread()
+        variance = spread(self.features)
         distances = within.sum(axis=1) - 2.0 * between[:, 0, 1] / n.prod(axis=1)
-        return distances / np.sqrt(spread) if spread > 0.0 else np.zeros_like(distances)
+        return distances / np.sqrt(variance) if variance > 0.0 else np.zeros_like(distances)
 
     def _fold_sums(
         self, second: np.ndarray, folds: np.ndarray
@@ -88,7 +87,7 @@ class CrossFit:
         """Return sums over both samples without each fold: at all rows, of one another, of squared lengths; sizes."""
         members = (folds != np.arange(int(folds.max()) + 1)[:, None]) * np.stack([~second, second])[:, None]
         members = members.transpose(1, 0, 2).astype(np.float64)  # (folds, 2, N)
-        sums = self.features.applied(members.reshape(-1, len(second)).T).T.reshape(members.shape)
+        sums = self.features.inner(members.reshape(-1, len(second)).T).T.reshape(members.shape)
         return sums, sums @ members.transpose(0, 2, 1), members @ self.features.diagonal(), members.sum(axis=2)
 
     def _scaled_witness(
@@ -106,14 +105,14 @@ class CrossFit:
             x, y = estimates_of(self.estimator, self.kernel, [points[~second], points[second]], self.tuning)
             first, last = x.embedding(self.points[test]), y.embedding(self.points[test])
             return first - last, float(np.abs([first, last]).max())
-        known, made = values[train] if self.features.by_coordinates else None, []
-        if known is None:
-            made = [values[np.ix_(train, train)]]
-        gram = Features("dense" if made else "factor", self.kernel, points, known=known, made=made)
+        features = self.features[train]
         sizes = (int((~second).sum()), int(second.sum()))
-        weights = part_weights(self.estimator, gram, sizes, self.tuning)(second[None].astype(np.uint16))[0]
+        weights = part_weights(self.estimator, features, sizes, self.tuning)(second[None].astype(np.uint16))[0]
         signed = np.where(second, -weights, weights)
-        products = values[np.ix_(test, train)] @ signed if known is None else values[test] @ (signed @ known)
+        if self.features.by_coordinates:
+            products = values[test] @ (signed @ features.values)
+        else:
+            products = values[np.ix_(test, train)] @ signed
         return products, self._largest * float(np.abs(signed).sum())
 
     @cached_property
@@ -129,10 +128,10 @@ def _with_ties(scores: np.ndarray, size: float) -> np.ndarray:
     """
     order = np.argsort(scores, kind="stable")
     ordered = scores[order]
-    begins = np.diff(ordered, prepend=-np.inf) > _ROUNDING * size + _TIED * np.abs(scores).max()
+    begins = np.diff(ordered, prepend=-np.inf) > ROUNDING * size + _TIED * np.abs(scores).max()
     least = ordered[begins][np.cumsum(begins) - 1]
     out = np.empty_like(scores)
-    out[order] = np.where(np.abs(least) <= _ROUNDING * size, 0.0, least)
+    out[order] = np.where(np.abs(least) <= ROUNDING * size, 0.0, least)
     return out
 
 

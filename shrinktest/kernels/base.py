@@ -42,6 +42,7 @@ class Kernel(ABC):
     """
 
     bounded: bool = False  # True if no value depends on the units of the data
+    never_negative: bool = False  # True if norms of means tell how much samples have in common
     _from_user: ClassVar[bool] = False  # True if the values may be anything, and are checked
     __array_ufunc__ = None  # lets `np.float64(2) * kernel` reach __rmul__
 
@@ -144,6 +145,10 @@ class Combination(Kernel):
     def parts(self) -> tuple[Kernel, ...]:
         """The kernels that are combined."""
         return cast(tuple[Kernel, ...], getattr(self, fields(self)[0].name))
+
+    @property
+    def never_negative(self) -> bool:  # type: ignore[override]
+        return all(part.never_negative for part in self.parts)
 
     @property
     def points_are(self) -> str | None:

@@ -130,6 +130,7 @@ class Gaussian(DistanceKernel):
     """
 
     metric = "euclidean"
+    never_negative = True
 
     def smoothed(self, variance: ArrayLike, dimension: int) -> Kernel:
         """Return the kernel E k(x + e, y) for noise e ~ N(0, diag(variance)), with one variance or one per column.
@@ -166,6 +167,7 @@ class Laplacian(DistanceKernel):
     """
 
     metric = "cityblock"
+    never_negative = True
 
 
 @dataclass(frozen=True)

@@ -216,6 +216,10 @@ class Rescaled(SampleKernel):
         return self.kernel.bounded
 
     @property
+    def never_negative(self) -> bool:  # type: ignore[override]
+        return self.kernel.never_negative
+
+    @property
     def label(self) -> str:
         """For example "Gaussian of ranks"."""
         names = (self.scale,) if isinstance(self.scale, str) else self.scale

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -22,7 +23,6 @@ from shrinktest.effect import (
 )
 from shrinktest.effects.dependence import dependence_in_groups
 from shrinktest.effects.distance import NORMS, distance
-from shrinktest.effects.inner_products import InnerProducts, never_negative
 from shrinktest.effects.separability import Area
 from shrinktest.equal_distributions import EqualDistributions, TwoEqualDistributions
 from shrinktest.estimators import MeanEstimator
@@ -39,12 +39,11 @@ from shrinktest.permutations.base import Draws, Permutations
 from shrinktest.permutations.null import CostHint
 from shrinktest.permutations.schemes import GroupShifts
 from shrinktest.results.effect import DependenceEffect, TwoSampleEffect
-from shrinktest.statistics.kernel_cache import KernelCache, Limits, Request, choose
+from shrinktest.statistics.features import Features
+from shrinktest.statistics.kernel_cache import KernelCache, Request
 from shrinktest.statistics.mmd import prepare
 from shrinktest.statistics.statistic import Computation, Form, Prepared
 from shrinktest.statistics.sums import ROWS, PairSums, ShiftedSums
-
-_ENDLESS = 1e18  # bytes: features of the random rows are fewer than what is kept of all rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,12 +74,12 @@ class RowFeatures:
         kernel = resolve(requested, variable, rng())
         finite = isinstance(plain(kernel), FeatureMap) and not isinstance(plain(requested), FeatureMap)
         route = "factor" if finite else checked_route(requested, gram)
-        limits = Limits(route, None if route == "factor" else rank, _ENDLESS, rng())
-        chosen = choose(kernel, variable.points, limits, Request(products=products))
+        cache = KernelCache(route, None if route == "factor" else rank, math.inf, rng())
+        chosen = cache(kernel, variable.points, Request(products=products))
         features, notes = chosen.kernel, (chosen.note,) if chosen.note else ()
         assert isinstance(features, FeatureMap)
         features = features if columns is None else OfColumns(features, columns)
-        return cls(requested, kernel, chosen.name, notes, features, chosen.columns or 1)
+        return cls(requested, kernel, chosen.route, notes, features, chosen.columns or 1)
 
 
 def plain(kernel: Kernel) -> Kernel:
@@ -183,14 +182,13 @@ class Binned(OnDiskHypothesis, EqualDistributions):
         """Rows of the samples that are in bins."""
         return self.bins.used
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache, workers: int) -> Prepared:
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache) -> Prepared:
         """Fit the estimator to the mean features of bins, by their inner products."""
         place = self.place(kernel)
         (features,), means, width = self.features[place], self.means[place], self.pooled.shape[1]
-        inner = KernelCache(replace(cache.limits, gram="factor", rank=None))
+        inner = replace(cache, gram="factor", rank=None)
         prepared = prepare(
-            estimator, Linear(), means, self.contrast, form=form, tuning=self.tuning(estimator), cache=inner,
-            workers=workers,
+            estimator, Linear(), means, self.contrast, form=form, tuning=self.tuning(estimator), cache=inner
         )  # fmt: skip
         left = [n - used for n, used in zip(self.source.survey.sizes, self.bins.used, strict=True)]
         out = f"; {' + '.join(map(str, left))} rows, which fill no bin, are left out" if any(left) else ""
@@ -220,12 +218,12 @@ class Binned(OnDiskHypothesis, EqualDistributions):
     ) -> list[TwoSampleEffect]:
         """Return the distances of pairs of samples; their units are bins, which are of equal size."""
         kernel = context.leading.kernel
-        if options.columns or options.folds is not None or not never_negative(kernel):
+        if options.columns or options.folds is not None or not kernel.never_negative:
             raise ValueError(
                 f"effect(columns=), effect(folds=) and {kernel!r} are not available for rows on disk; use a Gaussian "
                 "kernel without these"
             )
-        features, effects = InnerProducts(self.means[self.place(kernel)], True), []
+        features, effects = Features(self.means[self.place(kernel)], True), []
         for pair, labels in zip(which, names, strict=True):
             rows, bins = pair_of_samples(self.sizes, pair, self.restriction)
             notes = (
@@ -253,7 +251,7 @@ class PairsOnDisk(OnDiskHypothesis, Independence):
     def _allowed(self, alpha: float, symmetric: bool) -> Permutations:
         return GroupShifts(self.blocks.groups, LENGTH)
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache, workers: int) -> Prepared:
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache) -> Prepared:
         """Prepare the statistic from sums of products of features for every shift."""
         place, products = self.place(kernel), self.products
         assert products is not None

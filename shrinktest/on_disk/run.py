@@ -71,7 +71,7 @@ class OnDiskTest:
         """Source of all random numbers."""
         return as_rng(self.rng)
 
-    def in_memory(self, samples: Sequence[Any], names: Sequence[str], work: str = "sums") -> tuple[Any, ...]:
+    def in_memory(self, samples: Sequence[Any], names: Sequence[str]) -> tuple[Any, ...]:
         """Return the samples as arrays or tables, so that rows are tested; unchanged if features are wanted.
 
         These are wanted by whoever gives ``gram``, ``rank``, ``store``, an executor, or a number of bins; and kernels
@@ -84,10 +84,10 @@ class OnDiskTest:
         kernels = [] if is_auto(self.estimator) else self._statistics("")[1]
         if kernels and all(isinstance(plain(kernel), FeatureMap) for kernel in kernels):
             return tuple(samples)
-        whole, rows, columns = read_whole(batches, names, self.column_types, settings.memory / _PART)
+        whole, rows, _ = read_whole(batches, names, self.column_types, settings.memory / _PART)
         if whole:
             return tuple(whole)
-        advice = advised([*kernels, Gaussian()][0], rows, columns, RANK, settings.n_resamples, work)
+        advice = advised([*kernels, Gaussian()][0], RANK)
         raise MemoryError(
             f"{' and '.join(names)} have {rows} observations or more, which take more than "
             f"{bytes_of(settings.memory / _PART)}, a sixteenth of max_memory={bytes_of(settings.memory)}; {advice}, or "

@@ -39,7 +39,7 @@ class TestInfo:
     verb: str = ""  # module and function that runs the test on data in the order of a design
     reader: str = ""  # module and function that reads the data of the test
     named_data: tuple[str, ...] = ()  # names by which the function takes the data, if not by position
-    ensemble: str = "SAMPLES"  # what estimator="auto" stands for; see ``multiple.ensembles``
+    ensemble: str = "SAMPLES"  # what estimator="auto" stands for; see ``auto.py``
     result: str = "results.result:TestResult"  # module and class of its result, for one statistic,
     combined: str = "results.several:AggregateResult"  # and for several that are combined
 

@@ -13,7 +13,7 @@ from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import PooledKernel, Rescaled
 from shrinktest.permutations.null import Statistic
 from shrinktest.permutations.schemes import Copies
-from shrinktest.statistics.features import Centred, Features, alike
+from shrinktest.statistics.features import Features, KernelFeatures, alike
 from shrinktest.statistics.hsic import notes_on, refitted, squared_norm
 from shrinktest.statistics.kernel_cache import KernelCache, Request, check_memory
 
@@ -23,17 +23,17 @@ _SAFE = 1e-2  # share of what landmarks may miss elsewhere that they may miss wh
 
 def _centred_copies(
     kernel: Kernel, reference: np.ndarray, others: np.ndarray, request: Request, cache: KernelCache
-) -> tuple[Callable[[np.ndarray], Centred], str, str | None]:
+) -> tuple[Callable[[np.ndarray], Features], str, str | None]:
     """Return the features of a copy less their mean, as a function of the copy; their representation; a note on it.
 
     Coordinates are found on rows ``others`` (m, p), never on the copies that are compared.
     """
-    size, gram, memory, limit, low = len(reference), cache.limits.gram, cache.limits.memory, 0, None
+    size, gram, memory, limit, low = len(reference), cache.gram, cache.memory, 0, None
     name, approximation = "factor", None
     if gram not in ("auto", "dense"):  # refuses what is impossible
         features = cache(kernel, reference, request)
-    if cache.limits.random or (gram == "factor" and cache.limits.rank is not None):
-        name, approximation = features.name, features.note
+    if cache.random or (gram == "factor" and cache.rank is not None):
+        name, approximation = features.route, features.note
         low = features.kernel if isinstance(features.kernel, FeatureMap) else None
     else:
         limit = size if gram == "factor" else size // _LOW  # copies may take as many coordinates
@@ -41,16 +41,16 @@ def _centred_copies(
         if low is None:
             check_memory(size, 3, memory)
 
-    def centred(x: np.ndarray) -> Centred:
+    def centred(x: np.ndarray) -> Features:
         copied, z = low, None
         if isinstance(low, Landmarks) and limit:
             copied, z = factorized(low.kernel, x, limit, start=low) or (None, None)
         if copied is None:
             check_memory(len(x), 3, memory)
-            return Features("dense", kernel, x).centred()
+            return KernelFeatures(kernel, x, "dense").residuals()
         if isinstance(kernel, PooledKernel) and limit:
             copied, z = kernel.transform_features(copied, copied.checked_coordinates(reference))[0], None
-        return Centred.from_coordinates(copied.checked_coordinates(x) if z is None else z)
+        return Features(copied.checked_coordinates(x) if z is None else z, True).residuals()
 
     return centred, "dense" if low is None else name, approximation
 
@@ -87,10 +87,10 @@ def copies_statistic(
     The kernel was resolved on ``reference``, a copy; ``others`` (m, p) are rows of it and of other copies.
     """
     by_sums = estimator.needs in ("sums", "noise")
-    request = Request(by_coordinates=by_sums, kernels=2, rank=100, work="pairs")
+    request = Request(by_coordinates=by_sums, kernels=2, rank=100)
     centred, name, approximation = _centred_copies(features[0], reference, others, request, cache)
-    fixed = cache(features[1], y, Request(by_coordinates=by_sums, kernels=2, large=300, rank=100, work="pairs"))
-    right, unpermuted = fixed.centred(), np.arange(len(y))[None]
+    fixed = cache(features[1], y, Request(by_coordinates=by_sums, kernels=2, large=300, rank=100))
+    right, unpermuted = fixed.residuals(), np.arange(len(y))[None]
 
     def statistic(seeds: np.ndarray) -> np.ndarray:
         out = np.empty((len(seeds), 2))
@@ -104,7 +104,7 @@ def copies_statistic(
     return statistic, name, tuple(dict.fromkeys(notes))
 
 
-def _matched(estimator: MeanEstimator, x: Centred, y: Centred) -> Statistic:
+def _matched(estimator: MeanEstimator, x: Features, y: Features) -> Statistic:
     """The statistic of pairs as they are, from the sum and the trace of Kc o Lc."""
     if x.by_coordinates and y.by_coordinates:
         total = np.square(x.values.T @ y.values).sum()

@@ -1,8 +1,9 @@
-"""Features: one kernel at N points, as a Gram matrix, coordinates, or tiles that are made when needed."""
+"""Features: points in the feature space of a kernel, by their Gram matrix, coordinates or tiles."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -13,152 +14,270 @@ from shrinktest.kernels.pooled import PooledKernel
 
 LAST_BITS = 1e-5  # of what was rounded; of that, 1e-10 is a tie
 
+_ALL = slice(None)
 _FAR = 1e-2  # of the squared norms of features: if they differ by less, rounding needs care
 _SAMPLE = 1000  # rows whose kernel values stand for all of a matrix by tiles
 
 
-@dataclass(frozen=True)
 class Features:
-    """Values of a kernel at N points.
+    """Points in the feature space of a kernel (observations, or means of some) with their inner products.
 
-    ``name`` is the representation.  "dense": the Gram matrix.  "tiles": parts of the Gram matrix, made when needed.
-    "factor": coordinates that give the same Gram matrix up to rounding.  "nystrom", "rff": coordinates of an
-    approximation.
+    Parameters
+    ----------
+    values
+        The Gram matrix (N, N), or coordinates (N, r).
+    rounding
+        What rounding may have changed in the root mean square of the inner products, times 1e5.
     """
 
-    name: str
-    kernel: Kernel  # a FeatureMap for coordinates
-    points: np.ndarray  # (N, d)
-    note: str | None = None  # on an approximation
-    known: np.ndarray | None = None  # (N, r): coordinates, if they were computed on the way
-    inner: Features | None = None  # of the kernel that a pooled or rescaled kernel is made of
-    moved: Centred | None = None  # the features about their mean, if these replace them
-    made: list[np.ndarray] = field(default_factory=list, repr=False, compare=False)  # the Gram matrix, once computed
+    def __init__(self, values: np.ndarray, by_coordinates: bool = False, rounding: float = 0.0) -> None:
+        self.values = values
+        self.by_coordinates = by_coordinates
+        self.rounding = rounding
 
-    def matrix(self, workers: int = 1) -> np.ndarray:
-        """Gram matrix (N, N), computed once."""
-        if not self.made:
-            matrix = self.inner.matrix(workers) if self.inner else self.kernel.gram_matrix(self.points, workers)
-            if self.inner and isinstance(self.kernel, PooledKernel):
-                matrix = self.kernel.transform_gram(matrix)
-            self.made.append(np.ascontiguousarray(matrix))
-        return self.made[0]
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, rows: slice | np.ndarray) -> Features:
+        """Return some of the points, or all in another order."""
+        if self.by_coordinates:
+            return Features(self.values[rows], True)
+        index = (rows, rows) if isinstance(rows, slice) else np.ix_(rows, rows)
+        return Features(self.values[index])
+
+    def taken(self, rows: np.ndarray) -> Features:
+        """Return the points at increasing places, without a copy if these are all."""
+        return self if len(rows) == len(self) else self[rows]
+
+    @cached_property
+    def gram(self) -> np.ndarray:
+        """Gram matrix (N, N)."""
+        return self.values @ self.values.T if self.by_coordinates else self.values
+
+    def dense(self) -> Features:
+        """Return the same points with their Gram matrix."""
+        return Features(self.gram, rounding=self.rounding) if self.by_coordinates else self
+
+    def diagonal(self) -> np.ndarray:
+        """Squared norms (N,)."""
+        return np.square(self.values).sum(axis=1) if self.by_coordinates else np.diagonal(self.values)
+
+    def kernel_diagonal(self) -> np.ndarray:
+        """Squared norms (N,) as the kernel has them, without what coordinates leave out."""
+        return self.diagonal()
+
+    @cached_property
+    def norm(self) -> float:
+        """Root mean square of the inner products."""
+        products = self.values.T @ self.values if self.by_coordinates else self.values
+        return float(np.linalg.norm(products)) / len(self.values)
 
     @property
-    def plain(self) -> Features:
+    def size(self) -> float:
+        """Size of the terms that cancel: the norm, with what rounding may have changed in it."""
+        return self.norm + self.rounding
+
+    def inner(self, weights: np.ndarray, first: slice = _ALL, second: slice = _ALL) -> np.ndarray:
+        """Return inner products of the first points with weighted sums of the second; weights (n,) or (n, k)."""
+        if self.by_coordinates:
+            return np.asarray(self.values[first] @ (self.values[second].T @ weights))
+        return np.asarray(self.values[first, second] @ weights)
+
+    def within(self, weights: np.ndarray, codes: np.ndarray) -> np.ndarray:
+        """Return inner products of every point with weighted sums of those that have its code; weights (n, k)."""
+        sizes = np.bincount(codes)
+        if sizes.max() == 1:
+            return weights * self.diagonal()[:, None]
+        if self.by_coordinates:
+            sums = [(summing(codes, column) @ self.values)[codes] for column in weights.T]
+            return np.stack([np.einsum("ij,ij->i", self.values, part) for part in sums], axis=1)
+        out = np.empty_like(weights)
+        for rows in np.split(np.argsort(codes, kind="stable"), np.cumsum(sizes)[:-1]):
+            out[rows] = self.values[np.ix_(rows, rows)] @ weights[rows]
+        return out
+
+    def squares(self, first: slice = _ALL, second: slice = _ALL) -> float:
+        """Return the sum of the squared inner products of the first points with the second."""
+        if self.by_coordinates:
+            x, y = (self.values[part].T @ self.values[part] for part in (first, second))
+        else:
+            x = y = self.values[first, second]
+        return float(np.einsum("ij,ij->", x, y))
+
+    def sums(self, codes: np.ndarray) -> Features:
+        """Return the sums of the points with the same code 0, 1, ..."""
+        add = summing(codes)
+        half = add @ self.values
+        return Features(half, True) if self.by_coordinates else Features((add @ half.T).T)
+
+    def means(self, codes: np.ndarray) -> Features:
+        """Return the means of the points with the same code 0, 1, ..."""
+        counts, sums = np.bincount(codes)[:, None], self.sums(codes).values
+        return Features(sums / counts, True) if self.by_coordinates else Features(sums / counts / counts.T)
+
+    def residuals(self) -> Features:
+        """Return the points less their mean."""
+        if self.by_coordinates:
+            z = self.values
+            out = Features(np.ascontiguousarray(z - z.mean(axis=0)), True)
+            before = float(np.linalg.norm(z.T @ z)) / len(z)
+            out.rounding = LAST_BITS * (before * out.norm) ** 0.5
+            return out
+        rows = self.values.mean(axis=0)
+        out = self.values - rows[:, None]
+        out -= rows
+        out += rows.mean()
+        return Features(out, rounding=LAST_BITS * float(np.linalg.norm(self.values)) / len(out))
+
+
+class KernelFeatures(Features):
+    """Features of a kernel at N points, evaluated when their values are needed first.
+
+    Parameters
+    ----------
+    kernel
+        A `FeatureMap` for coordinates.
+    points
+        Array (N, d).
+    route : {"dense", "tiles", "factor", "nystrom", "rff"}, optional
+        "dense": the Gram matrix.  "tiles": parts of it, made when needed.  "factor": coordinates that give the same
+        Gram matrix up to rounding.  "nystrom", "rff": coordinates of an approximation.
+    values
+        Coordinates, or the Gram matrix, if they were computed on the way.
+    note
+        On an approximation.
+    source
+        Features of the kernel that a pooled or rescaled kernel is made of.
+    moved
+        The features about their mean, if these replace them.
+    workers
+        Threads that may make the Gram matrix.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        points: np.ndarray,
+        route: str = "",
+        *,
+        values: np.ndarray | None = None,
+        note: str | None = None,
+        source: KernelFeatures | None = None,
+        moved: Features | None = None,
+        workers: int = 1,
+    ) -> None:
+        self.kernel = kernel
+        self.points = points
+        self.route = route or ("factor" if isinstance(kernel, FeatureMap) else "dense")
+        self.by_coordinates = self.route not in ("dense", "tiles")
+        self.note = note
+        self.source = source
+        self.moved = moved
+        self.rounding = moved.rounding if moved else 0.0
+        self.workers = workers
+        if values is not None:
+            self.values = values
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    @cached_property
+    def values(self) -> np.ndarray:  # type: ignore[override]
+        if isinstance(self.kernel, FeatureMap) and self.by_coordinates:
+            return self.kernel.checked_coordinates(self.points)
+        if self.source is None:
+            matrix = self.kernel.block(self.points, self.points, self.workers)
+        else:
+            matrix = self.source.values
+            if isinstance(self.kernel, PooledKernel):
+                matrix = self.kernel.transform_gram(matrix)
+        return np.ascontiguousarray(matrix)
+
+    @property
+    def is_made(self) -> bool:
+        """True if a Gram matrix is in memory."""
+        return not self.by_coordinates and "values" in vars(self)
+
+    @property
+    def plain(self) -> KernelFeatures:
         """The features without a change of units, which is done on the points beforehand."""
-        return self.inner or self
-
-    def coordinates(self, rows: int | None = None) -> np.ndarray | None:
-        """Coordinates (N, r), maybe of the first ``rows`` only; None for a Gram matrix."""
-        if self.known is not None or not isinstance(self.kernel, FeatureMap) or self.name == "dense":
-            return self.known
-        return self.kernel.checked_coordinates(self.points if rows is None else self.points[:rows])
-
-    def few_coordinates(self) -> np.ndarray | None:
-        """Coordinates, if there are no more than points: else a filter has less work with the Gram matrix."""
-        z = self.coordinates()
-        return None if z is None or z.shape[1] > len(z) else z
+        return self.source or self
 
     @property
     def columns(self) -> int | None:
         """Number of coordinates; None for a Gram matrix."""
-        z = self.coordinates(rows=1)
-        return None if z is None else z.shape[1]
+        if not isinstance(self.kernel, FeatureMap) or not self.by_coordinates:
+            return None
+        z = self.values if "values" in vars(self) else self.kernel.checked_coordinates(self.points[:1])
+        return z.shape[1]
 
-    def diagonal(self) -> np.ndarray:
-        """Squared norms (N,) of the features."""
-        if self.moved is not None:
-            return self.moved.diagonal()
-        by_coordinates = self.name == "nystrom" or type(self.kernel).diagonal is FeatureMap.diagonal
-        if by_coordinates and self.known is not None:
-            return np.square(self.known).sum(axis=1)
-        return self.kernel.diagonal(self.points)
+    def kernel_diagonal(self) -> np.ndarray:
+        by_values = self.route in ("dense", "nystrom") or type(self.kernel).diagonal is FeatureMap.diagonal
+        return self.diagonal() if self.moved or by_values else self.kernel.diagonal(self.points)
 
-    def size(self, workers: int = 1) -> float:
-        """Root mean square of the kernel values, with what rounding may have changed in them.
+    @cached_property
+    def norm(self) -> float:  # type: ignore[override]
+        """Root mean square of the kernel values.
 
         For coordinates a lower bound, because their products would take as long as a test; for tiles an estimate.
         """
-        if self.moved is not None:
-            return self.moved.size
-        if self.name == "tiles":
+        if self.moved:
+            return self.moved.norm
+        if self.route == "tiles":
             rows = np.ascontiguousarray(self.plain.points[spread_rows(len(self.points), _SAMPLE)])
             return float(np.linalg.norm(self.plain.kernel.block(rows, rows))) / len(rows)
-        z = self.coordinates()
-        if z is None:
-            return float(np.linalg.norm(self.matrix(workers))) / len(self.points)
-        return float(np.linalg.norm(z)) ** 2 / (len(z) * max(1, z.shape[1]) ** 0.5)
+        z = self.values
+        length = float(np.linalg.norm(z))
+        return length**2 / (len(z) * max(1, z.shape[1]) ** 0.5) if self.by_coordinates else length / len(z)
 
-    def centred(self, workers: int = 1) -> Centred:
-        """Features about their mean over all points, which no labels change."""
-        z = self.coordinates()
-        if z is not None:
-            return Centred.from_coordinates(z)
+    def residuals(self) -> Features:
+        """Return the features less their mean over all points, which no labels change."""
+        if self.by_coordinates:
+            return super().residuals()
         if isinstance(self.kernel, FeatureMap):  # products of coordinates that were not rounded before
-            return Centred.from_coordinates(self.kernel.coordinates(self.points)).dense()
-        matrix = self.matrix(workers)
-        rows = matrix.mean(axis=0)
-        if alike(np.trace(matrix), rows.sum() * len(rows), len(rows)):  # what all values share takes their digits
-            differences = self.kernel.differences(self.points, workers)
-            matrix = matrix if differences is None else differences
-            rows = matrix.mean(axis=0)
-        out = matrix - rows[:, None]
-        out -= rows
-        out += rows.mean()
-        before, after = (float(np.linalg.norm(gram)) / len(out) for gram in (matrix, out))
-        return Centred(out, after, LAST_BITS * before, by_coordinates=False)
+            return Features(self.kernel.coordinates(self.points), True).residuals().dense()
+        matrix = self.values
+        size = len(matrix)
+        if alike(np.trace(matrix), matrix.mean(axis=0).sum() * size, size):  # what all values share takes their digits
+            differences = self.kernel.differences(self.points, self.workers)
+            if differences is not None:
+                return Features(differences).residuals()
+        return super().residuals()
 
-    def about_mean(self, memory: float, workers: int = 1) -> Features:
+    def about_mean(self, memory: float) -> KernelFeatures:
         """Return the features about their mean, if the mean is so long that rounding would hide how they differ.
 
         For statistics that do not depend on where the features lie.  Without enough ``memory`` for a second Gram
         matrix, the features stay as they are.
         """
-        if self.name == "tiles":
+        if self.route == "tiles":
             return self
-        z = self.coordinates()
-        if z is None:
-            squares, total = float(np.trace(self.matrix(workers))), float(self.matrix(workers).sum())
+        values = self.values
+        if self.by_coordinates:
+            squares = float(np.linalg.norm(values)) ** 2
+            total = float(np.square(values.sum(axis=0)).sum())
         else:
-            squares, total = float(np.linalg.norm(z)) ** 2, float(np.square(z.sum(axis=0)).sum())
-        fits = z is not None or needed(len(self.points), 2) <= memory
-        if not (fits and alike(squares, total, len(self.points))):
-            return self if z is None else replace(self, known=z)
-        moved = self.centred(workers)
-        if moved.by_coordinates:
-            return replace(self, moved=moved, known=moved.values, made=[])
-        return replace(self, moved=moved, made=[moved.values])
+            squares = float(np.trace(values))
+            total = float(values.sum())
+        fits = self.by_coordinates or needed(len(values), 2) <= memory
+        if not (fits and alike(squares, total, len(values))):
+            return self
+        moved = self.residuals()
+        return KernelFeatures(self.kernel, self.points, self.route, values=moved.values, note=self.note, moved=moved)
 
 
-@dataclass(frozen=True, eq=False)
-class Centred:
-    """Features about their mean over all points, without what rounding takes from them."""
+def few_coordinates(features: Features) -> np.ndarray | None:
+    """Return coordinates, if there are no more than points: else a filter has less work with the Gram matrix."""
+    few = features.by_coordinates and features.values.shape[1] <= len(features)
+    return features.values if few else None
 
-    values: np.ndarray  # (N, r) or (N, N): coordinates, or the Gram matrix
-    norm: float  # root mean square of the inner products
-    rounding: float  # what rounding may have changed in ``norm``, times 1e5, so that 1e-10 of the size is a tie
-    by_coordinates: bool
 
-    @classmethod
-    def from_coordinates(cls, z: np.ndarray) -> Centred:
-        """Center coordinates (N, r)."""
-        less = np.ascontiguousarray(z - z.mean(axis=0))
-        before, after = (float(np.linalg.norm(w.T @ w)) / len(z) for w in (z, less))
-        return cls(less, after, LAST_BITS * (before * after) ** 0.5, by_coordinates=True)
+def summing(codes: np.ndarray, weights: np.ndarray | None = None) -> Any:
+    """Return the sparse matrix (groups, n) that adds up weighted rows with the same code 0, 1, ..."""
+    from scipy.sparse import csr_array
 
-    @property
-    def size(self) -> float:
-        """Size of the terms that cancel."""
-        return self.norm + self.rounding
-
-    def dense(self) -> Centred:
-        """Return the same by its Gram matrix."""
-        return replace(self, values=self.values @ self.values.T, by_coordinates=False) if self.by_coordinates else self
-
-    def diagonal(self) -> np.ndarray:
-        """Squared norms (N,) of the features."""
-        return np.square(self.values).sum(axis=1) if self.by_coordinates else np.diagonal(self.values)
+    values = np.ones(len(codes)) if weights is None else weights
+    return csr_array((values, (codes, np.arange(len(codes)))))
 
 
 def alike(squares: float, total: float, count: int) -> bool:

@@ -12,15 +12,14 @@ from shrinktest._machine_code import compiled_loop
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import KME, MeanEstimator
 from shrinktest.kernels import Kernel
-from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.inner import CentredProduct, centred_product
 from shrinktest.notes import note
 from shrinktest.permutations.null import TIE, CostHint, Statistic
 from shrinktest.statistics import dhsic_arrays
-from shrinktest.statistics.features import LAST_BITS, Centred, Features
+from shrinktest.statistics.features import LAST_BITS, Features, KernelFeatures
 from shrinktest.statistics.kernel_cache import KernelCache, Request, check_memory
-from shrinktest.statistics.statistic import WORTH_THREADS, Computation, Form, Moments, Prepared, estimated_norm, margins
-from shrinktest.statistics.sums import CentredStrips, pairing_sums_by_tiles, tile_seconds, unbiased, weighted
+from shrinktest.statistics.statistic import Computation, Form, Moments, Prepared, estimated_norm, margins
+from shrinktest.statistics.sums import CentredStrips, pairing_sums_by_tiles, unbiased, weighted
 
 #: Pairings (B, n) to the sums and the traces (B, 2) of Kc o Lc.
 PairingSums = Callable[[np.ndarray], np.ndarray]
@@ -43,33 +42,32 @@ def prepare(
     form: Form,
     cache: KernelCache,
     series: Sequence[np.ndarray] = (),
-    workers: int = 1,
 ) -> Prepared:
     """Prepare the statistic of an estimator and a kernel for each of x (n, p) and y (n, q).
 
-    ``series`` are the rows of those that are shifted in time; ``workers`` threads may make the Gram matrices.
+    ``series`` are the rows of those that are shifted in time.
     """
-    tuned, n = margins(estimator, kernels, (x, y), workers), len(x)
+    tuned, n = margins(estimator, kernels, (x, y), cache.workers), len(x)
     by_sums = tuned[0].needs == "sums"
-    request = Request(by_coordinates=by_sums, tiled=by_sums, kernels=2, large=300, rank=100, work="pairs")
+    request = Request(by_coordinates=by_sums, tiled=by_sums, kernels=2, large=300, rank=100)
     smoothed = [(mean.features(kernel, z), z) for mean, kernel, z in zip(tuned, kernels, (x, y), strict=True)]
     features = [cache(kernel, z, request) for kernel, z in smoothed]
     columns = [margin.columns for margin in features if margin.columns is not None]
     low = len(columns) == 2 and columns[0] * columns[1] <= 4 * n  # a gathered product costs as much as eight others
-    if columns and not low and cache.limits.gram == "auto":
+    if columns and not low and cache.gram == "auto":
         features = [cache(kernel, z, replace(request, by_coordinates=False)) for kernel, z in smoothed]
-    route = features[0].name
+    route = features[0].route
     plain = n <= _PLAIN and estimator.needs == "sums" and features[0].columns is None  # gathered by numpy, all at once
     cost = CostHint(seconds=4e-9 * n**2, rows=4096) if plain else None
     if route == "tiles":
-        cost = CostHint(seconds=tile_seconds(n, 1, pairings=True), whole=True)
+        cost = CostHint(seconds=0.0, whole=True)  # tiles have threads of their own
     scaled = estimator.needs in ("sums", "noise")
     if scaled:
-        sums, traces, size = _pairing_sums(features, workers)
+        sums, traces, size = _pairing_sums(features)
         assert form.combine is not None
         statistic = form.combine(estimator, sums, traces, size, n)
     elif form.squared_norm:
-        left, right = _centred(features, workers)
+        left, right = (margin.residuals() for margin in features)
         statistic = refitted(estimator, left, right)
     else:
         raise ValueError(f"form={form.name!r} is not available with {estimator!r}; use estimator='kme'")
@@ -158,7 +156,7 @@ BIASED = Form(name="biased", combine=squared_norm, squared_norm=True, symmetric=
 UNBIASED = Form(name="unbiased", combine=_without_bias, check=_check_unbiased, symmetric=True)
 
 
-def refitted(estimator: MeanEstimator, x: Centred, y: Centred) -> Statistic:
+def refitted(estimator: MeanEstimator, x: Features, y: Features) -> Statistic:
     """Return the statistic of an estimator that is fitted to every pairing anew."""
     size = x.size * y.size
 
@@ -170,12 +168,12 @@ def refitted(estimator: MeanEstimator, x: Centred, y: Centred) -> Statistic:
     return estimated_norm(estimator, len(x.values), None, grams, TIE * size, size - x.norm * y.norm)
 
 
-def _pairing_sums(features: Sequence[Features], workers: int) -> tuple[PairingSums, tuple[float, float], float]:
+def _pairing_sums(features: Sequence[KernelFeatures]) -> tuple[PairingSums, tuple[float, float], float]:
     """Return sums and traces as a function of pairings, the traces of Kc and Lc, and the size of what cancels."""
-    if features[0].name == "tiles":
-        left, right = (CentredStrips(margin, workers) for margin in features)
-        return pairing_sums_by_tiles(left, right, workers), (left.trace, right.trace), left.size * right.size
-    x, y = _centred(features, workers)
+    if features[0].route == "tiles":
+        left, right = map(CentredStrips, features)
+        return pairing_sums_by_tiles(left, right), (left.trace, right.trace), left.size * right.size
+    x, y = (margin.residuals() for margin in features)
     size = x.size * y.size
     n = len(x.values)
     if x.by_coordinates and y.by_coordinates:
@@ -223,20 +221,6 @@ def _gathered(x: np.ndarray, y: np.ndarray, pairings: np.ndarray, out: np.ndarra
         out[:, 0] += weighted(flat[rows[:, i, None] + pairings[:, i + 1 :]], 2.0 * x[i, i + 1 :])
 
 
-def _centred(features: Sequence[Features], workers: int) -> tuple[Centred, Centred]:
-    """Center both margins, at the same time if that pays and both kernels are ours, so that threads are safe."""
-    first, second = features
-    share = max(1, workers // 2)
-    ours = isinstance(first.kernel, DistanceKernel) and isinstance(second.kernel, DistanceKernel)
-    if workers == 1 or len(first.points) < WORTH_THREADS or not ours:
-        return first.centred(share), second.centred(share)
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(1) as other:
-        waiting = other.submit(second.centred, share)
-        return first.centred(share), waiting.result()
-
-
 # --- several variables --------------------------------------------------------------------------------------
 
 
@@ -246,12 +230,12 @@ def prepare_joint(
     """Prepare the statistic of an estimator and a kernel for each variable (n, p_l), of shuffles (B, d - 1, n)."""
     tuned, n = margins(estimator, kernels, variables), len(variables[0])
     smoothed = tuple(mean.features(kernel, z) for mean, kernel, z in zip(tuned, kernels, variables, strict=True))
-    check_memory(n, len(variables), cache.limits.memory)
+    check_memory(n, len(variables), cache.memory)
     request = Request(by_coordinates=False, kernels=len(variables))
     features = [cache(kernel, z, request) for kernel, z in zip(smoothed, variables, strict=True)]
     if len(features) == 2:  # without main effects, they do not depend on where the features of the variables lie
-        features = [margin.about_mean(cache.limits.memory) for margin in features]
-    grams = np.ascontiguousarray(np.stack([margin.matrix() for margin in features]))
+        features = [margin.about_mean(cache.memory) for margin in features]
+    grams = np.ascontiguousarray(np.stack([margin.values for margin in features]))
     rows = np.ascontiguousarray(grams.mean(axis=1))
     centre = grams, rows, rows.mean(axis=1)
     size = float(np.prod([np.linalg.norm(gram) / n for gram in grams]))  # of the products of kernel values that cancel

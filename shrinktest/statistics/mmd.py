@@ -17,10 +17,10 @@ from shrinktest.kernels import Kernel
 from shrinktest.notes import note
 from shrinktest.permutations.null import TIE, CostHint, Statistic
 from shrinktest.permutations.schemes import sample_labels
-from shrinktest.statistics.features import Features
+from shrinktest.statistics.features import KernelFeatures, few_coordinates
 from shrinktest.statistics.kernel_cache import KernelCache, Request
 from shrinktest.statistics.statistic import Computation, Form, Prepared, part_weights, scales
-from shrinktest.statistics.sums import PLAIN, block_sums, left_over, members_of, tile_seconds, times, weighted
+from shrinktest.statistics.sums import PLAIN, block_sums, left_over, members_of, times, weighted
 from shrinktest.units import near_one
 
 POOLED = "pooled"
@@ -76,27 +76,21 @@ def prepare(
     form: Form,
     tuning: str,
     cache: KernelCache,
-    workers: int = 1,
 ) -> Prepared:
-    """Prepare the statistic of an estimator and a kernel on pooled observations (N, d), one sample after the other.
-
-    ``workers`` threads may make the Gram matrix.
-    """
+    """Prepare the statistic of an estimator and a kernel on pooled observations (N, d), one sample after the other."""
     filters, used = estimator.needs == "filter", estimator
     if tuning == "pooled" and not filters:
         used = estimator.tuned(kernel, pooled)
     request = Request(used.by_coordinates, used.any_rank, tiled=used.needs == "sums")
     if filters:
-        request = replace(request, large=_DEAR, columns=pooled.shape[1], work="filter")
+        request = replace(request, large=_DEAR, columns=pooled.shape[1])
     gram = cache(kernel if used.needs == "noise" else used.features(kernel, pooled), pooled, request)
     low = kernel if used.changes_features else gram.kernel
     if tuning == "pooled" and filters:
         used = estimator.tuned(low, pooled)
     sizes = contrast.sizes if contrast.comparison == "pairs" else (*contrast.sizes, len(pooled))  # of all estimates
     if used.needs == "sums" and used.weighs_all_alike(sizes):
-        gram = gram.about_mean(cache.limits.memory, workers)
-    else:
-        gram = replace(gram, known=gram.coordinates())
+        gram = gram.about_mean(cache.memory)
     if used.needs == "noise":
         if form not in (BIASED, UNBIASED):
             raise ValueError(f"form={form.name!r} is not available with {estimator!r}; use tuning='pooled'")
@@ -107,17 +101,17 @@ def prepare(
         combine = form.combine
         assert combine is not None
         products_of_means = _scaled_products if used.needs == "sums" else _weighted_products
-        products, norm2 = products_of_means(used, gram, contrast, tuning, form, workers)
+        products, norm2 = products_of_means(used, gram, contrast, tuning, form)
 
         def statistic(labels: np.ndarray) -> np.ndarray:
             parts = products(np.ascontiguousarray(labels, dtype=np.uint16))
             return np.asarray(combine(contrast, *parts, norm2))
 
     computation = Computation(
-        route=gram.name,
+        route=gram.route,
         features=(gram.kernel,),
         approximated=gram.note is not None,
-        threads=used.needs != "function" and gram.name != "tiles",
+        threads=used.needs != "function" and gram.route != "tiles",
         cost=_cost(used, gram, len(contrast.sizes)),
     )
     return Prepared(
@@ -129,7 +123,7 @@ def prepare(
     )
 
 
-def _cost(estimator: MeanEstimator, gram: Features, k: int) -> CostHint | None:
+def _cost(estimator: MeanEstimator, gram: KernelFeatures, k: int) -> CostHint | None:
     """Return the cost of a permutation: an addition for every four observations and column of each part."""
     n, rank = len(gram.points), gram.columns
     quarter = n / 4.0 * 6e-11
@@ -139,8 +133,8 @@ def _cost(estimator: MeanEstimator, gram: Features, k: int) -> CostHint | None:
         return CostHint(seconds=(k - 1) * quarter * rank**2 / 2.0 + k / 2.0 * work, rows=rows)
     if estimator.needs != "sums":
         return None
-    if gram.name == "tiles":
-        return CostHint(seconds=tile_seconds(n, 1, pairings=False), whole=True)
+    if gram.route == "tiles":
+        return CostHint(seconds=0.0, whole=True)  # tiles have threads of their own
     if rank is None and n <= PLAIN:  # whose rows are drawn in step, best all at once
         return CostHint(seconds=1e-7 + (k - 1) * 1e-10 * n**2, rows=4096)
     columns = n / 2.0 if rank is None else rank  # half by symmetry
@@ -148,11 +142,11 @@ def _cost(estimator: MeanEstimator, gram: Features, k: int) -> CostHint | None:
 
 
 def _scaled_products(
-    estimator: MeanEstimator, gram: Features, contrast: Contrast, tuning: str, form: Form, workers: int
+    estimator: MeanEstimator, gram: KernelFeatures, contrast: Contrast, tuning: str, form: Form
 ) -> tuple[Products, float]:
     """Products of scaled means, for which sums of blocks of the Gram matrix are enough."""
-    mean, sizes, size = cast(ScaledMean, estimator), contrast.sizes, gram.size(workers)
-    sums_and_traces = block_sums(gram, sizes, workers)
+    mean, sizes, size = cast(ScaledMean, estimator), contrast.sizes, gram.size
+    sums_and_traces = block_sums(gram, sizes)
     total, reference, norm2 = sum(sizes), 0.0, 0.0
     if contrast.comparison == "pooled":
         blocks, diagonals = sums_and_traces(sample_labels(sizes)[None])
@@ -193,15 +187,15 @@ def scaled_products(
 
 
 def _weighted_products(
-    estimator: MeanEstimator, gram: Features, contrast: Contrast, tuning: str, form: Form, workers: int
+    estimator: MeanEstimator, gram: KernelFeatures, contrast: Contrast, tuning: str, form: Form
 ) -> tuple[Products, float]:
     """Products of the estimates of filters and of users' functions, which are weights of the observations."""
-    sizes, z = contrast.sizes, gram.few_coordinates() if estimator.by_coordinates else None
-    n, matrix = np.asarray(sizes, dtype=np.float64), gram.matrix(workers) if z is None else np.ascontiguousarray(z)
-    weigh = part_weights(estimator, gram, sizes, tuning, workers)
-    size = gram.size(workers)
+    sizes, z = contrast.sizes, few_coordinates(gram) if estimator.by_coordinates else None
+    n, matrix = np.asarray(sizes, dtype=np.float64), gram.gram if z is None else np.ascontiguousarray(z)
+    weigh = part_weights(estimator, gram, sizes, tuning)
+    size = gram.size
     signed = z is not None or bool(matrix.min(initial=0.0) < 0.0)  # else no mean of features is zero
-    sums_and_traces = block_sums(gram, sizes, workers) if form.excess or signed else None
+    sums_and_traces = block_sums(gram, sizes) if form.excess or signed else None
     diagonal = np.diagonal(matrix) if z is None else np.square(matrix).sum(axis=1)
     towards, norm2 = None, 0.0
     if contrast.comparison == "pooled":

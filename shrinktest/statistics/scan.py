@@ -24,7 +24,7 @@ from shrinktest.kernels import Kernel
 from shrinktest.permutations.design import ExchangeableUnits
 from shrinktest.permutations.null import TIE, CostHint, Statistic
 from shrinktest.statistics import scan_arrays
-from shrinktest.statistics.features import Features
+from shrinktest.statistics.features import KernelFeatures
 from shrinktest.statistics.kernel_cache import KernelCache, Request
 from shrinktest.statistics.mmd import estimates_of
 from shrinktest.statistics.statistic import Computation, Form, Prepared
@@ -97,9 +97,9 @@ class Within:
     spread: float  # the root of the sum of the squared values
 
     @classmethod
-    def of(cls, gram: Features, workers: int = 1) -> Within:
+    def of(cls, features: KernelFeatures) -> Within:
         """Scan the kernel of the rows."""
-        moved = gram.centred(workers)
+        moved = features.residuals()
         return cls.from_values(moved.values, moved.size, moved.by_coordinates)
 
     @classmethod
@@ -246,7 +246,7 @@ def _units(n: int, spread: float, size: float) -> tuple[np.ndarray, float, float
     return units, n * size / spread, spread
 
 
-def series_features(kernel: Kernel, points: np.ndarray, cache: KernelCache, change: str) -> Features:
+def series_features(kernel: Kernel, points: np.ndarray, cache: KernelCache, change: str) -> KernelFeatures:
     """Features of the rows: few coordinates if these are enough, for intervals only on request."""
     return cache(kernel, points, Request(any_rank=change == SINGLE, large=_FACTOR))
 
@@ -258,16 +258,12 @@ def prepare(
     cuts: Cuts,
     *,
     cache: KernelCache,
-    workers: int = 1,
     scans_of: Callable[[Within], Scans | None] | None = None,
 ) -> Prepared:
-    """Prepare the statistic of rows (n, d) in order of time; ``workers`` threads may make the Gram matrix.
-
-    ``scans_of`` adds scans of intervals.
-    """
+    """Prepare the statistic of rows (n, d) in order of time; ``scans_of`` adds scans of intervals."""
     used = estimator.tuned(kernel, points) if estimator.smooths else estimator
     gram = series_features(used.features(kernel, points), points, cache, cuts.change)
-    within = Within.of(gram, workers)
+    within = Within.of(gram)
     low = kernel if used.changes_features else gram.kernel
     scans = scans_of(within) if scans_of else None
     _, first, end = within.curve(cuts)
@@ -279,7 +275,7 @@ def prepare(
     elif cuts.change == SINGLE:
         cost = CostHint(seconds=1e-7 + 2.5e-10 * cuts.n**2, rows=_TOGETHER)
     computation = Computation(
-        route=gram.name,
+        route=gram.route,
         features=(gram.kernel,),
         approximated=gram.note is not None,
         threads=True,

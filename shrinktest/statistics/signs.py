@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from shrinktest.estimators import MeanEstimator
 from shrinktest.permutations.null import Statistic
+from shrinktest.statistics.features import Features
 from shrinktest.statistics.statistic import Moments, estimated_norm
 from shrinktest.statistics.sums import times
 
@@ -17,86 +17,63 @@ _LEFT_OUT = 1e-8  # of the squared norms of all products: those that may be left
 _SMALLEST = 1e-300  # chance; smaller ones count as this
 
 
-@dataclass(frozen=True, eq=False)
-class Products:
-    """Features of rows whose mean should be zero."""
-
-    values: np.ndarray  # (n, n) or (n, r): their Gram matrix, or the features
-    by_gram: bool = True
-
-    @classmethod
-    def of(cls, *parts: np.ndarray) -> Products:
-        """All products of a feature of each part, (n, r), (n, q), ...: by Gram matrix if they are many."""
-        n, products = len(parts[0]), parts[0]
-        for k, part in enumerate(parts[1:], start=1):
-            weight = np.square(products).T @ np.square(part)
-            order = np.argsort(weight, axis=None)
-            small = np.cumsum(weight.ravel()[order]) <= _LEFT_OUT * weight.sum()
-            large = np.sort(order[~small])
-            if 2 * len(large) > n:
-                gram = products @ products.T
-                for other in parts[k:]:
-                    gram *= other @ other.T
-                return cls(gram)
-            left, right = np.unravel_index(large, weight.shape)
-            products = products[:, left] * part[:, right]
-        return cls(np.ascontiguousarray(products), by_gram=False)
-
-    @classmethod
-    def concatenated(cls, *parts: Products) -> Products:
-        """The features of all parts: by Gram matrix if a part is, or if they are many."""
-        columns = sum(part.values.shape[1] for part in parts)
-        if any(part.by_gram for part in parts) or 2 * columns > len(parts[0].values):
-            return cls(np.sum([part.gram for part in parts], axis=0))
-        return cls(np.hstack([part.values for part in parts]), by_gram=False)
-
-    @cached_property
-    def gram(self) -> np.ndarray:
-        """Gram matrix (n, n)."""
-        return self.values if self.by_gram else self.values @ self.values.T
-
-    @property
-    def trace(self) -> float:
-        """Sum of all squared norms."""
-        return float(np.trace(self.values) if self.by_gram else np.square(self.values).sum())
-
-    def totals(self, signs: np.ndarray) -> np.ndarray:
-        """Squared norms (B,) of the sums with signs (B, n); each row by itself, however many there are."""
-        sums = times(signs, self.values)
-        return np.asarray((sums * signs if self.by_gram else np.square(sums)).sum(axis=1))
-
-    def moments(self, unit: np.ndarray) -> tuple[float, float]:
-        """Mean and variance of the totals over all signs, the same for rows of one ``unit`` (n,)."""
-        together = _summed(self.values, unit)
-        if self.by_gram:
-            gram = _summed(np.ascontiguousarray(together.T), unit)
-            squares, diagonal = float(np.square(gram).sum()), np.diag(gram)
-        else:
-            squares, diagonal = float(np.square(together.T @ together).sum()), np.square(together).sum(axis=1)
-        return float(diagonal.sum()), max(0.0, 2.0 * (squares - float(np.square(diagonal).sum())))
+def products_of(*parts: np.ndarray) -> Features:
+    """Return all products of a feature of each part, (n, r), (n, q), ...: by Gram matrix if they are many."""
+    n = len(parts[0])
+    products = parts[0]
+    for k, part in enumerate(parts[1:], start=1):
+        weight = np.square(products).T @ np.square(part)
+        order = np.argsort(weight, axis=None)
+        small = np.cumsum(weight.ravel()[order]) <= _LEFT_OUT * weight.sum()
+        large = np.sort(order[~small])
+        if 2 * len(large) > n:
+            gram = products @ products.T
+            for other in parts[k:]:
+                gram *= other @ other.T
+            return Features(gram)
+        left, right = np.unravel_index(large, weight.shape)
+        products = products[:, left] * part[:, right]
+    return Features(np.ascontiguousarray(products), by_coordinates=True)
 
 
-def _summed(values: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """Sums (groups, r) of the rows of one unit."""
-    groups = int(unit.max()) + 1
-    if groups == len(unit):
-        return values
-    out = np.zeros((groups, values.shape[1]))
-    np.add.at(out, unit, values)
-    return out
+def concatenated(*parts: Features) -> Features:
+    """Return the features of all parts: by Gram matrix if a part is, or if they are many."""
+    columns = sum(part.values.shape[1] for part in parts)
+    if not all(part.by_coordinates for part in parts) or 2 * columns > len(parts[0]):
+        return Features(np.sum([part.gram for part in parts], axis=0))
+    return Features(np.hstack([part.values for part in parts]), by_coordinates=True)
 
 
-def sign_statistic(estimator: MeanEstimator, products: Products) -> Statistic:
-    """Return the statistic as a function of signs (B, n); the estimator is fitted to every choice of signs."""
-    n, trace = len(products.values), products.trace
-    size = (float(np.abs(products.values).mean()) if products.by_gram else trace / n) or np.finfo(np.float64).tiny
+def signed_norms(features: Features, signs: np.ndarray) -> np.ndarray:
+    """Squared norms (B,) of the sums with signs (B, n); each row by itself, however many there are."""
+    sums = times(signs, features.values)
+    return np.asarray((np.square(sums) if features.by_coordinates else sums * signs).sum(axis=1))
+
+
+def moments_over_signs(features: Features, unit: np.ndarray) -> tuple[float, float]:
+    """Mean and variance of the squared norms over all signs, the same for rows of one ``unit`` (n,)."""
+    together = features if int(unit.max()) + 1 == len(unit) else features.sums(unit)
+    diagonal = together.diagonal()
+    products = together.values.T @ together.values if together.by_coordinates else together.values
+    squares = float(np.square(products).sum())
+    return float(diagonal.sum()), max(0.0, 2.0 * (squares - float(np.square(diagonal).sum())))
+
+
+def sign_statistic(estimator: MeanEstimator, features: Features) -> Statistic:
+    """Return the statistic as a function of signs (B, n); the estimator is fitted to every choice of signs.
+
+    The mean of the features should be zero.
+    """
+    n = len(features)
+    trace = float(features.diagonal().sum())
+    size = trace / n if features.by_coordinates else float(np.abs(features.values).mean())
 
     def moments(signs: np.ndarray) -> Moments:
-        total = products.totals(signs)
-        return total, np.full(len(total), trace), size
+        total = signed_norms(features, signs)
+        return total, np.full(len(total), trace), size or np.finfo(np.float64).tiny
 
     def grams(signs: np.ndarray) -> np.ndarray:
-        return products.gram * signs[:, :, None] * signs[:, None, :]
+        return features.gram * signs[:, :, None] * signs[:, None, :]
 
     return estimated_norm(estimator, n, moments, grams)
 
@@ -107,7 +84,7 @@ class Part:
 
     name: str  # for the reader
     share: float  # of the level
-    products: Products
+    features: Features
     inflation: float  # how much larger it is on the data than with signs drawn at random
 
 
@@ -123,9 +100,9 @@ class Combined:
         self.parts: list[Part] = []
         self._scored: list[tuple[Statistic, float, float, float]] = []  # with shape, scale and share
         for part in parts:
-            mean, variance = part.products.moments(unit)
+            mean, variance = moments_over_signs(part.features, unit)
             if variance > 0.0:
-                statistic = sign_statistic(estimator, part.products)
+                statistic = sign_statistic(estimator, part.features)
                 self._scored.append((statistic, mean**2 / variance, variance / mean / n**2, part.share / largest))
                 self.parts.append(part)
 

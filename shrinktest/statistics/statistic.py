@@ -17,7 +17,7 @@ from shrinktest.kernels import Kernel
 from shrinktest.permutations.base import Draws
 from shrinktest.permutations.null import TIE, CostHint, Null, Statistic, null_distribution
 from shrinktest.permutations.stopping import Stopping
-from shrinktest.statistics.features import Features
+from shrinktest.statistics.features import Features, few_coordinates
 from shrinktest.statistics.sums import block_sums, left_over
 
 WORTH_THREADS = 300  # observations of a variable from which starting a thread takes less time than it saves
@@ -122,11 +122,11 @@ def refit(
 
 
 def part_weights(
-    estimator: MeanEstimator, gram: Features, sizes: tuple[int, ...], tuning: str, workers: int = 1
+    estimator: MeanEstimator, gram: Features, sizes: tuple[int, ...], tuning: str
 ) -> Callable[[np.ndarray], np.ndarray]:
     """Return a function from labels (B, N) to the weights (B, N) of the estimates of all parts of a partition."""
     if estimator.needs == "sums":  # without the samples themselves, which may be large
-        sums = block_sums(gram, sizes, workers)
+        sums = block_sums(gram, sizes)
 
         def scaled(labels: np.ndarray) -> np.ndarray:
             factors = scales(cast(ScaledMean, estimator), *sums(labels), sizes, tuning)
@@ -135,9 +135,9 @@ def part_weights(
         return scaled
     for size in sizes:
         estimator.check_size(size)
-    z = gram.few_coordinates() if estimator.by_coordinates else None
+    z = few_coordinates(gram) if estimator.by_coordinates else None
     z = None if z is None or not z.shape[1] else z  # without columns, all features are zero
-    values, ends = gram.matrix(workers) if z is None else np.ascontiguousarray(z), np.cumsum(sizes)
+    values, ends = gram.gram if z is None else np.ascontiguousarray(z), np.cumsum(sizes)
 
     def samples(order: np.ndarray) -> list[Samples]:
         members = np.split(order, ends[:-1], axis=1)

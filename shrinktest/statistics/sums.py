@@ -13,7 +13,7 @@ import numpy as np
 from shrinktest._machine_code import compiled_loop
 from shrinktest._parallel import parallel_for
 from shrinktest.permutations.null import TIE
-from shrinktest.statistics.features import LAST_BITS, Features
+from shrinktest.statistics.features import LAST_BITS, Features, KernelFeatures
 
 #: Labels (B, N) to the sums (B, k, k) of K over pairs of parts, and its trace (B, k) over each.
 BlockSums = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -24,8 +24,7 @@ ROWS = 128  # permutations whose cross-covariances are in memory
 _COPIED = 2**23  # bytes up to which coordinates are copied row by row; more are read as they lie, which is faster there
 _TILE = 2048  # rows and columns of a tile
 _STRIP = 2**27  # bytes of the rows of a Gram matrix that are made at a time for pairings
-#: Seconds on one core for a kernel value, for adding it to the sums of one permutation, and for gathering it.
-_VALUE, _ADDED, _GATHERED = 1.2e-8, 4e-11, 8e-10
+_GATHERED = 8e-10  # seconds for a kernel value that a pairing gathers
 _MULTIPLIED = 1e-10  # seconds for a product of a matrix product
 
 
@@ -68,14 +67,13 @@ def left_over(plain: Any, nothing: float) -> Any:
 # --- partitions ---------------------------------------------------------------------------------------------
 
 
-def block_sums(gram: Features, sizes: tuple[int, ...], workers: int = 1) -> BlockSums:
+def block_sums(features: Features, sizes: tuple[int, ...]) -> BlockSums:
     """Return the sums over pairs of parts of these sizes as a function of labels."""
-    if gram.name == "tiles":
-        return _tile_sums(gram.plain, len(sizes), workers)
-    z = gram.coordinates()
-    if z is not None:
-        return _coordinate_sums(z, gram.diagonal(), sizes)
-    matrix, parts = gram.matrix(workers), len(sizes)
+    if isinstance(features, KernelFeatures) and features.route == "tiles":
+        return _tile_sums(features.plain, len(sizes), features.workers)
+    if features.by_coordinates:
+        return _coordinate_sums(features.values, features.kernel_diagonal(), sizes)
+    matrix, parts = features.values, len(sizes)
     diagonal, everything, trace = np.diagonal(matrix).copy(), float(matrix.sum()), float(np.trace(matrix))
 
     def plain_sums(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -165,7 +163,7 @@ def _compiled_sums(matrix: np.ndarray, parts: int) -> BlockSums:
     return split if parts == 2 else several
 
 
-def _tile_sums(gram: Features, parts: int, workers: int) -> BlockSums:
+def _tile_sums(gram: KernelFeatures, parts: int, workers: int) -> BlockSums:
     """Sums of tiles on and below the diagonal, each made once for all labels, in the order of tiles."""
     kernel, points, edges = gram.kernel, gram.points, [*range(0, len(gram.points), _TILE), len(gram.points)]
     rows = [np.ascontiguousarray(points[start:stop]) for start, stop in pairwise(edges)]
@@ -201,9 +199,13 @@ def _tile_sums(gram: Features, parts: int, workers: int) -> BlockSums:
 class CentredStrips:
     """Rows of a Gram matrix centred by the mean of all features, some at a time."""
 
-    def __init__(self, gram: Features, workers: int) -> None:
-        kernel, points = gram.plain.kernel, gram.plain.points
-        self.kernel, self.points, self.workers = kernel, points, workers
+    def __init__(self, features: KernelFeatures) -> None:
+        kernel = features.plain.kernel
+        points = features.plain.points
+        workers = features.workers
+        self.kernel = kernel
+        self.points = points
+        self.workers = workers
         self.edges = [*range(0, len(points), _strip(len(points))), len(points)]
         self.means, squares = np.empty(len(points)), 0.0
         for start, stop in pairwise(self.edges):
@@ -225,7 +227,7 @@ class CentredStrips:
         return values
 
 
-def pairing_sums_by_tiles(x: CentredStrips, y: CentredStrips, workers: int) -> Callable[[np.ndarray], np.ndarray]:
+def pairing_sums_by_tiles(x: CentredStrips, y: CentredStrips) -> Callable[[np.ndarray], np.ndarray]:
     """Return a function from pairings (B, n) to (B, 2): the sum and the trace of the product of centred matrices."""
     strips = list(pairwise(x.edges))
 
@@ -242,7 +244,7 @@ def pairing_sums_by_tiles(x: CentredStrips, y: CentredStrips, workers: int) -> C
                 def gather(group: slice, left: np.ndarray = left, right: np.ndarray = right) -> None:
                     strip_sums(left, first, right, low, rows[group], out[group])  # noqa: B023
 
-                parallel_for(gather, groups, workers)
+                parallel_for(gather, groups, x.workers)
         return out
 
     return pairing_sums
@@ -257,14 +259,6 @@ def _strip_sums(x: np.ndarray, first: int, y: np.ndarray, low: int, pairings: np
         diagonal = row[i] * values[:, i]
         out[here, 0] += 2.0 * weighted(values[:, :i], row[:i]) + diagonal
         out[here, 1] += diagonal
-
-
-def tile_seconds(size: int, permutations: float, pairings: bool) -> float:
-    """Time of a test by tiles on one core, roughly."""
-    pairs = size**2 / 2.0
-    if pairings:
-        return pairs * ((2.0 * -(-size // _strip(size)) + 6.0) * _VALUE + permutations * _GATHERED)
-    return pairs * (_VALUE + permutations * _ADDED)
 
 
 def _strip(size: int) -> int:

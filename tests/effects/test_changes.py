@@ -15,7 +15,7 @@ from shrinktest.effects.dependence import dependences
 from shrinktest.effects.distance import distances
 from shrinktest.kernels import Gaussian, Linear, Polynomial
 from shrinktest.results.columns import MEDIAN, MISSING, POSITION, SHARE, SPREAD, Change, distribution, shares
-from shrinktest.statistics.kernel_cache import KernelCache, Limits
+from shrinktest.statistics.kernel_cache import KernelCache
 
 RNG = np.random.default_rng(0)
 
@@ -144,7 +144,7 @@ UNITS = {
 
 
 def gram_of(kernel, points, route):
-    return KernelCache(Limits(route, None, 1e9, np.random.default_rng(0)))(kernel, points)
+    return KernelCache(route, None, 1e9, np.random.default_rng(0))(kernel, points)
 
 
 @pytest.mark.parametrize("route", ["dense", "factor"])

@@ -8,15 +8,15 @@ from cases import by_coordinates
 from shrinktest import Batches, Gaussian, independence_test
 from shrinktest.effects import dependence as module
 from shrinktest.effects.dependence import dependence, dependence_in_groups, hsic, noise_of_groups
-from shrinktest.effects.inner_products import InnerProducts
 from shrinktest.kernels import Linear
+from shrinktest.statistics.features import Features, KernelFeatures
 from shrinktest.statistics.sums import PairSums
 
 RNG = np.random.default_rng(5)
 SIZE = 12
 X = RNG.normal(size=(SIZE, 2))
 Y = X[:, :1] ** 2 + 0.5 * RNG.normal(size=(SIZE, 1))
-LEFT, RIGHT = InnerProducts.of(Gaussian(1.5), X), InnerProducts.of(Gaussian(0.8), Y)
+LEFT, RIGHT = KernelFeatures(Gaussian(1.5), X), KernelFeatures(Gaussian(0.8), Y)
 
 
 @pytest.mark.parametrize("change", [lambda gram: gram, by_coordinates], ids=["dense", "coordinates"])
@@ -35,17 +35,17 @@ GROUPS = np.array([3, 0, 1, 1, 1, 2, 3, 0, 4, 4, 5, 5])
 
 
 def centred(features):
-    """InnerProducts less their mean."""
+    """Features less their mean."""
     if features.by_coordinates:
-        return InnerProducts(features.values - features.values.mean(axis=0), True)
-    return InnerProducts(features.values - naive.margins(features.values), False)
+        return Features(features.values - features.values.mean(axis=0), True)
+    return Features(features.values - naive.margins(features.values), False)
 
 
 @pytest.mark.parametrize("change", [lambda gram: gram, by_coordinates], ids=["dense", "coordinates"])
 def test_of_groups_pairs_of_different_ones_are_compared(change):
     """Value, jackknife and variance under independence by loops; groups in any order, of any sizes."""
     grams = [centred(gram).values for gram in (LEFT, RIGHT)]
-    estimate = dependence(*(change(InnerProducts(gram, False)) for gram in grams), GROUPS)
+    estimate = dependence(*(change(Features(gram, False)) for gram in grams), GROUPS)
     assert estimate.value == pytest.approx(naive.correlation_of_groups(*grams, GROUPS), rel=1e-9)
     left = []
     for k in range(6):
@@ -63,7 +63,7 @@ def test_some_groups_stand_for_all(monkeypatch):
     """Every second of 13 groups, if the products of all take too much memory; by both routes."""
     rng = np.random.default_rng(3)
     codes = np.repeat(np.arange(13), 3)
-    pair = [centred(InnerProducts.of(Linear(), rng.normal(size=(39, 1)))) for _ in range(2)]
+    pair = [centred(KernelFeatures(Linear(), rng.normal(size=(39, 1)))) for _ in range(2)]
     x, y = (gram.dense().values for gram in pair)
     some = codes % 2 == 0
     sums = np.add.reduceat(np.add.reduceat((x * y)[np.ix_(some, some)], np.arange(0, 21, 3)), np.arange(0, 21, 3), 1)
@@ -84,7 +84,7 @@ def test_intervals_of_groups_cover(kernel):
             rng = np.random.default_rng(seed)
             x, y = (own**0.5 * rng.normal(size=15)[codes] + (1.0 - own) ** 0.5 * rng.normal(size=60) for _ in range(2))
             made = Gaussian(1.0) if kernel == "gaussian" else Linear()
-            estimate = dependence(*(centred(InnerProducts.of(made, sample[:, None])) for sample in (x, y)), codes)
+            estimate = dependence(*(centred(KernelFeatures(made, sample[:, None])) for sample in (x, y)), codes)
             low, high = estimate.interval(0.95)
             hits += low <= 0.0
             length.append(high - low)
@@ -112,8 +112,8 @@ def test_under_independence_its_variance_is_that_of_second_order():
     rng = np.random.default_rng(8)
     values = [
         dependence(
-            InnerProducts.of(Gaussian(1.0), rng.normal(size=(25, 2))),
-            InnerProducts.of(Gaussian(1.0), rng.random((25, 1))),
+            KernelFeatures(Gaussian(1.0), rng.normal(size=(25, 2))),
+            KernelFeatures(Gaussian(1.0), rng.random((25, 1))),
         )
         for _ in range(400)
     ]
@@ -189,7 +189,7 @@ def test_intervals_of_variables_that_rarely_differ_cover(joint):
     held = 0
     for _ in range(100):
         pair = np.divmod(rng.choice(4, size=50, p=shares.ravel()), 2)
-        coordinates = [InnerProducts((code - code.mean())[:, None], True) for code in pair]
+        coordinates = [Features((code - code.mean())[:, None], True) for code in pair]
         low, high = dependence(*coordinates).interval(0.95)
         held += low <= truth <= high
     assert held >= 95

@@ -8,14 +8,14 @@ import naive_effects as naive
 from cases import by_coordinates
 from shrinktest import Gaussian
 from shrinktest.effects.distance import NORMS, VARIANCE, Pair, distance
-from shrinktest.effects.inner_products import InnerProducts
 from shrinktest.effects.jackknife import Estimate
 from shrinktest.kernels import Linear
+from shrinktest.statistics.features import Features, KernelFeatures
 
 RNG = np.random.default_rng(3)
 M, N = 7, 9
 Z = RNG.normal(size=(M + N, 2)) + np.repeat([0.0, 0.7], [M, N])[:, None]
-CHANGES = {"dense": InnerProducts.dense, "coordinates": by_coordinates}
+CHANGES = {"dense": Features.dense, "coordinates": by_coordinates}
 UNITS = {
     "rows": (M, N, np.arange(M + N)),
     "pairs": (M, M, np.tile(np.arange(M), 2)),
@@ -35,9 +35,9 @@ def pair_of(m, n, units=None, blocks=None):
 def test_value_and_variance_are_those_of_loops(route, design, relative, which):
     """Rows of a unit do not count with each other and leave together; a linear kernel has rows of unlike lengths."""
     m, n, units = UNITS[design]
-    features = InnerProducts.of(Gaussian(1.3), Z[: m + n])
+    features = KernelFeatures(Gaussian(1.3), Z[: m + n])
     if relative == VARIANCE:
-        features = InnerProducts.of(Linear(), Z[: m + n] * [1.0, 3.0] + 1.0).centred()
+        features = KernelFeatures(Linear(), Z[: m + n] * [1.0, 3.0] + 1.0).residuals()
     gram = features.dense().values
     estimate = distance(CHANGES[route](features), pair_of(m, n, units), relative)
 
@@ -76,7 +76,7 @@ def test_blocks_count_as_if_both_samples_had_them_in_the_same_shares(route):
     assert weights[blocks >= 2].sum() == 0.0 and weights.sum() == pytest.approx(2.0)
     # one block that is far away, and in one sample more often, is no difference
     labels = np.repeat([0, 1, 0, 1], [30, 10, 10, 30])
-    features = CHANGES[route](InnerProducts.of(Gaussian(5.0), 50.0 * labels[:, None] + RNG.normal(size=(80, 1))))
+    features = CHANGES[route](KernelFeatures(Gaussian(5.0), 50.0 * labels[:, None] + RNG.normal(size=(80, 1))))
     assert distance(features, pair_of(40, 40), NORMS).value > 0.2
     estimate, gram = distance(features, pair_of(40, 40, blocks=labels), NORMS), features.dense().values
     samples = [
@@ -126,7 +126,7 @@ def test_distances_within_blocks_vary_as_their_variance_says(blocks):
     pair, shift = pair_of(count * m, count * n, blocks=cells), 1.5 * (np.arange(count * (m + n)) >= count * m)
     for _ in range(300):
         z = rng.normal(size=cells.size) + shift
-        estimates.append(distance(InnerProducts.of(Gaussian(1.0), z[:, None]), pair, NORMS))
+        estimates.append(distance(KernelFeatures(Gaussian(1.0), z[:, None]), pair, NORMS))
     spread = np.var([estimate.value for estimate in estimates])
     assert 0.75 < np.mean([max(each.jackknife - each.second, each.second) for each in estimates]) / spread < 1.6
 
@@ -162,8 +162,8 @@ def test_separate_samples_may_share_as_many_rows_as_a_binomial_of_fifty_allows(s
     draw, kernel, relative_to = SEPARATE[samples]
     rng = np.random.default_rng(2)
     points = np.concatenate([draw(rng, 0.0), draw(rng, 20.0)])[:, None]
-    features = InnerProducts.of(kernel, points)
-    features = features if relative_to == NORMS else features.centred()
+    features = KernelFeatures(kernel, points)
+    features = features if relative_to == NORMS else features.residuals()
     low, high = distance(features, pair_of(50, 50), relative_to).interval(0.95)
     foreign = 1.0 - 0.025 ** (1.0 / 50.0)
     remaining = 1.0 - foreign if relative_to == NORMS else (1.0 - foreign) ** 2

@@ -13,7 +13,6 @@ import naive_effects
 from cases import by_coordinates
 from shrinktest import FKMSE, KME, MKME, SKMSE, TSVD, Gaussian, Landweber, two_sample_test
 from shrinktest.effects.columns import Units, difference_of_shares, larger, ratio_of_widths
-from shrinktest.effects.inner_products import InnerProducts
 from shrinktest.effects.separability import (
     Area,
     CrossFit,
@@ -22,6 +21,7 @@ from shrinktest.effects.separability import (
     fold_codes,
     roc_area,
 )
+from shrinktest.statistics.features import KernelFeatures
 from shrinktest.statistics.mmd import estimates_of
 
 RNG = np.random.default_rng(11)
@@ -29,7 +29,7 @@ M, N = 13, 17
 Z = RNG.normal(size=(M + N, 2)) + np.repeat([0.0, 0.6], [M, N])[:, None]
 SECOND = np.repeat([False, True], [M, N])
 KERNEL = Gaussian(1.1)
-DENSE = InnerProducts.of(KERNEL, Z)
+DENSE = KernelFeatures(KERNEL, Z)
 FOLDS = fold_codes(np.arange(M + N), SECOND.astype(int), 4, np.random.default_rng(0))
 
 

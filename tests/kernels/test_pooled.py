@@ -28,7 +28,7 @@ from shrinktest import (
 from shrinktest.kernels import Kernel, Rescaled
 from shrinktest.kernels.feature_maps import nystrom
 from shrinktest.kernels.pooled import Differences, taken_anew
-from shrinktest.statistics.kernel_cache import KernelCache, Limits
+from shrinktest.statistics.kernel_cache import KernelCache
 
 rng = np.random.default_rng(0)
 Z, NEW = rng.normal(size=(14, 2)), rng.normal(size=(5, 2)) + 0.5
@@ -192,16 +192,16 @@ def test_contributions_take_changed_observations_for_the_pooled_sample(pooled, s
 @pytest.mark.parametrize("kernel", [*POOLED, Rescaled(Depth(), "sd"), Rescaled(Whitened(), "rank")], ids=repr)
 @pytest.mark.parametrize("gram", ["auto", "dense", "factor", "nystrom"])
 def test_a_cache_evaluates_kernels_at_the_points_they_know_and_refuses_others(kernel, gram):
-    cache = KernelCache(Limits(gram, 5 if gram == "nystrom" else None, 1e9, np.random.default_rng(0)))
+    cache = KernelCache(gram, 5 if gram == "nystrom" else None, 1e9, np.random.default_rng(0))
     resolved = kernel.resolve(Z, 0)
     same = cache(resolved, Z.copy())
     if gram != "nystrom":
-        np.testing.assert_allclose(same.matrix(), resolved(Z), rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(same.gram, resolved(Z), rtol=1e-6, atol=1e-8)
     for other in (NEW, Z[::-1], Z[:-1], Z + 1e-9):
         with pytest.raises(ValueError, match="was resolved on other observations"):
             cache(resolved, other)
     if gram == "dense":
-        moved = cache(taken_anew(resolved, NEW), NEW).matrix()
+        moved = cache(taken_anew(resolved, NEW), NEW).gram
         assert moved.shape == (5, 5) and np.linalg.eigvalsh(moved).min() > -1e-8
     with pytest.raises(ValueError, match="no pooled sample yet"):
         cache(SecondOrder(Gaussian(1.0)), Z)

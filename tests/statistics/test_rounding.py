@@ -23,7 +23,7 @@ from shrinktest import (
 )
 from shrinktest.kernels import Linear, Polynomial
 from shrinktest.notes import has_code, note
-from shrinktest.statistics.kernel_cache import Limits, Request, choose
+from shrinktest.statistics.kernel_cache import KernelCache, Request
 
 START = 1e6  # of a clock, say
 X, Y = np.random.default_rng(1).integers(-40, 40, (2, 12, 2)) / 8.0  # exact at any offset
@@ -102,8 +102,8 @@ def test_ties_are_ties_for_wide_kernels(width):
 
 
 def gram_of(kernel, points, by_coordinates=True, gram="auto"):
-    limits = Limits(gram, None, 1e9, np.random.default_rng(0))
-    return choose(kernel, points, limits, Request(by_coordinates=by_coordinates))
+    cache = KernelCache(gram, None, 1e9, np.random.default_rng(0))
+    return cache(kernel, points, Request(by_coordinates=by_coordinates))
 
 
 @pytest.mark.parametrize("kernel", [Linear(), Gaussian(1.5), Gaussian(1e5), Laplacian(1e5), Polynomial(2)], ids=repr)
@@ -114,7 +114,7 @@ def test_centred_features(kernel, by_coordinates):
     centring = np.eye(12) - 1 / 12
     expected = centring @ matrix @ centring
     gram = gram_of(kernel, X, by_coordinates)
-    centred = gram.centred()
+    centred = gram.residuals()
     assert centred.by_coordinates == (by_coordinates and kernel == Linear())
     values = centred.values @ centred.values.T if centred.by_coordinates else centred.values
     scale = np.abs(expected).max()

@@ -16,11 +16,11 @@ from shrinktest.kernels import Linear
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.schemes import Signs
 from shrinktest.statistics import kernel_cache, sums
-from shrinktest.statistics.features import Features
+from shrinktest.statistics.features import Features, KernelFeatures
 from shrinktest.statistics.hsic import junction_excess
 from shrinktest.statistics.scan import Cuts, Within
 from shrinktest.statistics.seeded_intervals import Calibration, Intervals, Scans
-from shrinktest.statistics.signs import Combined, Part, Products, sign_statistic
+from shrinktest.statistics.signs import Combined, Part, moments_over_signs, products_of, sign_statistic, signed_norms
 from shrinktest.statistics.sum_loops import pairing_sums
 
 RNG = np.random.default_rng(3)
@@ -39,12 +39,12 @@ def test_block_sums_are_those_of_the_definition(sizes, monkeypatch):
     for copied in (2**23, 0):  # bytes
         monkeypatch.setattr(sums, "_COPIED", copied)
         for features in (
-            Features("dense", Gaussian(3.0), z[:, :2]),
-            Features("tiles", Gaussian(3.0), z[:, :2]),
-            Features("factor", Linear(), z, known=z),
-            Features("factor", Gaussian(1.0), ones, known=ones),  # squared norms that are all the same
+            KernelFeatures(Gaussian(3.0), z[:, :2], "dense"),
+            KernelFeatures(Gaussian(3.0), z[:, :2], "tiles"),
+            KernelFeatures(Linear(), z, values=z),
+            KernelFeatures(Gaussian(1.0), ones, "factor", values=ones),  # squared norms that are all the same
         ):
-            gram = features.known @ features.known.T if features.name == "factor" else features.matrix()
+            gram = features.gram
             blocks, traces = sums.block_sums(features, sizes)(labels)
             np.testing.assert_allclose(blocks, member @ gram @ member.transpose(0, 2, 1), rtol=1e-9, atol=1e-7)
             np.testing.assert_allclose(traces, member @ np.diagonal(gram), rtol=1e-12)
@@ -104,11 +104,11 @@ def test_early_stopping_goes_by_tiles(small):
     assert two_sample_test(X, Y, max_memory=LITTLE, **how).pvalue == two_sample_test(X, Y, **how).pvalue
 
 
-def test_auto_takes_tiles_if_they_take_minutes(small, monkeypatch):
+def test_auto_takes_tiles_unless_they_take_hours(small, monkeypatch):
     samples = RNG.spawn(1)[0].normal(size=(2, 60, 8))
     assert two_sample_test(*samples, max_memory=LITTLE, n_resamples=19, rng=0).route == "tiles"
-    monkeypatch.setattr(kernel_cache, "tile_seconds", lambda *_, **__: 3600.0)
-    with pytest.raises(MemoryError, match=r"gram='dense' \(by tiles, about 60 min\)"):
+    monkeypatch.setattr(kernel_cache, "_BY_TILES", 1.0)
+    with pytest.raises(MemoryError, match=r"gram='dense' \(by tiles, which takes long\)"):
         two_sample_test(*samples, max_memory=LITTLE, n_resamples=19, rng=0)
     with pytest.raises(MemoryError, match="max_memory"):  # filters need the whole matrix
         two_sample_test(X, Y, estimator="landweber", max_memory=LITTLE, gram="dense")
@@ -126,7 +126,7 @@ def test_signs_are_all_there_are():
         estimator = as_estimator(name)
         if estimator.smooths:
             continue
-        statistics = sign_statistic(estimator, Products(gram))(rows)[:, 0]
+        statistics = sign_statistic(estimator, Features(gram))(rows)[:, 0]
         turned = [gram * np.outer(row, row) for row in rows]
         weights = [5 * estimator.weights(matrix) for matrix in turned]
         expected = [naive_given.signed(gram, row * each) for row, each in zip(rows, weights, strict=True)]
@@ -137,15 +137,15 @@ def test_products_are_those_of_their_gram_matrix():
     rng = np.random.default_rng(0)
     first, second, third = rng.normal(size=(12, 2)), rng.normal(size=(12, 1)), rng.normal(size=(12, 3))
     gram = (first @ first.T) * (second @ second.T)
-    few, many = Products.of(first, second), Products.of(first, second, np.hstack([third, third**2]))
-    assert not few.by_gram and many.by_gram
+    few, many = products_of(first, second), products_of(first, second, np.hstack([third, third**2]))
+    assert few.by_coordinates and not many.by_coordinates
     np.testing.assert_allclose(few.gram, gram, atol=1e-12)
     np.testing.assert_allclose(many.gram, gram * (third @ third.T + third**2 @ (third**2).T), atol=1e-12)
     signs = np.sign(rng.normal(size=(7, 12)))
     for products in (few, many):
         twins = [144 * naive_given.signed(products.gram, row) for row in signs]
-        np.testing.assert_allclose(products.totals(signs), twins, atol=1e-9)
-        np.testing.assert_allclose(products.totals(signs[2:3]), products.totals(signs)[2:3], rtol=0.0)
+        np.testing.assert_allclose(signed_norms(products, signs), twins, atol=1e-9)
+        np.testing.assert_allclose(signed_norms(products, signs[2:3]), signed_norms(products, signs)[2:3], rtol=0.0)
 
 
 @pytest.mark.parametrize("unit", [np.arange(8), np.array([0, 0, 1, 1, 2, 3, 4, 5])])
@@ -153,9 +153,9 @@ def test_moments_are_those_of_all_signs(unit):
     rng = np.random.default_rng(0)
     values = rng.normal(size=(8, 2))
     rows = np.array(list(Signs(unit, symmetric=True).all()))
-    for products in (Products(values, by_gram=False), Products(values @ values.T)):
-        every = products.totals(rows)
-        np.testing.assert_allclose(products.moments(unit), (every.mean(), every.var()))
+    for products in (Features(values, True), Features(values @ values.T)):
+        every = signed_norms(products, rows)
+        np.testing.assert_allclose(moments_over_signs(products, unit), (every.mean(), every.var()))
 
 
 @pytest.mark.ci
@@ -164,8 +164,8 @@ def test_the_smallest_chance_of_several():
     first, second, third = rng.normal(size=(8, 1)), rng.normal(size=(8, 1)), rng.normal(size=(8, 3))
     grams = [first @ first.T, second @ second.T, third @ third.T]
     shares, factors = (4.0, 1.0, 2.0), (1.0, 1.3, 1.1)
-    parts = [Part("", *arguments) for arguments in zip(shares, map(Products, grams), factors, strict=True)]
-    parts.append(Part("nothing to see", 1.0, Products(np.zeros((8, 0)), by_gram=False), 1.0))
+    parts = [Part("", *arguments) for arguments in zip(shares, map(Features, grams), factors, strict=True)]
+    parts.append(Part("nothing to see", 1.0, Features(np.zeros((8, 0)), True), 1.0))
     rows = np.array(list(Signs(np.arange(8), symmetric=True).all()))
     combined = Combined(parts, as_estimator("kme"), np.arange(8))
     expected = [naive_given.combined(grams, shares, factors, row) for row in rows]
@@ -188,7 +188,7 @@ def test_intervals_are_those_of_the_paper(n, shortest):
 def test_scans_equal_their_slow_twin(fewest):
     rng = np.random.default_rng(0)
     points = rng.normal(size=(32, 3))
-    within = Within.of(Features("dense", Gaussian(1.5), points))
+    within = Within.of(KernelFeatures(Gaussian(1.5), points, "dense"))
     scan = Scans.of(within, Cuts(32, "single", fewest), PermutationDesign(), Calibration(0, 19))
     orders = np.array([np.arange(32), *(rng.permutation(32) for _ in range(2))])
     gram, known = gaussian(points, 1.5), {}

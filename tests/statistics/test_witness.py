@@ -22,7 +22,7 @@ from shrinktest import (
     Whitened,
     two_sample_test,
 )
-from shrinktest.statistics.features import Features
+from shrinktest.kernels.distance import DistanceKernel
 
 AT = np.array([[0.0, 0.0], [1.0, -0.5], [-1.0, 0.3], [2.0, 2.0]])
 
@@ -152,13 +152,13 @@ def test_contributions_take_changed_observations_for_the_pooled_sample(kind, sca
 @pytest.fixture
 def without_gram_matrix(monkeypatch):
     """Kernels of more than a thousand observations cannot be evaluated at all pairs."""
-    evaluated = Features.matrix
+    evaluated = DistanceKernel.block
 
-    def matrix(self, workers=1):
-        assert len(self.points) <= 1000, "a Gram matrix was made"
-        return evaluated(self, workers)
+    def block(self, X, Y, *options):
+        assert min(len(X), len(Y)) <= 1000, "a Gram matrix was made"
+        return evaluated(self, X, Y, *options)
 
-    monkeypatch.setattr(Features, "matrix", matrix)
+    monkeypatch.setattr(DistanceKernel, "block", block)
 
 
 @pytest.mark.parametrize(
