@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from shrinktest.check_level import LevelCheckResult, check_level
     from shrinktest.columns import two_sample_test_columns
     from shrinktest.comparison import compare
-    from shrinktest.data.sources import Batches
+    from shrinktest.data.on_disk.sources import Batches
     from shrinktest.equivalence import EquivalenceResult, equivalence_test
     from shrinktest.independence import independence_test
     from shrinktest.joint import joint_independence_test
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 #: Names that are imported when they are used, and their modules: most programs test once and end.
 _LATER = {
-    "Batches": "shrinktest.data.sources",
+    "Batches": "shrinktest.data.on_disk.sources",
     "AggregateChangeResult": "shrinktest.results.change",
     "LevelCheckResult": "shrinktest.check_level",
     "ChangeResult": "shrinktest.results.change",

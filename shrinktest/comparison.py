@@ -17,9 +17,10 @@ from shrinktest.columns import column_tests, serial_note
 from shrinktest.data.column import DROP, Table
 from shrinktest.data.labels import columns_of_labels, labels_in_order, pooled_labels, two_names
 from shrinktest.data.observed import Observed, Rows, checked_types, pooled_tables
-from shrinktest.data.sources import in_batches
+from shrinktest.data.on_disk.sources import in_batches
 from shrinktest.data.summary import FEW
 from shrinktest.data.tables import check_same_index, is_table, names_in, read_table, table_of
+from shrinktest.data.untestable import CONSTANT, Reasons, without_untestable
 from shrinktest.effects.columns import Units, changes, missing_change
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
@@ -30,7 +31,7 @@ from shrinktest.notes import has_code, note
 from shrinktest.results.columns import MISSING, SHARE, ColumnEffects
 from shrinktest.results.comparison import ComparisonResult, WitnessMap
 from shrinktest.results.several import METHODS, WESTFALL_YOUNG
-from shrinktest.units import CONSTANT, Reasons, constant_columns, without_untestable
+from shrinktest.units import constant_columns
 
 POLICIES = ("indicator", "omit", "raise")
 
@@ -135,7 +136,7 @@ def compare(
         max_memory=max_memory,
     )  # fmt: skip
     if in_batches(A, B) or isinstance(A, str) or isinstance(B, str):
-        from shrinktest.data.whole import read_if_file
+        from shrinktest.data.on_disk.whole import read_if_file
 
         A, B = (read_if_file(x, name, column_types, settings.memory) for x, name in zip((A, B), called, strict=True))
     tables, types, only = _read(A, B, called, column_types)

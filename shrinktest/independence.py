@@ -8,7 +8,7 @@ from typing import Any, overload
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest.conditional.given import read_given, refuse_without
-from shrinktest.data.sources import in_batches
+from shrinktest.data.on_disk.sources import in_batches
 from shrinktest.hypotheses.base import require_values
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.settings import Settings

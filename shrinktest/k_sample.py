@@ -8,7 +8,7 @@ from shrinktest._check import choice
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest.data.labels import named_samples, numbered
-from shrinktest.data.sources import in_batches
+from shrinktest.data.on_disk.sources import in_batches
 from shrinktest.hypotheses.equality import EqualDistributions
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.ensembles import KernelSpec

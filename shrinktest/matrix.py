@@ -16,6 +16,7 @@ from shrinktest.conditional.given import GIVEN, method_for, read_three, refuse_w
 from shrinktest.conditional.hypothesis import ConditionalIndependence, conditional
 from shrinktest.data.read import XY, Variables, read_variables
 from shrinktest.data.tables import columns_at, names_in
+from shrinktest.data.untestable import Reasons, without_untestable
 from shrinktest.hypotheses.base import variables_of
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.settings import Settings
@@ -25,7 +26,6 @@ from shrinktest.notes import has_code, note
 from shrinktest.permutations.schemes import RelativeOrders
 from shrinktest.permutations.serial_correlation import strongest
 from shrinktest.results.several import METHODS, WESTFALL_YOUNG, MultipleTestsResult
-from shrinktest.units import Reasons, without_untestable
 
 OTHERS = "others"
 _IN_TIME = "test columns of X against others, Y, with block_length='whole'"

@@ -43,7 +43,6 @@ LAYERS = [
     ("embedding", "estimators"),
     ("permutations",),
     ("data",),
-    ("_series",),
     ("results",),
     ("statistics",),
     ("effects",),

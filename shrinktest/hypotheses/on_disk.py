@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import counted
-from shrinktest.data.bins import Bins
-from shrinktest.data.on_disk import OnDisk
-from shrinktest.data.pairs import LENGTH, Blocks, Products
+from shrinktest.data.on_disk.bins import Bins
+from shrinktest.data.on_disk.pairs import LENGTH, Blocks, Products
+from shrinktest.data.on_disk.read import OnDisk
 from shrinktest.effects.dependence import dependence_in_groups
 from shrinktest.effects.distance import NORMS, distance
 from shrinktest.effects.inner_products import InnerProducts, never_negative

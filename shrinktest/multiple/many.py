@@ -12,6 +12,7 @@ from shrinktest._check import counted, listed, n_dimensions, rng_provenance
 from shrinktest.data.column import DROP
 from shrinktest.data.observed import checked_types
 from shrinktest.data.tables import shown_names
+from shrinktest.data.untestable import CONSTANT, Reasons
 from shrinktest.hypotheses.base import Hypothesis, Variable
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.ensembles import KernelSpec
@@ -20,7 +21,7 @@ from shrinktest.notes import has_code, note
 from shrinktest.permutations.null import Null
 from shrinktest.results.base import TestData, unique
 from shrinktest.results.several import MultipleTestsResult
-from shrinktest.units import CONSTANT, Reasons, by_name, constant_columns
+from shrinktest.units import by_name, constant_columns
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import as_points, count, listed, refuse_sparse
-from shrinktest.data.storage import (
+from shrinktest.data.on_disk.storage import (
     KINDS,
     Chunk,
     file_chunks,
