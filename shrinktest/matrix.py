@@ -14,7 +14,8 @@ from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest.conditional.given import GIVEN, method_for, read_three, refuse_without, regression_for
 from shrinktest.conditional.hypothesis import ConditionalIndependence, conditional
-from shrinktest.data.read import XY, Variables, read_variables
+from shrinktest.data.read import XY, read_variables
+from shrinktest.data.samples import Variables
 from shrinktest.data.tables import columns_at, names_in
 from shrinktest.data.untestable import Reasons, without_untestable
 from shrinktest.hypotheses.base import variables_of
