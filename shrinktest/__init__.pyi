@@ -7,7 +7,7 @@ from shrinktest.check_level import LevelCheckResult as LevelCheckResult
 from shrinktest.check_level import check_level as check_level
 from shrinktest.closer import closer_test as closer_test
 from shrinktest.compare import compare as compare
-from shrinktest.data.sources import Batches as Batches
+from shrinktest.data.on_disk.sources import Batches as Batches
 from shrinktest.embedding import MeanEmbedding as MeanEmbedding
 from shrinktest.ensembles import Candidate as Candidate
 from shrinktest.ensembles import Ensemble as Ensemble

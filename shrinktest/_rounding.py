@@ -97,29 +97,35 @@ def merged(Z: NDArray[np.float64], precision: np.dtype[Any] = DOUBLE) -> NDArray
     numbers are exact, and a single pair of such values stays as it is.  What is left of a subtraction is 0, and a
     number next to its own single-precision value is that number.  Labels have no part in it.
     """
-    Z = _without_remainders(_without_single(rounded(Z, precision), precision), precision)
-    out, width = Z, max(1, _BLOCK // max(1, len(Z)))
+    if precision != DOUBLE:
+        Z = rounded(Z, precision)
+    elif (single := is_single(Z)).any():
+        Z = _without_single(Z, single)
+    if precision.itemsize >= SINGLE.itemsize:  # the few bits of shorter numbers would be taken for remainders
+        sizes = np.abs(Z)
+        typical = np.fmax(np.fmax.reduce(sizes, axis=0), 1.0)
+        small = sizes <= _REMAINDER * float(np.finfo(precision).eps) * typical
+        if small.any():
+            Z = _without_remainders(Z, small, precision)
+    out = Z
+    width = max(1, _BLOCK // max(1, len(Z)))
     for first in range(0, Z.shape[1], width):
         ordered = np.sort(Z[:, first : first + width], axis=0)
+        rounding = rounding_of(ordered, precision)
         with np.errstate(over="ignore"):
             gaps = np.diff(ordered, axis=0)
-        near = (gaps > 0.0) & (gaps <= np.maximum(*_rounding_of_both(ordered, precision)))
+        near = (gaps > 0.0) & (gaps <= np.maximum(rounding[:-1], rounding[1:]))
         for j in first + np.flatnonzero(near.any(axis=0)):
             out = out.copy() if out is Z else out
             out[:, j] = _merged(Z[:, j], precision)
     return out
 
 
-def _without_single(Z: NDArray[np.float64], precision: np.dtype[Any]) -> NDArray[np.float64]:
-    """Columns (N, d) in which values in single precision become those in double precision that they stand for."""
-    if precision != DOUBLE:
-        return Z
-    single = is_single(Z)
-    if not single.any():
-        return Z
-    single &= np.rint(Z) != Z
+def _without_single(Z: NDArray[np.float64], single: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Columns (N, d) in which values in ``single`` precision become those in double precision they stand for."""
+    fractions = single & (np.rint(Z) != Z)
     out = Z
-    for j in np.flatnonzero(single.any(axis=0)):
+    for j in np.flatnonzero(fractions.any(axis=0)):
         column = _one_precision(Z[:, j])
         if column is not None:
             out = out.copy() if out is Z else out
@@ -153,21 +159,17 @@ def _one_precision(column: NDArray[np.float64]) -> NDArray[np.float64] | None:
     return out
 
 
-def _without_remainders(Z: NDArray[np.float64], precision: np.dtype[Any]) -> NDArray[np.float64]:
+def _without_remainders(
+    Z: NDArray[np.float64], small: NDArray[np.bool_], precision: np.dtype[Any]
+) -> NDArray[np.float64]:
     """Columns (N, d) in which what is left of a subtraction is 0.
 
-    It is a few units in the last place of the numbers that were subtracted, which are as large as those of the column.
+    It is a few units in the last place of the numbers that were subtracted, which are as large as those of the column:
+    one of the ``small`` values.
     """
-    if precision.itemsize < SINGLE.itemsize:  # whose few bits would be taken for nothing but these
-        return Z
-    sizes = np.abs(Z)
-    least = _REMAINDER * float(np.finfo(precision).eps) * np.fmax(np.fmax.reduce(sizes, axis=0), 1.0)
-    small = sizes <= least
-    if not small.any():
-        return Z
-    small &= np.rint(Z) != Z
+    fractions = small & (np.rint(Z) != Z)
     out = Z
-    for j in np.flatnonzero(np.count_nonzero(small, axis=0) > _BY_CHANCE):
+    for j in np.flatnonzero(np.count_nonzero(fractions, axis=0) > _BY_CHANCE):
         remainders = _remainders(Z[:, j], precision)
         if np.count_nonzero(remainders) > _BY_CHANCE:
             out = out.copy() if out is Z else out
@@ -188,18 +190,13 @@ def _remainders(column: NDArray[np.float64], precision: np.dtype[Any]) -> NDArra
     return np.asarray(possible[codes] & (np.abs(column) <= _REMAINDER * float(np.finfo(precision).eps) * typical))
 
 
-def _rounding_of_both(ordered: NDArray[np.float64], precision: np.dtype[Any]) -> tuple[NDArray[np.float64], ...]:
-    """Roundings of every two successive values."""
-    rounding = rounding_of(ordered, precision)
-    return rounding[:-1], rounding[1:]
-
-
 def _merged(column: NDArray[np.float64], precision: np.dtype[Any]) -> NDArray[np.float64]:
     """Return values (N,); clusters as narrow as rounding errors are replaced by their least value."""
     out, known = column.copy(), ~np.isnan(column)
     distinct, codes = np.unique(column[known], return_inverse=True)
     with np.errstate(over="ignore"):
-        apart = np.diff(distinct) > _APART * np.maximum(*_rounding_of_both(distinct, precision))
+        rounding = rounding_of(distinct, precision)
+        apart = np.diff(distinct) > _APART * np.maximum(rounding[:-1], rounding[1:])
         starts = np.flatnonzero(np.append(True, apart))
         counts = np.diff(np.append(starts, distinct.size))
         low, high = distinct[starts], distinct[starts + counts - 1]

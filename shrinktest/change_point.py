@@ -11,10 +11,10 @@ import numpy as np
 from shrinktest._check import choice, counted
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
-from shrinktest._series import read_series
 from shrinktest._warn import warn_user
 from shrinktest.change_location import locate, place_confidence
 from shrinktest.data.observed import is_unasked
+from shrinktest.data.series import read_series
 from shrinktest.estimators import MeanEstimator
 from shrinktest.fitted import FittedStatistic
 from shrinktest.hypothesis import Hypothesis, Variable, require_values
@@ -66,7 +66,7 @@ class NoChange(Hypothesis):
         cls, X: Any, *, change: str = SINGLE, trim: Any = 0.05, confidence: Any = None, own: Any = None,
         nan_policy: str = "raise", scale: Any = None, **reading: Any,
     ) -> Self:  # fmt: skip
-        """Read a series as users give it; see :func:`~shrinktest._series.read_series`."""
+        """Read a series as users give it; see :func:`~shrinktest.data.series.read_series`."""
         choice(change, CHANGES, "change")
         series = read_series(X, nan_policy, scale=scale, **reading)
         n = len(series.values)

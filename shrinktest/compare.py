@@ -16,9 +16,10 @@ from shrinktest._warn import each_once
 from shrinktest.data.column import DROP, Table
 from shrinktest.data.labels import columns_of_labels, labels_in_order, pooled_labels, two_names
 from shrinktest.data.observed import Observed, Rows, checked_types, pooled_tables
-from shrinktest.data.sources import in_batches
+from shrinktest.data.on_disk.sources import in_batches
 from shrinktest.data.summary import FEW
 from shrinktest.data.tables import check_same_index, is_table, names_in, read_table, table_of
+from shrinktest.data.untestable import CONSTANT, Reasons, without_untestable
 from shrinktest.effects.columns import Units, changes, missing_change
 from shrinktest.equal_distributions import TwoEqualDistributions
 from shrinktest.kernel_spec import KernelSpec
@@ -31,7 +32,7 @@ from shrinktest.results.several import METHODS, WESTFALL_YOUNG, MultipleTestsRes
 from shrinktest.run import run
 from shrinktest.settings import Settings
 from shrinktest.two_sample_columns import column_tests, serial_note
-from shrinktest.units import CONSTANT, Reasons, constant_columns, without_untestable
+from shrinktest.units import constant_columns
 
 POLICIES = ("indicator", "omit", "raise")
 
@@ -136,7 +137,7 @@ def compare(
         max_memory=max_memory,
     )  # fmt: skip
     if in_batches(A, B) or isinstance(A, str) or isinstance(B, str):
-        from shrinktest.data.whole import read_if_file
+        from shrinktest.data.on_disk.whole import read_if_file
 
         A, B = (read_if_file(x, name, column_types, settings.memory) for x, name in zip((A, B), called, strict=True))
     compared = _Compared.read(A, B, called, column_types, blocks=blocks, groups=groups, paired=paired, scale=scale)

@@ -12,8 +12,9 @@ import numpy as np
 
 from shrinktest.data.labels import named_samples, numbered
 from shrinktest.data.observed import is_unasked
-from shrinktest.data.read import XY, Samples, read_samples
+from shrinktest.data.read import XY, read_samples
 from shrinktest.data.repeats import repeat_notes
+from shrinktest.data.samples import Samples
 from shrinktest.data.tables import names_for
 from shrinktest.estimators import KME, MeanEstimator
 from shrinktest.fitted import EffectOptions, FittedStatistic, TestContext, Witness

@@ -12,7 +12,7 @@ import numpy as np
 from shrinktest._check import choice
 from shrinktest.data.encoding import Encoding
 from shrinktest.data.observed import is_unasked
-from shrinktest.data.read import Variables
+from shrinktest.data.samples import Variables
 from shrinktest.estimators import MeanEstimator
 from shrinktest.fitted import EffectOptions, FittedStatistic, TestContext
 from shrinktest.kernels import Energy, Kernel, Linear, Polynomial, Rescaled

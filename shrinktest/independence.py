@@ -8,7 +8,7 @@ from typing import Any, overload
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest.conditional.given import read_given, refuse_without
-from shrinktest.data.sources import in_batches
+from shrinktest.data.on_disk.sources import in_batches
 from shrinktest.hypothesis import require_values
 from shrinktest.independent_variables import Independence
 from shrinktest.kernel_spec import KernelSpec, asks_for_none, kernels_for

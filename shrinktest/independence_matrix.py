@@ -14,8 +14,10 @@ from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest.conditional.given import GIVEN, method_for, read_three, refuse_without, regression_for
 from shrinktest.conditional.hypothesis import ConditionalIndependence, conditional
-from shrinktest.data.read import XY, Variables, read_variables
+from shrinktest.data.read import XY, read_variables
+from shrinktest.data.samples import Variables
 from shrinktest.data.tables import columns_at, names_in
+from shrinktest.data.untestable import Reasons, without_untestable
 from shrinktest.hypothesis import variables_of
 from shrinktest.independent_variables import Independence
 from shrinktest.kernel_spec import KernelSpec, asks_for_none, refuse_candidates
@@ -25,7 +27,6 @@ from shrinktest.permutations.schemes import RelativeOrders
 from shrinktest.permutations.serial_correlation import strongest
 from shrinktest.results.several import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.settings import Settings
-from shrinktest.units import Reasons, without_untestable
 
 OTHERS = "others"
 _IN_TIME = "test columns of X against others, Y, with block_length='whole'"

@@ -8,7 +8,7 @@ from shrinktest._check import choice
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest.data.labels import named_samples, numbered
-from shrinktest.data.sources import in_batches
+from shrinktest.data.on_disk.sources import in_batches
 from shrinktest.equal_distributions import EqualDistributions
 from shrinktest.kernel_spec import KernelSpec
 from shrinktest.results.result import TestResult

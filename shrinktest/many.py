@@ -16,6 +16,7 @@ from shrinktest.combination import ResolvedKernels, candidates_of, fit_all
 from shrinktest.data.column import DROP
 from shrinktest.data.observed import checked_types
 from shrinktest.data.tables import shown_names
+from shrinktest.data.untestable import CONSTANT, Reasons
 from shrinktest.ensembles import Candidate, Ensemble
 from shrinktest.fit import Fit
 from shrinktest.hypothesis import Hypothesis, Variable
@@ -29,7 +30,7 @@ from shrinktest.results.result import is_shrunk, rounding_notes
 from shrinktest.results.several import MultipleTestsResult
 from shrinktest.settings import Settings
 from shrinktest.stack import stacked
-from shrinktest.units import CONSTANT, Reasons, by_name, constant_columns
+from shrinktest.units import by_name, constant_columns
 
 _NAMED = 5  # tests at most that a note on some of many names
 

@@ -8,8 +8,8 @@ from shrinktest._check import choice
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest.data.labels import two_names
+from shrinktest.data.on_disk.sources import in_batches
 from shrinktest.data.read import XY
-from shrinktest.data.sources import in_batches
 from shrinktest.equal_distributions import TwoEqualDistributions
 from shrinktest.hypothesis import Hypothesis, require_values
 from shrinktest.kernel_spec import KernelSpec, asks_for_none, kernels_for

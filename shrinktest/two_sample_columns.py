@@ -11,15 +11,15 @@ import numpy as np
 from shrinktest._check import as_rng, choice
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
+from shrinktest.data.on_disk.sources import in_batches
 from shrinktest.data.read import XY
-from shrinktest.data.sources import in_batches
+from shrinktest.data.untestable import without_untestable
 from shrinktest.equal_distributions import TwoEqualDistributions
 from shrinktest.kernel_spec import KernelSpec, refuse_candidates
 from shrinktest.many import ColumnsToTest, dropping, listwise_note, refuse_missing, run_many
 from shrinktest.permutations.serial_correlation import BY_GROUPS, BY_PAIRS
 from shrinktest.results.several import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.settings import Settings
-from shrinktest.units import without_untestable
 
 
 @hinted

@@ -1,11 +1,11 @@
-"""Units of columns, found on the pooled sample, and columns that cannot be tested."""
+"""Units of columns, found on the pooled sample."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -23,13 +23,18 @@ _BESIDE = {f"{name} in sd": name for name in SCALES if name != "sd"}  # the same
 _MOVED = ("rank", "deviation", "rank in sd", "deviation in sd")  # what stands for the values is not a multiple of them
 
 Scale = str | tuple[str | float, ...]
-T = TypeVar("T")
 
-#: Why a column with one value is not tested.
-CONSTANT = "it has the same value in every row"
 
-#: Reasons by the name of the table that they are about, and the name or number of a column.
-Reasons = Mapping[tuple[str, str], str]
+class NoUnit(ValueError):
+    """Raised for a column that has no unit for a reason."""
+
+    def __init__(self, message: str, column: str, reason: str) -> None:
+        super().__init__(message, column, reason)
+        self.column = column
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,7 +208,7 @@ def _units(Z: Array, scale: str, columns: Any) -> Array:
         elif scale == "mad":
             reason = "more than half of its values are equal, so that its median absolute deviation is 0"
         message = f"scale={scale!r}: column {columns[j]} has no unit: {reason}; rescale it, or use scale='rank'"
-        raise Untestable(message, "", str(columns[j]), reason)
+        raise NoUnit(message, str(columns[j]), reason)
     return np.where(constant, 1.0, unit)
 
 
@@ -235,50 +240,3 @@ def _own_ranks(Z: Array) -> Array:
         ends = np.append(starts[1:], size)
         out[order, j] = np.repeat(starts + ends, ends - starts) / (2.0 * size)
     return out
-
-
-# --- columns that cannot be tested --------------------------------------------------------------------------
-
-
-class Untestable(ValueError):
-    """Raised for a column, of the table called ``whose``, that cannot be tested for a reason."""
-
-    def __init__(self, message: str, whose: str, column: str, reason: str) -> None:
-        super().__init__(message, whose, column, reason)
-        self.whose, self.column, self.reason = whose, column, reason
-
-    def __str__(self) -> str:
-        return str(self.args[0])
-
-
-def refuse_empty(values: Sequence[tuple[str, str, int]], left: int) -> None:
-    """Raise Untestable for the first column (table, name, number of values) with fewer than two values."""
-    for whose, column, number in values:
-        if number < 2:
-            alone = column.isdigit() and sum(other == whose for other, *_ in values) == 1
-            where = whose if alone else f"column {column if column.isdigit() else repr(column)} of {whose}"
-            reason = f"all values {'but one ' if number else ''}are missing"
-            raise Untestable(
-                f"{where}: {reason}, so nan_policy='omit' leaves {counted(left, 'row')}; leave this column out",
-                whose,
-                column,
-                f"{reason} in {whose}",
-            )
-
-
-def without_untestable(read: Callable[[Reasons], T]) -> tuple[T, Reasons]:
-    """Return the result of ``read`` without the columns that it cannot take, and the reasons for these."""
-    reasons: dict[tuple[str, str], str] = {}
-    first: Untestable | None = None
-    while True:
-        try:
-            return read(reasons), reasons
-        except Untestable as error:
-            first = first or error
-            if (error.whose, error.column) in reasons:
-                raise first from None
-            reasons[error.whose, error.column] = error.reason
-        except ValueError:
-            if first is not None:
-                raise first from None
-            raise

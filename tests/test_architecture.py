@@ -42,7 +42,6 @@ LAYERS = [
     ("embedding", "estimators"),
     ("permutations",),
     ("data",),
-    ("_series",),
     ("results",),
     ("statistics",),
     ("effects",),

@@ -25,7 +25,8 @@ from shrinktest.conditional.regressions import Regression, neighborhoods, standa
 from shrinktest.data.column import DROP, Column, Table, read_column, recoded
 from shrinktest.data.encoding import Encoding
 from shrinktest.data.observed import UNASKED, Observed, checked_types
-from shrinktest.data.read import XY, Variables, read_samples, read_variables
+from shrinktest.data.read import XY, read_samples, read_variables
+from shrinktest.data.samples import Variables
 from shrinktest.data.tables import check_same_index, is_table, names_for, names_in
 from shrinktest.hypothesis import Variable, repeated_column_notes, variables_of
 from shrinktest.notes import has_code, note

@@ -11,7 +11,7 @@ import numpy as np
 
 from shrinktest._check import check_signature, complete_points, real_values, tensors_to_numpy
 from shrinktest.conditional.hypothesis import ConditionalIndependence, distilled
-from shrinktest.data.read import Variables
+from shrinktest.data.samples import Variables
 from shrinktest.data.tables import is_table, taken
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypothesis import Variable

@@ -14,17 +14,9 @@ from shrinktest._check import Array, as_points, counted, listed
 from shrinktest.data.column import WORDS, Column, Table, recoded
 from shrinktest.data.summary import ColumnSummary, as_common
 from shrinktest.data.tables import is_table, read_table, table_of
+from shrinktest.data.untestable import Untestable
 from shrinktest.notes import note
-from shrinktest.units import (
-    TYPICAL,
-    Units,
-    Untestable,
-    beside_gaps,
-    by_name,
-    constant_columns,
-    deviations,
-    scale_each,
-)
+from shrinktest.units import TYPICAL, NoUnit, Units, beside_gaps, by_name, constant_columns, deviations, scale_each
 
 _APART = 2.0**-0.5  # unit of an indicator of missing values: 0 and 1 are the square root of 2 apart
 
@@ -155,7 +147,7 @@ class Encoding:
         called = [f"{shown[i]} of {whose}" if whose else shown[i] for i in self._places]
         try:
             units = Units(tuple(entries), complete).settled(called)
-        except Untestable as error:
+        except NoUnit as error:
             column = self.names[self._places[called.index(error.column)]]
             raise Untestable(str(error), whose, column, error.reason) from None
         encoding = replace(self, codes=tuple(codes), units=units).knowing(constant)

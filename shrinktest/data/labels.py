@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shrinktest._check import Array, listed, loaded_pandas
-from shrinktest.data.column import DROP, Column, Table, in_microseconds
+from shrinktest.data.column import DROP, Table, in_microseconds
 from shrinktest.data.observed import checked_types
 from shrinktest.data.summary import FEW
 from shrinktest.data.tables import check_same_index, columns_at, is_table, names_in
@@ -114,15 +114,12 @@ def patterns_kept(labels: Sequence[Any], keep: NDArray[np.bool_]) -> np.ndarray 
     return np.array([numbers[pattern] for pattern in patterns])
 
 
-def note_on_labels(columns: Sequence[Column], sizes: Sequence[int], names: Sequence[str]) -> tuple[str, ...]:
+def note_on_labels(samples: Sequence[Array], names: Sequence[str]) -> tuple[str, ...]:
     """Note on a sample of few different numbers that may name the groups of another sample of as many rows.
 
     Such are two numbers, or a few whole ones, and the other sample has many more.  The note holds the call to type.
-    ``columns`` has the columns of all samples, and ``sizes`` their numbers of rows.
+    ``samples`` (n_i,) have one column of numbers.
     """
-    if len(columns) != 1 or columns[0].kind != "number":
-        return ()
-    samples = np.split(columns[0].values, np.cumsum(sizes)[:-1])
     levels = [np.unique(values[~np.isnan(values)]) for values in samples]
     for own, values, name in zip(levels, samples, names, strict=True):
         if not 2 <= own.size <= FEW or (own.size > 2 and (own != np.rint(own)).any()):

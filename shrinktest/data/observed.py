@@ -25,8 +25,9 @@ from shrinktest.data.column import Column, Table
 from shrinktest.data.encoding import Encoding
 from shrinktest.data.summary import ColumnSummary, select
 from shrinktest.data.tables import ALONE, is_table, pooled, read_table, shown_names, table_of, transformed
+from shrinktest.data.untestable import refuse_empty
 from shrinktest.notes import note
-from shrinktest.units import Scale, as_scale, beside_others, refuse_empty
+from shrinktest.units import Scale, as_scale, beside_others
 
 Rows = NDArray[np.bool_]
 Missing = Mapping[tuple[str, str], Rows]

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shrinktest._check import NAN_POLICIES, Array, Columns, choice, counted, flag
+from shrinktest._check import NAN_POLICIES, Columns, choice, counted, flag
+from shrinktest.data.arrays import plain_arrays, samples_of, variables_of
 from shrinktest.data.column import DROP
-from shrinktest.data.encoding import Encoding
 from shrinktest.data.labels import (
     as_labels,
     columns_of_labels,
@@ -21,16 +20,18 @@ from shrinktest.data.labels import (
     patterns_kept,
     pooled_labels,
 )
-from shrinktest.data.observed import Observed, at_least_two_rows, check_column_types, checked_types, observed
+from shrinktest.data.observed import (
+    Observed,
+    at_least_two_rows,
+    check_column_types,
+    checked_types,
+    observed,
+)
+from shrinktest.data.samples import Rows, Samples, Variables
 from shrinktest.data.tables import check_same_index, label_of
 from shrinktest.notes import note
 from shrinktest.permutations.design import PermutationDesign, design_of
 from shrinktest.permutations.serial_correlation import OrderedRows, moved_in_time
-from shrinktest.units import Scale
-
-Rows = NDArray[np.bool_]
-
-_LEAST = 0.001  # smallest indicator in pairs, as a share of its usual size: a smaller one would drown in rounding
 
 #: What messages call two samples, or two variables.
 XY = ("X", "Y")
@@ -60,82 +61,6 @@ class ReadOptions:
         return observed(tables, names, nan_policy, types, self.transform, labels=apart), notes
 
 
-@dataclass(frozen=True, eq=False)
-class Samples:
-    """Samples of the same variables, as numbers."""
-
-    values: tuple[Array, ...]  # (n_i, d): the samples, float64 and C-contiguous; copies of what the user gave
-    missing: bool  # whether values are missing, which they are under nan_policy="propagate" only
-    restriction: PermutationDesign  # which relabellings the labels of the observations allow
-    scale: Scale | None = None  # units that a kernel is to compare the columns in; tables are in theirs already
-    encoding: Encoding | None = None  # how columns of tables became the numbers
-    notes: tuple[str, ...] = ()  # what was left out, and by what units
-    kept: tuple[Rows, ...] = ()  # for every one, which rows of what the user gave were not dropped
-    # columns that are not tested, because they look as if they identified rows, and why
-    left_out: Mapping[str, str] = field(default_factory=dict)
-    observed: tuple[Observed, ...] = ()  # all rows of all samples, before any was dropped
-    omits_values: bool = False  # True if a row that was dropped has a value in some column
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """Numbers of observations."""
-        return tuple(map(len, self.values))
-
-    def matched(self) -> Samples:
-        """Return pairs of which only complete ones are compared by their values, and missing values by themselves.
-
-        If one row of a pair misses a value, both get the number that stands for a missing one, so that only the
-        indicator differs.  The indicator becomes as large as the typical distance of two values in a pair (root mean
-        square), and no larger than it was: beside pairs that are much alike, one gap would otherwise outweigh all
-        values.  Exchanging the rows of a pair exchanges the results, and changes nothing else, so that permutation
-        tests of pairs stay exact.
-        """
-        encoding = self.encoding
-        if encoding is None or not any(code.indicated for code in encoding.codes):
-            return self
-        points, units, gaps = np.vstack(self.values), list(encoding.units.scale), []
-        for code, group in zip(encoding.codes, encoding.groups, strict=True):
-            if not code.indicated:
-                continue
-            gaps.append(code.name)
-            values, gap = slice(group.start, group.stop - 1), group.stop - 1
-            missing = points[:, gap] != 0.0
-            incomplete = np.logical_or(*np.split(missing, 2))
-            points[np.tile(incomplete, 2), values] = points[missing.argmax(), values]
-            squares = np.square(np.subtract(*np.split(points[:, values], 2)))[~incomplete].sum(axis=1)
-            if squares.any():
-                share = float(np.clip(np.sqrt(squares.mean()) / points[:, gap].max(), _LEAST, 1.0))
-                points[:, gap] *= share
-                units[gap] = float(units[gap]) / share
-        first, second = map(np.ascontiguousarray, np.split(points, 2))
-        encoding = replace(encoding, units=replace(encoding.units, scale=tuple(units)))
-        notes = (*self.notes, note("complete-pairs", columns=", ".join(gaps)))
-        return replace(self, values=(first, second), encoding=encoding, notes=notes)
-
-
-@dataclass(frozen=True, eq=False)
-class Variables:
-    """Variables observed together, as numbers: row i of every one is the same observation."""
-
-    values: tuple[Array, ...]  # (n, d_v): the variables, float64 and C-contiguous; copies of what the user gave
-    missing: bool  # whether values are missing, which they are under nan_policy="propagate" only
-    restriction: PermutationDesign  # which relabellings the labels of the observations allow
-    # for every variable what :class:`Samples` has for all samples
-    scales: tuple[Scale | None, ...] = ()
-    encodings: tuple[Encoding | None, ...] = ()
-    labels: tuple[str | None, ...] = ()  # names of the variables, of those that are series or one column
-    notes: tuple[str, ...] = ()  # what was left out, and by what units
-    kept: tuple[Rows, ...] = ()  # for every one, which rows of what the user gave were not dropped
-    observed: tuple[Observed, ...] = ()  # for every one, all rows, before any was dropped
-    gaps: tuple[Rows, ...] = ()  # for every one, which values of the rows that were dropped are missing
-    left_out: tuple[Mapping[str, str], ...] = ()  # for every one what :class:`Samples` has
-
-    @property
-    def columns(self) -> tuple[Columns, ...]:
-        """For every variable the names of its columns, or None."""
-        return tuple(None if entry is None else entry.columns for entry in self.encodings)
-
-
 # --- the two readers ----------------------------------------------------------------------------------------
 
 
@@ -163,6 +88,10 @@ def read_samples(
 
     Raises TypeError or ValueError for what cannot be tested; the message names the argument and says what to do.
     """
+    if paired is False and covariates is None and not labels:
+        arrays = plain_arrays(samples, nan_policy, options)
+        if arrays is not None and len({array.shape[1] for array in arrays}) == 1:
+            return samples_of(arrays, names)
     flag(paired, "paired")
     how = ReadOptions(**options)
     given_labels = {
@@ -211,7 +140,9 @@ def read_samples(
     if paired or (same_units and not restriction and covariates is None):
         notes += data.units(paired=bool(paired))
     if not labels:
-        notes += note_on_labels(data.as_columns(), data.sizes, names)
+        columns = data.as_columns()
+        if len(columns) == 1 and columns[0].kind == "number":
+            notes += note_on_labels(np.split(columns[0].values, np.cumsum(data.sizes)[:-1]), names)
     return Samples(
         values=values,
         missing=not omit and not all(rows.all() for rows in complete),
@@ -248,6 +179,10 @@ def read_variables(
 
     Raises TypeError or ValueError for what cannot be tested; the message names the argument and says what to do.
     """
+    if block_length is None and not labels and not dropped:
+        arrays = plain_arrays(variables, nan_policy, options)
+        if arrays is not None and len({len(array) for array in arrays}) == 1:
+            return variables_of(arrays, names)
     how = ReadOptions(**options)
     _check_number(variables, "variables", nan_policy)
     transforms, scale = _one_each(how.transform, names, "transform"), how.scale

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from shrinktest._rounding import DOUBLE, coarsest, merged
-from shrinktest.data.chunks import stored
 from shrinktest.data.column import CODED, TIMES, WORDS, Column, as_kind, parsed, read_column, recoded
 from shrinktest.data.texts import number_level
 from shrinktest.notes import note
@@ -24,7 +23,6 @@ FEW = 10
 _OFTEN = 3  # rows with a value, which is no exception then
 
 
-@stored
 @dataclass(frozen=True, eq=False)
 class ColumnSummary:
     """Summary of a column after some rows; summaries of successive chunks are merged in their order."""

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shrinktest._check import counted
-from shrinktest.data.bins import Bins
-from shrinktest.data.on_disk import OnDisk
-from shrinktest.data.pairs import LENGTH, Blocks, Products
+from shrinktest.data.on_disk.bins import Bins
+from shrinktest.data.on_disk.pairs import LENGTH, Blocks, Products
+from shrinktest.data.on_disk.read import OnDisk
 from shrinktest.effect import (
     MEASURED,
     effect_of_dependence,

@@ -12,15 +12,16 @@ import numpy as np
 from shrinktest._check import as_rng, choice, count, counted, independent_rng
 from shrinktest._parallel import kernel_progress
 from shrinktest.auto import collect, estimators_of, spares
-from shrinktest.data.bins import Bins
-from shrinktest.data.chunks import Store
 from shrinktest.data.observed import checked_types, is_unasked
-from shrinktest.data.on_disk import OnDisk, Part, checked_units
-from shrinktest.data.pairs import LENGTH, Blocks, pairs_of, products_of
+from shrinktest.data.on_disk.bins import Bins
+from shrinktest.data.on_disk.chunks import Store
+from shrinktest.data.on_disk.pairs import LENGTH, Blocks, pairs_of, products_of
+from shrinktest.data.on_disk.read import OnDisk, Part, checked_units
+from shrinktest.data.on_disk.rows import rows_of_samples
+from shrinktest.data.on_disk.sources import BINS, as_batches
+from shrinktest.data.on_disk.whole import read_whole
 from shrinktest.data.read import XY, scales_of
-from shrinktest.data.rows import rows_of_samples
-from shrinktest.data.sources import BINS, as_batches
-from shrinktest.data.whole import read_whole
+from shrinktest.data.untestable import without_untestable
 from shrinktest.ensembles import Ensemble
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypothesis import Variable
@@ -42,7 +43,6 @@ from shrinktest.results.result import TestResult
 from shrinktest.run import run
 from shrinktest.settings import Settings
 from shrinktest.statistics.kernel_cache import advised, bytes_of
-from shrinktest.units import without_untestable
 
 AnyOnDisk = TypeVar("AnyOnDisk", bound=OnDiskHypothesis)
 AnyBinned = TypeVar("AnyBinned", bound=Binned)

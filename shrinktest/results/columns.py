@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from shrinktest.data.column import Column
+from shrinktest.data.untestable import CONSTANT
 from shrinktest.results.effect import shown_shares
-from shrinktest.units import CONSTANT
 
 #: What may change.
 MEDIAN, POSITION, SPREAD, SHARE, MISSING = "median", "position", "spread", "share", "missing"

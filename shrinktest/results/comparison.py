@@ -19,6 +19,7 @@ import numpy as np
 
 from shrinktest._check import choice, counted, output_path, percent
 from shrinktest.data.column import Table
+from shrinktest.data.untestable import CONSTANT
 from shrinktest.notes import has_code
 from shrinktest.results.base import Result
 from shrinktest.results.columns import ColumnEffects, Distribution, distribution
@@ -28,7 +29,6 @@ from shrinktest.results.printing import WIDTH, Summary, number, shown_pvalue
 from shrinktest.results.printing import Table as TextTable
 from shrinktest.results.result import TestResult
 from shrinktest.results.several import MultipleTestsResult
-from shrinktest.units import CONSTANT
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,13 +18,13 @@ from scipy import stats
 import naive_on_disk
 from answers import close, same
 from shrinktest import Batches, independence_test, k_sample_test, two_sample_test, two_sample_test_columns
-from shrinktest.data import chunks
-from shrinktest.data.bins import Bijection, Bins, halves
-from shrinktest.data.chunks import reduce
-from shrinktest.data.on_disk import OnDisk, Part
-from shrinktest.data.rows import Rows
-from shrinktest.data.storage import Chunk
-from shrinktest.data.survey import survey
+from shrinktest.data.on_disk import chunks
+from shrinktest.data.on_disk.bins import Bijection, Bins, halves
+from shrinktest.data.on_disk.chunks import reduce
+from shrinktest.data.on_disk.read import OnDisk, Part
+from shrinktest.data.on_disk.rows import Rows
+from shrinktest.data.on_disk.storage import Chunk
+from shrinktest.data.on_disk.survey import survey
 from shrinktest.kernels import FeatureMap, Gaussian, Laplacian, Linear, Rescaled, Whitened
 from shrinktest.kernels.feature_maps import Derived, OfColumns, nystrom, random_fourier
 from shrinktest.kernels.pooled import RescaledFeatures
@@ -318,7 +318,7 @@ SCRIPT = """
     import sys, time
     import numpy as np
     from shrinktest import Batches, two_sample_test
-    from shrinktest.data import chunks
+    from shrinktest.data.on_disk import chunks
 
     class Slow:
         def __init__(self, seed):

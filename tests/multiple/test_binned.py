@@ -11,7 +11,7 @@ from scipy import stats
 
 from answers import close
 from shrinktest import Batches, k_sample_test, two_sample_test
-from shrinktest.data.bins import Bijection, Bins
+from shrinktest.data.on_disk.bins import Bijection, Bins
 from shrinktest.kernels import Linear, Rescaled
 
 RNG = np.random.default_rng(0)

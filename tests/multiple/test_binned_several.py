@@ -24,7 +24,7 @@ from shrinktest import (
     two_sample_test,
     two_sample_test_columns,
 )
-from shrinktest.data.bins import Bijection, Bins
+from shrinktest.data.on_disk.bins import Bijection, Bins
 from shrinktest.kernels import Linear
 
 RNG = np.random.default_rng(0)

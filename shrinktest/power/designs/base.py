@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shrinktest._check import Array, as_rng, choice, count, flag, positive
-from shrinktest._series import read_series
 from shrinktest.data.labels import numbered
 from shrinktest.data.read import XY, read_samples, read_variables
+from shrinktest.data.series import read_series
 from shrinktest.data.tables import stacked, taken
 from shrinktest.results.base import same
 from shrinktest.results.info import CHANGE, CONDITIONAL, INDEPENDENCE, K_SAMPLE, KINDS, TWO_SAMPLE

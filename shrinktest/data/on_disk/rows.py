@@ -12,8 +12,8 @@ from shrinktest._check import Points, as_points, check_digits, counted, listed
 from shrinktest._rounding import SINGLE, precision_of, rounded
 from shrinktest.data.column import DROP, Column, Table
 from shrinktest.data.encoding import Code, Encoding
-from shrinktest.data.sources import Batches
-from shrinktest.data.storage import Chunk
+from shrinktest.data.on_disk.sources import Batches
+from shrinktest.data.on_disk.storage import Chunk
 from shrinktest.data.summary import as_common
 from shrinktest.data.tables import is_table, read_names, read_table, table_of
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import check_digits, listed
-from shrinktest.data.blocks import Block, frame_of_block, kinds_in_text, names_in_text, scanned, whole_in_text
+from shrinktest.data.on_disk.blocks import Block, frame_of_block, kinds_in_text, names_in_text, scanned, whole_in_text
 
 #: How files are read, by the end of their name.
 KINDS = {".npy": "array", ".csv": "csv", ".parquet": "parquet"}

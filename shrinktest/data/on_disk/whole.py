@@ -12,9 +12,9 @@ import numpy as np
 from shrinktest._check import as_path
 from shrinktest.data.column import DROP, Table
 from shrinktest.data.observed import checked_types
-from shrinktest.data.rows import Rows
-from shrinktest.data.sources import Batches, in_batches
-from shrinktest.data.storage import is_paths
+from shrinktest.data.on_disk.rows import Rows
+from shrinktest.data.on_disk.sources import Batches, in_batches
+from shrinktest.data.on_disk.storage import is_paths
 from shrinktest.data.tables import pooled
 
 

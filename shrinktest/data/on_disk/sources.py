@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import as_points, count, listed, refuse_sparse
-from shrinktest.data.storage import (
+from shrinktest.data.on_disk.storage import (
     KINDS,
     Chunk,
     file_chunks,
@@ -32,7 +32,11 @@ _FIRST = 1000  # rows that tell whether whole numbers may identify the rows
 
 def in_batches(*samples: Any) -> bool:
     """Return True if one of the samples is read in batches: files, dask collections, lazy tables, ``Batches``."""
-    return any(isinstance(data, Batches) or _ends_as_files(data) or is_dask(data) or is_lazy(data) for data in samples)
+    return any(type(data) is not np.ndarray and _is_in_batches(data) for data in samples)
+
+
+def _is_in_batches(data: Any) -> bool:
+    return isinstance(data, Batches) or _ends_as_files(data) or is_dask(data) or is_lazy(data)
 
 
 def _ends_as_files(data: Any) -> bool:

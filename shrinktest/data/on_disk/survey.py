@@ -16,9 +16,9 @@ import numpy as np
 
 from shrinktest._check import counted
 from shrinktest._rounding import SINGLE, rounded, single_columns
-from shrinktest.data.chunks import Key, Store, digest, reduce, stored
-from shrinktest.data.rows import Rows
-from shrinktest.data.storage import Chunk
+from shrinktest.data.on_disk.chunks import Key, Store, digest, reduce, stored
+from shrinktest.data.on_disk.rows import Rows
+from shrinktest.data.on_disk.storage import Chunk
 from shrinktest.kernels.bandwidths import distinct, repeats, stratified
 
 SAMPLE = 2000  # rows from which bandwidths are found, all pairs of which are compared

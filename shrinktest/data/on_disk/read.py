@@ -10,19 +10,22 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import choice, counted
-from shrinktest.data.chunks import Key, Store, digest, reduce
 from shrinktest.data.column import DROP
 from shrinktest.data.encoding import Encoding, gaps_of
 from shrinktest.data.observed import is_unasked, subject_has
-from shrinktest.data.rows import Rows
-from shrinktest.data.storage import Chunk
+from shrinktest.data.on_disk.chunks import Key, Store, digest, reduce, stored
+from shrinktest.data.on_disk.rows import Rows
+from shrinktest.data.on_disk.storage import Chunk
+from shrinktest.data.on_disk.survey import DATA, SAMPLE, Seen, Survey, representative, survey
 from shrinktest.data.summary import ColumnSummary, select
-from shrinktest.data.survey import DATA, SAMPLE, Seen, Survey, representative, survey
+from shrinktest.data.untestable import refuse_empty
 from shrinktest.notes import note
-from shrinktest.units import SCALES, Units, as_scale, beside_gaps, refuse_empty
+from shrinktest.units import SCALES, Units, as_scale, beside_gaps
 
 #: Summaries of a column in all rows, and in those that miss nothing.
 Both = tuple[ColumnSummary, ColumnSummary]
+
+stored(ColumnSummary)
 
 
 @dataclass(frozen=True)

@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import listed
-from shrinktest.data.bins import Bijection
-from shrinktest.data.chunks import Key, digest, reduce, stored
 from shrinktest.data.column import Table
 from shrinktest.data.observed import subject_has
-from shrinktest.data.on_disk import OnDisk, Part
-from shrinktest.data.rows import Reader, Rows
-from shrinktest.data.sources import BINS, Batches
-from shrinktest.data.storage import Chunk, is_dask, is_paths
-from shrinktest.data.survey import DATA, FEATURES, SEED, numbered, same_rows
+from shrinktest.data.on_disk.bins import Bijection
+from shrinktest.data.on_disk.chunks import Key, digest, reduce, stored
+from shrinktest.data.on_disk.read import OnDisk, Part
+from shrinktest.data.on_disk.rows import Reader, Rows
+from shrinktest.data.on_disk.sources import BINS, Batches
+from shrinktest.data.on_disk.storage import Chunk, is_dask, is_paths
+from shrinktest.data.on_disk.survey import DATA, FEATURES, SEED, numbered, same_rows
 from shrinktest.kernels.inner import FeatureMap
 
 BothSides = tuple[Rows, tuple[Part, ...]]  # of pairs, and the columns of x and of y
