@@ -48,7 +48,7 @@ from shrinktest.power import power_study as power_study
 from shrinktest.power import solve_sample_size as solve_sample_size
 from shrinktest.results.change import AggregateChangeResult as AggregateChangeResult
 from shrinktest.results.change import ChangeResult as ChangeResult
-from shrinktest.results.closer import CloserResult as CloserResult
+from shrinktest.results.closer_result import CloserResult as CloserResult
 from shrinktest.results.comparison import ComparisonResult as ComparisonResult
 from shrinktest.results.effect import DependenceEffect as DependenceEffect
 from shrinktest.results.effect import KSampleEffect as KSampleEffect

@@ -34,7 +34,7 @@ from shrinktest.permutations.serial_correlation import (
     joint_correlation,
     strongest,
 )
-from shrinktest.results.closer import DEPENDENCE, DISTANCE, MEASURES, CloserPair, CloserResult
+from shrinktest.results.closer_result import DEPENDENCE, DISTANCE, MEASURES, CloserPair, CloserResult
 from shrinktest.results.several import METHODS, WESTFALL_YOUNG
 from shrinktest.statistics.features import KernelFeatures
 from shrinktest.statistics.kernel_cache import KernelCache, Request

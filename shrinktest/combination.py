@@ -17,7 +17,7 @@ from shrinktest.fit import Fit, fit_statistic
 from shrinktest.hypothesis import Hypothesis
 from shrinktest.kernel_spec import KernelSpec
 from shrinktest.kernels import Kernel
-from shrinktest.kernels.distance import DistanceKernel
+from shrinktest.kernels.distance_kernel import DistanceKernel
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.permutations.base import Draws
 from shrinktest.permutations.multiplicity import warn_too_few

@@ -180,7 +180,7 @@ class EqualDistributions(Hypothesis):
         options: EffectOptions,
     ) -> list[TwoSampleEffect]:
         """Return how different pairs of samples are, without the z of the test."""
-        from shrinktest.effect import pair_effects
+        from shrinktest.measured_effect import pair_effects
 
         effects = pair_effects(context, self.restriction, which, names, options)
         if self.own is None:

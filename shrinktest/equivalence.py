@@ -29,7 +29,7 @@ from shrinktest.notes import has_code, note, without_level
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.serial_correlation import BY_GROUPS, BY_THINNING, WRONG_ERRORS
 from shrinktest.results.base import Decision, plain
-from shrinktest.results.closer import kernels_in_words
+from shrinktest.results.closer_result import kernels_in_words
 from shrinktest.results.effect import Effect
 from shrinktest.results.printing import WIDTH, Summary, Table, shown_pvalue, without_zero
 from shrinktest.results.result import FOLDS, TestResult

@@ -17,7 +17,7 @@ from shrinktest.estimators import MeanEstimator
 from shrinktest.fitted import EffectOptions, FittedStatistic, TestContext
 from shrinktest.kernels import Energy, Kernel, Linear, Polynomial, Rescaled
 from shrinktest.kernels.bandwidths import reach_notes
-from shrinktest.kernels.distance import DistanceKernel
+from shrinktest.kernels.distance_kernel import DistanceKernel
 from shrinktest.kernels.user import is_from_user, takes_row_numbers
 from shrinktest.notes import note
 from shrinktest.permutations.base import Draws, Permutations, as_permutations

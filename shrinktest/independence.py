@@ -163,7 +163,7 @@ def independence_test(
     if given is None:
         refuse_without("given", given_method=given_method, x_given_z=x_given_z, regressor=regressor)
     if in_batches(X, Y):
-        from shrinktest.on_disk.run import OnDiskTest
+        from shrinktest.on_disk.two_passes import OnDiskTest
 
         refused = {**design, "given": given, "lags": lags, "permutations": permutations}
         on_disk = OnDiskTest(estimator, specs, settings, rng, refused, **reading)

@@ -12,8 +12,8 @@ import numpy as np
 from shrinktest._check import as_rng, choice, counted
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
+from shrinktest.conditional.conditional_independence import ConditionalIndependence, conditional
 from shrinktest.conditional.given import GIVEN, method_for, read_three, refuse_without, regression_for
-from shrinktest.conditional.hypothesis import ConditionalIndependence, conditional
 from shrinktest.data.read import XY, read_variables
 from shrinktest.data.samples import Variables
 from shrinktest.data.tables import columns_at, names_in

@@ -77,7 +77,7 @@ class Independence(Hypothesis):
 
     def effect(self, context: TestContext, options: EffectOptions) -> DependenceEffect:
         """Return how dependent the variables are."""
-        from shrinktest.effect import dependence_effect
+        from shrinktest.measured_effect import dependence_effect
 
         return dependence_effect(context, self.restriction, options)
 

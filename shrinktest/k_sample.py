@@ -108,7 +108,7 @@ def k_sample_test(
     pooling = {"comparison": comparison, "weights": weights}
     if in_batches(*given):
         from shrinktest.on_disk.hypotheses import Binned
-        from shrinktest.on_disk.run import OnDiskTest
+        from shrinktest.on_disk.two_passes import OnDiskTest
 
         names, refused = called or numbered("samples", len(given)), {**design, "permutations": permutations}
         on_disk = OnDiskTest(estimator, [spec], settings, rng, refused, **reading)

@@ -14,7 +14,7 @@ from shrinktest.ensembles import Ensemble, each_once
 from shrinktest.hypothesis import Variable
 from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.kernels.bandwidths import bandwidth_grid
-from shrinktest.kernels.distance import DistanceKernel
+from shrinktest.kernels.distance_kernel import DistanceKernel
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.statistics.statistic import Form
 

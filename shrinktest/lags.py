@@ -10,7 +10,7 @@ import numpy as np
 
 from shrinktest._check import as_rng
 from shrinktest.aggregation import refuse_stopping
-from shrinktest.conditional.hypothesis import ConditionalIndependence
+from shrinktest.conditional.conditional_independence import ConditionalIndependence
 from shrinktest.independent_variables import Independence
 from shrinktest.kernel_spec import KernelSpec, refuse_candidates
 from shrinktest.many import run_many

@@ -15,7 +15,7 @@ from shrinktest.hypothesis import Hypothesis
 from shrinktest.kernel_spec import KernelSpec
 from shrinktest.kernels import Gaussian, Kernel, Laplacian, as_kernel
 from shrinktest.kernels.bandwidths import parsed
-from shrinktest.kernels.distance import DistanceKernel
+from shrinktest.kernels.distance_kernel import DistanceKernel
 from shrinktest.permutations.base import Draws
 from shrinktest.permutations.null import Null
 from shrinktest.settings import Settings

@@ -142,7 +142,7 @@ def two_sample_test(
         refuse_without("covariates", covariate_method=covariate_method, propensity=propensity)
     if in_batches(X, Y):
         from shrinktest.on_disk.hypotheses import TwoBinned
-        from shrinktest.on_disk.run import OnDiskTest
+        from shrinktest.on_disk.two_passes import OnDiskTest
 
         refused = {**design, "permutations": permutations, "transform": transform, "covariates": covariates}
         on_disk = OnDiskTest(estimator, specs, settings, rng, refused, **reading)

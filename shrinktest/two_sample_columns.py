@@ -111,7 +111,7 @@ def two_sample_test_columns(
     reading = {"scale": scale, "nan_policy": nan_policy, "column_types": column_types}
     design = {"blocks": blocks, "paired": paired, "groups": groups, "transform": transform}
     if in_batches(X, Y):
-        from shrinktest.on_disk.run import OnDiskTest
+        from shrinktest.on_disk.two_passes import OnDiskTest
 
         refused = {**design, "permutations": permutations}
         on_disk = OnDiskTest(estimator, [KernelSpec(kernel, "median")], settings, rng, refused, **reading)

@@ -46,7 +46,7 @@ LAYERS = [
     ("statistics",),
     ("effects",),
     ("fitted", "hypothesis", "settings"),
-    ("effect",),
+    ("measured_effect",),
     ("equal_distributions", "independent_variables", "change_location"),
     ("ensembles", "kernel_spec", "auto", "aggregation", "fit", "combination", "stack", "run", "many"),
     ("conditional", "lags"),

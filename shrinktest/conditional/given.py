@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import choice, complete_points, counted, tensors_to_numpy
-from shrinktest.conditional.hypothesis import (
+from shrinktest.conditional.conditional_independence import (
     ConditionalIndependence,
     LabelGivenCovariates,
     TwoByPropensity,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import check_signature, complete_points, real_values, tensors_to_numpy
-from shrinktest.conditional.hypothesis import ConditionalIndependence, distilled
+from shrinktest.conditional.conditional_independence import ConditionalIndependence, distilled
 from shrinktest.data.samples import Variables
 from shrinktest.data.tables import is_table, taken
 from shrinktest.estimators import MeanEstimator

@@ -17,7 +17,7 @@ from typing import Any
 from shrinktest._check import choice
 from shrinktest.kernels.bandwidths import bandwidth_grid, median_bandwidth, neighbour_bandwidth
 from shrinktest.kernels.base import Kernel, Product, Scaled, Sum
-from shrinktest.kernels.distance import DistanceKernel, Energy, Gaussian, Laplacian
+from shrinktest.kernels.distance_kernel import DistanceKernel, Energy, Gaussian, Laplacian
 from shrinktest.kernels.inner import FeatureMap, Linear, Polynomial
 from shrinktest.kernels.pooled import PooledKernel, Rescaled
 from shrinktest.kernels.user import Custom, Precomputed

@@ -14,7 +14,7 @@ from shrinktest._machine_code import compiled_loop
 from shrinktest._parallel import progress_steps
 from shrinktest.kernels.bandwidths import spread_rows
 from shrinktest.kernels.base import Kernel, Scaled
-from shrinktest.kernels.distance import Gaussian, Laplacian
+from shrinktest.kernels.distance_kernel import Gaussian, Laplacian
 from shrinktest.kernels.inner import FeatureMap
 
 TOLERANCE = 1e-10  # of the trace, which is below what counts as a tie

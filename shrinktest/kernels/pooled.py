@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from shrinktest._check import Array, complete_points, listed
 from shrinktest.kernels.base import Kernel, require_kernels
-from shrinktest.kernels.distance import DistanceKernel
+from shrinktest.kernels.distance_kernel import DistanceKernel
 from shrinktest.kernels.feature_maps import Derived
 from shrinktest.kernels.inner import FeatureMap, Linear
 from shrinktest.units import SCALES, Scale, Units, as_scale, constant_columns, moves

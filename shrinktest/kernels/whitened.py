@@ -11,7 +11,7 @@ import numpy as np
 
 from shrinktest._check import Array, positive
 from shrinktest.kernels.base import Kernel
-from shrinktest.kernels.distance import Gaussian
+from shrinktest.kernels.distance_kernel import Gaussian
 from shrinktest.kernels.feature_maps import AffineFeatures, Derived, spread_landmarks
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import PooledKernel

@@ -11,16 +11,8 @@ import numpy as np
 
 from shrinktest._check import counted
 from shrinktest.data.on_disk.bins import Bins
+from shrinktest.data.on_disk.on_disk import OnDisk
 from shrinktest.data.on_disk.pairs import LENGTH, Blocks, Products
-from shrinktest.data.on_disk.read import OnDisk
-from shrinktest.effect import (
-    MEASURED,
-    effect_of_dependence,
-    leading_notes,
-    pair_of_samples,
-    two_sample_effect,
-    variance_notes,
-)
 from shrinktest.effects.dependence import dependence_in_groups
 from shrinktest.effects.distance import NORMS, distance
 from shrinktest.effects.separability import Area
@@ -34,6 +26,14 @@ from shrinktest.kernels.bandwidths import reach_notes
 from shrinktest.kernels.feature_maps import OfColumns, has_spectrum, no_spectrum
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import PooledKernel
+from shrinktest.measured_effect import (
+    MEASURED,
+    effect_of_dependence,
+    leading_notes,
+    pair_of_samples,
+    two_sample_effect,
+    variance_notes,
+)
 from shrinktest.notes import note
 from shrinktest.permutations.base import Draws, Permutations
 from shrinktest.permutations.null import CostHint

@@ -2,10 +2,10 @@
 
 from shrinktest.power import designs
 from shrinktest.power.compared import KNOWN_TESTS, AnyTest
-from shrinktest.power.result import PowerStudyResult
-from shrinktest.power.sample_size import solve_sample_size
+from shrinktest.power.power_study import power_study
 from shrinktest.power.sample_size_result import SampleSizeResult
-from shrinktest.power.study import power_study
+from shrinktest.power.solve_sample_size import solve_sample_size
+from shrinktest.power.study_result import PowerStudyResult
 from shrinktest.power.trials import merge
 
 __all__ = [

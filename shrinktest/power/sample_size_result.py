@@ -13,7 +13,7 @@ import numpy as np
 
 from shrinktest._check import percent
 from shrinktest.power.designs import Design, FromData
-from shrinktest.power.result import rate_words
+from shrinktest.power.study_result import rate_words
 from shrinktest.results.base import Result
 from shrinktest.results.info import CHANGE, KINDS, SYMMETRY
 from shrinktest.results.plots.studies import plot_sample_size

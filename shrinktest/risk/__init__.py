@@ -11,8 +11,8 @@ from shrinktest.risk.losses import (
 )  # fmt: skip
 from shrinktest.risk.mixtures import FromFunction, MixtureDesign, NormalMixture, RandomMixture
 from shrinktest.risk.path import LossPath, loss_path
-from shrinktest.risk.result import RiskStudyResult
-from shrinktest.risk.study import risk_study
+from shrinktest.risk.risk_result import RiskStudyResult
+from shrinktest.risk.risk_study import risk_study
 
 __all__ = [
     "FromFunction", "LossPath", "MixtureDesign", "NormalMixture", "Oracle", "RandomMixture",

@@ -13,8 +13,8 @@ from shrinktest.power.compared import several
 from shrinktest.results.base import Result
 from shrinktest.results.plots.studies import plot_path
 from shrinktest.results.printing import Summary, Table
-from shrinktest.risk.result import RiskStudyResult, improvement
-from shrinktest.risk.study import BASELINE, ORACLE, risk_study
+from shrinktest.risk.risk_result import RiskStudyResult, improvement
+from shrinktest.risk.risk_study import BASELINE, ORACLE, risk_study
 
 if TYPE_CHECKING:
     import pandas as pd

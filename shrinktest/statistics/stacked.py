@@ -7,7 +7,7 @@ import numpy as np
 from shrinktest._check import Array
 from shrinktest._parallel import parallel_for, single_blas_thread
 from shrinktest.estimators.scaled import ScaledMean
-from shrinktest.kernels.distance import DistanceKernel
+from shrinktest.kernels.distance_kernel import DistanceKernel
 from shrinktest.permutations.base import Draws
 from shrinktest.permutations.null import TIE, Null
 from shrinktest.statistics.features import alike

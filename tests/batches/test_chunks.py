@@ -21,7 +21,7 @@ from shrinktest import Batches, independence_test, k_sample_test, two_sample_tes
 from shrinktest.data.on_disk import chunks
 from shrinktest.data.on_disk.bins import Bijection, Bins, halves
 from shrinktest.data.on_disk.chunks import reduce
-from shrinktest.data.on_disk.read import OnDisk, Part
+from shrinktest.data.on_disk.on_disk import OnDisk, Part
 from shrinktest.data.on_disk.rows import Rows
 from shrinktest.data.on_disk.storage import Chunk
 from shrinktest.data.on_disk.survey import survey

@@ -6,7 +6,7 @@ import pytest
 
 from answers import close, same
 from shrinktest import Batches, independence_test, two_sample_test, two_sample_test_columns
-from shrinktest.data.on_disk.read import OnDisk, Part, summarized
+from shrinktest.data.on_disk.on_disk import OnDisk, Part, summarized
 from shrinktest.data.on_disk.rows import Rows, rows_of_samples
 from shrinktest.data.read import read_samples
 

@@ -8,8 +8,8 @@ from scipy import stats
 import naive_on_disk
 from answers import close, same
 from shrinktest import Batches, Candidate, Ensemble, Gaussian, Linear, Whitened, independence_test, two_sample_test
+from shrinktest.data.on_disk.on_disk import OnDisk
 from shrinktest.data.on_disk.pairs import LENGTH, Blocks, pairs_of, products_of
-from shrinktest.data.on_disk.read import OnDisk
 from shrinktest.data.on_disk.survey import survey
 from shrinktest.kernels.feature_maps import nystrom, random_fourier
 from shrinktest.statistics.sums import ShiftedSums

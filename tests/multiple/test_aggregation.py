@@ -33,7 +33,7 @@ from shrinktest import (
     two_sample_test,
 )
 from shrinktest.kernels import bandwidth_grid
-from shrinktest.kernels.distance import DistanceKernel
+from shrinktest.kernels.distance_kernel import DistanceKernel
 
 FEW = {"n_resamples": 39, "rng": 0, "workers": 1}
 LIST = {"estimator": ["kme", "skmse", FKMSE(lam_cov=0.3)], "bandwidth": ["median", "0.5 * median"]}

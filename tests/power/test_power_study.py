@@ -26,7 +26,7 @@ from shrinktest import (
     two_sample_test,
 )
 from shrinktest.power import PowerStudyResult, designs, power_study
-from shrinktest.power.result import paired_difference
+from shrinktest.power.study_result import paired_difference
 
 SHIFT, LINE = designs.MeanShift(dimension=2, shift=1.0), designs.Linear()
 

@@ -18,8 +18,8 @@ from statsmodels.stats.proportion import proportion_confint
 from shrinktest import equivalence_test, solve_sample_size
 from shrinktest.power import designs as d
 from shrinktest.power.designs import FromData, FromFunction, MeanShift
-from shrinktest.power.sample_size import Alike, as_equivalence
 from shrinktest.power.sample_size_result import PowerCurve
+from shrinktest.power.solve_sample_size import Alike, as_equivalence
 
 QUICK = {"n_trials": 120, "n_resamples": 39, "workers": 1, "rng": 1}
 SHIFT = MeanShift(dimension=1, shift=1.0)
@@ -52,7 +52,7 @@ class Counted:
 
 
 def search(monkeypatch, counted, design=MeanShift(dimension=1), **options):  # noqa: B008
-    monkeypatch.setattr("shrinktest.power.sample_size.power_study", counted)
+    monkeypatch.setattr("shrinktest.power.solve_sample_size.power_study", counted)
     return solve_sample_size(design, **{"n_trials": 2000, "rng": 0, **options})
 
 

@@ -25,7 +25,7 @@ from shrinktest.risk import (
     risk_study,
     true_embedding,
 )
-from shrinktest.risk.result import improvement
+from shrinktest.risk.risk_result import improvement
 
 LAW = [0.4, 0.6], [[0.0, 1.0], [2.0, -1.0]], [np.eye(2), [[1.0, 0.5], [0.5, 2.0]]]
 FEW = {"n_trials": 6, "workers": 1, "rng": 0}

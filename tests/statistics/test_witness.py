@@ -22,7 +22,7 @@ from shrinktest import (
     Whitened,
     two_sample_test,
 )
-from shrinktest.kernels.distance import DistanceKernel
+from shrinktest.kernels.distance_kernel import DistanceKernel
 
 AT = np.array([[0.0, 0.0], [1.0, -0.5], [-1.0, 0.3], [2.0, 2.0]])
 

@@ -13,11 +13,11 @@ import numpy as np
 from shrinktest._check import Array
 from shrinktest._machine_code import compiled_loop, one_run
 from shrinktest.data.on_disk.chunks import Key, digest, reduce
-from shrinktest.data.on_disk.read import OnDisk
+from shrinktest.data.on_disk.on_disk import OnDisk
 from shrinktest.data.on_disk.storage import Chunk
 from shrinktest.data.on_disk.survey import DATA, FEATURES, SEED, numbered, same_rows
 from shrinktest.kernels.base import Kernel
-from shrinktest.kernels.distance import Gaussian
+from shrinktest.kernels.distance_kernel import Gaussian
 from shrinktest.kernels.feature_maps import AffineFeatures, Derived, Landmarks, OfColumns, tiles
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import RescaledFeatures

@@ -19,7 +19,7 @@ from shrinktest.data.column import Table
 from shrinktest.data.observed import subject_has
 from shrinktest.data.on_disk.bins import Bijection
 from shrinktest.data.on_disk.chunks import Key, digest, reduce, stored
-from shrinktest.data.on_disk.read import OnDisk, Part
+from shrinktest.data.on_disk.on_disk import OnDisk, Part
 from shrinktest.data.on_disk.rows import Reader, Rows
 from shrinktest.data.on_disk.sources import BINS, Batches
 from shrinktest.data.on_disk.storage import Chunk, is_dask, is_paths

@@ -11,7 +11,7 @@ from typing import Any
 
 from shrinktest._check import choice
 from shrinktest.power.designs.base import Design, Independent, Relabelled
-from shrinktest.power.designs.data import EckerleSimulation, EckerleSubsample, FromData, FromFunction
+from shrinktest.power.designs.data_sets import EckerleSimulation, EckerleSubsample, FromData, FromFunction
 from shrinktest.power.designs.independence import (
     Circle,
     Cross,

@@ -21,7 +21,7 @@ from shrinktest.power.compared import as_sizes, named_members, several
 from shrinktest.power.trials import RISK, Row, as_run, check_store, run_study, trial_numbers
 from shrinktest.risk.losses import TrueEmbedding, loss, oracle_shrinkage, true_embedding
 from shrinktest.risk.mixtures import MixtureDesign, as_mixture_design
-from shrinktest.risk.result import RiskStudyResult
+from shrinktest.risk.risk_result import RiskStudyResult
 
 #: Labels of the references of every study.
 BASELINE, ORACLE = "kme", "oracle"

@@ -31,7 +31,7 @@ from shrinktest.power.compared import (
     permutes,
 )
 from shrinktest.power.designs import Design, as_design
-from shrinktest.power.result import PowerStudyResult
+from shrinktest.power.study_result import PowerStudyResult
 from shrinktest.power.trials import POWER, Row, as_run, check_store, run_study, trial_numbers
 from shrinktest.results.info import KINDS
 

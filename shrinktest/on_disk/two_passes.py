@@ -15,8 +15,8 @@ from shrinktest.auto import collect, estimators_of, spares
 from shrinktest.data.observed import checked_types, is_unasked
 from shrinktest.data.on_disk.bins import Bins
 from shrinktest.data.on_disk.chunks import Store
+from shrinktest.data.on_disk.on_disk import OnDisk, Part, checked_units
 from shrinktest.data.on_disk.pairs import LENGTH, Blocks, pairs_of, products_of
-from shrinktest.data.on_disk.read import OnDisk, Part, checked_units
 from shrinktest.data.on_disk.rows import rows_of_samples
 from shrinktest.data.on_disk.sources import BINS, as_batches
 from shrinktest.data.on_disk.whole import read_whole

@@ -10,7 +10,7 @@ import numpy as np
 
 from shrinktest._check import Array
 from shrinktest.kernels import Kernel
-from shrinktest.power.result import StudyResult, first_to_last
+from shrinktest.power.study_result import StudyResult, first_to_last
 from shrinktest.power.trials import Row
 from shrinktest.results.plots.studies import plot_risk
 from shrinktest.results.printing import Summary, Table

@@ -23,9 +23,9 @@ from shrinktest.equivalence import DEPENDENCE, EquivalenceResult, check_margin, 
 from shrinktest.power.compared import AnyTest, as_compared, as_mapping, label_of, options_of, permutes
 from shrinktest.power.designs import Design, as_design
 from shrinktest.power.designs.base import Twin
-from shrinktest.power.result import PowerStudyResult, rejection_rate
+from shrinktest.power.power_study import permutations_of, power_study
 from shrinktest.power.sample_size_result import PowerCurve, SampleSizeResult
-from shrinktest.power.study import permutations_of, power_study
+from shrinktest.power.study_result import PowerStudyResult, rejection_rate
 from shrinktest.power.trials import POWER, bar, check_store, seed_from
 from shrinktest.results.info import INDEPENDENCE, KINDS, TWO_SAMPLE
 
