@@ -16,10 +16,11 @@ from pathlib import Path
 import numpy as np
 
 import shrinktest as st
+from shrinktest.estimators import ESTIMATORS as REGISTRY
 
 TABLE = Path(__file__).parent / "data" / "law.csv"
 
-ESTIMATORS = ("kme", "skmse", "fkmse", "landweber", "nu", "iterated_tikhonov", "tsvd", "mkme", "mmkme")
+ESTIMATORS = tuple(REGISTRY)
 
 
 def half(gram):
