@@ -59,9 +59,9 @@ def test_pvalues_are_those_of_the_two_tests(policy, estimator):
 def test_designs_are_passed_on(design):
     a, b = A.iloc[:36], B.reset_index(drop=True)
     labels = (np.arange(36) // 3, np.arange(36) // 3 + (100 if design == "groups" else 0))
-    given = {design: True if design == "paired" else labels, "rng": 1, **FAST}
+    given = {design: True if design == "paired" else labels, "estimator": "kme", "rng": 1, **FAST}
     result = compare(a, b, **given)
-    given |= {"nan_policy": "indicator", "estimator": "auto"}
+    given |= {"nan_policy": "indicator"}
     assert result.pvalue == two_sample_test(a, b, **given).pvalue
     assert result.columns.pvalues.tolist() == two_sample_test_columns(a, b, **given).pvalues.tolist()
     assert result.where is not None and result.where.outside is None  # a band of free permutations would be wrong

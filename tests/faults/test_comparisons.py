@@ -185,10 +185,22 @@ def folder(tmp_path_factory):
     return where
 
 
-@pytest.mark.parametrize("kinds", [("parquet", "parquet"), ("csv", "csv"), ("csv", "parquet")])
-@pytest.mark.parametrize("called", [str, Path, Batches, lambda path: [path]])
-def test_files_are_compared_as_tables_are(folder, kinds, called):
-    expected = compare(A, B, **RUN)
+@pytest.fixture(scope="module")
+def expected():
+    return compare(A, B, **RUN)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "called"),
+    [
+        (("parquet", "parquet"), str),
+        (("csv", "csv"), Path),
+        (("csv", "parquet"), Batches),
+        (("parquet", "csv"), lambda path: [path]),
+    ],
+    ids=["text", "path", "batches", "list"],
+)
+def test_files_are_compared_as_tables_are(folder, kinds, called, expected):
     from_files = compare(called(folder / f"a.{kinds[0]}"), called(folder / f"b.{kinds[1]}"), **RUN)
     assert from_files.table.equals(expected.table) and from_files.answer == expected.answer
 
