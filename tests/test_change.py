@@ -47,10 +47,12 @@ def shifted(n=60, at=30, by=2.0, seed=1, columns=1):
 
 
 def test_all_orders_by_enumeration(series):
-    for change, gram in itertools.product(("single", "epidemic"), ("dense", "factor")):
-        options = {"trim": 0.0, "confidence": None, "alpha": 0.3, "n_resamples": np.inf}
-        result = change_point_test(series, bandwidth=1.3, change=change, gram=gram, **options)
-        p, values = pvalue(gaussian(series, 1.3), 2, change, itertools.permutations(range(6)))
+    options = {"trim": 0.0, "confidence": None, "alpha": 0.3, "n_resamples": np.inf, "bandwidth": 1.3}
+    changes = ("single", "epidemic")
+    naive = {change: pvalue(gaussian(series, 1.3), 2, change, itertools.permutations(range(6))) for change in changes}
+    for change, gram in itertools.product(changes, ("dense", "factor")):
+        result = change_point_test(series, change=change, gram=gram, **options)
+        p, values = naive[change]
         assert result.exact and result.n_resamples == 720 and result.pvalue == pytest.approx(p)
         assert np.allclose(np.sort(result.null_distribution), np.sort(values), rtol=1e-9)
         value, start, end = largest(gaussian(series, 1.3), 2, change, {})
@@ -98,7 +100,7 @@ def test_no_pvalue_is_below_the_share_of_orders_that_leave_parts_as_they_are():
     for n, change, options, reached in (
         (6, "single", {}, True),
         (7, "single", {}, True),
-        (7, "epidemic", {}, True),
+        (6, "epidemic", {}, True),
         (8, "single", {"blocks": np.repeat([0, 1], 4)}, True),
         (8, "single", {"groups": np.repeat(np.arange(4), 2)}, True),
         (9, "single", {"groups": np.array([0, 0, 1, 1, 2, 2, 3, 3, 4])}, True),
@@ -313,23 +315,28 @@ def steps(seed, lengths, means, spreads=None):
     return np.concatenate(parts)
 
 
+def seeds(number):
+    """Return the first seed, and others that wait for CI."""
+    return [0, *(pytest.param(seed, marks=pytest.mark.ci) for seed in range(1, number))]
+
+
 def test_periods_of_ten_low_and_ten_high_values():
-    result = change_points(steps(0, [10] * 30, [0, 20] * 15), **FAST)
-    assert np.abs(result.locations - np.arange(10, 300, 10)).max() <= 1 and len(result) == 29
+    result = change_points(steps(0, [10] * 12, [0, 20] * 6), **FAST)
+    assert np.abs(result.locations - np.arange(10, 120, 10)).max() <= 1 and len(result) == 11
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", seeds(5))
 def test_one_pulse(seed):
     assert change_points(steps(seed, [40, 10, 40], [0, 20, 0]), **FAST).locations.tolist() == [40, 50]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_two_opposite_pulses(seed):
     result = change_points(steps(seed, [30, 12, 40, 12, 30], [0, 8, 0, -8, 0]), **FAST)
     assert {30, 42, 82, 94} <= set(result.locations.tolist()) and len(result) <= 5  # one too many at level .05
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_a_spread_that_comes_and_goes(seed):
     result = change_points(steps(seed, [25] * 8, [0] * 8, [1, 8] * 4), n_resamples=499, **FAST)
     assert result.pvalue <= 0.05 and len(result) >= 5

@@ -59,9 +59,9 @@ def test_pvalues_are_those_of_the_two_tests(policy, estimator):
 def test_designs_are_passed_on(design):
     a, b = A.iloc[:36], B.reset_index(drop=True)
     labels = (np.arange(36) // 3, np.arange(36) // 3 + (100 if design == "groups" else 0))
-    given = {design: True if design == "paired" else labels, "rng": 1, **FAST}
+    given = {design: True if design == "paired" else labels, "estimator": "kme", "rng": 1, **FAST}
     result = compare(a, b, **given)
-    given |= {"nan_policy": "indicator", "estimator": "auto"}
+    given |= {"nan_policy": "indicator"}
     assert result.pvalue == two_sample_test(a, b, **given).pvalue
     assert result.columns.pvalues.tolist() == two_sample_test_columns(a, b, **given).pvalues.tolist()
     assert result.where is not None and result.where.outside is None  # a band of free permutations would be wrong
@@ -75,13 +75,13 @@ def test_effects_under_blocks_say_what_they_compare(rows):
     a, b = table(rows[0], seed=3), table(rows[1], seed=4)
     a["income"] = a["income"] + 4.0 * (np.arange(rows[0]) % 5)
     b["income"] = b["income"] + 4.0 * (np.arange(rows[1]) % 5)
-    result = compare(a, b, blocks=tuple(np.arange(n) % 5 for n in rows), rng=0, **FAST)
+    result = compare(a, b, blocks=tuple(np.arange(n) % 5 for n in rows), estimator="kme", rng=0, **FAST)
     text = " ".join(str(result.summary()).split())
     assert "change across all blocks, with 95% interval" in text
     assert "Effects of columns compare all rows, so differences between blocks are part of them" in text
     assert "one of B from the same block" in text and "may include no difference although the test rejects" in text
     assert "How across all blocks, with 95% interval" in result.to_html()
-    plain = compare(a, b, rng=0, **FAST)
+    plain = compare(a, b, estimator="kme", rng=0, **FAST)
     assert "block" not in plain.summary() and plain.effects == result.effects
 
 

@@ -56,7 +56,10 @@ def on_disk(pair, policy="raise", **types):
 
 
 @pytest.mark.parametrize("policy", ["raise", "omit", "indicator"])
-@pytest.mark.parametrize("kind", ["frames", "parquet", pytest.param("csv", marks=pytest.mark.ci), "polars", "dask"])
+@pytest.mark.parametrize(
+    "kind",
+    ["frames", "parquet", *(pytest.param(kind, marks=pytest.mark.ci) for kind in ("csv", "polars", "dask"))],
+)
 def test_numbers_are_those_in_memory(kind, policy, tmp_path):
     frames = [table(n, seed, 0.0 if policy == "raise" else 0.1) for n, seed in ((90, 0), (70, 1))]
     pair = [stored(kind, frame, tmp_path / name) for frame, name in zip(frames, "xy", strict=True)]

@@ -34,7 +34,7 @@ def files(folder, name, frame, end):
     return str(folder / f"{name}*.{end}")
 
 
-@pytest.fixture(params=["parquet", "csv", "polars", "frames"])
+@pytest.fixture(params=["parquet", "frames", *(pytest.param(kind, marks=pytest.mark.ci) for kind in ("csv", "polars"))])
 def both(request, tmp_path):
     """Both samples in files, in lazy frames, and in batches of data frames."""
     if request.param == "frames":

@@ -251,7 +251,7 @@ def test_rows_that_miss_something():
 
 # --- copies of X given Z -------------------------------------------------------------------------------------------
 COPIES_RNG = np.random.default_rng(3)
-ROWS = 160
+ROWS = 80
 GIVEN = COPIES_RNG.normal(size=ROWS)
 FIRST = np.sin(GIVEN) + COPIES_RNG.standard_t(5, size=ROWS)
 SECOND = np.sin(GIVEN) + 0.3 * FIRST + COPIES_RNG.normal(size=ROWS)

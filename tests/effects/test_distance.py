@@ -117,6 +117,7 @@ def test_lower_limits_are_above_zero_as_often_as_the_square_of_a_normal_variable
             assert (low > 0.0) == above
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("blocks", [(20, 2, 2), (2, 6, 6)], ids=["small", "few"])
 def test_distances_within_blocks_vary_as_their_variance_says(blocks):
     """Blocks of few rows: the variance of the estimates, and the mean of the variances that the intervals use."""

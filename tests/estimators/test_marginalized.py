@@ -42,15 +42,15 @@ def points(n, d, seed=0):
 
 
 SAMPLES = {
-    "line": (points(12, 1), 0.8),
-    "plane": (points(11, 2), 1.0),
-    "wide": (points(8, 3), 20.0),
-    "narrow": (points(8, 3), 0.3),
+    "line": (points(9, 1), 0.8),
+    "plane": (points(8, 2), 1.0),
+    "wide": (points(7, 3), 20.0),
+    "narrow": (points(7, 3), 0.3),
     "two points": (points(2, 2), 1.0),
-    "duplicates": (np.repeat(points(5, 2), 2, axis=0), 1.0),
-    "per column": (points(9, 3), (0.5, 1.0, 4.0)),
+    "duplicates": (np.repeat(points(4, 2), 2, axis=0), 1.0),
+    "per column": (points(7, 3), (0.5, 1.0, 4.0)),
     "unused column": (np.column_stack([points(8, 1), np.full(8, 3.0)]), 1.0),
-    "two scales": (np.concatenate([points(6, 2) * 0.01, 30.0 + points(6, 2)]), 1.0),
+    "two scales": (np.concatenate([points(4, 2) * 0.01, 30.0 + points(4, 2)]), 1.0),
 }
 every_sample = pytest.mark.parametrize("kind", SAMPLES)
 
@@ -114,7 +114,7 @@ def test_a_variance_per_coordinate(kind):
 
 def test_several_starts():
     """The score has several minima; a descent from the common variance alone ends in the worse one here."""
-    for seed in (6, 20, 25):
+    for seed in (6, 20):
         X = np.random.default_rng(seed).normal(size=(6, 2)) * np.array([0.1, 5.0])
         score = marginalized_loocv(X, np.full(2, 0.25), MMKME().fit(X, Gaussian(0.5)).smoothing)
         assert score <= mmkme_tuned(X, np.full(2, 0.25), starts=3)[1] + 1e-9

@@ -16,7 +16,7 @@ from shrinktest import (
 )
 from shrinktest.cli import main
 
-NAMED = {"n_resamples": 99, "workers": 1, "rng": 0, "names": ("March", "April")}
+NAMED = {"estimator": "kme", "n_resamples": 99, "workers": 1, "rng": 0, "names": ("March", "April")}
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def test_they_are_a_difference_for_the_exit_code(table, tmp_path, monkeypatch, c
     monkeypatch.chdir(tmp_path)
     table[list(first)].to_csv("march.csv", index=False)
     table[list(second)].to_csv("april.csv", index=False)
-    line = ["compare", "march.csv", "april.csv", "--resamples", "99", "--seed", "0"]
+    line = ["compare", "march.csv", "april.csv", "--estimator", "kme", "--resamples", "99", "--seed", "0"]
     assert main([*line, "--exit-code"]) == code
     assert ("has the column" in capsys.readouterr().out) == (code == 1)
     assert main(line) == 0
@@ -118,21 +118,23 @@ def test_dates_that_overlap_and_few_rows_are_compared_as_before(second_day, rows
 FAST = {"n_resamples": 99, "workers": 1, "rng": 0}
 
 
-def report(first, second, outlier, in_first, *, whole=False):
-    """Compare two columns of 80 values, with one value in place of another, and other values without it."""
+def columns(first, second, outlier, in_first, *, whole=False):
+    """Two columns of 80 values, and the same with an outlier in the place of one value."""
     rng = np.random.default_rng(1)
     x, y = rng.normal(50.0, 10.0, 80) * first[1] + first[0], rng.normal(50.0, 10.0, 80) * second[1] + second[0]
     x, y = (np.rint(x), np.rint(y)) if whole else (x, y)
-    clean = compare(pd.DataFrame({"v": x}), pd.DataFrame({"v": y}), **FAST)
-    (x if in_first else y)[3] = outlier
-    return clean, compare(pd.DataFrame({"v": x}), pd.DataFrame({"v": y}), **FAST)
+    clean = pd.DataFrame({"v": x}), pd.DataFrame({"v": y})
+    spoiled = clean[0].copy(), clean[1].copy()
+    spoiled[0 if in_first else 1].loc[3, "v"] = outlier
+    return clean, spoiled
 
 
 @pytest.mark.parametrize("whole", [False, True])
 @pytest.mark.parametrize("in_first", [True, False])
 @pytest.mark.parametrize("outlier", [999999999.0, -1e30, 1e12])
 def test_a_shift_is_told_beside_one_value_that_is_far_away(outlier, in_first, whole):
-    _, result = report((0.0, 1.0), (30.0, 1.0), outlier, in_first, whole=whole)
+    _, spoiled = columns((0.0, 1.0), (30.0, 1.0), outlier, in_first, whole=whole)
+    result = compare(*spoiled, **FAST)
     row = result.table.iloc[0]
     assert result.changed() == ("v",) and row["effect"] == "median" and row["low"] > 0.9
     assert "no single effect" not in row["change"] and row["change"].startswith("median ")
@@ -142,7 +144,8 @@ def test_a_shift_is_told_beside_one_value_that_is_far_away(outlier, in_first, wh
 @pytest.mark.parametrize("outlier", [999999999.0, -1e30])
 def test_every_effect_stays_where_it_was(outlier):
     clean, result = (
-        comparison.to_frame().set_index("effect") for comparison in report((0.0, 1.0), (5.0, 1.5), outlier, True)
+        compare(*tables, **FAST).to_frame().set_index("effect")
+        for tables in columns((0.0, 1.0), (5.0, 1.5), outlier, True)
     )
     assert {"median", "spread"} == set(clean.index)
     for name, most in {"first": 3.0, "second": 3.0, "estimate": 0.2}.items():
@@ -185,10 +188,22 @@ def folder(tmp_path_factory):
     return where
 
 
-@pytest.mark.parametrize("kinds", [("parquet", "parquet"), ("csv", "csv"), ("csv", "parquet")])
-@pytest.mark.parametrize("called", [str, Path, Batches, lambda path: [path]])
-def test_files_are_compared_as_tables_are(folder, kinds, called):
-    expected = compare(A, B, **RUN)
+@pytest.fixture(scope="module")
+def expected():
+    return compare(A, B, **RUN)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "called"),
+    [
+        (("parquet", "parquet"), str),
+        (("csv", "csv"), Path),
+        (("csv", "parquet"), Batches),
+        (("parquet", "csv"), lambda path: [path]),
+    ],
+    ids=["text", "path", "batches", "list"],
+)
+def test_files_are_compared_as_tables_are(folder, kinds, called, expected):
     from_files = compare(called(folder / f"a.{kinds[0]}"), called(folder / f"b.{kinds[1]}"), **RUN)
     assert from_files.table.equals(expected.table) and from_files.answer == expected.answer
 

@@ -194,13 +194,12 @@ def test_every_route(gram, scale):
 @pytest.mark.parametrize("scale", ["sd", "rank", "deviation"])
 def test_level_is_exact_over_all_splits(scale):
     points, pvalues = np.random.default_rng(3).normal(size=(8, 2)) * [1.0, 100.0], []
-    for members in itertools.combinations(range(8), 4):
+    for others in itertools.combinations(range(1, 8), 3):  # X and Y may change names
+        members = [0, *others]
         rest = [i for i in range(8) if i not in members]
-        result = two_sample_test(points[list(members)], points[rest], scale=scale, n_resamples=np.inf, alpha=0.5)
+        result = two_sample_test(points[members], points[rest], scale=scale, n_resamples=np.inf, alpha=0.5)
         pvalues.append(result.pvalue)
-    counts = np.array([sum(p <= k / 70 + 1e-12 for p in pvalues) for k in range(1, 71)])
-    assert (counts <= np.arange(1, 71)).all()
-    assert np.array_equal(counts[1::2], np.arange(2, 71, 2))  # X and Y may change names, which ties all in twos
+    assert [sum(p <= k / 35 + 1e-12 for p in pvalues) for k in range(1, 36)] == list(range(1, 36))
 
 
 def test_a_constant_column_has_no_weight_and_a_note():

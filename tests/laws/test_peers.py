@@ -269,6 +269,7 @@ def fast_factor(K):
     return min(max((n - 1) * r / ((n - 2) * r + varrho), 0.0), 1.0)
 
 
+@pytest.mark.ci
 def test_amounts_of_the_observed_split_would_be_invalid_and_are_not_kept():
     """With a narrow kernel the frozen factors fit the observed split best: level .12 at nominal .05."""
     rng, trials, B = np.random.default_rng(14), 400, 19

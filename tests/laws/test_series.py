@@ -243,6 +243,7 @@ def test_dates_in_order_neither_hide_it_nor_are_taken_for_it():
         assert len(serial_notes(test(dated(1), dated(5)))) == 1 and not serial_notes(test(*free))
 
 
+@pytest.mark.ci
 def test_how_often_it_is_found():
     """Nearly always for pairs of series with factors of .8; next to never if one or both are free."""
     counts = {

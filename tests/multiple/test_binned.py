@@ -325,6 +325,7 @@ class Simulated:
         return (rng.normal(size=(20_000, 4)) for _ in range(50))
 
 
+@pytest.mark.ci
 def test_memory_is_that_of_a_batch():
     two_sample_test(Batches(X), Y, **RFF)  # what is imported and compiled
     tracemalloc.start()
