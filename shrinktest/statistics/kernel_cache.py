@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 
-from shrinktest._check import choice, counted
+from shrinktest._check import choice, count, counted
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.feature_maps import factorized, few_distinct, has_spectrum, nystrom, random_fourier
 from shrinktest.kernels.inner import FeatureMap
@@ -56,6 +56,10 @@ class KernelCache:
     rng: np.random.Generator  # draws landmarks and frequencies, and nothing else
     workers: int = 1  # threads that may make a Gram matrix
     _entries: list[tuple[Kernel, Request, KernelFeatures]] = field(default_factory=list, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.rank is not None:
+            object.__setattr__(self, "rank", count(self.rank, "rank", minimum=1))
 
     @property
     def random(self) -> bool:

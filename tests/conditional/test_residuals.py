@@ -163,7 +163,7 @@ def test_squares_of_one_times_lines_of_the_other(columns, combined):
     squares = map(naive_given.squared, lines)
     left = [[regression.residuals_of_lines(values).values for values in some] for some in (lines, squares)]
     part = next(part for part in combined[0].parts if part.name == "squares")
-    np.testing.assert_allclose(part.products.gram, naive_given.crossed(*left), atol=1e-9)
+    np.testing.assert_allclose(part.features.gram, naive_given.crossed(*left), atol=1e-9)
 
 
 def inflation_of_two(*regressions):
