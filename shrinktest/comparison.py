@@ -20,7 +20,7 @@ from shrinktest.data.observed import Observed, Rows, checked_types, pooled_table
 from shrinktest.data.sources import in_batches
 from shrinktest.data.summary import FEW
 from shrinktest.data.tables import check_same_index, is_table, names_in, read_table, table_of
-from shrinktest.effects.columns import Units, changes, missing_change
+from shrinktest.effects.columns import RowUnits, changes, missing_change
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.ensembles import KernelSpec
@@ -252,13 +252,13 @@ def _split(pooled: Observed, rows: Rows | bool = True) -> tuple[Table, Table]:
     return pooled.table.taken(first & rows), pooled.table.taken(~first & rows)
 
 
-def _units(sizes: tuple[int, ...], paired: bool, groups: Any) -> Units:
+def _units(sizes: tuple[int, ...], paired: bool, groups: Any) -> RowUnits:
     """Return the independent units: pairs, groups or rows."""
     both = (sizes[0], sizes[1])
     if paired or groups is None:
-        return Units.rows(both, paired=paired)
+        return RowUnits.rows(both, paired=paired)
     numbers: dict[Any, int] = {}
-    return Units(both, np.array([numbers.setdefault(label, len(numbers)) for label in groups], dtype=np.int64))
+    return RowUnits(both, np.array([numbers.setdefault(label, len(numbers)) for label in groups], dtype=np.int64))
 
 
 def _without(whole: TwoEqualDistributions, names: tuple[str, ...]) -> TwoEqualDistributions:
@@ -271,7 +271,7 @@ def _without(whole: TwoEqualDistributions, names: tuple[str, ...]) -> TwoEqualDi
     return replace(whole, variables=(replace(variable, points=points, encoding=encoding),))
 
 
-def _in_succession(pooled: Observed, typed: Collection[str], units: Units) -> tuple[str, ...]:
+def _in_succession(pooled: Observed, typed: Collection[str], units: RowUnits) -> tuple[str, ...]:
     """Name dates and counters of which nearly all in one table come after those in the other.
 
     Columns in ``typed``, of which the user names the type, are not among them.

@@ -69,8 +69,8 @@ class KernelCache:
     def __call__(self, kernel: Kernel, points: np.ndarray, request: Request = Request()) -> KernelFeatures:
         """Return a resolved kernel at points (N, d); what is computed from them does not depend on their labels."""
         dense = None
-        for known, served, features in self._entries:
-            if features.points is points and (known is kernel or (not self.random and bool(known == kernel))):
+        for cached, served, features in self._entries:
+            if features.points is points and (cached is kernel or (not self.random and bool(cached == kernel))):
                 if served == request:
                     return features
                 dense = features if dense is None and features.route == "dense" else dense
