@@ -20,7 +20,7 @@ from shrinktest.data.on_disk.sources import in_batches
 from shrinktest.data.summary import FEW
 from shrinktest.data.tables import check_same_index, is_table, names_in, read_table, table_of
 from shrinktest.data.untestable import CONSTANT, Reasons, without_untestable
-from shrinktest.effects.columns import Units, changes, missing_change
+from shrinktest.effects.columns import RowUnits, changes, missing_change
 from shrinktest.equal_distributions import TwoEqualDistributions
 from shrinktest.kernel_spec import KernelSpec
 from shrinktest.many import ColumnsToTest
@@ -180,7 +180,7 @@ def _effects(
     tested: tuple[Table, Table],
     rows: np.ndarray,
     tests: MultipleTestsResult,
-    units: Units,
+    units: RowUnits,
     confidence: float,
 ) -> tuple[ColumnEffects, ...]:
     """Return what changed in every column, in the ``rows`` that were tested."""
@@ -333,13 +333,13 @@ def _split(pooled: Observed, rows: Rows | bool = True) -> tuple[Table, Table]:
     return pooled.table.taken(first & rows), pooled.table.taken(~first & rows)
 
 
-def _units(sizes: tuple[int, ...], paired: bool, groups: Any) -> Units:
+def _units(sizes: tuple[int, ...], paired: bool, groups: Any) -> RowUnits:
     """Return the independent units: pairs, groups or rows."""
     both = (sizes[0], sizes[1])
     if paired or groups is None:
-        return Units.rows(both, paired=paired)
+        return RowUnits.rows(both, paired=paired)
     numbers: dict[Any, int] = {}
-    return Units(both, np.array([numbers.setdefault(label, len(numbers)) for label in groups], dtype=np.int64))
+    return RowUnits(both, np.array([numbers.setdefault(label, len(numbers)) for label in groups], dtype=np.int64))
 
 
 def _without(whole: TwoEqualDistributions, names: tuple[str, ...]) -> TwoEqualDistributions:
@@ -352,7 +352,7 @@ def _without(whole: TwoEqualDistributions, names: tuple[str, ...]) -> TwoEqualDi
     return replace(whole, variables=(replace(variable, points=points, encoding=encoding),))
 
 
-def _in_succession(pooled: Observed, typed: Collection[str], units: Units) -> tuple[str, ...]:
+def _in_succession(pooled: Observed, typed: Collection[str], units: RowUnits) -> tuple[str, ...]:
     """Name dates and counters of which nearly all in one table come after those in the other.
 
     Columns in ``typed``, of which the user names the type, are not among them.

@@ -17,11 +17,11 @@ def main() -> None:
     from statsmodels.datasets import statecrime
 
     from shrinktest import independence_test
-    from shrinktest.conditional.regressions import Regression
+    from shrinktest.conditional.regressions import Regressions
 
     states = statecrime.load_pandas().data
     names, given = ["hs_grad", "murder"], ["poverty", "single"]
-    regression = Regression.on(states[given].to_numpy())
+    regression = Regressions.on(states[given].to_numpy())
     left = [regression.residuals(states[[name]].to_numpy(), name).values[:, 0] for name in names]
     figure = Figure(figsize=(8.4, 3.6), layout="constrained")
     plain, rest = figure.subplots(1, 2)

@@ -17,7 +17,7 @@ from scipy import stats
 from scipy.stats import binom
 
 from shrinktest._parallel import usable_cores
-from shrinktest.effects.columns import Middle, Units, difference_of_shares, larger, ratio_of_widths
+from shrinktest.effects.columns import Middle, RowUnits, difference_of_shares, larger, ratio_of_widths
 
 NAME = "effect_intervals"
 TITLE = "Coverage of the intervals of effects"
@@ -46,7 +46,7 @@ def pair(draw: str, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, 
 def covered(draw: str, sizes: tuple[int, int], trials: int) -> dict:
     """Count the intervals of location and of spread that cover the truth."""
     rng = np.random.default_rng([crc32(draw.encode()), *sizes])
-    units, hits = Units.rows(sizes), np.zeros(2, dtype=int)
+    units, hits = RowUnits.rows(sizes), np.zeros(2, dtype=int)
     grid = (np.arange(100_000) + 0.5) / 100_000
     x, y = pair(draw, grid, grid)
     auc = 0.5 * np.mean(np.searchsorted(x, y, "left") + np.searchsorted(x, y, "right")) / len(x)
@@ -62,7 +62,7 @@ def covered(draw: str, sizes: tuple[int, int], trials: int) -> dict:
 
 def covered_shares(sizes: tuple[int, int], trials: int) -> dict:
     """Count the intervals of a difference of proportions that cover it."""
-    rng, units, hits = np.random.default_rng([7, *sizes]), Units.rows(sizes), 0
+    rng, units, hits = np.random.default_rng([7, *sizes]), RowUnits.rows(sizes), 0
     for _ in range(trials):
         is_so = rng.random(sum(sizes)) < np.repeat(SHARES, sizes)
         _, low, high = difference_of_shares(is_so, units, CONFIDENCE)

@@ -17,7 +17,7 @@ from _study import claim, markdown, options, parts, write
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from shrinktest.effects.columns import Middle, Units, difference_of_shares, larger, ratio_of_widths
+from shrinktest.effects.columns import Middle, RowUnits, difference_of_shares, larger, ratio_of_widths
 from shrinktest.effects.dependence import dependence
 from shrinktest.effects.distance import NORMS, VARIANCE, Pair, distance
 from shrinktest.effects.separability import CrossFit, fold_codes, roc_area
@@ -69,7 +69,7 @@ def spreads(design: str, size: int, rng: np.random.Generator) -> Iterator[Interv
     values, *shares = VALUES[design]
     grid = (np.arange(100_000) + 0.5) / 100_000
     first, second = (Middle(draw_values(values, each, grid)).width for each in shares)
-    units = Units.rows((size, size))
+    units = RowUnits.rows((size, size))
     while True:
         samples = [draw_values(values, each, rng.random(size)) for each in shares]
         _, low, high = ratio_of_widths(samples[0], samples[1], units, CONFIDENCE)
@@ -182,7 +182,7 @@ def columns(effect: str, design: tuple[int, int, int], apart: float, rng: np.ran
     count, *rows = design
     blocks = [np.repeat(np.arange(count), n) for n in rows]
     centres = apart * np.linspace(-1.0, 1.0, count)
-    units = Units.rows((count * rows[0], count * rows[1]))
+    units = RowUnits.rows((count * rows[0], count * rows[1]))
     if effect == "share":
         chances = [stats.norm.cdf(centres + shift) for shift in (-0.5, 0.0)]
         truth = chances[1].mean() - chances[0].mean()
@@ -210,7 +210,7 @@ ALIKE = (0.0, 0.1, 0.3)  # the correlation of rows of one group
 def shares_in_groups(groups: int, alike: float, rng: np.random.Generator) -> Iterator[Interval]:
     """Yield intervals of a difference of shares, which are beta-binomial within groups."""
     codes = np.repeat(np.arange(2 * groups), MEMBERS)
-    units = Units((groups * MEMBERS, groups * MEMBERS), codes)
+    units = RowUnits((groups * MEMBERS, groups * MEMBERS), codes)
     share = np.repeat(SHARE, groups)
     while True:
         chances = share

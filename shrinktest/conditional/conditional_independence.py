@@ -10,7 +10,7 @@ import numpy as np
 
 from shrinktest._check import counted
 from shrinktest.conditional.regressions import (
-    Regression,
+    Regressions,
     Residuals,
     bounded,
     neighborhoods,
@@ -35,7 +35,7 @@ from shrinktest.results.effect import TwoSampleEffect
 from shrinktest.results.info import CONDITIONAL, NO_EFFECT_BY_PROPENSITY, TestInfo
 from shrinktest.statistics.features import Features
 from shrinktest.statistics.kernel_cache import KernelCache, Request
-from shrinktest.statistics.signs import Combined, Part, concatenated, inflated, products_of, sign_statistic
+from shrinktest.statistics.signs import Combined, Component, concatenated, inflated, products_of, sign_statistic
 from shrinktest.statistics.statistic import Computation, Form, Prepared, margins
 from shrinktest.units import far_apart
 
@@ -65,7 +65,7 @@ class GivenOthers(Hypothesis):
 
     def as_kind(self, kind: type[_Kind], **changes: Any) -> _Kind:
         """Return the same data as a hypothesis of another class."""
-        return kind(**{each.name: getattr(self, each.name) for each in fields(self)} | changes)
+        return kind(**{field.name: getattr(self, field.name) for field in fields(self)} | changes)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -88,7 +88,7 @@ class IndependentResiduals(ConditionalIndependence):
     of the remaining features, and of features of the given variables, have mean zero, and signs may be drawn.
     """
 
-    regression: Regression
+    regression: Regressions
     first: tuple[Residuals, Residuals]  # of x and of y
     combined: bool = False  # True for four statistics, False for features of the kernels alone
 
@@ -129,7 +129,7 @@ class IndependentResiduals(ConditionalIndependence):
         groups = self.restriction.groups
         return np.arange(self.sizes[0]) if groups is None else codes_of(groups)
 
-    def _parts(self, points: Sequence[np.ndarray], features: Sequence[Residuals]) -> tuple[Part, ...]:
+    def _parts(self, points: Sequence[np.ndarray], features: Sequence[Residuals]) -> tuple[Component, ...]:
         """Products of residuals; of these and Z; of residuals and squares, which see curves and spread; of features."""
 
         def both(function: Callable[[np.ndarray], np.ndarray]) -> list[Residuals]:
@@ -154,7 +154,7 @@ class IndependentResiduals(ConditionalIndependence):
             "shapes": (shapes, [features]),
         }
         return tuple(
-            Part(name, _SHARES[name], products, max(map(self._inflation, pairs)))
+            Component(name, _SHARES[name], products, max(map(self._inflation, pairs)))
             for name, (products, pairs) in parts.items()
         )
 
@@ -225,7 +225,7 @@ def codes_of(*labels: np.ndarray) -> np.ndarray:
 
 
 def conditional(
-    test: ConditionalIndependence, method: str, z: np.ndarray, regression: Regression | None, combined: bool = False
+    test: ConditionalIndependence, method: str, z: np.ndarray, regression: Regressions | None, combined: bool = False
 ) -> ConditionalIndependence:
     """Return the test by strata, or by a ``regression`` on z (n, d); ``combined`` is for four statistics."""
     if regression is None:
@@ -340,7 +340,7 @@ def distilled(variable: Variable, z: np.ndarray) -> Variable:
     if variable.keeps_values:
         return variable
     try:
-        residuals = Regression.on(z).residuals(variable.points, variable.name)
+        residuals = Regressions.on(z).residuals(variable.points, variable.name)
     except ValueError:
         return variable
     return _less(variable, residuals.values, f"residuals of {variable.name}")

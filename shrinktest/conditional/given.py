@@ -21,7 +21,7 @@ from shrinktest.conditional.conditional_independence import (
     within_strata,
 )
 from shrinktest.conditional.model_x import by_model
-from shrinktest.conditional.regressions import Regression, neighborhoods, standardized
+from shrinktest.conditional.regressions import Regressions, neighborhoods, standardized
 from shrinktest.data.column import DROP, Column, Table, read_column, recoded
 from shrinktest.data.encoding import Encoding
 from shrinktest.data.observed import UNASKED, Observed, checked_types
@@ -105,9 +105,9 @@ def method_for(given_method: Any, regressor: Any, encoding: Encoding | None) -> 
     return str(given_method)
 
 
-def regression_for(method: str, z: np.ndarray, regressor: Any = None) -> Regression | None:
-    """Regression on given variables z (n, d), for all methods but strata."""
-    return None if method == "strata" else Regression.on(z, regressor)
+def regression_for(method: str, z: np.ndarray, regressor: Any = None) -> Regressions | None:
+    """Return regressions on given variables z (n, d), for all methods but strata."""
+    return None if method == "strata" else Regressions.on(z, regressor)
 
 
 # --- two samples with covariates ----------------------------------------------------------------------------
@@ -168,7 +168,7 @@ def read_covariates(
         )  # fmt: skip
         if read.missing:
             return both
-        tested = conditional(both, "residuals", z, Regression.on(z), combined)
+        tested = conditional(both, "residuals", z, Regressions.on(z), combined)
         return tested.as_kind(LabelGivenCovariates, samples=read.sizes)
     if read.restriction:
         raise ValueError("blocks= and groups= cannot be combined with propensity=; use covariate_method='strata'")
@@ -221,7 +221,7 @@ def null_given(Y: Any, given: Any, tested: Sequence[Observed]) -> tuple[np.ndarr
         raise TypeError("given= numbers needs Y as an array of numbers, such as Y.to_numpy()")
     y = complete_points(Y, "Y").values
     design = PermutationDesign(blocks=neighborhoods(standardized(z), _NEIGHBORS))
-    return y - Regression.on(z).residuals(y, "Y").values, design
+    return y - Regressions.on(z).residuals(y, "Y").values, design
 
 
 # --- checks -------------------------------------------------------------------------------------------------
@@ -284,8 +284,8 @@ def _digest(column: Column) -> bytes | None:
         numbers = recoded(column.values, column.levels, present)
     elif column.kind not in ("boolean", "ordered"):
         numbers = column.numbers() + 0.0  # so that -0.0 is 0
-    known = numbers[~column.missing()]
-    varied = known.size > 0 and known.min() < known.max()
+    complete = numbers[~column.missing()]
+    varied = complete.size > 0 and complete.min() < complete.max()
     return sha256("\0".join(present).encode() + numbers.astype(np.float64).tobytes()).digest() if varied else None
 
 

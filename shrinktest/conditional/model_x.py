@@ -111,8 +111,8 @@ def _numbers(X: Any, read: Variables) -> tuple[np.ndarray, Any]:
     values = complete_points(taken(X, np.flatnonzero(read.kept[0])), "X").values
     if values.shape != x.shape:
         raise ValueError(f"x_given_z= is a model of X, of which only {list(encoding.names)} is tested")
-    each = [1.0 if unit is None else unit for unit in scale_each(encoding.scale, encoding.names, "scale")]
-    return values, None if set(each) == {1.0} else as_scale(each, len(each))
+    units = [1.0 if unit is None else unit for unit in scale_each(encoding.scale, encoding.names, "scale")]
+    return values, None if set(units) == {1.0} else as_scale(units, len(units))
 
 
 def _as_given(given: Any, read: Variables) -> Any:

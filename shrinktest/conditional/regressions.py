@@ -118,7 +118,7 @@ def candidate_bases(z: np.ndarray) -> tuple[Basis, ...]:
     parts = [[nystrom(kernel, z, _RANK, 0).coordinates(z)] for kernel in kernels]
     rank = max(4, min(_RANK_OF_COLUMN, _RANK // d))
     parts += [[nystrom(single, column, rank, 0).coordinates(column) / d**0.5 for column in columns]] if columns else []
-    return (straight, *(Basis.from_coordinates(np.hstack([*each, _LINE**0.5 * line])) for each in parts))
+    return (straight, *(Basis.from_coordinates(np.hstack([*part, _LINE**0.5 * line])) for part in parts))
 
 
 def tuned_smoother(bases: Sequence[Basis], targets: np.ndarray) -> Smoother:
@@ -193,7 +193,7 @@ class Residuals(Features):
 
 
 @dataclass(frozen=True, eq=False)
-class Regression:
+class Regressions:
     """Regressions on the same given variables (n, d), by kernel ridge or a regressor in the style of scikit-learn."""
 
     given: np.ndarray
@@ -201,7 +201,7 @@ class Regression:
     bases: Sequence[Basis] = ()
 
     @classmethod
-    def on(cls, given: np.ndarray, regressor: Any = None) -> Regression:
+    def on(cls, given: np.ndarray, regressor: Any = None) -> Regressions:
         """Prepare regressions on given variables (n, d)."""
         if len(given) < _FEWEST:
             raise ValueError(f"a regression on what is given needs {_FEWEST} rows, found {len(given)}; try strata")
@@ -272,8 +272,8 @@ class Regression:
         """
         residuals = np.empty(targets.shape)
         for fold, rows in enumerate(self._folds):
-            known = held_out[fold] if held_out and held_out[fold].shape == targets.shape else targets
-            residuals[rows] = targets[rows] - self._predictions(known, rows, rows)
+            unseen = held_out[fold] if held_out and held_out[fold].shape == targets.shape else targets
+            residuals[rows] = targets[rows] - self._predictions(unseen, rows, rows)
         return Residuals(residuals)
 
     def _held_out(self, targets: np.ndarray, residuals: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -289,7 +289,7 @@ class Regression:
         """Variance of the predictions by the jackknife over folds, in units of the noise variance."""
         noise = 0.0
         for fold, rows in enumerate(self._folds):
-            others = np.stack([each[rows] for other, each in enumerate(held_out) if other != fold])
+            others = np.stack([left[rows] for other, left in enumerate(held_out) if other != fold])
             noise += (len(others) - 1.0) * float(others.var(axis=0).sum())
         share = min(_MOST_NOISE, noise / max(float(np.square(residuals).sum()), np.finfo(np.float64).tiny))
         return share / (1.0 - share)

@@ -28,7 +28,7 @@ _ROUNDING = 1e-12  # of a variance, relative to the largest
 
 
 @dataclass(frozen=True, eq=False)
-class Units:
+class RowUnits:
     """Independent units of two tables: their rows, or the pairs or groups of rows."""
 
     sizes: tuple[int, int]  # rows of both tables
@@ -37,14 +37,14 @@ class Units:
     paired: bool = False  # True if a unit has a row in each table
 
     @classmethod
-    def rows(cls, sizes: tuple[int, int], *, paired: bool = False) -> Units:
+    def rows(cls, sizes: tuple[int, int], *, paired: bool = False) -> RowUnits:
         """Return independent rows, or pairs of which row i of each table is one."""
         return cls(sizes, np.arange(sum(sizes)) % sizes[0] if paired else np.arange(sum(sizes)), paired)
 
-    def taken(self, keep: np.ndarray) -> Units:
+    def taken(self, keep: np.ndarray) -> RowUnits:
         """Return the units of the rows that are kept."""
         first = int(keep[: self.sizes[0]].sum())
-        return Units((first, int(keep.sum()) - first), self.codes[keep], self.paired)
+        return RowUnits((first, int(keep.sum()) - first), self.codes[keep], self.paired)
 
     @property
     def alone(self) -> bool:
@@ -64,7 +64,7 @@ class Units:
         return np.stack(flat, axis=1).astype(np.float64)
 
 
-def changes(first: Column, second: Column, units: Units, confidence: float) -> tuple[Change, ...]:
+def changes(first: Column, second: Column, units: RowUnits, confidence: float) -> tuple[Change, ...]:
     """Estimate how a column differs between two tables, in every respect that its kind has.
 
     The columns have the same levels, ``units`` identify all their rows, and ``confidence`` holds for each interval
@@ -101,7 +101,7 @@ def changes(first: Column, second: Column, units: Units, confidence: float) -> t
     return tuple(out)
 
 
-def missing_change(first: Column, second: Column, units: Units, confidence: float) -> Change | None:
+def missing_change(first: Column, second: Column, units: RowUnits, confidence: float) -> Change | None:
     """Estimate how the share of missing values differs between two tables; None if there are none."""
     missing = np.concatenate([first.missing(), second.missing()])
     if not missing.any():
@@ -115,7 +115,7 @@ def median(values: Array) -> float:
     return float(means(np.sort(values)[(len(values) - 1) // 2 : len(values) // 2 + 1]))
 
 
-def larger(first: Array, second: Array, units: Units, confidence: float) -> tuple[float, float, float]:
+def larger(first: Array, second: Array, units: RowUnits, confidence: float) -> tuple[float, float, float]:
     """Estimate the probability that a value of the second table is larger than one of the first, ties counted half.
 
     This is the area under the ROC curve (AUC) of the values.  Values of one pair or group are not compared with each
@@ -164,12 +164,12 @@ class Middle:
             place = int(np.clip(np.searchsorted(self.heights, share), 1, len(self.heights) - 1))
             low, high = self.distinct[place - 1 : place + 1]
             part = float(np.interp(share, self.heights[place - 1 : place + 1], [0.0, 1.0]))
-            each = (np.sign(low - self.values) * (1.0 - part) + np.sign(high - self.values) * part) / 2.0
-            below.append((each - each.mean()) / len(each))
+            influence = (np.sign(low - self.values) * (1.0 - part) + np.sign(high - self.values) * part) / 2.0
+            below.append((influence - influence.mean()) / len(influence))
         return np.stack(below)
 
 
-def ratio_of_widths(first: Array, second: Array, units: Units, confidence: float) -> tuple[float, float, float]:
+def ratio_of_widths(first: Array, second: Array, units: RowUnits, confidence: float) -> tuple[float, float, float]:
     """Estimate the ratio of interquartile ranges, second over first, with an interval.
 
     The interval holds the ratios for all shares below the quartiles that a confidence ellipsoid
@@ -201,7 +201,7 @@ def ratio_of_widths(first: Array, second: Array, units: Units, confidence: float
     return ratio, float(ratios.min()), float(ratios.max())
 
 
-def _units_at_quartiles(middles: list[Middle], units: Units) -> tuple[Array, NDArray[np.bool_]]:
+def _units_at_quartiles(middles: list[Middle], units: RowUnits) -> tuple[Array, NDArray[np.bool_]]:
     """Return the influences of units (units, 4) on the shares below the quartiles, and in which tables they have rows.
 
     Columns are the first quartile in both tables, then the third.
@@ -231,7 +231,7 @@ def _within_ellipsoid(covariance: Array) -> Array:
     return np.asarray((radii[:, None, None] * points).reshape(-1, 4))
 
 
-def difference_of_shares(is_so: np.ndarray, units: Units, confidence: float) -> tuple[float, float, float]:
+def difference_of_shares(is_so: np.ndarray, units: RowUnits, confidence: float) -> tuple[float, float, float]:
     """Estimate the share of rows (N,) that are so in the second table less that in the first.
 
     The limits of Wilson's intervals for both shares, put together as R. G. Newcombe does, Statistics in Medicine 17

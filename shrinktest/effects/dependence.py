@@ -69,8 +69,8 @@ def dependence_in_groups(sums: PairSums) -> Estimate:
     """
     whole = sums.whole
     covariances = (centred_sums(xx, x, x, whole.n)[0] for xx, x in ((whole.xx, whole.x), (whole.yy, whole.y)))
-    least = [_ROUNDING_OF_SUMS * float(np.square(each).sum()) / float(whole.n[0]) ** 2 for each in covariances]
-    value, without = (_correlation(*each.unbiased(), least) for each in (whole, sums.without))
+    least = [_ROUNDING_OF_SUMS * float(np.square(products).sum()) / float(whole.n[0]) ** 2 for products in covariances]
+    value, without = (_correlation(*part.unbiased(), least) for part in (whole, sums.without))
     return Estimate(float(value[0]), variance_from_deleted(without), _second_order(int(sums.n.sum())), len(sums.n))
 
 
@@ -121,7 +121,9 @@ def hsic(x: Features, y: Features, codes: np.ndarray | None = None) -> tuple[flo
     def by_group(values: np.ndarray) -> np.ndarray:
         return values if codes is None else np.bincount(codes, weights=values)
 
-    own_x, own_y = (each.within(ones[:, None], groups)[:, 0] for each in (x, y))  # sums over the group of a pair
+    own_x, own_y = (
+        features.within(ones[:, None], groups)[:, 0] for features in (x, y)
+    )  # sums over the group of a pair
     a, b = x.inner(ones) - own_x, y.inner(ones) - own_y  # and over all others
     if codes is None:
         group_x, group_y = x, y

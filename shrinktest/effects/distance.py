@@ -150,8 +150,8 @@ def distances(features: Features, sizes: Sequence[int], units: np.ndarray) -> Ja
     sums, rows = _unit_sums(features, members, units), group_sums(members, units)
     pairs = rows[:, :, None] * (rows.sum(axis=0) - rows)[:, None, :]
     total, count = (
-        np.concatenate([each.sum(axis=0)[None], each.sum(axis=0) - each - each.transpose(0, 2, 1)])
-        for each in (sums, pairs)
+        np.concatenate([parts.sum(axis=0)[None], parts.sum(axis=0) - parts - parts.transpose(0, 2, 1)])
+        for parts in (sums, pairs)
     )
     means = total / count
     norms = np.einsum("uss->us", means)

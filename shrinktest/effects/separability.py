@@ -244,7 +244,7 @@ def roc_area(scores: np.ndarray, second: np.ndarray, strata: np.ndarray, units: 
     value = float(won[~second].sum()) / total
     influences = (won - np.where(second, 1.0 - value, value) * compared) / total
     sums = [np.bincount(units[part], weights=influences[part], minlength=size) for part in samples]
-    parts = [each[np.unique(units[part])] for each, part in zip(sums, samples, strict=True)]
+    parts = [total[np.unique(units[part])] for total, part in zip(sums, samples, strict=True)]
     variances = [float(jackknife(part)[0].sum()) for part in parts]
     # the influences of both samples contain what single pairs add, which counts once; a pair is 0, 1 or, if tied, 1/2
     explained = sum(part.size * variance for part, variance in zip(parts, variances, strict=True))

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from shrinktest.embedding import MeanEmbedding
-from shrinktest.estimators.mean_estimator import Samples, Tuned, as_gram
+from shrinktest.estimators.mean_estimator import SampleStack, Tuned, as_gram
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.inner import FeatureMap
 
@@ -30,7 +30,7 @@ class Spectra:
     of them is in the null space of the Gram matrix.
     """
 
-    samples: Samples
+    samples: SampleStack
     values: np.ndarray  # (B, r): the diagonal of T, or the eigenvalues D, ascending
     off: np.ndarray  # (B, r): the entries beside it, and a zero
     points: np.ndarray  # (B, r, n): the axes e_i
@@ -38,7 +38,7 @@ class Spectra:
     scaled: bool = False  # coordinates instead of axes: products with T are products with the coordinates
 
     @classmethod
-    def of(cls, samples: Samples, *, tridiagonal: bool = False) -> Self:
+    def of(cls, samples: SampleStack, *, tridiagonal: bool = False) -> Self:
         """Decompose each sample."""
         matrices = samples.matrices
         off = np.zeros(matrices.shape[:2])
@@ -147,7 +147,7 @@ class Filter(Tuned):
         """Return the weights (B, n) at a fixed amount, if they need no eigenvectors."""
         return None
 
-    def _decompose(self, stack: Samples) -> Spectra:
+    def _decompose(self, stack: SampleStack) -> Spectra:
         return Spectra.of(stack)
 
     @property
@@ -161,16 +161,16 @@ class Filter(Tuned):
         given = [value for name in self._amounts if (value := getattr(self, name)) is not None]
         return np.array(given, dtype=np.float64) if given else self._grid(n)
 
-    def fit_samples(self, samples: Sequence[Samples], joint: bool = False) -> list[np.ndarray]:
+    def fit_samples(self, samples: Sequence[SampleStack], joint: bool = False) -> list[np.ndarray]:
         return [weights for weights, _ in self._fit(samples, joint)]
 
-    def _fit(self, samples: Sequence[Samples], joint: bool = False) -> list[tuple[np.ndarray, np.ndarray]]:
+    def _fit(self, samples: Sequence[SampleStack], joint: bool = False) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return weights (B, n) and amounts (B,) of every stack; the amount is NaN if there was nothing to tune."""
         groups = [samples] if joint and not self.fixed else [[stack] for stack in samples]
         with np.errstate(all="ignore"):  # NaN is how a failure is reported
             return [fit for group in groups for fit in self._fit_group(group)]
 
-    def _fit_group(self, group: Sequence[Samples]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def _fit_group(self, group: Sequence[SampleStack]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Fit stacks that share the amount of their b-th samples."""
         amounts = self.amounts(max(stack.n for stack in group))
         if self.fixed and not group[0].by_coordinates and (weights := self._directly(group[0].values)) is not None:
@@ -196,17 +196,17 @@ class Filter(Tuned):
         weights, amount = self._fit_one(self._sample(points, kernel))
         return MeanEmbedding(points, weights, kernel, amount)
 
-    def _sample(self, points: np.ndarray, kernel: Kernel) -> Samples:
+    def _sample(self, points: np.ndarray, kernel: Kernel) -> SampleStack:
         if isinstance(kernel, FeatureMap):
             z = np.ascontiguousarray(kernel.checked_coordinates(points))
             if z.shape[1] < len(z):
-                return Samples(z[None], by_coordinates=True)
-        return Samples(kernel(points)[None])
+                return SampleStack(z[None], by_coordinates=True)
+        return SampleStack(kernel(points)[None])
 
     def _solve(self, gram: np.ndarray) -> tuple[np.ndarray, Any]:
-        return self._fit_one(Samples(gram[None]))
+        return self._fit_one(SampleStack(gram[None]))
 
-    def _fit_one(self, sample: Samples) -> tuple[np.ndarray, Any]:
+    def _fit_one(self, sample: SampleStack) -> tuple[np.ndarray, Any]:
         matrix = sample.matrices[0]
         self.check_size(sample.n)
         ((weights, amount),) = self._fit([sample])
@@ -228,7 +228,7 @@ class Filter(Tuned):
         """Return the amounts (g,) that tuning compares, and their leave-one-out scores (g,)."""
         if self.fixed:
             raise ValueError(f"{self!r} has a fixed amount and no scores; leave the amount out")
-        sample = Samples(as_gram(gram)[None])
+        sample = SampleStack(as_gram(gram)[None])
         amounts = self.amounts(sample.n)
         with np.errstate(all="ignore"):
             return amounts, self._scores(self._decompose(sample), amounts)[0]

@@ -22,7 +22,7 @@ Check = Callable[[Any, str], Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Samples:
+class SampleStack:
     """B samples of n points each: their Gram matrices (B, n, n), or the coordinates (B, n, r) of their features."""
 
     values: np.ndarray
@@ -127,7 +127,7 @@ class MeanEstimator(ABC):
     def _weigh(self, gram: np.ndarray) -> Any:
         return self.weights(gram)
 
-    def fit_samples(self, samples: Sequence[Samples], joint: bool = False) -> list[np.ndarray]:
+    def fit_samples(self, samples: Sequence[SampleStack], joint: bool = False) -> list[np.ndarray]:
         """Return the weights (B, n) of every stack of samples; ``joint``: one amount for the b-th of all stacks."""
         return [np.array([self.checked_weights(gram) for gram in stack.values]) for stack in samples]
 
@@ -256,9 +256,9 @@ class Tuned(BuiltIn):
         return replace(self, **{**self._defaults(), **amount})
 
 
-def one_of(*known: str) -> Check:
+def one_of(*names: str) -> Check:
     """Return a check that a parameter is one of these names."""
-    return lambda value, name: choice(value, known, name)
+    return lambda value, name: choice(value, names, name)
 
 
 def penalty(value: Any, name: str) -> float:

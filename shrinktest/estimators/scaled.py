@@ -11,7 +11,7 @@ import numpy as np
 
 from shrinktest._check import complete_points, counted, numbers_or_nan
 from shrinktest.embedding import MeanEmbedding
-from shrinktest.estimators.mean_estimator import BuiltIn, Check, Samples, Tuned, non_negative, one_of
+from shrinktest.estimators.mean_estimator import BuiltIn, Check, SampleStack, Tuned, non_negative, one_of
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.inner import FeatureMap
 
@@ -34,7 +34,7 @@ class ScaledMean(BuiltIn):
     def weighs_all_alike(self, sizes: tuple[int, ...]) -> bool:
         return self.unbiased_pairs or self.scales_all_alike(sizes)
 
-    def fit_samples(self, samples: Sequence[Samples], joint: bool = False) -> list[np.ndarray]:
+    def fit_samples(self, samples: Sequence[SampleStack], joint: bool = False) -> list[np.ndarray]:
         sums: list[Sums] = []
         for stack in samples:
             z = stack.values

@@ -12,7 +12,7 @@ from shrinktest._check import count, positive
 from shrinktest._machine_code import compiled_loop
 from shrinktest.estimators import filter_arrays
 from shrinktest.estimators.filters import Filter, Spectra
-from shrinktest.estimators.mean_estimator import Check, Samples, one_of, penalty
+from shrinktest.estimators.mean_estimator import Check, SampleStack, one_of, penalty
 
 _MOST_STEPS = 10**7  # of an iteration
 _MOST_TUNED = 1000  # steps if the amount is tuned by deletion, in time proportional to their square
@@ -196,7 +196,7 @@ class _Gradient(Filter):
         eta = np.where(largest > 0.0, 1.0 / largest, 0.0) if self.eta is None else np.full_like(largest, self.eta)
         return momenta, eta / n * factors
 
-    def _decompose(self, stack: Samples) -> Spectra:
+    def _decompose(self, stack: SampleStack) -> Spectra:
         iterations = 1 if self.fixed else int(self._grid(stack.n)[-1])
         seconds = iterations * (_STEP / len(stack.values) + 1e-8 * stack.n * stack.matrices.shape[1])
         loop = compiled_loop("gradient_deletion", len(stack.values), seconds)
@@ -240,7 +240,7 @@ class _Gradient(Filter):
             weights, before = weights + change, weights
         return weights[:, :, 0]
 
-    def _fit_one(self, sample: Samples) -> tuple[np.ndarray, Any]:
+    def _fit_one(self, sample: SampleStack) -> tuple[np.ndarray, Any]:
         if self.eta is not None:
             speed = self.eta * np.linalg.eigvalsh(sample.matrices[0])[-1] / sample.n
             if speed > self._fastest:

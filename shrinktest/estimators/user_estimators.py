@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import check_signature, numbers_or_nan
-from shrinktest.estimators.mean_estimator import BuiltIn, MeanEstimator, Samples
+from shrinktest.estimators.mean_estimator import BuiltIn, MeanEstimator, SampleStack
 from shrinktest.kernels import Gaussian, Linear
 
 
@@ -91,9 +91,9 @@ class Compiled(BuiltIn):
         return f"Compiled({getattr(self.weigh, '__name__', repr(self.weigh))}{shown})"
 
     def _weigh(self, gram: np.ndarray) -> Any:
-        return self.fit_samples([Samples(gram[None].copy())])[0][0]
+        return self.fit_samples([SampleStack(gram[None].copy())])[0][0]
 
-    def fit_samples(self, samples: Sequence[Samples], joint: bool = False) -> list[np.ndarray]:
+    def fit_samples(self, samples: Sequence[SampleStack], joint: bool = False) -> list[np.ndarray]:
         from shrinktest.estimators.filter_loops import over_samples
 
         loop, theta = over_samples(self.weigh), np.array(self.parameters, dtype=np.float64)

@@ -199,8 +199,11 @@ class Sum(Combination):
     def differences(self, X: Array, threads: int = 1) -> Array | None:
         if all(kernel.differences(X[:1]) is None for kernel in self.terms):
             return None
-        each = ((kernel, kernel.differences(X, threads)) for kernel in self.terms)  # one after the other
-        return reduce(np.add, (kernel.block(X, X, threads) if values is None else values for kernel, values in each))
+        total = np.zeros((len(X), len(X)))
+        for kernel in self.terms:
+            values = kernel.differences(X, threads)
+            total += kernel.block(X, X, threads) if values is None else values
+        return total
 
     def __repr__(self) -> str:
         return " + ".join(map(repr, self.terms))

@@ -55,16 +55,16 @@ class Landmarks(FeatureMap):
 
         return np.ascontiguousarray(solve_triangular(self.factor, values.T, lower=True, check_finite=False).T)
 
-    def extend(self, X: Array, out: Array, known: int) -> None:
-        """Fill ``out`` (rank or more, n) with coordinates from row ``known`` on; those before are known."""
+    def extend(self, X: Array, out: Array, first: int) -> None:
+        """Fill ``out`` (rank or more, n) with coordinates from row ``first`` on; those before are filled."""
         from scipy.linalg import solve_triangular
 
-        before, lower = self.factor[known:, :known], self.factor[known:, known:]
+        before, lower = self.factor[first:, :first], self.factor[first:, first:]
         for rows in _with_progress(len(X), _BLOCK // max(len(lower), 1)):
-            values = self.kernel.block(X[rows], self.points[known:]).T
-            if known:
-                values = values - before @ out[:known, rows]
-            out[known : len(self.points), rows] = solve_triangular(lower, values, lower=True, check_finite=False)
+            values = self.kernel.block(X[rows], self.points[first:]).T
+            if first:
+                values = values - before @ out[:first, rows]
+            out[first : len(self.points), rows] = solve_triangular(lower, values, lower=True, check_finite=False)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -161,17 +161,17 @@ def factorized(
     order = np.lexsort(points.T[::-1])
     pool = order[spread_rows(len(points), _POOL)] if start is None else _worst(residual, order)
     while True:
-        known = rank
-        landmarks, left = _with_pivots(landmarks, points[pool], z[:known, pool], residual[pool], allowed, limit)
+        before = rank
+        landmarks, left = _with_pivots(landmarks, points[pool], z[:before, pool], residual[pool], allowed, limit)
         rank = len(landmarks.points)
-        if known < rank == limit and not truncate and left > 2.0 * allowed:  # of the pool, which has the landmarks
+        if before < rank == limit and not truncate and left > 2.0 * allowed:  # of the pool, which has the landmarks
             return None
-        if rank - known >= _FULL * len(pool) and not truncate and len(pool) < len(points):
+        if rank - before >= _FULL * len(pool) and not truncate and len(pool) < len(points):
             return None
-        landmarks.extend(points, z, known)
-        for row in z[known:rank]:
+        landmarks.extend(points, z, before)
+        for row in z[before:rank]:
             residual = residual - np.square(row)
-        exact = bool(residual.mean() <= allowed) or rank == known  # without a pivot left, the rest is rounding
+        exact = bool(residual.mean() <= allowed) or rank == before  # without a pivot left, the rest is rounding
         if exact or rank == limit:
             return (replace(landmarks, exact=exact), z[:rank].T) if exact or truncate else None
         pool = _worst(residual, order)
@@ -201,16 +201,16 @@ def _among(kernel: Kernel, candidates: Array) -> Landmarks:
 def _with_pivots(
     landmarks: Landmarks,
     pool: Array,
-    known: Array,
+    filled: Array,
     residual: Array,
     allowed: float,
     limit: int,
     gram: Array | None = None,
 ) -> tuple[Landmarks, float]:
     """Add the worst approximated points of a pool, up to ``limit`` landmarks; return them and the mean error."""
-    start = len(known)
+    start = len(filled)
     columns = np.empty((min(limit, start + len(pool)), len(pool)))
-    columns[:start] = known
+    columns[:start] = filled
     residual = residual.copy()
     chosen: list[int] = []
     while (rank := start + len(chosen)) < len(columns) and residual.mean() > allowed:

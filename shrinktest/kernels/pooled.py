@@ -67,7 +67,7 @@ class SampleKernel(Kernel):
 
     @property
     def _settings(self) -> dict[str, Any]:
-        return {each.name: getattr(self, each.name) for each in fields(cast(Any, self)) if each.name != "points"}
+        return {entry.name: getattr(self, entry.name) for entry in fields(cast(Any, self)) if entry.name != "points"}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SampleKernel) or type(self) is not type(other) or self._settings != other._settings:

@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 
-from shrinktest._check import choice, counted
+from shrinktest._check import choice, count, counted
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.feature_maps import factorized, few_distinct, has_spectrum, nystrom, random_fourier
 from shrinktest.kernels.inner import FeatureMap
@@ -57,6 +57,10 @@ class KernelCache:
     workers: int = 1  # threads that may make a Gram matrix
     _entries: list[tuple[Kernel, Request, KernelFeatures]] = field(default_factory=list, init=False, repr=False)
 
+    def __post_init__(self) -> None:
+        if self.rank is not None:
+            object.__setattr__(self, "rank", count(self.rank, "rank", minimum=1))
+
     @property
     def random(self) -> bool:
         """True if coordinates are drawn at random."""
@@ -65,8 +69,8 @@ class KernelCache:
     def __call__(self, kernel: Kernel, points: np.ndarray, request: Request = Request()) -> KernelFeatures:
         """Return a resolved kernel at points (N, d); what is computed from them does not depend on their labels."""
         dense = None
-        for known, served, features in self._entries:
-            if features.points is points and (known is kernel or (not self.random and bool(known == kernel))):
+        for cached, served, features in self._entries:
+            if features.points is points and (cached is kernel or (not self.random and bool(cached == kernel))):
                 if served == request:
                     return features
                 dense = features if dense is None and features.route == "dense" else dense

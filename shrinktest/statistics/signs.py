@@ -79,7 +79,7 @@ def sign_statistic(estimator: MeanEstimator, features: Features) -> Statistic:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class Component:
     """A statistic among several of a test."""
 
     name: str  # for the reader
@@ -95,9 +95,9 @@ class Combined:
     all signs; it only makes the statistics comparable.  Rows with the same code in ``unit`` (n,) turn together.
     """
 
-    def __init__(self, parts: Sequence[Part], estimator: MeanEstimator, unit: np.ndarray) -> None:
+    def __init__(self, parts: Sequence[Component], estimator: MeanEstimator, unit: np.ndarray) -> None:
         n, largest = len(unit), max((part.share for part in parts), default=1.0)
-        self.parts: list[Part] = []
+        self.parts: list[Component] = []
         self._scored: list[tuple[Statistic, float, float, float]] = []  # with shape, scale and share
         for part in parts:
             mean, variance = moments_over_signs(part.features, unit)

@@ -114,8 +114,8 @@ def _statistics(
             cross = rows[part] @ memberships - inside
             sums = np.stack([inside, cross, cross, everything[part] - inside - 2.0 * cross], axis=2)
             traces = np.broadcast_to([float(n), float(m)], (inside.size, 2))
-            each = np.repeat(norms[part], len(members))
-            products = scaled_products(estimator, sums.reshape(-1, 2, 2), traces, contrast.sizes, tuning, form, each)
+            sizes = np.repeat(norms[part], len(members))
+            products = scaled_products(estimator, sums.reshape(-1, 2, 2), traces, contrast.sizes, tuning, form, sizes)
             part_values = combine(contrast, *products, 0.0).reshape(*inside.shape, 2)
             out[part, start : start + len(members)] = part_values[:, :, 0]
             if start == 0:

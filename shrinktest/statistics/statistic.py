@@ -11,7 +11,7 @@ import numpy as np
 from shrinktest._parallel import kernel_progress, parallel_for
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
-from shrinktest.estimators.mean_estimator import Samples
+from shrinktest.estimators.mean_estimator import SampleStack
 from shrinktest.estimators.scaled import ScaledMean
 from shrinktest.kernels import Kernel
 from shrinktest.permutations.base import Draws
@@ -104,11 +104,11 @@ def margins(
 
 def refit(
     estimator: MeanEstimator,
-    samples: Callable[[np.ndarray], Sequence[Samples]],
+    samples: Callable[[np.ndarray], Sequence[SampleStack]],
     permuted: np.ndarray,
     entries: int,
     joint: bool = False,
-) -> Iterator[tuple[slice, Sequence[Samples], list[np.ndarray]]]:
+) -> Iterator[tuple[slice, Sequence[SampleStack], list[np.ndarray]]]:
     """Fit an estimator to the samples of every permutation; yield some rows, their samples, and the weights (B, n).
 
     ``samples`` makes the samples of rows of ``permuted``, ``entries`` numbers for each row.  ``joint``: one amount of
@@ -139,11 +139,11 @@ def part_weights(
     z = None if z is None or not z.shape[1] else z  # without columns, all features are zero
     values, ends = gram.gram if z is None else np.ascontiguousarray(z), np.cumsum(sizes)
 
-    def samples(order: np.ndarray) -> list[Samples]:
+    def samples(order: np.ndarray) -> list[SampleStack]:
         members = np.split(order, ends[:-1], axis=1)
         if z is not None:
-            return [Samples(values[rows], by_coordinates=True) for rows in members]
-        return [Samples(values[rows[:, :, None], rows[:, None, :]]) for rows in members]
+            return [SampleStack(values[rows], by_coordinates=True) for rows in members]
+        return [SampleStack(values[rows[:, :, None], rows[:, None, :]]) for rows in members]
 
     entries = sum(size * (size if z is None else z.shape[1]) for size in sizes)
 
@@ -189,7 +189,7 @@ def estimated_norm(
     def refitted(permuted: np.ndarray) -> np.ndarray:
         assert grams is not None
         out = np.empty((len(permuted), 2))
-        for rows, (stack,), (weights,) in refit(estimator, lambda part: (Samples(grams(part)),), permuted, n * n):
+        for rows, (stack,), (weights,) in refit(estimator, lambda part: (SampleStack(grams(part)),), permuted, n * n):
             lengths, plain = np.abs(weights), np.abs(stack.values.mean(axis=(1, 2)))
             value = ((stack.values @ weights[:, :, None])[:, :, 0] * weights).sum(axis=1)
             value[(plain <= nothing) & (np.abs(value) <= nothing)] = 0.0

@@ -12,7 +12,7 @@ from shrinktest import independence_test
 from shrinktest.conditional import hypothesis
 from shrinktest.conditional.regressions import (
     Basis,
-    Regression,
+    Regressions,
     Residuals,
     Smoother,
     bounded,
@@ -88,7 +88,7 @@ def by_hand(targets, learned, rows):
 
 
 def test_residuals_of_residuals_have_not_seen_the_rows_that_are_predicted():
-    regression = Regression.on(Z, LinearRegression())
+    regression = Regressions.on(Z, LinearRegression())
     left, folds = regression.residuals(Y, "Y"), regression._folds
     assert sorted(np.concatenate(folds)) == list(range(N)) and len(left.held_out) == len(folds)
     bent = bounded(left.values)
@@ -104,7 +104,7 @@ def test_residuals_of_residuals_have_not_seen_the_rows_that_are_predicted():
 
 
 def test_how_much_noise_is_shared_is_estimated_by_leaving_out_folds():
-    regression = Regression.on(Z, LinearRegression())
+    regression = Regressions.on(Z, LinearRegression())
     left, folds, everything = regression.residuals(Y, "Y"), regression._folds, np.arange(N)
     spread, weights = 0.0, np.zeros((N, N))
     for rows in folds:
@@ -159,12 +159,12 @@ def test_squares_of_one_times_lines_of_the_other(columns, combined):
     z = rng.normal(size=(40, 1))
     x, y = z + rng.normal(size=(40, columns)), z**2 + rng.normal(size=(40, 1))
     independence_test(x, y, given=z, rng=0, n_resamples=19)
-    regression = Regression.on(z)
+    regression = Regressions.on(z)
     lines = [naive_given.bounded(regression.residuals(variable, "X").values) for variable in (x, y)]
     squares = map(naive_given.squared, lines)
     left = [[regression.residuals_of_lines(values).values for values in some] for some in (lines, squares)]
     part = next(part for part in combined[0].parts if part.name == "squares")
-    np.testing.assert_allclose(part.products.gram, naive_given.crossed(*left), atol=1e-9)
+    np.testing.assert_allclose(part.features.gram, naive_given.crossed(*left), atol=1e-9)
 
 
 def inflation_of_two(*regressions):
@@ -179,7 +179,7 @@ def test_parts_are_inflated_by_the_largest_that_any_of_their_regressions_needs(s
     z, x, y = rng.normal(size=(40, 1)), rng.normal(size=(40, 1)), 0.5 * rng.normal(size=(40, 1))
     x = np.exp(z) * x if uneven else z + x
     y += np.sin(3.0 * z) + z**3
-    regression = Regression.on(z)
+    regression = Regressions.on(z)
     independence_test(x, y, given=z, rng=0, n_resamples=19)
     left = [regression.residuals(variable, "X") for variable in (x, y)]
     bent = [naive_given.bounded(residuals.values) for residuals in left]
@@ -193,7 +193,7 @@ def test_parts_are_inflated_by_the_largest_that_any_of_their_regressions_needs(s
 def test_local_permutations_are_inflated_and_the_data_are_not(monkeypatch):
     options = {"given": GIVEN, "given_method": "local", "n_resamples": 39, "rng": 0}
     inflated = independence_test(FIRST, SECOND, **options)
-    regression = Regression.on(GIVEN)
+    regression = Regressions.on(GIVEN)
     factor = inflation_of_two(*(regression.residuals(variable, "X") for variable in (FIRST, SECOND)))
     monkeypatch.setattr(Residuals, "inflation", lambda self, other: 1.0)
     plain = independence_test(FIRST, SECOND, **options)

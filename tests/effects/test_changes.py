@@ -10,7 +10,7 @@ import pytest
 
 import naive_closer as naive
 from shrinktest.data.observed import pooled_tables
-from shrinktest.effects.columns import Units, changes, missing_change
+from shrinktest.effects.columns import RowUnits, changes, missing_change
 from shrinktest.effects.dependence import dependences
 from shrinktest.effects.distance import distances
 from shrinktest.kernels import Gaussian, Linear, Polynomial
@@ -29,7 +29,7 @@ def columns(first, second):
 
 def changed(first, second):
     a, b = columns(first, second)
-    return changes(a, b, Units.rows((len(a), len(b))), 0.95)
+    return changes(a, b, RowUnits.rows((len(a), len(b))), 0.95)
 
 
 def test_numbers_have_a_median_and_a_spread():
@@ -48,16 +48,16 @@ def test_missing_values_are_left_out_of_the_others_and_counted():
     with_gaps[6:30] = x[6:]
     assert changed(with_gaps[:30], y)[0].first == pytest.approx(np.median(x[6:]))
     a, b = columns(with_gaps[:30], y)
-    change = missing_change(a, b, Units.rows((30, 30)), 0.95)
+    change = missing_change(a, b, RowUnits.rows((30, 30)), 0.95)
     assert (change.what, change.first, change.second) == (MISSING, 0.2, 0.0) and change.high < 0.0
-    assert missing_change(*columns(x, y), Units.rows((30, 30)), 0.95) is None
+    assert missing_change(*columns(x, y), RowUnits.rows((30, 30)), 0.95) is None
 
 
 def test_dates_are_days_and_durations_too():
     days = pd.to_datetime(["2024-03-01", "2024-03-03", "2024-03-05"])
     a, b = columns(days, days + pd.Timedelta("36h"))
     assert a.numbers().tolist() == [19783.0, 19785.0, 19787.0]
-    median = changes(a, b, Units.rows((3, 3)), 0.95)[0]
+    median = changes(a, b, RowUnits.rows((3, 3)), 0.95)[0]
     assert median.second - median.first == pytest.approx(1.5) and math.isnan(median.low)
     assert columns(days - days[0], days - days[0])[0].numbers().tolist() == [0.0, 2.0, 4.0]
 
@@ -87,8 +87,8 @@ def test_ordered_categories_have_a_mean_position_and_shares():
 @pytest.mark.parametrize("gone", [[np.nan] * 12, [None] * 12])
 def test_a_column_without_values_on_one_side_has_only_missing_values_to_tell(gone):
     a, b = columns(RNG.normal(size=12), gone)
-    assert changes(a, b, Units.rows((12, 12)), 0.95) == ()
-    assert missing_change(a, b, Units.rows((12, 12)), 0.95).estimate == 1.0
+    assert changes(a, b, RowUnits.rows((12, 12)), 0.95) == ()
+    assert missing_change(a, b, RowUnits.rows((12, 12)), 0.95).estimate == 1.0
     assert np.isnan(distribution(a, b).second).all()
 
 

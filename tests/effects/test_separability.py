@@ -12,7 +12,7 @@ import naive_closer
 import naive_effects
 from cases import by_coordinates
 from shrinktest import FKMSE, KME, MKME, SKMSE, TSVD, Gaussian, Landweber, two_sample_test
-from shrinktest.effects.columns import Units, difference_of_shares, larger, ratio_of_widths
+from shrinktest.effects.columns import RowUnits, difference_of_shares, larger, ratio_of_widths
 from shrinktest.effects.separability import (
     Area,
     CrossFit,
@@ -173,7 +173,7 @@ def test_ratios_of_widths_are_those_of_a_slow_computation(digits, design):
     y = y.round(digits)
     of_x = np.arange(44) // (3 if design == "groups" else 1)
     of_y = of_x if design == "pairs" else 100 + np.arange(36) // (3 if design == "groups" else 1)
-    units = Units((len(x), len(y)), np.concatenate([of_x, of_y]), paired=design == "pairs")
+    units = RowUnits((len(x), len(y)), np.concatenate([of_x, of_y]), paired=design == "pairs")
     expected = np.log(naive_closer.ratio_of_widths(x, y, of_x, of_y, 0.9))
     estimate, low, high = np.log(ratio_of_widths(x, y, units, 0.9))
     assert estimate == pytest.approx(expected[0], abs=1e-12)
@@ -195,7 +195,7 @@ KINKS = {
 def test_ratios_of_widths_cover_where_quartiles_have_a_kink(kink):
     values, shares = KINKS[kink]
     rng = np.random.default_rng(4)
-    units = Units.rows((60, 60))
+    units = RowUnits.rows((60, 60))
     held = 0
     for _ in range(60):
         x, y = (rng.choice(values, size=60, p=shares) for _ in range(2))
@@ -208,14 +208,14 @@ def test_ratios_of_widths_cover_where_quartiles_have_a_kink(kink):
 def test_a_flag_that_hardly_changed_has_no_clear_spread(second):
     """Halves of 60 rows are at the kink, where the width is largest."""
     x, y = (np.repeat([0.0, 1.0], [round(60 * (1.0 - p)), round(60 * p)]) for p in (0.5, second))
-    _, low, high = ratio_of_widths(x, y, Units.rows((60, 60)), 0.95)
+    _, low, high = ratio_of_widths(x, y, RowUnits.rows((60, 60)), 0.95)
     assert low < 0.9 and high > 1.0
 
 
 def test_ratios_of_widths_of_many_smooth_values_have_the_length_of_the_delta_method():
     rng = np.random.default_rng(8)
     x, y = rng.normal(size=(2, 4000))
-    _, low, high = ratio_of_widths(x, y, Units.rows((4000, 4000)), 0.95)
+    _, low, high = ratio_of_widths(x, y, RowUnits.rows((4000, 4000)), 0.95)
     density, width = 0.3178, 1.349  # at a quartile, and between both, of a normal variable
     deviation = math.sqrt(2.0 * (2.0 * 0.25 * 0.75 - 2.0 * 0.25**2) / 4000.0) / density / width
     assert math.log(high / low) == pytest.approx(2.0 * 1.96 * deviation, rel=0.1)
@@ -223,7 +223,7 @@ def test_ratios_of_widths_of_many_smooth_values_have_the_length_of_the_delta_met
 
 @pytest.mark.parametrize("shift", [1e9, -1e9])
 def test_numbers_far_from_zero_lose_no_digits(shift):
-    units = Units.rows((14, 11))
+    units = RowUnits.rows((14, 11))
     for effect in (larger, ratio_of_widths):
         assert effect(X + shift, Y + shift, units, 0.95) == pytest.approx(effect(X, Y, units, 0.95), rel=1e-5)
 
@@ -237,17 +237,17 @@ def test_numbers_far_from_zero_lose_no_digits(shift):
     ],
 )
 def test_nothing_is_claimed_where_there_is_too_little(x, y, estimated):
-    estimate, low, high = ratio_of_widths(np.array(x), np.array(y), Units.rows((len(x), len(y))), 0.95)
+    estimate, low, high = ratio_of_widths(np.array(x), np.array(y), RowUnits.rows((len(x), len(y))), 0.95)
     assert math.isnan(low) and math.isnan(high) and math.isnan(estimate) != estimated
 
 
 def test_a_constant_column_in_one_table_has_a_location_and_no_ratio():
-    x, y, units = np.full(12, 2.0), DRAWS.normal(size=12), Units.rows((12, 12))
+    x, y, units = np.full(12, 2.0), DRAWS.normal(size=12), RowUnits.rows((12, 12))
     assert math.isfinite(larger(x, y, units, 0.95)[1]) and math.isnan(ratio_of_widths(x, y, units, 0.95)[0])
 
 
 def test_samples_apart_have_an_interval_that_ends_at_one():
-    estimate, low, high = larger(np.arange(20.0), 100.0 + np.arange(20.0), Units.rows((20, 20)), 0.95)
+    estimate, low, high = larger(np.arange(20.0), 100.0 + np.arange(20.0), RowUnits.rows((20, 20)), 0.95)
     assert estimate == high == 1.0 and 0.7 < low < 1.0
 
 
@@ -256,7 +256,7 @@ def test_shares_of_rows_have_newcombes_interval(counts):
     a, m, b, n = counts
     is_so = np.concatenate([np.arange(m) < a, np.arange(n) < b])
     expected = confint_proportions_2indep(b, n, a, m, method="newcomb", compare="diff", alpha=0.1)
-    estimate, *limits = difference_of_shares(is_so, Units.rows((m, n)), 0.9)
+    estimate, *limits = difference_of_shares(is_so, RowUnits.rows((m, n)), 0.9)
     assert estimate == pytest.approx(b / n - a / m) and limits == pytest.approx(expected, abs=1e-12)
 
 
@@ -265,16 +265,16 @@ def test_shares_of_pairs_have_newcombes_interval(seed):
     rng = np.random.default_rng(seed)
     x = rng.random(30) < 0.4
     y = np.where(rng.random(30) < 0.6, x, rng.random(30) < 0.6)
-    interval = difference_of_shares(np.concatenate([x, y]), Units.rows((30, 30), paired=True), 0.95)
+    interval = difference_of_shares(np.concatenate([x, y]), RowUnits.rows((30, 30), paired=True), 0.95)
     assert interval == pytest.approx(naive_closer.paired_shares(x.astype(int), y.astype(int), 0.95), abs=1e-12)
 
 
 def test_groups_of_equal_rows_count_once():
     x, y = DRAWS.random(20) < 0.3, DRAWS.random(30) < 0.6
-    single = difference_of_shares(np.concatenate([x, y]), Units.rows((20, 30)), 0.95)
+    single = difference_of_shares(np.concatenate([x, y]), RowUnits.rows((20, 30)), 0.95)
     codes = np.concatenate([np.repeat(np.arange(20), 4), 20 + np.repeat(np.arange(30), 4)])
-    grouped = difference_of_shares(np.concatenate([x.repeat(4), y.repeat(4)]), Units((80, 120), codes), 0.95)
-    free = difference_of_shares(np.concatenate([x.repeat(4), y.repeat(4)]), Units.rows((80, 120)), 0.95)
+    grouped = difference_of_shares(np.concatenate([x.repeat(4), y.repeat(4)]), RowUnits((80, 120), codes), 0.95)
+    free = difference_of_shares(np.concatenate([x.repeat(4), y.repeat(4)]), RowUnits.rows((80, 120)), 0.95)
     assert grouped[0] == pytest.approx(single[0])
     assert grouped[2] - grouped[1] == pytest.approx(single[2] - single[1], rel=0.05)
     assert free[2] - free[1] < 0.6 * (grouped[2] - grouped[1])
@@ -282,9 +282,9 @@ def test_groups_of_equal_rows_count_once():
 
 def test_few_groups_and_empty_tables_have_no_interval():
     codes = np.array([0] * 5 + [1] * 5 + [2] * 10)
-    estimate, low, high = difference_of_shares(np.arange(20) % 3 == 0, Units((10, 10), codes), 0.95)
+    estimate, low, high = difference_of_shares(np.arange(20) % 3 == 0, RowUnits((10, 10), codes), 0.95)
     assert math.isfinite(estimate) and math.isnan(low) and math.isnan(high)
-    assert all(map(math.isnan, difference_of_shares(np.ones(4, dtype=bool), Units.rows((4, 0)), 0.95)))
+    assert all(map(math.isnan, difference_of_shares(np.ones(4, dtype=bool), RowUnits.rows((4, 0)), 0.95)))
 
 
 @pytest.mark.ci
@@ -295,7 +295,7 @@ def test_intervals_cover_about_as_often_as_they_say(draw):
     truth = 1.0 - np.searchsorted(y, x).mean() / len(y)
     for _ in range(trials):
         x, y = getattr(rng, draw)(size=40), 1.5 * getattr(rng, draw)(size=40) + 0.5
-        units = Units.rows((40, 40))
+        units = RowUnits.rows((40, 40))
         _, low, high = larger(x, y, units, 0.95)
         hits[0] += low <= truth <= high
         _, low, high = ratio_of_widths(x, y, units, 0.95)
@@ -313,13 +313,13 @@ def test_intervals_of_pairs_and_groups_cover_where_those_of_rows_do_not():
         shared = rng.normal(size=20)
         x, y = (shared + 0.3 * rng.normal(size=20) for _ in range(2))
         paired, free = (
-            larger(x, y, units, 0.95) for units in (Units.rows((20, 20), paired=True), Units.rows((20, 20)))
+            larger(x, y, units, 0.95) for units in (RowUnits.rows((20, 20), paired=True), RowUnits.rows((20, 20)))
         )
         hits[0] += paired[1] <= 0.5 <= paired[2]
         lengths += paired[2] - paired[1], free[2] - free[1]
         x, y = np.split(np.repeat(rng.normal(size=40), 5) + 0.3 * rng.normal(size=200), 2)
-        groups = Units((100, 100), np.repeat(np.arange(40), 5))
-        grouped, free = (larger(x, y, units, 0.95) for units in (groups, Units.rows((100, 100))))
+        groups = RowUnits((100, 100), np.repeat(np.arange(40), 5))
+        grouped, free = (larger(x, y, units, 0.95) for units in (groups, RowUnits.rows((100, 100))))
         hits[1] += grouped[1] <= 0.5 <= grouped[2]
         hits[2] += free[1] <= 0.5 <= free[2]
     share = hits / trials

@@ -22,7 +22,7 @@ from shrinktest import (
     Polynomial,
     Precomputed,
 )
-from shrinktest.estimators.mean_estimator import Samples
+from shrinktest.estimators.mean_estimator import SampleStack
 
 
 def points(n, d=3, seed=0):
@@ -118,12 +118,12 @@ def test_stacks_of_samples_by_gram_matrix_and_by_coordinates(n, m, r):
     parts = [rng.normal(loc=0.5, size=(3, size, r)) / np.arange(1, r + 1) for size in (n, m)]
     grams = [z @ z.transpose(0, 2, 1) for z in parts]
     for estimator, joint in STACKS:
-        dense = estimator.fit_samples([Samples(gram) for gram in grams], joint)
+        dense = estimator.fit_samples([SampleStack(gram) for gram in grams], joint)
         for p in range(0 if joint else 2):
             for b in range(3):
                 agree(dense[p][b], estimator.weights(grams[p][b]), repr(estimator))
         if estimator.by_coordinates:
-            low = estimator.fit_samples([Samples(z, by_coordinates=True) for z in parts], joint)
+            low = estimator.fit_samples([SampleStack(z, by_coordinates=True) for z in parts], joint)
             for z, computed, expected in zip(parts, low, dense, strict=True):
                 means = [(weights[:, None, :] @ z)[:, 0] for weights in (computed, expected)]
                 np.testing.assert_allclose(*means, rtol=0, atol=1e-8)

@@ -20,7 +20,14 @@ from shrinktest.statistics.features import Features, KernelFeatures
 from shrinktest.statistics.hsic import junction_excess
 from shrinktest.statistics.scan import Cuts, Within
 from shrinktest.statistics.seeded_intervals import Calibration, Intervals, Scans
-from shrinktest.statistics.signs import Combined, Part, moments_over_signs, products_of, sign_statistic, signed_norms
+from shrinktest.statistics.signs import (
+    Combined,
+    Component,
+    moments_over_signs,
+    products_of,
+    sign_statistic,
+    signed_norms,
+)
 from shrinktest.statistics.sum_loops import pairing_sums
 
 RNG = np.random.default_rng(3)
@@ -164,8 +171,8 @@ def test_the_smallest_chance_of_several():
     first, second, third = rng.normal(size=(8, 1)), rng.normal(size=(8, 1)), rng.normal(size=(8, 3))
     grams = [first @ first.T, second @ second.T, third @ third.T]
     shares, factors = (4.0, 1.0, 2.0), (1.0, 1.3, 1.1)
-    parts = [Part("", *arguments) for arguments in zip(shares, map(Features, grams), factors, strict=True)]
-    parts.append(Part("nothing to see", 1.0, Features(np.zeros((8, 0)), True), 1.0))
+    parts = [Component("", *arguments) for arguments in zip(shares, map(Features, grams), factors, strict=True)]
+    parts.append(Component("nothing to see", 1.0, Features(np.zeros((8, 0)), True), 1.0))
     rows = np.array(list(Signs(np.arange(8), symmetric=True).all()))
     combined = Combined(parts, as_estimator("kme"), np.arange(8))
     expected = [naive_given.combined(grams, shares, factors, row) for row in rows]
