@@ -11,9 +11,9 @@ import numpy as np
 
 from shrinktest import Batches
 from shrinktest._check import choice
+from shrinktest.cli.files import File, frames_of, is_pattern, names_of, read_files
 from shrinktest.cli.options import Typed
 from shrinktest.data.delimited import TextOptions
-from shrinktest.data.files import File, frames_of, is_pattern, names_of, read_files
 from shrinktest.results.info import INDEPENDENCE, TWO_SAMPLE, TestInfo
 
 Arguments = tuple[list[Any], dict[str, Any]]

@@ -17,8 +17,8 @@ from typing import Any
 
 from shrinktest._hints import ELSEWHERE
 from shrinktest.cli.commands import COMMANDS, parser, parsers_in
+from shrinktest.cli.files import Problems
 from shrinktest.cli.options import SPELLED, Typed
-from shrinktest.data.files import Problems
 
 WRONG, FAILED, INTERRUPTED, UNREAD = 2, 70, 130, 141
 

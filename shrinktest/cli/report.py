@@ -14,8 +14,8 @@ import numpy as np
 
 from shrinktest.cli import data
 from shrinktest.cli.commands import Command, arguments
+from shrinktest.cli.files import is_pattern
 from shrinktest.cli.options import Typed
-from shrinktest.data.files import is_pattern
 from shrinktest.permutations.multiplicity import enough
 from shrinktest.results.plots.axes import check_path, save, write
 

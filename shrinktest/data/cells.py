@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import re
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,7 +19,6 @@ from shrinktest.data.texts import (
     KINDS_SHOWN,
     MISSING,
     POWER,
-    THOUSANDS,
     WHOLE,
     ZONE,
     as_it_looks,
@@ -47,6 +45,9 @@ _EXAMPLES = {
     "date": "a date such as 2024-03-31",
     "time": "a time such as 14:30",
 }
+_DIGITS = re.compile(r"[-+0-9.eE\n]*")
+_FRACTION = re.compile(r"[.eE]")
+_CODES = re.compile(r"(?m)^0\d")  # a zero before a digit, as in postal codes
 _LOOKED_AT = 1000  # cells among which those are that do not fit a column
 
 
@@ -58,7 +59,7 @@ class Look(NamedTuple):
     unlike: tuple[str, ...]
 
 
-#: What cells may look like; "given" are dates of ``--date-format``, and a "late day" or "late month" is above 12.
+#: What cells may look like; "given" are dates of the form in the options, and a "late day" or "late month" is above 12.
 _LOOKS = ("number", "numeric", "whole", "code", "pointed", "grouped", "boolean", "date", "time", "zoned", "given",
           "day", "late day", "late month")  # fmt: skip
 
@@ -99,7 +100,7 @@ class OddCell:
     text: str
     fault: str
     forms: tuple[str, ...] = ()  # of dates
-    options: str = ""  # of the command line, if other than those that the text suggests
+    grouped: bool = False  # True for numbers that may have points between thousands
     pointed: bool = False  # True if other cells are numbers with a point before decimals
 
 
@@ -140,8 +141,53 @@ def read_column(cells: pd.Series, kind: Any, mark: str, options: TextOptions) ->
 
     ``mark`` is what is between the cells of the file.
     """
+    plain = plain_numbers(cells, mark, options) if kind is None else None
+    if plain is not None:
+        return plain.values
     codes, levels = levels_of(cells, options)
     return values_of(codes, levels, kind_of(looks_of(codes, levels, options), kind, mark, options), options)
+
+
+class PlainNumbers(NamedTuple):
+    """Numbers of a column that holds nothing else, without a doubt."""
+
+    values: np.ndarray  # NaN if missing; int64 if all are whole, and none is missing
+    whole: bool
+    rows: int  # with a number
+    first: str  # cell that is not missing
+
+
+def plain_numbers(cells: pd.Series, mark: str, options: TextOptions) -> PlainNumbers | None:
+    """Return the numbers of cells; None if some may be anything else, or not the numbers that they seem to be."""
+    if options.decimal == "," or options.thousands or options.na or (mark == ";" and options.decimal is None):
+        return None
+    missing = cells.isin(MISSING).to_numpy()
+    present = cells.to_numpy(dtype=object)[~missing]
+    text = "\n".join(present)
+    if not present.size or not _DIGITS.fullmatch(text):
+        return None
+    whole = not _FRACTION.search(text)
+    if whole and _CODES.search(text):
+        return None
+    try:
+        values = present.astype(np.int64 if whole else np.float64)
+    except (ValueError, OverflowError):
+        return None
+    if not np.isfinite(values).all() or (whole and missing.any() and np.abs(values).max() >= EXACT):
+        return None
+    if missing.any():
+        every = np.full(len(cells), np.nan)
+        every[~missing] = values
+        values = every
+    return PlainNumbers(values, whole, present.size, present[0])
+
+
+def looks_in(cells: pd.Series, mark: str, options: TextOptions) -> Looks:
+    """Return what cells look like."""
+    plain = plain_numbers(cells, mark, options)
+    if plain is not None:
+        return Looks.plain(plain.rows, plain.first, whole=plain.whole)
+    return looks_of(*levels_of(cells, options), options)
 
 
 def looks_of(codes: np.ndarray, levels: pd.Series, options: TextOptions) -> Looks:
@@ -191,8 +237,7 @@ def kind_of(looks: Looks, kind: Any, mark: str, options: TextOptions) -> str:
     if numbers or kind == "number":
         pointed, unmarked = looks["pointed"].like, options.decimal is None and options.thousands is None
         if unmarked and mark == ";" and pointed and not looks["grouped"].unlike:
-            way = "give --thousands . or --decimal ."
-            raise OddCells(OddCell(pointed, "may have points between thousands", options=way))
+            raise OddCells(OddCell(pointed, "may have points between thousands", grouped=True))
         return "decorated" if kind == "number" else "number" if looks["whole"].unlike else "whole"
     if options.date_format and kind in (None, "date"):
         rows, _, others = looks["given"]
@@ -299,28 +344,6 @@ def _numbers(codes: np.ndarray, levels: pd.Series, kind: str, options: TextOptio
     if largest >= 2**63:
         return exact
     return pd.array(exact, dtype="Int64") if gaps else exact.astype(np.int64)
-
-
-def remedy_for(odd: OddCell, name: str) -> str:
-    """Return the options to choose from for a cell of the column ``name``."""
-    cell = as_series([odd.text])
-    if odd.options:
-        return odd.options
-    if odd.forms:
-        return f"give --date-format {' or '.join(odd.forms)}"
-    comma = [] if odd.pointed or np.isnan(floats_in(cell, ",")[0]) else ["--decimal ,"]
-    comma += ["--thousands ,"] if re.fullmatch(THOUSANDS["."], odd.text) else []
-    if "," in odd.text and comma:
-        return f"give {' or '.join(comma)}"
-    if "," in odd.text and re.fullmatch(THOUSANDS[","], odd.text):
-        return "give --decimal , --thousands ."
-    if np.isfinite(people_write(cell)[0]):
-        return f"give --types {shlex.quote(f'{name}=number')}"
-    if re.fullmatch(DURATION, odd.text):
-        return f"give --types {shlex.quote(f'{name}=duration')}"
-    joint = "=" if odd.text.startswith("-") else " "  # -inf alone would be an option
-    missing = "--na ' --'" if odd.text == "--" else f"--na{joint}{shlex.quote(odd.text)}"
-    return f"correct it, or give --types {shlex.quote(f'{name}=category')} or {missing}"
 
 
 def type_for(odd: OddCell, name: str) -> str:

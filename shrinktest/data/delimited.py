@@ -1,29 +1,34 @@
-"""Delimited text: its encoding, what is between cells, comments, and whether the first row names the columns."""
+"""Delimited text: its rows, what is between cells, comments, and whether the first row names the columns."""
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
 import re
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import islice
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from shrinktest._check import EXACT, counted
-from shrinktest.data.texts import MISSING, as_it_looks, kinds_of, like_numbers, numbers_of
+from shrinktest._check import counted
+from shrinktest.data.texts import as_it_looks, kinds_of, like_numbers, numbers_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-GZIP = b"\x1f\x8b"
+_GZIP = b"\x1f\x8b"
 _NO_TEXT = (b"PK\x03\x04", b"PAR1\x15", b"\x93NUMPY", b"ARROW1", b"BZh")  # first bytes of other files
+_BYTE_ORDER = "\ufeff"  # mark of Excel at the beginning
+_END = "\ue000end"  # a row after the last one, which an open quotation mark swallows
 _LOOKED_AT = 1000  # rows that say whether the first one names the columns
 _OTHER_SIZE = 10.0  # times as large or as small as all numbers below it: not one of them
 _MANY = 3  # consecutive numbers from which these are rather names than values
@@ -46,222 +51,206 @@ class TextOptions:
     na: Sequence[str] = ()  # missing cells besides empty ones, NA and NaN
 
 
-@dataclass(frozen=True)
-class Dialect:
-    """Column names and delimiter of a text file."""
+class TextFault(ValueError):
+    """Raised for text that cannot be divided into rows and columns; ``option`` is one of TextOptions that may help."""
 
-    names: tuple[str, ...]
-    mark: str  # between cells
-    named: bool  # by the first row
+    def __init__(self, fault: str, option: str, such: str = "") -> None:
+        super().__init__(f"{fault}; correct it, or read it by pandas.read_csv and give the table")
+        self.fault = fault
+        self.option = option
+        self.such = such  # a value of the option
 
 
 @dataclass(frozen=True, eq=False)
-class Whole:
-    """The whole text of a file, of which messages name lines."""
+class TextSource:
+    """A text, which can be read again."""
 
-    source: str  # in messages
-    open: Callable[[], IO[str]]  # without comments
+    name: str  # in messages
+    raw: Path | bytes = field(repr=False)
+    options: TextOptions
+
+    @classmethod
+    def at(cls, path: str, options: TextOptions) -> TextSource:
+        """Return the text in a file, or of standard input (-)."""
+        if path != "-":
+            file = Path(path)
+            return cls(path, file if file.is_file() else file.read_bytes(), options)  # a pipe can be read once
+        if sys.stdin is None or sys.stdin.closed:
+            raise ValueError("standard input (-) is closed; give a file, or let something write to it")
+        if hasattr(sys.stdin, "buffer"):
+            return cls("standard input", sys.stdin.buffer.read(), options)
+        return cls("standard input", sys.stdin.read().encode(), replace(options, encoding="utf-8"))
+
+    def open(self) -> IO[str]:
+        """Return the text as it is, which gzip may have compressed."""
+        raw = io.BytesIO(self.raw) if isinstance(self.raw, bytes) else self.raw.open("rb")
+        with raw:
+            first = raw.read(8)
+        if first.startswith(_NO_TEXT):
+            raise ValueError(f"{self.name} is not text; save the table as CSV, Parquet or .npy, and name it so")
+        encoding = self.options.encoding
+        if not _is_known(encoding):
+            raise TextFault(f"{self.name}: encoding {encoding} is unknown", "encoding", "utf-8")
+        again = io.BytesIO(self.raw) if isinstance(self.raw, bytes) else self.raw
+        if first.startswith(_GZIP):
+            return gzip.open(again, "rt", encoding=encoding)
+        binary = again if isinstance(again, io.BytesIO) else again.open("rb")
+        return io.TextIOWrapper(binary, encoding)
+
+    @contextmanager
+    def _opened(self) -> Iterator[Iterator[str]]:
+        """Open the text; errors say what keeps it from being read."""
+        try:
+            with self.open() as text:
+                yield chain([text.readline().removeprefix(_BYTE_ORDER)], text)
+        except UnicodeError as error:
+            fault = f"{self.name} is not text in {self.options.encoding.upper()} ({error})"
+            first = error.object[:1] if isinstance(error, UnicodeDecodeError) else b""
+            raise TextFault(fault, "encoding", "utf-16" if first in (b"\xff", b"\xfe") else "latin-1") from None
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise ValueError(f"{self.name} cannot be decompressed: {error}") from None
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines, blank ones for those that are skipped."""
+        with self._opened() as text:
+            first = next(text)
+            lines: Iterator[str] = chain(["\n" if _MARK_LINE.match(first) else first], text)
+            if self.options.comment or self.options.skip_rows:
+                lines = self._without_comments(lines)
+            yield from (line if line.strip(" \n") else "\n" for line in lines)
+
+    def _without_comments(self, lines: Iterator[str]) -> Iterator[str]:
+        """Yield blank lines for the first ones and for comments, which are none within quotation marks."""
+        marks = tuple(self.options.comment)
+        quoted = False
+        for number, line in enumerate(lines):
+            blank = number < self.options.skip_rows or (not quoted and line.lstrip().startswith(marks))
+            quoted ^= not blank and line.count('"') % 2 == 1
+            yield "\n" if blank else line
+
+    def mark(self) -> str:
+        """Return what is between cells: as the options or the first line say, or by the cells of the first row."""
+        if self.options.sep:
+            return self.options.sep
+        with self._opened() as text:
+            named = _MARK_LINE.match(next(text))
+        if named:
+            return named[1]
+        # Semicolons and tabs hardly ever occur in files separated by commas; commas (decimals) do in the others.
+        line = next((line for line in self.lines() if line != "\n"), "")
+        bare = re.sub(r'"[^"]*"', "", line)
+        return next((mark for mark in "\t;,|" if mark in bare), ",")
+
+    def cells(self, mark: str) -> Any:
+        """Return a reader of the cells of all rows, blank ones included, and of one more row, `_END`."""
+        lines = self.lines()
+        if mark == " ":
+            lines = (re.sub(" +", " ", line.lstrip(" ")) for line in lines)
+        return csv.reader(chain(lines, [_END]), delimiter=mark, skipinitialspace=mark != " ")
 
     def rows(self, mark: str) -> Iterator[tuple[int, list[str]]]:
-        """Yield rows that are not blank, and the line on which each ends."""
-        with self.open() as text:
-            reader = csv.reader(text, delimiter=mark, skipinitialspace=True)
-            try:
-                for cells in reader:
-                    names_mark = reader.line_num == 1 and _MARK_LINE.fullmatch(mark.join(cells))
-                    if not names_mark and (len(cells) > 1 or "".join(cells).strip()):
-                        yield reader.line_num, cells
-            except csv.Error:  # a cell without end
-                yield reader.line_num, []
-
-    def place(self, dialect: Dialect, name: str, cell: str) -> str:
-        """Return what messages call the first cell like this in a column."""
-        j, rows = dialect.names.index(name), islice(self.rows(dialect.mark), int(dialect.named), None)
-        line = next((line for line, cells in rows if j < len(cells) and as_it_looks(cells[j]) == cell), "?")
-        return f"{self.source}: line {line}, column {name!r}"
-
-    def read(self, text: str, mark: str, named: bool, **how: Any) -> pd.DataFrame:
-        """Return rows of a part of the text; raise ValueError, with the line, for rows of other lengths."""
-        import pandas as pd
-
+        """Yield rows that are not blank, and the line on which each ends; raise ValueError for faults in them."""
+        reader = self.cells(mark)
+        first = width = line = 0
         try:
-            return _read(text, mark, named, **how)
-        except pd.errors.EmptyDataError:
-            raise ValueError(f"{self.source} is empty") from None
-        except pd.errors.ParserError as error:
-            fault = str(error).rpartition("error: ")[2].strip()
-            if fault.startswith("EOF inside string"):
-                *_, before, _ = [0, *(line for line, _ in self.rows(mark))]
-                fault = f"line {before + 1} has a quotation mark that is not closed"
-            raise ValueError(f"{self.source}: {self.uneven(mark) or fault}") from None
+            for cells in reader:
+                if not cells:
+                    continue
+                if cells[-1].endswith(_END):
+                    break
+                line = reader.line_num
+                if not width:
+                    first = line
+                    width = len(cells)
+                if len(cells) != width:
+                    fault = f"line {line} has {counted(len(cells), 'cell')}, line {first} has {width}"
+                    raise TextFault(f"{self.name}: {fault}", "sep")
+                yield line, cells
+        except csv.Error:  # a cell without end
+            cells = []
+        if cells != [_END]:
+            raise ValueError(f"{self.name}: line {line + 1} has a quotation mark that is not closed")
 
-    def uneven(self, mark: str) -> str:
-        """Return which row has another number of cells than the first; empty if none has."""
-        (first, width), *others = [(line, len(cells)) for line, cells in self.rows(mark)]
-        for line, cells in others:
-            if cells not in (0, width):
-                fault = f"line {line} has {counted(cells, 'cell')}, line {first} has {width}"
-                return f"{fault}; give --sep, --skip-rows or --comment"
-        return ""
+
+def _is_known(encoding: str) -> bool:
+    try:
+        return bool(codecs.lookup(encoding))
+    except LookupError:
+        return False
 
 
 @dataclass(frozen=True, eq=False)
-class Text:
-    """Delimited text: its columns of plain numbers, and the cells of others when they are asked for."""
+class Delimited:
+    """Rows of a text, with the names of its columns."""
 
-    dialect: Dialect
-    content: str  # without comments
-    whole: Whole
-    numbers: pd.DataFrame  # columns that hold nothing else, by their places
-    rows: int
+    source: TextSource
+    mark: str  # between cells
+    names: tuple[str, ...]
+    named: bool  # by the first row
 
-    @property
-    def names(self) -> list[str]:
-        """Names of the columns."""
-        return list(self.dialect.names)
+    @classmethod
+    def of(cls, source: TextSource) -> Delimited:
+        """Find out how a text is divided, by its first rows."""
+        import pandas as pd
 
-    def cells(self, places: Sequence[int], rows: int | None = None) -> pd.DataFrame:
-        """Return the cells of columns as they are written, by their places; only of the first ``rows``, if given."""
-        mark, named = self.dialect.mark, self.dialect.named
-        return _read(self.content, mark, named, usecols=sorted(places), dtype=object, na_filter=False, nrows=rows)
+        mark = source.mark()
+        head = list(islice(source.rows(mark), _LOOKED_AT))
+        if not head:
+            raise ValueError(f"{source.name} is empty")
+        line, first = head[0]
+        named = source.options.header == "yes"
+        if source.options.header == "auto":
+            cells = pd.DataFrame([cells for _, cells in head], dtype=object).map(as_it_looks)
+            named = _is_header(cells, f"{source.name}, line {line}", source.options.decimal or ".")
+        if not named:
+            return cls(source, mark, tuple(str(j + 1) for j in range(len(first))), named)
+        names = tuple(name.strip() or f"Unnamed: {j}" for j, name in enumerate(first))
+        if repeated := next((name for name in names if names.count(name) > 1), None):
+            raise ValueError(f"{source.name} has more than one column named {repeated!r}; rename them")
+        if len(head) == 1:
+            raise ValueError(f"{source.name} has a header and no rows")
+        return cls(source, mark, names, named)
 
+    def rows(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield rows below the names, and their lines."""
+        return islice(self.source.rows(self.mark), int(self.named), None)
 
-# --- from bytes to columns ----------------------------------------------------------------------------------
+    def parts(self, size: int) -> Iterator[pd.DataFrame]:
+        """Yield the cells of rows, so many rows at a time; raise ValueError for faults in them."""
+        import pandas as pd
 
+        reader = self.source.cells(self.mark)
+        columns = list(self.names)
+        named = self.named
+        complete = False
+        try:
+            while rows := list(islice(reader, size)):
+                complete = rows[-1] == [_END]
+                rows = [cells for cells in (rows[:-1] if complete else rows) if cells]
+                if named and rows:
+                    del rows[0]
+                    named = False
+                if not {len(columns)}.issuperset(map(len, rows)):
+                    complete = False
+                    break
+                if rows:
+                    yield pd.DataFrame(rows, columns=columns, dtype=object)
+        except csv.Error:
+            complete = False
+        if not complete:
+            deque(self.source.rows(self.mark), maxlen=0)  # which says where the fault is
 
-def text_in(path: str, encoding: str) -> str:
-    """Return the text of a file, or of standard input (-), which gzip may have compressed."""
-    if path != "-":
-        raw = Path(path).read_bytes()
-    elif sys.stdin is None or sys.stdin.closed:
-        raise ValueError("standard input (-) is closed; give a file, or let something write to it")
-    elif not hasattr(sys.stdin, "buffer"):
-        return sys.stdin.read()
-    else:
-        raw = sys.stdin.buffer.read()
-    source = "standard input" if path == "-" else path
-    try:
-        return decoded(gzip.decompress(raw) if raw.startswith(GZIP) else raw, source, encoding)
-    except (OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"{source} cannot be decompressed: {error}") from None
+    def cells(self) -> pd.DataFrame:
+        """Return the cells of all rows."""
+        import pandas as pd
 
+        return pd.concat(self.parts(sys.maxsize), ignore_index=True)
 
-def decoded(raw: bytes, source: str, encoding: str) -> str:
-    """Return bytes of a file as text; raise ValueError if they are not text."""
-    if raw.startswith(_NO_TEXT):
-        raise ValueError(f"{source} is not text; save the table as CSV, Parquet or .npy, and name it so")
-    try:
-        return raw.decode(encoding).removeprefix("\ufeff")  # Excel's byte order mark
-    except LookupError:
-        raise ValueError(f"--encoding {encoding} is unknown; give one such as utf-8, utf-16 or latin-1") from None
-    except UnicodeError as error:
-        likely = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "latin-1"
-        raise ValueError(
-            f"{source} is not text in {encoding.upper()} ({error}); give --encoding, such as {likely}"
-        ) from None
-
-
-def parsed(text: str, source: str, options: TextOptions) -> Text:
-    """Return the columns of a text; raise ValueError, with the line, for rows of other lengths and open quotes."""
-    text, mark = without_mark_line(text.replace("\r\n", "\n"))
-    options = replace(options, sep=options.sep or mark)
-    text = _without_comments(text, options.comment, options.skip_rows)
-    whole = Whole(source, lambda: io.StringIO(text, newline=""))
-    return rows_in(text, dialect_of(text, whole, options), whole, options)
-
-
-def dialect_of(text: str, whole: Whole, options: TextOptions) -> Dialect:
-    """Return how a text is divided, by its first rows."""
-    text, named_mark = without_mark_line(text)
-    source = whole.source
-    mark = options.sep or named_mark or delimiter_in(text.lstrip(" \n").partition("\n")[0])
-    head = whole.read(text, mark, False, nrows=_LOOKED_AT, dtype=object, na_filter=False)
-    first = [name.strip() for name in head.iloc[0]]
-    named = options.header == "yes"
-    if options.header == "auto":
-        head = head.map(as_it_looks)
-        named = _is_header(head, f"{source}, line {next(whole.rows(mark))[0]}", options.decimal or ".")
-    if not named:
-        return Dialect(tuple(str(j + 1) for j in range(len(first))), mark, named)
-    names = tuple(name or f"Unnamed: {j}" for j, name in enumerate(first))
-    if repeated := next((name for name in names if names.count(name) > 1), None):
-        raise ValueError(f"{source} has more than one column named {repeated!r}; rename them")
-    if len(head) == 1:
-        raise ValueError(f"{source} has a header and no rows")
-    return Dialect(names, mark, named)
-
-
-def rows_in(text: str, dialect: Dialect, whole: Whole, options: TextOptions) -> Text:
-    """Return the columns of some rows of a text whose division is known."""
-    mark, named, width = dialect.mark, dialect.named, len(dialect.names)
-    table = whole.read(text, mark, named, keep_default_na=False, na_values=MISSING, low_memory=False)
-    marks = re.sub(r'"[^"]*"', "", text).count(mark) if '"' in text else text.count(mark)
-    even = marks == (len(table) + named) * (width - 1) and table.shape[1] == width  # read_csv fills up short rows
-    if not even and (fault := whole.uneven(mark)):
-        raise ValueError(f"{whole.source}: {fault}")
-    return Text(dialect, text, whole, _plain(table, text, mark, options), len(table))
-
-
-def _read(text: str, mark: str, named: bool, **how: Any) -> pd.DataFrame:
-    """Return rows of a text, whose columns are called by their places."""
-    import pandas as pd
-
-    table = pd.read_csv(
-        io.StringIO(text), sep=mark, header=0 if named else None, index_col=False, skipinitialspace=True, **how
-    )
-    return table.set_axis(how.get("usecols", range(table.shape[1])), axis=1)
-
-
-def _plain(table: pd.DataFrame, text: str, mark: str, options: TextOptions) -> pd.DataFrame:
-    """Return the columns whose cells are all numbers, or missing, without a doubt."""
-    if options.decimal == "," or options.thousands or options.na or (mark == ";" and options.decimal is None):
-        return table.iloc[:, :0]
-    numbers = table.select_dtypes(["int64", "float64"])
-    whole = {j for j, values in numbers.items() if is_whole(values)}
-    codes = whole and re.search(rf'0(?<=[\n"{mark} ]0)\d', f"\n{text}")  # a zero before a digit, as in postal codes
-    return numbers.loc[:, [not (np.isinf(values).any() or (j in whole and (codes or _many_digits(values))))
-                           for j, values in numbers.items()]]  # fmt: skip
-
-
-def is_whole(values: pd.Series) -> bool:
-    """Return whether all numbers of a column are whole."""
-    numbers = values.to_numpy()
-    some, every = numbers[:100], numbers  # most columns with fractions show one soon
-    return values.dtype.kind == "i" or all(
-        bool(((np.rint(part) == part) | np.isnan(part)).all()) for part in (some, every)
-    )
-
-
-def _many_digits(values: pd.Series) -> bool:
-    """Return True if gaps have made floats of whole numbers that these do not tell apart."""
-    return values.dtype.kind == "f" and bool((values.abs() >= EXACT).any())
-
-
-def without_mark_line(text: str) -> tuple[str, str | None]:
-    """Return a text with a blank line in place of a first line such as ``sep=;``, and the mark that it names."""
-    line = _MARK_LINE.match(text)
-    return (text, None) if line is None else (text[line.end() :], line[1])
-
-
-def delimiter_in(line: str) -> str:
-    """Return what is between the cells of the first line of a file, which may be in quotation marks."""
-    if named := _MARK_LINE.match(line):
-        return named[1]
-    # Semicolons and tabs hardly ever occur in files separated by commas; commas (decimals) do in the others.
-    bare = re.sub(r'"[^"]*"', "", line)
-    return next((mark for mark in "\t;,|" if mark in bare), ",")
-
-
-def _without_comments(text: str, marks: Sequence[str], skipped: int) -> str:
-    """Return the text with blank lines for the first ones and for comments, which are none within quotation marks."""
-    if not marks and not skipped:
-        return text
-    lines, quoted = [], False
-    for i, line in enumerate(io.StringIO(text, newline="")):  # ends lines at \n and \r only
-        blank = i < skipped or (not quoted and line.lstrip().startswith(tuple(marks)))
-        quoted ^= not blank and line.count('"') % 2 == 1
-        lines.append("\n" if blank else line)
-    return "".join(lines)
+    def place(self, name: str, cell: str) -> str:
+        """Return what messages call the first cell like this in a column."""
+        j = self.names.index(name)
+        line = next((line for line, cells in self.rows() if as_it_looks(cells[j]) == cell), "?")
+        return f"{self.source.name}: line {line}, column {name!r}"
 
 
 # --- whether the first row names the columns ----------------------------------------------------------------
@@ -294,7 +283,7 @@ def _is_header(head: pd.DataFrame, where: str, decimal: str) -> bool:
 
 def _doubt(first: pd.Series, where: str) -> ValueError:
     some = ", ".join(first[:4]) + (", ..." if len(first) > 4 else "")
-    return ValueError(f"{where}: {some} may be names of columns or an observation; give --header yes or --header no")
+    return TextFault(f"{where}: {some} may be names of columns or an observation", "header")
 
 
 def _kinds_of_first(cells: pd.Series, decimal: str) -> np.ndarray:

@@ -137,7 +137,10 @@ def bad(tmp_path):
         ("compare good.csv good.csv --columns u,z", ["'z'", "good.csv"]),
         ("compare good.csv good.csv --types z=drop", ["'z'", "--types"]),
         ("compare good.csv good.csv --columns 3", ["2 columns", "position 3"]),
-        ("compare good.csv good.csv --encoding klingon", ["--encoding klingon"]),
+        (
+            "compare good.csv good.csv --encoding klingon",
+            ["encoding klingon is unknown; give --encoding, such as utf-8"],
+        ),
     ],
 )
 def test_bad_input_is_one_line(run, bad, line, parts):

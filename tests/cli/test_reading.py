@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from shrinktest.cli.files import Problems, frames_of, names_of, read_file, read_files
 from shrinktest.data.delimited import TextOptions
-from shrinktest.data.files import Problems, frames_of, names_of, read_file, read_files
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from shrinktest import Batches, compare, independence_test, two_sample_test
+from shrinktest.cli.files import frames_of, read_file
 from shrinktest.data.delimited import TextOptions
-from shrinktest.data.files import frames_of, read_file
 from shrinktest.data.tables import read_table
 
 N = 60

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import check_digits, listed
-from shrinktest.data.on_disk.blocks import Block, frame_of_block, kinds_in_text, names_in_text, scanned, whole_in_text
+from shrinktest.data.delimited import Delimited
+from shrinktest.data.on_disk.csv_files import frame_of_cells, kinds_in_text, text_at, whole_in_text
 
 #: How files are read, by the end of their name.
 KINDS = {".npy": "array", ".csv": "csv", ".parquet": "parquet"}
@@ -84,7 +85,7 @@ def names_in(path: Path) -> tuple[str, ...] | None:
     """Return the names of the columns of a file; None if they have none."""
     kind = KINDS[path.suffix.lower()]
     if kind == "csv":
-        return names_in_text(path)
+        return text_at(path).names
     if kind == "array":
         return None
     schema = schema_of_file(path)
@@ -107,12 +108,13 @@ def file_chunks(
     if lacking := [name for name in names if name not in (names_in(path) or ())]:
         raise ValueError(f"{path} has no column {listed(lacking)}")
     if kind == "csv":
-        kinds, text = kinds_in_text(path, size, names, types or {}), scanned(path, size)
-        for block in text.blocks:
-            read = partial(
-                _csv_rows, dialect=text.dialect, block=block, kinds=kinds, where=where if types is None else None
-            )
-            yield Chunk(where, path, read, block.first, block.rows)
+        text = text_at(path)
+        kinds = kinds_in_text(path, size, names, types or {})
+        read = partial(_csv_rows, text=text, kinds=kinds, where=where if types is None else None)
+        first = 0
+        for part in text.parts(size):
+            yield Chunk(where, part[list(kinds)], read, first, len(part))
+            first += len(part)
         return
     from pyarrow.parquet import ParquetFile
 
@@ -129,8 +131,8 @@ def _array_rows(path: Path, first: int, stop: int) -> Iterator[np.ndarray]:
     yield _mapped(path)[first:stop]
 
 
-def _csv_rows(path: Path, dialect: Any, block: Block, kinds: Mapping[str, str], where: str | None) -> Iterator[Any]:
-    frame = frame_of_block(path, dialect, block, kinds)
+def _csv_rows(cells: Any, text: Delimited, kinds: Mapping[str, str], where: str | None) -> Iterator[Any]:
+    frame = frame_of_cells(text, cells, kinds)
     if where is not None:
         for name in frame:
             check_digits(frame[name].dropna().to_numpy(), f"{where.rstrip(',')}, column {name!r},", name)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import re
+import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from glob import glob, has_magic
 from importlib import resources
 from pathlib import Path
@@ -14,15 +15,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest._check import choice, counted
-from shrinktest.data.cells import OddCells, labels_of, read_column, remedy_for
-from shrinktest.data.delimited import Text, TextOptions, parsed, text_in
+from shrinktest.data.cells import OddCell, OddCells, labels_of, read_column
+from shrinktest.data.delimited import Delimited, TextFault, TextOptions, TextSource
 from shrinktest.data.summary import ColumnSummary, identifies
+from shrinktest.data.texts import DURATION, THOUSANDS, as_series, floats_in, people_write
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: Data sets that stand for themselves in place of a file.
 PACKAGED = ("eckerle4",)
+#: What may help for a fault of a text, by the name of an option.
+_ADVICE = {
+    "sep": "give --sep, --skip-rows or --comment",
+    "header": "give --header yes or --header no",
+    "encoding": "give --encoding, such as {}",
+}
 
 
 class Problems(ValueError):
@@ -39,9 +47,8 @@ class File:
 
     source: str
     names: list[str]
-    table: pd.DataFrame | None = None  # of Parquet and npy
-    text: Text | None = None
-    options: TextOptions = field(default_factory=TextOptions)
+    table: Any = None  # data frame, of text files of their cells; None if the library reads the rows
+    text: Delimited | None = None
     array: bool = False  # an .npy file, whose columns have numbers from 0
 
     def select(self, text: str) -> list[str]:
@@ -65,10 +72,9 @@ class File:
 
     def labels(self, name: str) -> list[Any]:
         """Return the cells of a column as labels, so that 1.0 is 1; None if missing."""
-        if self.text is not None:
-            return labels_of(self._cells([name])[name], self.options)
-        assert self.table is not None
         column = self.table[name]
+        if self.text is not None:
+            return labels_of(column, self.text.source.options)
         return list(column.astype(object).where(column.notna(), None))
 
     def columns(self, names: Sequence[str], types: Mapping[str, Any]) -> tuple[pd.DataFrame, list[str]]:
@@ -76,21 +82,15 @@ class File:
         import pandas as pd
 
         if self.text is None:
-            assert self.table is not None
             return self.table[list(names)], []
-        plain = {self.names[place]: place for place in self.text.numbers}
-        cells = self._cells([name for name in names if name not in plain or types.get(name) is not None])
         series: dict[str, Any] = {}
         problems = []
         for name in names:
             try:
-                series[name] = (
-                    read_column(cells[name], types.get(name), self.text.dialect.mark, self.options)
-                    if name in cells else self.text.numbers[plain[name]]
-                )  # fmt: skip
+                series[name] = read_column(self.table[name], types.get(name), self.text.mark, self.text.source.options)
             except OddCells as error:
                 for odd in error.cells:
-                    place = self.text.whole.place(self.text.dialect, name, odd.text)
+                    place = self.text.place(name, odd.text)
                     problems.append(f"{place}: {odd.text!r} {odd.fault}; {remedy_for(odd, name)}")
         return pd.DataFrame(series), problems
 
@@ -102,11 +102,6 @@ class File:
             columns = counted(len(self.names), "column")
             raise ValueError(f"{self.source} has {columns}; there is none at position {item}, counted from {first}")
         return self.names.index(choice(item, self.names, f"a column of {self.source}"))
-
-    def _cells(self, names: Sequence[str]) -> pd.DataFrame:
-        assert self.text is not None
-        cells = self.text.cells([self.names.index(name) for name in names])
-        return cells.set_axis([self.names[place] for place in cells], axis=1)
 
 
 def is_pattern(path: str) -> bool:
@@ -122,9 +117,8 @@ def read_file(path: str, options: TextOptions, types: Mapping[str, Any] | None =
     import pandas as pd
 
     if path in PACKAGED:
-        content = resources.files("shrinktest.datasets").joinpath(f"{path}.csv").read_text(encoding="utf-8")
-        text = parsed(content, path, options)
-        return File(path, text.names, text=text, options=options)
+        content = resources.files("shrinktest.datasets").joinpath(f"{path}.csv").read_bytes()
+        return _text_file(TextSource(path, content, options))
     if is_pattern(path):
         if not (paths := sorted(glob(path))):
             raise ValueError(f"{path} matches no file")
@@ -151,8 +145,17 @@ def read_file(path: str, options: TextOptions, types: Mapping[str, Any] | None =
             raise ValueError(f"{path} is not an array of numbers: {error}") from None
         frame = pd.DataFrame(array.reshape(len(array), -1)).rename(columns=str)
         return File(path, list(frame), table=frame, array=True)
-    text = parsed(text_in(path, options.encoding), "standard input" if path == "-" else path, options)
-    return File("standard input" if path == "-" else path, text.names, text=text, options=options)
+    return _text_file(TextSource.at(path, options))
+
+
+def _text_file(source: TextSource) -> File:
+    """Return a file of text; errors advise options of the command line."""
+    try:
+        text = Delimited.of(source)
+        table = text.cells()
+    except TextFault as error:
+        raise ValueError(f"{error.fault}; {_ADVICE[error.option].format(error.such)}") from None
+    return File(source.name, list(text.names), table, text)
 
 
 def read_files(paths: Sequence[str], options: TextOptions, types: Mapping[str, Any] | None = None) -> list[File]:
@@ -239,3 +242,25 @@ def _refuse_other_types(paths: Sequence[str], frames: Sequence[pd.DataFrame]) ->
                 f"{other}: column {name!r} holds {'text or dates' if kinds[0] else 'numbers'}, unlike that of "
                 f"{paths[0]}; give --types {name}=category, or correct it"
             )
+
+
+def remedy_for(odd: OddCell, name: str) -> str:
+    """Return the options to choose from for a cell of the column ``name``."""
+    cell = as_series([odd.text])
+    if odd.grouped:
+        return "give --thousands . or --decimal ."
+    if odd.forms:
+        return f"give --date-format {' or '.join(odd.forms)}"
+    comma = [] if odd.pointed or np.isnan(floats_in(cell, ",")[0]) else ["--decimal ,"]
+    comma += ["--thousands ,"] if re.fullmatch(THOUSANDS["."], odd.text) else []
+    if "," in odd.text and comma:
+        return f"give {' or '.join(comma)}"
+    if "," in odd.text and re.fullmatch(THOUSANDS[","], odd.text):
+        return "give --decimal , --thousands ."
+    if np.isfinite(people_write(cell)[0]):
+        return f"give --types {shlex.quote(f'{name}=number')}"
+    if re.fullmatch(DURATION, odd.text):
+        return f"give --types {shlex.quote(f'{name}=duration')}"
+    joint = "=" if odd.text.startswith("-") else " "  # -inf alone would be an option
+    missing = "--na ' --'" if odd.text == "--" else f"--na{joint}{shlex.quote(odd.text)}"
+    return f"correct it, or give --types {shlex.quote(f'{name}=category')} or {missing}"
