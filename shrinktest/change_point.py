@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from shrinktest._check import choice, counted
+from shrinktest._check import choice, counted, setup_rng
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest._warn import warn_user
@@ -157,7 +157,7 @@ class NoChange(Hypothesis):
         confidence = None if self.interval_notes() else self.confidence
         several = hasattr(result, "members")
         chosen = several and len(result.members) > 1
-        place = locate(within, self.cuts, self.restriction, confidence, rng, chosen=chosen)
+        place = locate(within, self.cuts, self.restriction, confidence, setup_rng(rng), chosen=chosen)
         if not result.pvalue > result.alpha and (scans := self._scans(within)):
             place = replace(place, location=scans.location())
         notes = result.notes

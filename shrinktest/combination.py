@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from shrinktest._check import independent_rng, rng_provenance, setup_rng
+from shrinktest._check import independent_rng, rng_provenance
 from shrinktest.aggregation import aggregated, refuse_stopping
 from shrinktest.auto import collect, spares
 from shrinktest.ensembles import Candidate, Ensemble
@@ -103,7 +103,7 @@ def run_several(
         ensemble = Ensemble([member for member, fit in pairs if fit is not None])
     combined = aggregated(ensemble, nulls, members, data, left_out, context=context, **options)
     decided = used[combined.decided].statistic
-    result = hypothesis.concluded(combined, decided, kernels, setup_rng(generator))
+    result = hypothesis.concluded(combined, decided, kernels, generator)
     return replace(result, notes=lambda: unique((*result.notes, *hypothesis.serial_notes())))
 
 

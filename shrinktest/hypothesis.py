@@ -233,7 +233,7 @@ class Hypothesis(ABC):
         return TestContext(self, members)
 
     def concluded(self, result: Any, member: FittedStatistic, cache: KernelCache, rng: np.random.Generator) -> Any:
-        """Return the result with what only this test has, from the statistic that decided; ``rng`` is separate."""
+        """Return the result with what only this test has, from the statistic that decided."""
         return result
 
     def effect(self, context: TestContext, options: EffectOptions) -> Any:

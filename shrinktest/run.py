@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from shrinktest._check import as_rng, rng_provenance, setup_rng
+from shrinktest._check import as_rng, rng_provenance
 from shrinktest.combination import run_several
 from shrinktest.estimators import as_estimator
 from shrinktest.fit import fit_statistic
@@ -62,5 +62,5 @@ def run(
         alpha=settings.alpha,
         rng=provenance,
     )
-    result = hypothesis.concluded(result, fit.statistic, kernels, setup_rng(generator))
+    result = hypothesis.concluded(result, fit.statistic, kernels, generator)
     return replace(result, notes=lambda: unique((*result.notes, *hypothesis.serial_notes())))

@@ -59,7 +59,7 @@ class Settings:
             form=form,
             n_resamples=resample_count(n_resamples),
             alpha=alpha,
-            stopping=as_stopping(stopping, alpha),
+            stopping=None if stopping is None else as_stopping(stopping, alpha),
             workers=threads,
             progress=flag(progress, "progress"),
             gram=choice(gram, GRAMS, "gram"),

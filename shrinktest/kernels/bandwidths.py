@@ -183,7 +183,11 @@ def magnitude(rows: Array) -> float:
 def _squared_distances(Z: ArrayLike, rng: Any, distance: Metric) -> tuple[Array, float]:
     """Return squared distances over pairs of (some of) the rows, and a unit that keeps them from overflowing."""
     choice(distance, ("euclidean", "cityblock"), "distance")
-    rows = complete_points(Z, "Z").values
+    rows: Array
+    if isinstance(Z, np.ndarray) and Z.dtype == np.float64 and Z.ndim == 2 and np.isfinite(Z).all():
+        rows = Z
+    else:
+        rows = complete_points(Z, "Z").values
     if len(rows) > _ALL_PAIRS_UP_TO:
         rows = drawn_rows(rows, _ROWS_DRAWN, as_rng(rng))
     unit = magnitude(rows)
