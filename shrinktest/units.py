@@ -110,7 +110,7 @@ def as_unit(value: Any, name: str) -> str | float:
 
 def scale_each(scale: Any, names: Sequence[str], argument: str) -> list[Any]:
     """Return the unit of every column: None, a name or a number."""
-    if hasattr(scale, "keys"):
+    if entries_by_name(scale) is not None:
         given = zip(names, by_name(scale, names, argument, rest="sd"), strict=True)
         return beside_others([None if unit is None else as_unit(unit, f"{argument}[{name!r}]") for name, unit in given])
     units: Scale | None = as_scale(scale, len(names), argument)
@@ -126,9 +126,16 @@ def beside_gaps(units: Sequence[Any], gaps: Sequence[int], deviations: np.ndarra
     return units
 
 
+def entries_by_name(given: Any) -> dict[str, Any] | None:
+    """Return the entries of a mapping or a series, by names of columns as text; None for anything else."""
+    if not hasattr(given, "keys"):
+        return None
+    return {str(key): given[key] for key in given.keys()}  # noqa: SIM118  # a series iterates over its values
+
+
 def by_name(given: Any, names: Sequence[str], argument: str, rest: Any = None) -> list[Any]:
     """Return the entries of a mapping or series in the order of columns; ``rest`` for columns without one."""
-    known = {str(key): given[key] for key in given.keys()}  # noqa: SIM118  # a series iterates over its values
+    known = entries_by_name(given) or {}
     for key in known:
         choice(key, names, f"a column in {argument}")
     lacking = [name for name in names if name not in known]

@@ -16,7 +16,17 @@ from shrinktest.data.summary import ColumnSummary, as_common
 from shrinktest.data.tables import is_table, read_table, table_of
 from shrinktest.data.untestable import Untestable
 from shrinktest.notes import note
-from shrinktest.units import TYPICAL, NoUnit, Units, beside_gaps, by_name, constant_columns, deviations, scale_each
+from shrinktest.units import (
+    TYPICAL,
+    NoUnit,
+    Units,
+    beside_gaps,
+    by_name,
+    constant_columns,
+    deviations,
+    entries_by_name,
+    scale_each,
+)
 
 _APART = 2.0**-0.5  # unit of an indicator of missing values: 0 and 1 are the square root of 2 apart
 
@@ -271,7 +281,7 @@ class Encoding:
 
     def by_feature(self, given: Any, name: str) -> Any:
         """Repeat numbers for columns, by name or one for each, for every feature; return anything else as it is."""
-        if hasattr(given, "keys"):
+        if entries_by_name(given) is not None:
             values = by_name(given, self.names, name)
         elif not isinstance(given, str | list) and np.ndim(given) == 1:
             values = list(given)

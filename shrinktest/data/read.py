@@ -22,16 +22,18 @@ from shrinktest.data.labels import (
 )
 from shrinktest.data.observed import (
     Observed,
+    Rows,
     at_least_two_rows,
     check_column_types,
     checked_types,
     observed,
 )
-from shrinktest.data.samples import Rows, Samples, Variables
+from shrinktest.data.samples import Samples, Variables
 from shrinktest.data.tables import check_same_index, label_of
 from shrinktest.notes import note
 from shrinktest.permutations.design import PermutationDesign, design_of
 from shrinktest.permutations.serial_correlation import OrderedRows, moved_in_time
+from shrinktest.units import entries_by_name
 
 #: What messages call two samples, or two variables.
 XY = ("X", "Y")
@@ -106,43 +108,27 @@ def read_samples(
     _check_number(samples, "samples", nan_policy)
     data, notes = how.observe(samples, names, nan_policy, given_labels, apart=labels)
     check_column_types(how.column_types, [data])
-    complete, omit = data.complete(nan_policy, given=labels), nan_policy == "omit"
+    complete = data.complete(nan_policy, given=labels)
+    omit = nan_policy == "omit"
     if covariates is not None:
         for rows, size, name in zip(covariates, data.sizes, names, strict=True):
             _check_same_size((f"covariates= for {name}", name), (len(rows), size), "give them for the same rows")
         complete = [rows & others for rows, others in zip(complete, covariates, strict=True)]
-    if paired:
-        for size, name in zip(data.sizes, names, strict=True):
-            at_least_two_rows(name, np.ones(size, dtype=bool))
-        _check_same_rows(samples, names, data.sizes, "with paired=True row i of each is a pair")
-        together = np.logical_and.reduce(complete)
-        keep = [together if omit else np.ones_like(together)] * len(complete)
-        at_least_two_rows(" and ".join(names), keep[0], data.missing_in())
-    else:
-        keep = complete if omit else [np.ones(size, dtype=bool) for size in data.sizes]
-        for i, (rows, name) in enumerate(zip(keep, names, strict=True)):
-            at_least_two_rows(name, rows, data.missing_in(i) if omit else None)
+    keep = _pairs_kept(data, samples, names, complete, omit) if paired else _rows_kept(data, names, complete, omit)
     pooled = np.concatenate(keep)
     taken = data.taken(pooled, how.scale, "scale", indicate=nan_policy == "indicator")
     sizes = [int(rows.sum()) for rows in keep]
     values = tuple(np.ascontiguousarray(part) for part in np.split(taken.values, np.cumsum(sizes)[:-1]))
     restriction = PermutationDesign(paired=bool(paired))
     if how.blocks is not None or how.groups is not None:
-        codes: list[Any] = []
-        every = " and ".join(names) if len(names) == 2 else "all samples"
-        for name, given in given_labels.items():
-            if given is not None:
-                given = pooled_labels(given, name, samples, names, data.sizes, f"{every} together")
-                given = label_codes(given, name, pooled)
-            codes.append(given)
+        codes = [_codes(given, name, samples, names, data.sizes, pooled) for name, given in given_labels.items()]
         restriction = design_of(codes[0], codes[1], np.repeat(np.arange(len(sizes)), sizes), "more than one sample")
     notes = (*notes, *data.omitted(keep), *taken.notes)
     if paired or (same_units and not restriction and covariates is None):
         notes += data.units(paired=bool(paired))
-    if not labels:
-        columns = data.as_columns()
-        if len(columns) == 1 and columns[0].kind == "number":
-            notes += note_on_labels(np.split(columns[0].values, np.cumsum(data.sizes)[:-1]), names)
+    columns = data.as_columns()
+    if not labels and len(columns) == 1 and columns[0].kind == "number":
+        notes += note_on_labels(np.split(columns[0].values, np.cumsum(data.sizes)[:-1]), names)
     return Samples(
         values=values,
         missing=not omit and not all(rows.all() for rows in complete),
@@ -155,6 +141,38 @@ def read_samples(
         observed=(data,),
         omits_values=data.omits_values(keep, together=bool(paired)),
     )
+
+
+def _rows_kept(data: Observed, names: Sequence[str], complete: Sequence[Rows], omit: bool) -> list[Rows]:
+    """Return which rows of every sample are kept; raise ValueError if these are too few."""
+    keep = list(complete) if omit else [np.ones(size, dtype=bool) for size in data.sizes]
+    for i, (rows, name) in enumerate(zip(keep, names, strict=True)):
+        at_least_two_rows(name, rows, data.missing_in(i) if omit else None)
+    return keep
+
+
+def _pairs_kept(
+    data: Observed, samples: Sequence[Any], names: Sequence[str], complete: Sequence[Rows], omit: bool
+) -> list[Rows]:
+    """Return which pairs are kept, once for every sample; raise ValueError if these are too few, or are none."""
+    for size, name in zip(data.sizes, names, strict=True):
+        at_least_two_rows(name, np.ones(size, dtype=bool))
+    _check_same_rows(samples, names, data.sizes, "with paired=True row i of each is a pair")
+    together = np.logical_and.reduce(complete)
+    keep = together if omit else np.ones_like(together)
+    at_least_two_rows(" and ".join(names), keep, data.missing_in())
+    return [keep] * len(names)
+
+
+def _codes(
+    labels: Any, argument: str, samples: Sequence[Any], names: Sequence[str], sizes: tuple[int, ...], keep: Rows
+) -> np.ndarray | None:
+    """Return the labels of rows of all samples that are kept as integers; None without labels."""
+    if labels is None:
+        return None
+    every = " and ".join(names) if len(names) == 2 else "all samples"
+    pooled = pooled_labels(labels, argument, samples, names, sizes, f"{every} together")
+    return label_codes(pooled, argument, keep)
 
 
 def read_variables(
@@ -263,8 +281,8 @@ def scales_of(scale: Any, columns: Sequence[Columns], names: Sequence[str]) -> l
     """For every variable its units, and what messages call them: one for all, or a list with one for each."""
     if scale is None or isinstance(scale, str):
         return [(scale, "scale")] * len(names)
-    if hasattr(scale, "keys"):
-        units = {str(key): scale[key] for key in scale.keys()}  # noqa: SIM118  # a series iterates over its values
+    units = entries_by_name(scale)
+    if units is not None:
         known = [name for entry in columns for name in entry or ()]
         if not known:
             raise ValueError("scale gives units by names of columns, which arrays do not have; give a list of them")

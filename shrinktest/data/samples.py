@@ -6,16 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shrinktest._check import Array, Columns
 from shrinktest.data.encoding import Encoding
-from shrinktest.data.observed import Observed
+from shrinktest.data.observed import Observed, Rows
 from shrinktest.notes import note
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.units import Scale
-
-Rows = NDArray[np.bool_]
 
 _LEAST = 0.001  # smallest indicator in pairs, as a share of its usual size: a smaller one would drown in rounding
 

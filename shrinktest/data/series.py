@@ -18,7 +18,7 @@ from shrinktest.data.tables import check_same_index, names_for, transformed
 from shrinktest.notes import note
 from shrinktest.permutations.design import PermutationDesign
 from shrinktest.permutations.serial_correlation import OrderedRows, moved_in_time
-from shrinktest.units import Scale, constant_columns
+from shrinktest.units import Scale, constant_columns, entries_by_name
 
 _EVEN = 1e-6  # relative difference of steps of one size
 MIN_MOVES = 8  # steps in one direction that are not chance
@@ -60,10 +60,11 @@ def read_series(
     read = [rows], [name if transform is None else f"{name} after transform"], nan_policy
     data = observed(*read, types, as_given=transform is None)
     check_column_types(column_types, [data])
-    in_scale = set(map(str, scale.keys())) if hasattr(scale, "keys") else set()
+    by_column = entries_by_name(scale)
+    in_scale = set(by_column or ())
     if counters := in_scale & {*data.left_out} - {column.name for column in data.identifiers}:
         data = observed(*read, {**types, **dict.fromkeys(counters, "number")})
-    by_place = scale is not None and not isinstance(scale, str) and not hasattr(scale, "keys")
+    by_place = scale is not None and not isinstance(scale, str) and by_column is None
     telling: dict[str, str] = {}
     if data.table is not None and not by_place:
         telling = _columns_of_time(data.table, data.names[0], {*types, *in_scale})

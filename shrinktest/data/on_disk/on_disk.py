@@ -20,7 +20,7 @@ from shrinktest.data.on_disk.survey import DATA, SAMPLE, Seen, Survey, represent
 from shrinktest.data.summary import ColumnSummary, select
 from shrinktest.data.untestable import refuse_empty
 from shrinktest.notes import note
-from shrinktest.units import SCALES, Units, as_scale, beside_gaps
+from shrinktest.units import SCALES, Units, as_scale, beside_gaps, entries_by_name
 
 #: Summaries of a column in all rows, and in those that miss nothing.
 Both = tuple[ColumnSummary, ColumnSummary]
@@ -137,7 +137,7 @@ def checked_units(scale: Any) -> Any:
     """Return units of columns that are numbers; raise ValueError for others."""
     if scale is None or isinstance(scale, str):
         return None if scale is None or is_unasked(scale) else choice(scale, SCALES, "scale")
-    if hasattr(scale, "keys") or (np.ndim(scale) == 1 and any(isinstance(entry, str) for entry in scale)):
+    if entries_by_name(scale) is not None or (np.ndim(scale) == 1 and any(isinstance(entry, str) for entry in scale)):
         raise ValueError("scale: numbers on disk have one name for all columns, such as 'sd', or a number for each")
     return scale
 

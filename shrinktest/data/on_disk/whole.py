@@ -14,7 +14,7 @@ from shrinktest.data.column import DROP, Table
 from shrinktest.data.observed import checked_types
 from shrinktest.data.on_disk.rows import Rows
 from shrinktest.data.on_disk.sources import Batches, in_batches
-from shrinktest.data.on_disk.storage import is_paths
+from shrinktest.data.on_disk.storage import is_paths, paths_in
 from shrinktest.data.tables import pooled
 
 
@@ -73,8 +73,13 @@ def read_if_file(data: Any, name: str, column_types: Mapping[str, Any] | None, m
 
 def _known_rows(batches: Batches, name: str, names: tuple[str, ...] | None, types: Mapping[str, Any]) -> int:
     """Return how many rows there are, as far as that is known without reading them."""
-    given = isinstance(batches.data, np.ndarray | list | tuple) or is_paths(batches.data)
-    return sum(chunk.rows or 0 for chunk in batches.chunks(name, names, types)) if given else 0
+    if is_paths(batches.data):
+        is_text = paths_in(batches.data, name)[0].suffix.lower() == ".csv"
+        if is_text:
+            return 0
+    elif not isinstance(batches.data, np.ndarray | list | tuple):
+        return 0
+    return sum(chunk.rows or 0 for chunk in batches.chunks(name, names, types))
 
 
 def _joined(parts: list[Any], dropped: tuple[str, ...], name: str | None) -> Any:
