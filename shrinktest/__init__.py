@@ -9,8 +9,8 @@ from typing import Any
 
 from shrinktest._version import __version__ as __version__
 
-#: Public names and their modules, which `__init__.pyi` lists.  They are imported when they are used, because most
-#: programs test once and end.
+#: Public names and their modules, which `__init__.pyi` lists.  They are imported when they are
+#: used, because most programs test once and end.
 _MODULES = {
     name.name: statement.module
     for statement in ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")).body
@@ -33,7 +33,7 @@ def __getattr__(name: str) -> Any:
 
 
 class _Package(ModuleType):
-    """The package: a function with the name of its module stays visible once the module has been imported."""
+    """Package in which a function named like its module stays visible after its import."""
 
     def __setattr__(self, name: str, value: object) -> None:
         if isinstance(value, ModuleType) and name in _MODULES:

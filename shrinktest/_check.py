@@ -1,4 +1,4 @@
-"""Arguments as users give them, checked once: arrays, functions, seeds, paths, names and numbers."""
+"""Checks of user arguments: arrays, functions, seeds, paths, names and numbers."""
 
 from __future__ import annotations
 
@@ -49,16 +49,22 @@ def did_you_mean(value: Any, known: Iterable[str]) -> str:
 
 def describe_missing(missing: NDArray[np.bool_], columns: Columns) -> str:
     """Return the number of missing values and the place of the first, in words."""
-    total, cell = int(missing.sum()), _first_cell(missing, columns)
-    return f"{counted(total, 'missing value')} (NaN), {'in' if total == 1 else 'the first in'} {cell}"
+    total = int(missing.sum())
+    cell = _first_cell(missing, columns)
+    return (
+        f"{counted(total, 'missing value')} (NaN), {'in' if total == 1 else 'the first in'} {cell}"
+    )
 
 
 def _first_cell(mask: NDArray[np.bool_], columns: Columns) -> str:
     row, column = np.argwhere(mask)[0].tolist()
-    return f"row {row}, column {column if columns is None else repr(columns[column])} (counting from 0)"
+    return (
+        f"row {row}, column {column if columns is None else repr(columns[column])} (counting from "
+        f"0)"
+    )
 
 
-# --- arrays -------------------------------------------------------------------------------------------------
+# --- arrays ---------------------------------------------------------------------------------------
 
 
 class Points(NamedTuple):
@@ -76,18 +82,26 @@ def loaded_pandas() -> Any:
 
 
 def as_points(x: Any, name: str, *, tables: bool = False) -> Points:
-    """Read numbers from a list, an array, or a pandas Series or DataFrame; one dimension means one column.
+    """Read numbers from a list, array, pandas Series or DataFrame.
 
-    The values are a copy, in which missing values (NaN, NA, masked) are NaN. If ``tables``, errors about text and dates
-    advise to pass a table. Raises TypeError for anything but real numbers, and ValueError for other faults.
+    One dimension means one column.
+
+    The values are a copy, in which missing values (NaN, NA, masked) are NaN. If ``tables``, errors
+    about text and dates advise to pass a table. Raises TypeError for anything but real numbers, and
+    ValueError for other faults.
     """
     pandas = loaded_pandas()
     columns: Columns = None
     if pandas is not None and isinstance(x, pandas.DataFrame):
         columns = tuple(map(str, x.columns))
         if repeated := sorted(label for label, times in Counter(columns).items() if times > 1):
-            raise ValueError(f"{name} has more than one column named {listed(repeated)}; rename or drop them")
-        parts = [_series_values(x.iloc[:, j], f"{name}, column {label!r},") for j, label in enumerate(columns)]
+            raise ValueError(
+                f"{name} has more than one column named {listed(repeated)}; rename or drop them"
+            )
+        parts = [
+            _series_values(x.iloc[:, j], f"{name}, column {label!r},")
+            for j, label in enumerate(columns)
+        ]
         values = np.stack(parts, axis=1) if parts else np.empty((len(x), 0))
     elif pandas is not None and isinstance(x, pandas.Series):
         values = _series_values(x, name)
@@ -97,14 +111,23 @@ def as_points(x: Any, name: str, *, tables: bool = False) -> Points:
         raise ValueError(f"{name} is a single number; a sample has one row per observation")
     if values.ndim > 2:
         shape = f"{values.ndim} dimensions, shape {values.shape}"
-        raise ValueError(f"{name} has {shape}; reshape it to one row per observation, one column per variable")
+        raise ValueError(
+            f"{name} has {shape}; reshape it to one row per observation, one column per variable"
+        )
     if values.ndim == 1:
         values = values[:, np.newaxis]
     if values.size == 0:
-        raise ValueError(f"{name} is empty: it has {' and '.join(map(counted, values.shape, ('row', 'column')))}")
-    points = Points(np.array(values, dtype=np.float64, order="C"), columns, precision_of(values.dtype))
+        raise ValueError(
+            f"{name} is empty: it has {' and '.join(map(counted, values.shape, ('row', 'column')))}"
+        )
+    points = Points(
+        np.array(values, dtype=np.float64, order="C"), columns, precision_of(values.dtype)
+    )
     if values.dtype.kind == "f" and (infinite := np.isinf(points.values)).any():
-        raise ValueError(f"{name} has an infinite value in {_first_cell(infinite, columns)}; remove or replace it")
+        raise ValueError(
+            f"{name} has an infinite value in {_first_cell(infinite, columns)}; remove or replace "
+            "it"
+        )
     return points
 
 
@@ -113,7 +136,9 @@ def complete_points(x: Any, name: str) -> Points:
     points = as_points(x, name)
     missing = np.isnan(points.values)
     if missing.any():
-        raise ValueError(f"{name} has {describe_missing(missing, points.columns)}; remove those rows first")
+        raise ValueError(
+            f"{name} has {describe_missing(missing, points.columns)}; remove those rows first"
+        )
     return points
 
 
@@ -121,8 +146,14 @@ def _array_values(x: Any, name: str, tables: bool) -> NDArray[Any]:
     refuse_sparse(x, name)
     x = tensors_to_numpy(x, name)
     categorical = hasattr(x, "dictionary") or (hasattr(x, "categories") and hasattr(x, "codes"))
-    if categorical and type(x).__module__.partition(".")[0] in ("pandas", "pyarrow"):  # numpy would take their codes
-        raise TypeError(f"{name} must hold real numbers, got categories ({type(x).__name__}); {_advice('O', tables)}")
+    if categorical and type(x).__module__.partition(".")[0] in (
+        "pandas",
+        "pyarrow",
+    ):  # numpy would take their codes
+        raise TypeError(
+            f"{name} must hold real numbers, got categories ({type(x).__name__}); "
+            f"{_advice('O', tables)}"
+        )
     masked = np.ma.getmaskarray(x) if isinstance(x, np.ma.MaskedArray) else None
     try:
         values = np.asarray(x)
@@ -132,16 +163,22 @@ def _array_values(x: Any, name: str, tables: bool) -> NDArray[Any]:
         got = type(x).__name__
         if isinstance(x, str | os.PathLike) and os.path.splitext(x)[1]:
             got += f" (read a file first, such as pandas.read_csv({str(x)!r}))"
-        raise TypeError(f"{name} must be a list, an array, or a pandas Series or DataFrame; got {got}")
+        raise TypeError(
+            f"{name} must be a list, an array, or a pandas Series or DataFrame; got {got}"
+        )
     if isinstance(x, list | tuple) and values.dtype.kind == "f" and (np.abs(values) > EXACT).any():
-        check_digits(np.array(x, dtype=object), name)  # integers that numpy has made floats, beside a float
+        check_digits(
+            np.array(x, dtype=object), name
+        )  # integers that numpy has made floats, beside a float
     if values.dtype.kind != "f":
         check_digits(values if masked is None else np.where(masked, 0, values), name)
     if values.dtype.kind not in "biuf":
         raise _not_numbers(values, values.dtype, name, _advice(values.dtype.kind, tables))
     if masked is None:
         return values
-    return np.where(masked, np.nan, values if values.dtype.kind == "f" else values.astype(np.float64))
+    return np.where(
+        masked, np.nan, values if values.dtype.kind == "f" else values.astype(np.float64)
+    )
 
 
 def _series_values(series: Any, name: str) -> NDArray[Any]:
@@ -155,7 +192,10 @@ def _series_values(series: Any, name: str) -> NDArray[Any]:
 
 
 def _not_numbers(values: NDArray[Any], dtype: object, name: str, advice: str) -> TypeError:
-    """Return an error that shows an entry that is not a number, preferably one that does not read as one."""
+    """Return an error that shows an entry that is not a number.
+
+    An entry that does not read as a number is preferred.
+    """
     odd = [place for place in np.ndindex(values.shape) if not isinstance(values[place], Real)]
     shown = ""
     if odd:
@@ -172,26 +212,51 @@ def _reads_as_number(entry: Any) -> bool:
 
 
 def _advice(kind: str, tables: bool = False) -> str:
-    """Return how to make numbers of values of a numpy kind, or, with ``tables``, how to have them read as they are."""
+    """Return advice on converting values of a numpy kind to numbers.
+
+    With ``tables``, return how to have them read as they are.
+    """
     if kind in "mM":
-        return "give a pandas Series or DataFrame: dates are read" if tables else "turn times into numbers (hours)"
+        return (
+            "give a pandas Series or DataFrame: dates are read"
+            if tables
+            else "turn times into numbers (hours)"
+        )
     if kind == "c":
         return "pass one column per real-valued part"
     if kind == "V":  # structured arrays
         return "give pandas.DataFrame(x)" if tables else "give a plain array"
-    return "convert it (astype(float))" + (" or give a pandas Series or DataFrame: text is read as categories" * tables)
+    return "convert it (astype(float))" + (
+        " or give a pandas Series or DataFrame: text is read as categories" * tables
+    )
 
 
 def refuse_sparse(x: Any, name: str) -> None:
-    """Raise TypeError for a sparse matrix of scipy, which numpy takes for one object, or of torch."""
-    scipy = hasattr(x, "toarray") and hasattr(x, "nnz") and not hasattr(x, "columns") and not hasattr(x, "__array__")
-    if scipy or (_is_tensor(x) and (getattr(x, "is_sparse", False) or "sparse" in str(getattr(x, "layout", "")))):
+    """Raise TypeError for a sparse matrix of scipy or torch.
+
+    numpy takes a sparse matrix of scipy for one object.
+    """
+    scipy = (
+        hasattr(x, "toarray")
+        and hasattr(x, "nnz")
+        and not hasattr(x, "columns")
+        and not hasattr(x, "__array__")
+    )
+    if scipy or (
+        _is_tensor(x)
+        and (getattr(x, "is_sparse", False) or "sparse" in str(getattr(x, "layout", "")))
+    ):
         method = "toarray" if scipy else "to_dense"
-        raise TypeError(f"{name} is a sparse matrix of shape {tuple(x.shape)}; pass a dense array (.{method}())")
+        raise TypeError(
+            f"{name} is a sparse matrix of shape {tuple(x.shape)}; pass a dense array (.{method}())"
+        )
 
 
 def tensors_to_numpy(x: Any, name: str) -> Any:
-    """Return a torch tensor, or each of a list of them, as a numpy array; anything else unchanged."""
+    """Return a torch tensor, or each of a list of them, as a numpy array.
+
+    Anything else unchanged.
+    """
     if isinstance(x, list | tuple) and len(x) and _is_tensor(x[0]):
         return [tensors_to_numpy(part, name) for part in x]
     if not _is_tensor(x):
@@ -209,18 +274,28 @@ def _is_tensor(x: Any) -> bool:
 
 
 def real_values(values: Any) -> Array:
-    """Return numbers as float64, without a copy if they are; raise TypeError for text and complex numbers, too."""
+    """Return numbers as float64, without a copy if they are.
+
+    Raise TypeError for text and complex numbers, too.
+    """
     try:
         array = np.asarray(tensors_to_numpy(values, "it"))
-        if array.dtype.kind in "biuf" or (array.dtype.kind == "O" and (array.ndim or isinstance(values, Real))):
+        if array.dtype.kind in "biuf" or (
+            array.dtype.kind == "O" and (array.ndim or isinstance(values, Real))
+        ):
             return array.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(str(error)) from None
-    raise TypeError(f"found {f'an array of dtype {array.dtype}' if array.ndim else type(values).__name__}")
+    raise TypeError(
+        f"found {f'an array of dtype {array.dtype}' if array.ndim else type(values).__name__}"
+    )
 
 
 def numbers_or_nan(values: Any) -> Array:
-    """Return numbers as :func:`real_values` does, or one NaN for anything else, for checks that refuse NaN."""
+    """Return numbers as :func:`real_values` does, or one NaN for anything else.
+
+    For checks that refuse NaN.
+    """
     try:
         return real_values(values)
     except TypeError:
@@ -228,7 +303,10 @@ def numbers_or_nan(values: Any) -> Array:
 
 
 def n_dimensions(values: Any, name: str) -> int:
-    """Return the number of dimensions of an array or of nested lists; raise ValueError for ragged lists."""
+    """Return the number of dimensions of an array or of nested lists.
+
+    Raise ValueError for ragged lists.
+    """
     try:
         return np.ndim(values)
     except ValueError:
@@ -236,18 +314,25 @@ def n_dimensions(values: Any, name: str) -> int:
 
 
 def as_integer(entry: Any) -> int | None:
-    """Return the integer that equals a Python or numpy integer, a decimal or a fraction; None for all else."""
+    """Return the integer that equals a Python or numpy integer, a decimal or a fraction.
+
+    None for all else.
+    """
     if isinstance(entry, float | np.floating):
         return None
     try:
-        number = int(entry) if abs(entry) < 10**80 else None  # not all digits of Decimal("1e999999")
+        number = (
+            int(entry) if abs(entry) < 10**80 else None
+        )  # not all digits of Decimal("1e999999")
     except (TypeError, ValueError, ArithmeticError):  # text, or a decimal NaN
         return None
     return number if number == entry else None
 
 
 def check_digits(values: Any, where: str, column: Any = None) -> None:
-    """Raise ValueError if many integers in a column (n,), or in one of (n, d), differ but are equal as floats.
+    """Raise ValueError if many integers in a column differ but are equal as floats.
+
+    The values are one column (n,), or columns (n, d).
 
     Messages call the values ``where``, and advise to drop the ``column`` with this name, if any.
     """
@@ -256,23 +341,40 @@ def check_digits(values: Any, where: str, column: Any = None) -> None:
             check_digits(entries, f"{where.rstrip(',')}, column {j} (counting from 0),")
         return
     if not isinstance(values, np.ndarray) or values.dtype.kind == "O":
-        values = np.array([number for entry in values if (number := as_integer(entry)) is not None], dtype=object)
-    if values.dtype.kind not in "iuO" or not values.size or (values.min() >= -EXACT and values.max() <= EXACT):
+        values = np.array(
+            [number for entry in values if (number := as_integer(entry)) is not None], dtype=object
+        )
+    if (
+        values.dtype.kind not in "iuO"
+        or not values.size
+        or (values.min() >= -EXACT and values.max() <= EXACT)
+    ):
         return
     distinct = np.unique(values)
     equal = np.diff(distinct.astype(np.float64)) == 0.0
     if equal.sum() > 0.01 * equal.size:  # times in nanoseconds hardly coincide
         first = int(equal.argmax())
         pair = f"such as {distinct[first]} and {distinct[first + 1]}"
-        advice = "subtract a constant" if column is None else f"leave it out: column_types={{{column!r}: 'drop'}}"
-        raise ValueError(f"{where} holds whole numbers with too many digits for floats, {pair}; {advice}")
+        advice = (
+            "subtract a constant"
+            if column is None
+            else f"leave it out: column_types={{{column!r}: 'drop'}}"
+        )
+        raise ValueError(
+            f"{where} holds whole numbers with too many digits for floats, {pair}; {advice}"
+        )
 
 
-# --- functions, seeds and paths -----------------------------------------------------------------------------
+# --- functions, seeds and paths -------------------------------------------------------------------
 
 
-def check_signature(function: Any, arguments: tuple[str, ...], meaning: str, keywords: tuple[str, ...] = ()) -> None:
-    """Raise TypeError if a function cannot be called with these arguments; ``meaning`` says what it must be."""
+def check_signature(
+    function: Any, arguments: tuple[str, ...], meaning: str, keywords: tuple[str, ...] = ()
+) -> None:
+    """Raise TypeError if a function cannot be called with these arguments.
+
+    ``meaning`` says what it must be.
+    """
     import inspect
 
     try:
@@ -285,31 +387,45 @@ def check_signature(function: Any, arguments: tuple[str, ...], meaning: str, key
         name = getattr(function, "__name__", repr(function))
         call = (*arguments, *(f"{keyword}=" for keyword in keywords))
         called = f"{counted(len(call), 'argument')}, ({', '.join(call)})"
-        raise TypeError(f"{meaning}, and is called with {called}; found {name}{signature}") from None
+        raise TypeError(
+            f"{meaning}, and is called with {called}; found {name}{signature}"
+        ) from None
 
 
 def as_rng(rng: Any) -> np.random.Generator:
-    """Return a numpy Generator from None (fresh entropy), a seed, a SeedSequence, a BitGenerator or a Generator."""
+    """Return a numpy Generator from None, a seed, SeedSequence, BitGenerator or Generator.
+
+    None means fresh entropy.
+    """
     if isinstance(rng, np.random.Generator):
         return rng
     if rng is None or isinstance(rng, np.random.SeedSequence | np.random.BitGenerator):
         return np.random.default_rng(rng)
     if isinstance(rng, np.random.RandomState):
-        raise TypeError("rng is a legacy numpy RandomState; pass a seed (rng=0) or numpy.random.default_rng(seed)")
+        raise TypeError(
+            "rng is a legacy numpy RandomState; pass a seed (rng=0) or "
+            "numpy.random.default_rng(seed)"
+        )
     if isinstance(rng, Integral) and not isinstance(rng, bool):
         if rng < 0:
             raise ValueError(f"rng must be a seed >= 0, got {rng}")
         return np.random.default_rng(int(rng))
-    raise TypeError(f"rng must be None, an integer seed or a numpy Generator; got {rng!r} ({type(rng).__name__})")
+    raise TypeError(
+        f"rng must be None, an integer seed or a numpy Generator; got {rng!r} "
+        f"({type(rng).__name__})"
+    )
 
 
 def independent_rng(generator: np.random.Generator, use: int) -> np.random.Generator:
-    """Random numbers for one use that are independent of others, and of those that ``generator`` goes on to draw."""
+    """Random numbers for one use, independent of others and of later draws from ``generator``."""
     return np.random.default_rng([*_copy(generator).integers(2**63, size=2).tolist(), use])
 
 
 def setup_rng(generator: np.random.Generator) -> np.random.Generator:
-    """Return random numbers for bandwidths and landmarks, apart from the permutations that ``generator`` draws."""
+    """Return random numbers for bandwidths and landmarks, apart from the permutation draws.
+
+    The permutations are drawn by ``generator``.
+    """
     return np.random.default_rng(_copy(generator).integers(2**63, size=4).tolist())
 
 
@@ -320,7 +436,10 @@ def _copy(generator: np.random.Generator) -> np.random.Generator:
 
 
 def rng_provenance(generator: np.random.Generator) -> dict[str, Any]:
-    """Return the state from which a generator draws, ready for JSON, and what rebuilds its SeedSequence, if any."""
+    """Return the state of a generator, ready for JSON.
+
+    It comes with what rebuilds the SeedSequence of the generator, if any.
+    """
     bits = generator.bit_generator
     seeds = {key: to_plain(getattr(bits.seed_seq, key, None)) for key in ("entropy", "spawn_key")}
     return {"bit_generator": type(bits).__name__, **seeds, "state": to_plain(bits.state)}
@@ -340,21 +459,28 @@ def to_plain(value: Any) -> Any:
 def as_path(path: Any, name: str) -> Path:
     """Return a path with "~" expanded; raise TypeError for anything but text and paths."""
     if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"{name} must be a path, a text or a pathlib.Path; got {path!r} ({type(path).__name__})")
+        raise TypeError(
+            f"{name} must be a path, a text or a pathlib.Path; got {path!r} ({type(path).__name__})"
+        )
     return Path(path).expanduser()
 
 
 def output_path(path: Any, name: str) -> Path:
-    """Return the path of a file to write; raise an OSError for a folder, and for a file in a missing folder."""
+    """Return the path of a file to write.
+
+    Raise an OSError for a folder, and for a file in a missing folder.
+    """
     path = as_path(path, name)
     if path.is_dir():
         raise IsADirectoryError(f"{name}={str(path)!r} is a folder; give the name of a file in it")
     if not path.parent.is_dir():
-        raise FileNotFoundError(f"{name}={str(path)!r}: there is no folder {str(path.parent)!r}; make it first")
+        raise FileNotFoundError(
+            f"{name}={str(path)!r}: there is no folder {str(path.parent)!r}; make it first"
+        )
     return path
 
 
-# --- choices and numbers ------------------------------------------------------------------------------------
+# --- choices and numbers --------------------------------------------------------------------------
 
 
 def flag(value: Any, name: str) -> bool:
@@ -369,7 +495,9 @@ def choice(value: Any, known: Iterable[str], name: str) -> str:
     known = tuple(known)
     if isinstance(value, str) and value in known:
         return known[known.index(value)]
-    raise ValueError(f"{name} must be one of {listed(known)}; got {value!r}{did_you_mean(value, known)}")
+    raise ValueError(
+        f"{name} must be one of {listed(known)}; got {value!r}{did_you_mean(value, known)}"
+    )
 
 
 def real(value: Any, name: str) -> float:
@@ -379,14 +507,18 @@ def real(value: Any, name: str) -> float:
     try:
         return float(value)
     except OverflowError:
-        raise ValueError(f"{name} must be a number below 1e308; got an integer of more digits") from None
+        raise ValueError(
+            f"{name} must be a number below 1e308; got an integer of more digits"
+        ) from None
 
 
 def positive(value: Any, name: str, allow_zero: bool = False) -> float:
     """Return a finite number > 0 (or >= 0) as a float."""
     number = real(value, name)
     if not math.isfinite(number) or number < 0 or (number == 0 and not allow_zero):
-        raise ValueError(f"{name} must be a finite number {'>=' if allow_zero else '>'} 0, got {value}")
+        raise ValueError(
+            f"{name} must be a finite number {'>=' if allow_zero else '>'} 0, got {value}"
+        )
     return number
 
 
@@ -398,10 +530,17 @@ def level(value: Any, name: str = "alpha") -> float:
     return number
 
 
-def count(value: Any, name: str, minimum: int, maximum: int | None = None, *, hint: str = "") -> int:
-    """Return an integer within limits; 3.0 and True are not counts. Messages end with the ``hint``."""
+def count(
+    value: Any, name: str, minimum: int, maximum: int | None = None, *, hint: str = ""
+) -> int:
+    """Return an integer within limits.
+
+    3.0 and True are not counts. Messages end with the ``hint``.
+    """
     if not isinstance(value, Integral) or isinstance(value, bool):
-        raise TypeError(f"{name} must be an integer >= {minimum}, got {value!r} ({type(value).__name__}){hint}")
+        raise TypeError(
+            f"{name} must be an integer >= {minimum}, got {value!r} ({type(value).__name__}){hint}"
+        )
     if value < minimum:
         raise ValueError(f"{name} must be an integer >= {minimum}, got {value}{hint}")
     if maximum is not None and int(value) > maximum:

@@ -1,4 +1,4 @@
-"""Descriptions of the parameters that tests share, and ``documented``, which fills them into docstrings."""
+"""Descriptions of shared test parameters, and ``documented``, which inserts them in docstrings."""
 
 from __future__ import annotations
 
@@ -101,8 +101,14 @@ store : path, optional
 """
 
 #: Sections that are alike in all tests.
-_RAISES = "ValueError, TypeError\n    If an argument or the data cannot be used; the message names the argument."
-_MEMORY = "MemoryError\n    If the kernel values do not fit in ``max_memory``; the message says what would fit."
+_RAISES = (
+    "ValueError, TypeError\n    If an argument or the data cannot be used; the message names the "
+    "argument."
+)
+_MEMORY = (
+    "MemoryError\n    If the kernel values do not fit in ``max_memory``; the message says what "
+    "would fit."
+)
 _WARNS = "UserWarning\n    If there are too few permutations to reject at ``alpha``."
 _ORDER = ("Parameters", "Returns", "Raises", "Warns", "See Also", "Notes", "Examples")
 
@@ -110,8 +116,10 @@ _ORDER = ("Parameters", "Returns", "Raises", "Warns", "See Also", "Notes", "Exam
 def documented(function: Function) -> Function:
     """Complete the docstring of a test, and return the same function.
 
-    Parameters that the docstring does not describe get the shared description, all in the order of the signature.  An
-    entry without a type (no " : ") is added to the shared one.  Missing sections "Raises" and "Warns" are added.
+    Parameters that the docstring does not describe get the shared description, all in the order of
+    the signature.  An
+    entry without a type (no " : ") is added to the shared one.  Missing sections "Raises" and
+    "Warns" are added.
     """
     if not function.__doc__:  # python -OO
         return function
@@ -119,7 +127,8 @@ def documented(function: Function) -> Function:
 
     summary, *parts = re.split(r"\n\n(?=[A-Z][A-Za-z ]+\n-+\n)", cleandoc(function.__doc__))
     sections = dict(re.split(r"\n-+\n", part, maxsplit=1) for part in parts)
-    shared, own = entries_in(_PARAMETERS), entries_in(sections["Parameters"])
+    shared = entries_in(_PARAMETERS)
+    own = entries_in(sections["Parameters"])
     names = signature(function).parameters
     entries = []
     for name in names:
@@ -130,7 +139,9 @@ def documented(function: Function) -> Function:
     sections["Parameters"] = "\n".join(dict.fromkeys(entries))
     raises = f"{_RAISES}\n{_MEMORY}" if "max_memory" in names else _RAISES
     sections = {"Raises": raises, "Warns": _WARNS, **sections}
-    body = (f"{title}\n{'-' * len(title)}\n{sections[title]}" for title in _ORDER if title in sections)
+    body = (
+        f"{title}\n{'-' * len(title)}\n{sections[title]}" for title in _ORDER if title in sections
+    )
     function.__doc__ = "\n\n".join([summary, *body]) + "\n"
     return function
 
@@ -139,7 +150,11 @@ def entries_in(text: str) -> dict[str, str]:
     """Entries of a numpydoc section by each of the names that they describe."""
     entries = re.split(r"\n(?=\S)", text.strip("\n"))
     heads = [entry.partition("\n")[0].partition(" : ")[0] for entry in entries]
-    return {name.lstrip("*"): entry for head, entry in zip(heads, entries, strict=True) for name in head.split(", ")}
+    return {
+        name.lstrip("*"): entry
+        for head, entry in zip(heads, entries, strict=True)
+        for name in head.split(", ")
+    }
 
 
 def parameters_of(function: Callable[..., Any]) -> dict[str, tuple[str, str]]:
@@ -154,5 +169,12 @@ def parameters_of(function: Callable[..., Any]) -> dict[str, tuple[str, str]]:
 
     _, _, rest = (getdoc(function) or "").partition("\nParameters\n----------\n")
     section = re.split(r"\n\n(?=[A-Z][A-Za-z ]+\n-+\n)", rest)[0]
-    parts = {name: entry.partition("\n") for name, entry in entries_in(section).items()} if section.strip() else {}
-    return {name: (head.partition(" : ")[2], " ".join(text.split())) for name, (head, _, text) in parts.items()}
+    parts = (
+        {name: entry.partition("\n") for name, entry in entries_in(section).items()}
+        if section.strip()
+        else {}
+    )
+    return {
+        name: (head.partition(" : ")[2], " ".join(text.split()))
+        for name, (head, _, text) in parts.items()
+    }

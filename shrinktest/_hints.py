@@ -13,7 +13,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 #: Arguments of other packages, and what they are called here.
 ELSEWHERE = {
     **dict.fromkeys(("seed", "random_state", "random_seed"), "rng"),
-    **dict.fromkeys(("n_permutations", "n_perms", "num_permutations", "permutation_count", "reps", "B"), "n_resamples"),
+    **dict.fromkeys(
+        ("n_permutations", "n_perms", "num_permutations", "permutation_count", "reps", "B"),
+        "n_resamples",
+    ),
     **dict.fromkeys(("n_jobs", "n_workers", "num_workers", "threads"), "workers"),
     **dict.fromkeys(("significance_level", "level"), "alpha"),
     **dict.fromkeys(("verbose",), "progress"),
@@ -25,18 +28,24 @@ ELSEWHERE = {
 def hinted(function: Function) -> Function:
     """Decorate a test: a keyword of another package raises a TypeError with the name used here.
 
-    Kernel values of points far apart are 0 in it, where ``numpy.errstate(under="raise")`` would make an error of that.
+    Kernel values of points far apart are 0 in it, where ``numpy.errstate(under="raise")`` would
+    make an error of that.
     """
     from inspect import signature
 
     parameters = signature(function).parameters.values()
-    known = {parameter.name for parameter in parameters if parameter.kind is not parameter.VAR_POSITIONAL}
+    known = {
+        parameter.name for parameter in parameters if parameter.kind is not parameter.VAR_POSITIONAL
+    }
 
     @wraps(function)
     def called(*values: Any, **options: Any) -> Any:
         for name in options.keys() - known:
             word = ELSEWHERE.get(name, name)
-            meant = next((other for other in (word, f"{word}s", word.removesuffix("s")) if other in known), None)
+            meant = next(
+                (other for other in (word, f"{word}s", word.removesuffix("s")) if other in known),
+                None,
+            )
             if meant:
                 raise TypeError(f"{function.__name__} has no argument {name}=; it is {meant}= here")
         with np.errstate(under="ignore"):

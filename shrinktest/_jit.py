@@ -1,4 +1,4 @@
-"""Compile loops with numba and keep the machine code on disk, where other environments find it again."""
+"""Compile loops with numba and cache the machine code on disk across environments."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from shrinktest._machine_code import folder, stamp
 
 #: Seconds of compiling after which the user is told what takes so long.
 PATIENCE = 2.0
-# Reordered sums become vector instructions.  NaN and infinity keep their meaning: NaN is how a loop reports failure.
+# Reordered sums become vector instructions.  NaN and infinity keep their meaning: NaN is how a loop
+# reports failure.
 _RELAXED = {"reassoc", "contract", "arcp", "nsz"}
 
 
@@ -56,15 +57,21 @@ class _Cache(caching.FunctionCache):
 
 
 class _Waiting(event.Listener):
-    """Tell the user once why the program waits, and rest the garbage collector: it takes an eighth of the time."""
+    """Tell the user once why the program waits, and pause the garbage collector.
 
-    depth, spent, message = 0, 0.0, "shrinktest: compiling once for this machine, in ten seconds to a minute\n"
+    Garbage collection takes an eighth of the time.
+    """
+
+    depth = 0
+    spent = 0.0
+    message = "shrinktest: compiling once for this machine, in ten seconds to a minute\n"
 
     def on_start(self, event):
         self.depth += 1
         if self.depth == 1:
             gc.disable()
-            self.since, self.timer = perf_counter(), Timer(max(0.0, PATIENCE - self.spent), self.tell)
+            self.since = perf_counter()
+            self.timer = Timer(max(0.0, PATIENCE - self.spent), self.tell)
             self.timer.daemon = True
             self.timer.start()
 
@@ -84,7 +91,10 @@ event.register("numba:compile", _Waiting())
 
 
 def scipy_lapack(name, arguments):
-    """Return a routine of LAPACK for compiled loops, which may be kept on disk: they know it by name."""
+    """Return a LAPACK routine for compiled loops that may be cached on disk.
+
+    The loops know the routine by name.
+    """
     address = get_cython_function_address("scipy.linalg.cython_lapack", name)
     if config.DISABLE_JIT:
         return CFUNCTYPE(None, *[c_void_p] * arguments)(address)
@@ -95,17 +105,21 @@ def scipy_lapack(name, arguments):
 def compiled(*signature, ordered=False, fused=False, inline=False, inner=False):
     """Compile lazily (or for ``signature``) without the interpreter lock, cached on disk.
 
-    ``ordered``: sums in the written order, products rounded, as in numpy.  ``fused``: the same, but a product need not
-    be rounded before it is added.  ``inline``: paste the source into its callers, if these are few.  ``inner``: paste
-    the machine code.
+    ``ordered``: sums in the written order, products rounded, as in numpy.  ``fused``: the same, but
+    a product need not be rounded before it is added.  ``inline``: paste the source into its
+    callers, if these are few.  ``inner``: paste the machine code.
     """
 
     def decorate(function):
         fastmath = {"contract"} if fused else False if ordered else _RELAXED
         pasted = "always" if inline else "never"
-        loop = njit(nogil=True, error_model="numpy", fastmath=fastmath, inline=pasted, forceinline=inner)(function)
+        loop = njit(
+            nogil=True, error_model="numpy", fastmath=fastmath, inline=pasted, forceinline=inner
+        )(function)
         if hasattr(loop, "enable_caching"):  # else NUMBA_DISABLE_JIT=1
-            with suppress(RuntimeError):  # no folder can be written: every process compiles for itself
+            with suppress(
+                RuntimeError
+            ):  # no folder can be written: every process compiles for itself
                 loop._cache = _Cache(function)
             for types in signature:
                 loop.compile(types)
@@ -117,6 +131,9 @@ def compiled(*signature, ordered=False, fused=False, inline=False, inner=False):
 
 
 def compiled_with(function, module, **loops):
-    """Compile a plain function of Python for a module of loops, as if it called these loops by their names."""
+    """Compile a plain Python function for a module of loops.
+
+    It is compiled as if it called these loops by their names.
+    """
     names = {**function.__globals__, **loops, "__name__": module}
     return compiled()(FunctionType(function.__code__, names, function.__name__))

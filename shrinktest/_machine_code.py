@@ -1,4 +1,7 @@
-"""Choose between a loop in numpy and its compiled twin, without importing the compiler before it is used."""
+"""Choose between a numpy loop and its compiled twin without importing the compiler early.
+
+The compiler is imported only when it is used.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,16 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-#: Modules of compiled loops, and the seconds that each loop and those that it calls take to compile.
+#: Modules of compiled loops, and the seconds that each loop and those that it calls take to
+#: compile.
 LOOPS = {
     "kernels.kernel_loops": {"between": 2.0, "among": 2.0, "waves": 5.0, "bells": 5.0},
     "permutations.draw_loops": {"shuffle": 2.0},
-    "estimators.filter_loops": {"tikhonov_deletion": 8.0, "gradient_deletion": 8.0, "gradient_path": 3.0},
+    "estimators.filter_loops": {
+        "tikhonov_deletion": 8.0,
+        "gradient_deletion": 8.0,
+        "gradient_path": 3.0,
+    },
     "estimators.noise_loops": {"tune": 10.0, "smoothed_splits": 15.0},
     "statistics.sum_loops": {
         "split_sums": 6.0,
@@ -55,7 +63,10 @@ class _Run:
 
 @contextmanager
 def one_run(permutations: int) -> Iterator[None]:
-    """Keep to one choice for all permutations of a null distribution, which are evaluated inside the block."""
+    """Keep to one choice for all permutations of a null distribution.
+
+    The permutations are evaluated inside the block.
+    """
     token = _RUN.set(_Run(permutations))
     try:
         yield
@@ -99,7 +110,9 @@ def _choose(name: str, seconds: float) -> Callable[..., Any] | None:
     always_compiled = _ALWAYS.get()
     if always_compiled:
         _IN_USE.add(name)
-    elif always_compiled is False or not (name in _IN_USE or seconds >= _SECONDS[name] or _on_disk(name)):
+    elif always_compiled is False or not (
+        name in _IN_USE or seconds >= _SECONDS[name] or _on_disk(name)
+    ):
         return None
     return getattr(import_module(f"shrinktest.{_MODULES[name]}"), name)  # type: ignore[no-any-return]
 
@@ -119,17 +132,26 @@ def folder() -> Path:
     if where := os.environ.get("NUMBA_CACHE_DIR"):
         parent = Path(where)
     elif sys.platform == "win32":
-        parent = Path(os.environ.get("LOCALAPPDATA", os.path.expanduser("~")), "shrinktest", "Cache")
+        parent = Path(
+            os.environ.get("LOCALAPPDATA", os.path.expanduser("~")), "shrinktest", "Cache"
+        )
     elif sys.platform == "darwin":
         parent = Path(os.path.expanduser("~"), "Library", "Caches", "shrinktest")
     else:
-        parent = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "shrinktest")
+        parent = Path(
+            os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "shrinktest"
+        )
     return parent / f"{sys.implementation.cache_tag}-numba{version('numba')}-{stamp()[:16]}"
 
 
 @cache
 def stamp() -> str:
-    """Return a digest of the text of all loops, as machine code contains functions that it calls; "" in archives."""
-    texts = sorted(path for name in ("_jit.py", "noise.py", "*_loops.py") for path in _HERE.rglob(name))
+    """Return a digest of the text of all loops, as machine code contains functions that it calls.
+
+    "" in archives.
+    """
+    texts = sorted(
+        path for name in ("_jit.py", "noise.py", "*_loops.py") for path in _HERE.rglob(name)
+    )
     digest = sha256(b"".join(path.name.encode() + path.read_bytes() for path in texts))
     return digest.hexdigest() if texts else ""

@@ -1,4 +1,4 @@
-"""Threads, the BLAS thread limit, the progress bar of kernels, and the cores and memory of this process."""
+"""Threads, BLAS thread limit, progress bar of kernels, and cores and memory of the process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from shrinktest._check import count
 Folder = str | os.PathLike[str]
 
 _BLAS_USERS = ("scipy.linalg", "scipy.special")  # modules that load a BLAS library of their own
-_SHORT_PRODUCTS = range(80, 2001)  # observations at which waking BLAS threads costs more than they save
+_SHORT_PRODUCTS = range(
+    80, 2001
+)  # observations at which waking BLAS threads costs more than they save
 _LIMITING = Lock()
 _LIMITS: _BlasLimits | None = None  # of the block that holds the lock
 _BARS: ContextVar[list[Any] | None] = ContextVar("bars", default=None)  # at most one bar
@@ -29,9 +31,11 @@ _BARS: ContextVar[list[Any] | None] = ContextVar("bars", default=None)  # at mos
 def parallel_for(work: Callable[[Any], object], parts: Sequence[Any], workers: int) -> None:
     """Run ``work`` on each part in at most ``workers`` threads; re-raise the first error.
 
-    Thread k of w takes the parts k, k + w, ...: parts that grow or shrink in order are shared about equally.
+    Thread k of w takes the parts k, k + w, ...: parts that grow or shrink in order are shared about
+    equally.
     """
-    threads, advance = max(1, min(workers, len(parts))), progress_steps(len(parts))
+    threads = max(1, min(workers, len(parts)))
+    advance = progress_steps(len(parts))
 
     def run(first: int) -> None:
         for part in parts[first::threads]:
@@ -51,11 +55,13 @@ def parallel_for(work: Callable[[Any], object], parts: Sequence[Any], workers: i
 
 @contextmanager
 def single_blas_thread(observations: int, decomposed: bool = False) -> Iterator[None]:
-    """Limit BLAS to one thread inside the block if matrices of so many observations gain nothing by more.
+    """Limit BLAS to one thread inside the block if the matrices gain nothing from more.
 
-    Waking threads made products of 100 to 1000 observations 1.2 to 4 times slower, and also eigenvectors of fewer
-    (``decomposed``).  The limit holds for the whole
-    process: the first block sets it and restores it, concurrent blocks share it.
+    That depends on the number of observations.
+
+    Waking threads made products of 100 to 1000 observations 1.2 to 4 times slower, and also
+    eigenvectors of fewer (``decomposed``).  The limit holds for the whole process: the first block
+    sets it and restores it, concurrent blocks share it.
     """
     global _LIMITS
     if decomposed:
@@ -99,7 +105,10 @@ class _BlasLimits:
 
 @lru_cache(maxsize=1)
 def _blas_libraries(imported: tuple[bool, ...]) -> Any:
-    """BLAS libraries of the process, searched again after a module that brings its own has been imported."""
+    """BLAS libraries of the process.
+
+    They are searched again after a module that brings its own has been imported.
+    """
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController().select(user_api="blas")
@@ -107,7 +116,7 @@ def _blas_libraries(imported: tuple[bool, ...]) -> Any:
 
 @contextmanager
 def kernel_progress(show: bool) -> Iterator[None]:
-    """Show a progress bar for kernels computed inside the block, if any of them takes several steps."""
+    """Show a progress bar for kernels computed inside the block, if any takes several steps."""
     if not show or sys.stderr is None:  # a program without a console has no stderr
         yield
         return
@@ -135,7 +144,7 @@ def progress_steps(steps: int) -> Callable[..., object]:
     return bars[0].update  # type: ignore[no-any-return]
 
 
-# --- cores and memory ---------------------------------------------------------------------------------------
+# --- cores and memory -----------------------------------------------------------------------------
 
 
 def n_workers(workers: Any) -> int:
@@ -143,7 +152,9 @@ def n_workers(workers: Any) -> int:
     if workers is None or (isinstance(workers, Integral) and workers == -1):
         return usable_cores()
     if hasattr(workers, "submit") or hasattr(workers, "map"):
-        raise TypeError(f"workers={workers!r} reads batches only; for data in memory give a number of threads")
+        raise TypeError(
+            f"workers={workers!r} reads batches only; for data in memory give a number of threads"
+        )
     return count(workers, "workers", minimum=1, maximum=2**16, hint="; None or -1 use all cores")
 
 
@@ -161,7 +172,9 @@ def _cpu_quota(cgroup: str) -> float:
     """Number of cores granted by the control group (v2, then v1); inf without a limit."""
     for files in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
         with suppress(OSError, ValueError):  # v2 writes "max" for no limit
-            quota, period = (int(number) for file in files for number in Path(cgroup, file).read_text().split())
+            quota, period = (
+                int(number) for file in files for number in Path(cgroup, file).read_text().split()
+            )
             if quota > 0:  # v1 writes -1 for no limit
                 return quota / period
     return math.inf
@@ -171,8 +184,14 @@ def memory_limit(max_memory: Any) -> float:
     """Bytes that a test may use: as given, or a quarter of the free memory."""
     if max_memory is None:
         return _free_at(int(time.monotonic())) / 4.0
-    if isinstance(max_memory, bool) or not isinstance(max_memory, int | float) or not max_memory > 0:
-        raise ValueError(f"max_memory must be a positive number of bytes, such as 2e9; got {max_memory!r}")
+    if (
+        isinstance(max_memory, bool)
+        or not isinstance(max_memory, int | float)
+        or not max_memory > 0
+    ):
+        raise ValueError(
+            f"max_memory must be a positive number of bytes, such as 2e9; got {max_memory!r}"
+        )
     return min(float(max_memory), 1e18)
 
 
@@ -185,15 +204,21 @@ def free_memory(root: Folder = "/") -> float:
     """Bytes that can be allocated now, within the limits of a container and of ``ulimit -v``."""
     limits = [_available_memory(root)]
     with suppress(OSError, ValueError):
-        most, used = (float(Path(root, f"sys/fs/cgroup/memory.{file}").read_text()) for file in ("max", "current"))
+        most, used = (
+            float(Path(root, f"sys/fs/cgroup/memory.{file}").read_text())
+            for file in ("max", "current")
+        )
         limits.append(most - used)
-    with suppress(ImportError, AttributeError, OSError, ValueError):  # Windows has no limits, macOS no such file
+    with suppress(
+        ImportError, AttributeError, OSError, ValueError
+    ):  # Windows has no limits, macOS no such file
         import resource
 
         addresses = resource.getrlimit(resource.RLIMIT_AS)[0]
         if addresses != resource.RLIM_INFINITY:
             limits.append(
-                addresses - int(Path(root, "proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+                addresses
+                - int(Path(root, "proc/self/statm").read_text().split()[0]) * resource.getpagesize()
             )
     return max(0.0, min(limits))
 
@@ -201,7 +226,9 @@ def free_memory(root: Folder = "/") -> float:
 def _available_memory(root: Folder) -> float:
     with suppress(OSError, StopIteration, ValueError):
         lines = Path(root, "proc/meminfo").read_text().splitlines()
-        return 1024.0 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
+        return 1024.0 * next(
+            int(line.split()[1]) for line in lines if line.startswith("MemAvailable")
+        )
     with suppress(AttributeError, OSError, ValueError):
         return 0.5 * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return 4e9

@@ -16,10 +16,16 @@ SINGLE: np.dtype[Any] = np.dtype(np.float32)
 
 _STEPS = 4.0  # units in the last place within which values are equal
 _HEAD = 16  # rows that are looked at first
-_DIGITS = 9  # of a short decimal number: more than single precision has, far fewer than double precision
+_DIGITS = (
+    9  # of a short decimal number: more than single precision has, far fewer than double precision
+)
 _REMAINDER = 64.0  # units in the last place that a subtraction of sums leaves
-_FEW_BITS = 2.0**6  # what is left of a subtraction is so small a multiple of one unit in the last place
-_APART = 64.0  # times this distance to all other values, so that dense values are not chained into one
+_FEW_BITS = (
+    2.0**6
+)  # what is left of a subtraction is so small a multiple of one unit in the last place
+_APART = (
+    64.0  # times this distance to all other values, so that dense values are not chained into one
+)
 _BY_CHANCE = 2  # values in such clusters that a column may have without being changed
 _BLOCK = 2**20  # numbers that are sorted at a time
 
@@ -43,7 +49,9 @@ def rounded(values: NDArray[np.float64], precision: np.dtype[Any]) -> NDArray[np
     return np.where(np.isinf(short), values, short)
 
 
-def rounding_of(values: NDArray[np.float64], precision: np.dtype[Any] = DOUBLE) -> NDArray[np.float64]:
+def rounding_of(
+    values: NDArray[np.float64], precision: np.dtype[Any] = DOUBLE
+) -> NDArray[np.float64]:
     """Return how far rounding alone can move values."""
     return np.asarray(_STEPS * np.finfo(precision).eps * np.abs(values))
 
@@ -56,7 +64,7 @@ def is_single(values: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def has_long(values: NDArray[np.float64]) -> bool:
-    """Return True if some of the values (n,) need more than nine decimal digits, and more than six bits."""
+    """Return True if some values (n,) need more than nine decimal digits and six bits."""
     fractions = np.unique(values[values != np.rint(values)])
     return any(map(_is_long, fractions[~_has_few_bits(fractions)].tolist()))
 
@@ -76,7 +84,9 @@ def _has_few_bits(values: NDArray[np.float64]) -> NDArray[np.bool_]:
 def single_columns(
     values: NDArray[Any],
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return which columns (d,) of rows (n, d) fit in single precision, and which of these have long numbers.
+    """Return which columns (d,) of rows (n, d) fit in single precision, and have long numbers.
+
+    The columns with long numbers are among those that fit in single precision.
 
     A column that does both was in single precision before; NaN fits.
     """
@@ -93,15 +103,18 @@ def single_columns(
 def merged(Z: NDArray[np.float64], precision: np.dtype[Any] = DOUBLE) -> NDArray[np.float64]:
     """Pooled columns (N, d) in which values that agree up to rounding are one value.
 
-    Values become one if they lie within a few units in the last place of ``precision`` and far from all others.  Whole
-    numbers are exact, and a single pair of such values stays as it is.  What is left of a subtraction is 0, and a
-    number next to its own single-precision value is that number.  Labels have no part in it.
+    Values become one if they lie within a few units in the last place of ``precision`` and far from
+    all others.  Whole numbers are exact, and a single pair of such values stays as it is.  What is
+    left of a subtraction is 0, and a number next to its own single-precision value is that number.
+    Labels have no part in it.
     """
     if precision != DOUBLE:
         Z = rounded(Z, precision)
     elif (single := is_single(Z)).any():
         Z = _without_single(Z, single)
-    if precision.itemsize >= SINGLE.itemsize:  # the few bits of shorter numbers would be taken for remainders
+    if (
+        precision.itemsize >= SINGLE.itemsize
+    ):  # the few bits of shorter numbers would be taken for remainders
         sizes = np.abs(Z)
         typical = np.fmax(np.fmax.reduce(sizes, axis=0), 1.0)
         small = sizes <= _REMAINDER * float(np.finfo(precision).eps) * typical
@@ -122,7 +135,10 @@ def merged(Z: NDArray[np.float64], precision: np.dtype[Any] = DOUBLE) -> NDArray
 
 
 def _without_single(Z: NDArray[np.float64], single: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Columns (N, d) in which values in ``single`` precision become those in double precision they stand for."""
+    """Columns (N, d) with ``single`` precision values restored to double precision.
+
+    A value in single precision becomes the one in double precision that it stands for.
+    """
     fractions = single & (np.rint(Z) != Z)
     out = Z
     for j in np.flatnonzero(fractions.any(axis=0)):
@@ -164,8 +180,8 @@ def _without_remainders(
 ) -> NDArray[np.float64]:
     """Columns (N, d) in which what is left of a subtraction is 0.
 
-    It is a few units in the last place of the numbers that were subtracted, which are as large as those of the column:
-    one of the ``small`` values.
+    It is a few units in the last place of the numbers that were subtracted, which are as large as
+    those of the column: one of the ``small`` values.
     """
     fractions = small & (np.rint(Z) != Z)
     out = Z
@@ -178,7 +194,9 @@ def _without_remainders(
 
 
 def _remainders(column: NDArray[np.float64], precision: np.dtype[Any]) -> NDArray[np.bool_]:
-    """Return which values (N,) are so small beside a typical one, and have so few bits, that nothing was meant.
+    """Return which values (N,) are negligible rounding residue.
+
+    These are so small beside a typical value, and have so few bits, that nothing was meant.
 
     A column without other values holds what is left of numbers near 1, as far as one can tell.
     """
@@ -187,19 +205,23 @@ def _remainders(column: NDArray[np.float64], precision: np.dtype[Any]) -> NDArra
     possible = _has_few_bits(distinct) & long
     others = np.abs(column[~possible[codes] & (column != 0.0) & ~np.isnan(column)])
     typical = float(np.median(others)) if others.size else 1.0
-    return np.asarray(possible[codes] & (np.abs(column) <= _REMAINDER * float(np.finfo(precision).eps) * typical))
+    return np.asarray(
+        possible[codes] & (np.abs(column) <= _REMAINDER * float(np.finfo(precision).eps) * typical)
+    )
 
 
 def _merged(column: NDArray[np.float64], precision: np.dtype[Any]) -> NDArray[np.float64]:
-    """Return values (N,); clusters as narrow as rounding errors are replaced by their least value."""
-    out, known = column.copy(), ~np.isnan(column)
+    """Return values (N,) with clusters as narrow as rounding error set to their minimum."""
+    out = column.copy()
+    known = ~np.isnan(column)
     distinct, codes = np.unique(column[known], return_inverse=True)
     with np.errstate(over="ignore"):
         rounding = rounding_of(distinct, precision)
         apart = np.diff(distinct) > _APART * np.maximum(rounding[:-1], rounding[1:])
         starts = np.flatnonzero(np.append(True, apart))
         counts = np.diff(np.append(starts, distinct.size))
-        low, high = distinct[starts], distinct[starts + counts - 1]
+        low = distinct[starts]
+        high = distinct[starts + counts - 1]
         narrow = high - low <= rounding_of(np.maximum(np.abs(low), np.abs(high)), precision)
     whole = np.logical_and.reduceat(distinct == np.rint(distinct), starts)
     cluster = np.repeat(narrow & ~whole & (counts > 1), counts)

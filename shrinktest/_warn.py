@@ -1,4 +1,7 @@
-"""Warnings: at the user's line, the last one outside of this package that led to it; and none of what is in order."""
+"""Warnings: at the user's line, the last one outside of this package that led to it.
+
+And none of what is in order.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,10 @@ import numpy as np
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_NOT_THE_USERS = (os.path.dirname(__file__) + os.sep, "<frozen ")  # this package, and Python's own imports and classes
+_NOT_THE_USERS = (
+    os.path.dirname(__file__) + os.sep,
+    "<frozen ",
+)  # this package, and Python's own imports and classes
 
 _SAID: ContextVar[set[str] | None] = ContextVar("said", default=None)
 
@@ -43,11 +49,15 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     module = frame.f_globals
     registry = module.setdefault("__warningregistry__", {})
     name = module.get("__name__")
-    warnings.warn_explicit(message, category, frame.f_code.co_filename, frame.f_lineno, name, registry)
+    warnings.warn_explicit(
+        message, category, frame.f_code.co_filename, frame.f_lineno, name, registry
+    )
 
 
 def tiny_is_zero(function: Function) -> Function:
-    """A decorator for what computes with kernels: kernel values of points far apart are 0, whatever numpy is told.
+    """Decorator for kernel computations: kernel values of points far apart are 0.
+
+    This holds whatever numpy is told.
 
     ``numpy.errstate(under="raise")`` would make an error of that.
     """

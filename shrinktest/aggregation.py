@@ -25,26 +25,32 @@ _ENOUGH = 100  # permutations from which the tail of a statistic is judged by a 
 def refuse_stopping(stopping: Stopping | None) -> None:
     """Raise ValueError for a rule that would end the drawing of a combined test."""
     if stopping:
-        raise ValueError("stopping= does not apply to a combined test; leave it out, or test with a single statistic")
+        raise ValueError(
+            "stopping= does not apply to a combined test; leave it out, or test with a single "
+            "statistic"
+        )
 
 
 def comparable_of(nulls: Sequence[Null], weights: ArrayLike) -> np.ndarray:
-    """Weighted p-values (rows, k) of all members on all permutations, the data first, as logarithms.
+    """Log weighted p-values (rows, k) of all members on all permutations, the data first.
 
-    From gamma distributions; with fewer than a hundred rows, which say too little about a tail, from ranks.
+    From gamma distributions; with fewer than a hundred rows, which say too little about a tail,
+    from ranks.
     """
     rows = [null.values if null.exact else np.append(null.observed, null.values) for null in nulls]
-    values, tolerances = np.stack(rows, axis=1), [null.tolerance for null in nulls]
+    values = np.stack(rows, axis=1)
+    tolerances = [null.tolerance for null in nulls]
     if len(values) < _ENOUGH:
         return np.asarray(np.log10(scores(values, tolerances, weights) / len(values)))
     return tails(values, tolerances, weights)
 
 
 def together(nulls: Sequence[Null], weights: ArrayLike) -> Null:
-    """Return the null distribution of minus the decimal logarithm of the smallest weighted p-value."""
+    """Return the null distribution of -log10 of the smallest weighted p-value."""
     if not nulls[0].values.size:
         return Null(float("nan"), np.empty(0), 0.0, exact=False)
-    smallest, exact = -comparable_of(nulls, weights).min(axis=1), nulls[0].exact
+    smallest = -comparable_of(nulls, weights).min(axis=1)
+    exact = nulls[0].exact
     tolerance = _ROUNDING * (1.0 + float(np.abs(smallest).max()))
     return Null(float(smallest[0]), smallest if exact else smallest[1:], tolerance, exact)
 
@@ -57,9 +63,13 @@ def aggregated(
     notes: tuple[str, ...] = (),
     **options: Any,
 ) -> AggregateResult:
-    """Make the result of all members together from their null distributions; ``notes`` come before theirs."""
+    """Make the result of all members together from their null distributions.
+
+    ``notes`` come before theirs.
+    """
     form, tuning, route = (
-        "/".join(dict.fromkeys(getattr(member, name) for member in members)) for name in ("form", "tuning", "route")
+        "/".join(dict.fromkeys(getattr(member, name) for member in members))
+        for name in ("form", "tuning", "route")
     )
     shared: dict[str, Any] = {
         "data": data,
@@ -75,8 +85,12 @@ def aggregated(
 
     def every() -> tuple[str, ...]:
         texts = [text for member in members for text in member.notes]
-        others = [text for text in texts if not has_code(text, "rounding", "constant-statistic")]  # on their p-values
-        rounding = rounding_notes(nulls, shrunk=any(has_code(text, "shrunk-to-zero") for text in texts))
+        others = [
+            text for text in texts if not has_code(text, "rounding", "constant-statistic")
+        ]  # on their p-values
+        rounding = rounding_notes(
+            nulls, shrunk=any(has_code(text, "shrunk-to-zero") for text in texts)
+        )
         return unique((*notes, *others, *rounding))
 
     made: AggregateResult = kind(

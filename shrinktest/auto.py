@@ -1,4 +1,7 @@
-"""The statistics that ``estimator="auto"`` stands for, and those that lists in the arguments of a test combine."""
+"""Statistics that ``estimator="auto"`` stands for, and those that list arguments combine.
+
+Lists may stand in the arguments of a test.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +20,21 @@ from shrinktest.kernels import Depth, Energy, Gaussian, Laplacian, Rescaled, Sec
 from shrinktest.kernels.pooled import Differences
 from shrinktest.results.info import KINDS
 
-#: The bandwidth of near neighbours sees what the median does not; one that is wide sees the means and little else.
-_NEAR, _BROAD = Gaussian("neighbours"), Gaussian("2 * median")
+#: The bandwidth of near neighbours sees what the median does not; one that is wide sees the means
+#: and little else.
+_NEAR = Gaussian("neighbours")
+_BROAD = Gaussian("2 * median")
 
-#: What ``estimator="auto"`` stands for with samples: a statistic for each way in which distributions were found to
-#: differ in the studies.  The page on power beside other tests says on which designs it was chosen.
+#: What ``estimator="auto"`` stands for with samples: a statistic for each way in which
+#: distributions were found to differ in the studies.  The page on power beside other tests says on
+#: which designs it was chosen.
 SAMPLES = Ensemble(
     (
         # location; most of the weight, so that little is lost where nothing gains on it
         Candidate(KME(), _BROAD, weight=25.0),
-        Candidate(KME(), Rescaled(Gaussian(), "rank"), weight=9.0),  # the same with heavy tails, or units of any size
+        Candidate(
+            KME(), Rescaled(Gaussian(), "rank"), weight=9.0
+        ),  # the same with heavy tails, or units of any size
         Candidate(KME(), Whitened(Gaussian(), 0.03), weight=10.0),  # shape
         # fine structure, clusters, tails
         Candidate(KME(), Whitened(Gaussian("0.5 * neighbours"), 0.01), weight=4.0, grows=True),
@@ -35,7 +43,9 @@ SAMPLES = Ensemble(
     )
 )
 
-_SHAPES, _CORNERS, _RANKS = Whitened(Gaussian(), 0.1), Whitened(Laplacian(), 0.1), Rescaled(Energy(), "rank")
+_SHAPES = Whitened(Gaussian(), 0.1)
+_CORNERS = Whitened(Laplacian(), 0.1)
+_RANKS = Rescaled(Energy(), "rank")
 
 #: The same for three or more variables, every kernel for each of them.
 VARIABLES = Ensemble(
@@ -48,26 +58,35 @@ VARIABLES = Ensemble(
     )
 )
 
-_WIDE, _FINE, _FAST = Gaussian("4 * median"), Whitened(Gaussian("0.5 * median"), 0.03), Whitened(Energy(), 0.001)
+_WIDE = Gaussian("4 * median")
+_FINE = Whitened(Gaussian("0.5 * median"), 0.03)
+_FAST = Whitened(Energy(), 0.001)
 
-#: And for two: most weight on linear and monotone dependence, and one fine kernel against one that is wide, which find
-#: curves.
+#: And for two: most weight on linear and monotone dependence, and one fine kernel against one that
+#: is wide, which find curves.
 PAIRS = Ensemble(
     (
         Candidate(KME(), _WIDE, weight=9.0),  # linear and monotone dependence
         Candidate(KME(), _SHAPES, weight=5.0),
         Candidate(KME(), _NEAR),
-        Candidate(KME(), Depth(_NEAR)),  # far out in one variable where the other is near its middle
+        Candidate(
+            KME(), Depth(_NEAR)
+        ),  # far out in one variable where the other is near its middle
         Candidate(KME(), SecondOrder(_BROAD), weight=0.75),  # the spreads, or correlations, of both
         *(
             Candidate(KME(), pair, weight=weight)
-            for first, second, weight in ((_CORNERS, _RANKS, 1.5), (_FINE, _WIDE, 1.25), (_FAST, _WIDE, 1.0))
+            for first, second, weight in (
+                (_CORNERS, _RANKS, 1.5),
+                (_FINE, _WIDE, 1.25),
+                (_FAST, _WIDE, 1.0),
+            )
             for pair in ((first, second), (second, first))
         ),
     )
 )
 
-#: For a sample and its reflection: even functions of the rows, such as their depth, are the same for both.
+#: For a sample and its reflection: even functions of the rows, such as their depth, are the same
+#: for both.
 SYMMETRIC = Ensemble([member for member in SAMPLES.members if member.kernel != Depth(_NEAR)])
 
 _ENSEMBLES = {"SAMPLES": SAMPLES, "VARIABLES": VARIABLES, "PAIRS": PAIRS, "SYMMETRIC": SYMMETRIC}
@@ -79,11 +98,18 @@ def recommended(test: str) -> Ensemble:
 
 
 def within_pairs(samples: Ensemble) -> Ensemble:
-    """Return the ensemble for pairs: half of the weight is on differences within pairs, most of the rest on spread.
+    """Return the ensemble for pairs.
 
-    Differences see shifts, and not spreads.  Weights were changed once after the designs of the check had been seen.
+    Half of the weight is on differences within pairs, most of the rest on spread.
+
+    Differences see shifts, and not spreads.  Weights were changed once after the designs of the
+    check had been seen.
     """
-    factors = {_BROAD: 0.8, SecondOrder(_BROAD): 6.25, Depth(_NEAR): 2.0}  # the first stays the largest, for effects
+    factors = {
+        _BROAD: 0.8,
+        SecondOrder(_BROAD): 6.25,
+        Depth(_NEAR): 2.0,
+    }  # the first stays the largest, for effects
     members = [
         replace(member, weight=member.weight * factors.get(member.kernel, 0.4))
         for member in samples.members
@@ -93,8 +119,10 @@ def within_pairs(samples: Ensemble) -> Ensemble:
 
 
 def spares(estimator: Any, test: str) -> bool:
-    """Return True if members that do not fit in memory may be left out, because nobody named them."""
-    return is_auto(estimator) or (isinstance(estimator, Ensemble) and estimator == recommended(test))
+    """Return True if members that exceed memory may be omitted because nobody named them."""
+    return is_auto(estimator) or (
+        isinstance(estimator, Ensemble) and estimator == recommended(test)
+    )
 
 
 def estimators_of(estimator: Any) -> list[MeanEstimator]:
@@ -104,7 +132,9 @@ def estimators_of(estimator: Any) -> list[MeanEstimator]:
     if not estimator:
         raise ValueError("estimator is an empty list; name at least one, such as ['kme', 'fkmse']")
     if any(map(is_auto, estimator)):
-        raise ValueError("estimator='auto' is an ensemble already; name it alone, or list the estimators")
+        raise ValueError(
+            "estimator='auto' is an ensemble already; name it alone, or list the estimators"
+        )
     return each_once([as_estimator(entry) for entry in estimator], "estimator")
 
 
@@ -118,13 +148,14 @@ def collect(
     *,
     paired: bool = False,
 ) -> Ensemble:
-    """Return every estimator with every kernel, or the ensemble that was given, with weights for these sizes."""
+    """Return every estimator with every kernel, or the given ensemble, weighted for these sizes."""
     if isinstance(estimator, Ensemble) or is_auto(estimator):
         for spec in specs:
             if spec.given():
                 brings = "an Ensemble" if isinstance(estimator, Ensemble) else f"estimator={AUTO!r}"
                 raise ValueError(
-                    f"{brings} has its own kernels; leave out {spec.name} and {spec.bandwidth_name}, or give a list of "
+                    f"{brings} has its own kernels; leave out {spec.name} and "
+                    f"{spec.bandwidth_name}, or give a list of "
                     "estimators"
                 )
         ensemble: Ensemble = estimator if isinstance(estimator, Ensemble) else recommended(test)
@@ -132,6 +163,14 @@ def collect(
             ensemble = within_pairs(ensemble)
         return Ensemble([member.on(len(specs), sum(sizes)) for member in ensemble.members])
     estimators = estimators_of(estimator)
-    together = product(*(spec.candidates(variable, rng) for spec, variable in zip(specs, variables, strict=True)))
+    together = product(
+        *(spec.candidates(variable, rng) for spec, variable in zip(specs, variables, strict=True))
+    )
     # those that share a kernel stand side by side
-    return Ensemble([Candidate(each, pair if len(pair) > 1 else pair[0]) for pair in together for each in estimators])
+    return Ensemble(
+        [
+            Candidate(each, pair if len(pair) > 1 else pair[0])
+            for pair in together
+            for each in estimators
+        ]
+    )

@@ -19,18 +19,26 @@ from shrinktest.results.change import Place
 from shrinktest.statistics.scan import SINGLE, Cuts, Within
 
 _ORDERS = 99  # orders of the rows within both sides, for every place that is tried, or more:
-_REACHED = 2  # so many statistics, the observed one included, may be as large as it in a rejected place
-_CHOSEN = 1.5  # times fewer places are missed by each statistic, where the data choose one of several: measured
+_REACHED = (
+    2  # so many statistics, the observed one included, may be as large as it in a rejected place
+)
+# times fewer places are missed by each statistic, where the data choose one of several: measured
+_CHOSEN = 1.5
 _AT_ONCE = 33  # of them; a place that is kept needs only the first few
-_SUREST = 0.9999  # confidence at most: permutations for every place go as one over what is missing to 1
+_SUREST = (
+    0.9999  # confidence at most: permutations for every place go as one over what is missing to 1
+)
 _FEW_ROWS = 300  # of which a pass over the Gram matrix takes no longer than one over coordinates
-_TRIED = 48  # places at first; of longer series every so many, and then the ends of what is found by halving
+# places at first; of longer series every so many, and then the ends of what is found by halving
+_TRIED = 48
 
 
 def place_confidence(confidence: Any) -> float | None:
     """Return the confidence of an interval for a place, or None for no interval."""
     if confidence is not None and level(confidence, "confidence") > _SUREST:
-        raise ValueError(f"confidence={confidence!r} takes too many permutations; use {_SUREST:g} at most")
+        raise ValueError(
+            f"confidence={confidence!r} takes too many permutations; use {_SUREST:g} at most"
+        )
     return None if confidence is None else float(confidence)
 
 
@@ -43,7 +51,9 @@ def locate(
     *,
     chosen: bool = False,
 ) -> Place:
-    """Return the cut, or the interval, with the largest standardised distance, and its confidence interval.
+    """Return the cut or interval with the largest standardized distance, and its interval.
+
+    The last is the confidence interval.
 
     The interval is wider if the data have ``chosen`` the statistic, one of several.
     """
@@ -62,10 +72,11 @@ def locate(
 class _Sides:
     """Tests of every place: if the change is there, the rows on either side may take any order.
 
-    Under the hypothesis that rows of one distribution come before a cut and rows of another after it, all orders within
-    both sides are as likely as the one observed.  It is the statistic of the test, the largest standardized distance
-    over all cuts: the distance at the cut itself stays what it is, and the others are compared with what they are where
-    the rows of both sides are mixed.  Of long series it is taken of a few directions in feature space.
+    Under the hypothesis that rows of one distribution come before a cut and rows of another after
+    it, all orders within both sides are as likely as the one observed.  It is the statistic of the
+    test, the largest standardized distance over all cuts: the distance at the cut itself stays what
+    it is, and the others are compared with what they are where the rows of both sides are mixed.
+    Of long series it is taken of a few directions in feature space.
     """
 
     within: Within
@@ -75,32 +86,43 @@ class _Sides:
     rng: np.random.Generator
 
     def interval(self, best: int, first: int, end: int) -> tuple[int, int]:
-        """Return the first and the last cut of rows ``first`` to before ``end`` that are not rejected.
+        """Return the first and last non-rejected cut of rows ``first`` to before ``end``.
 
-        ``best`` is among them; it may be ``first`` or ``end`` if an interval reaches as far as the rows.
+        ``best`` is among them; it may be ``first`` or ``end`` if an interval reaches as far as the
+        rows.
         """
         seed = self.rng.integers(2**63)
         cuts = np.arange(first + self.fewest, end - self.fewest + 1)
         if not cuts.size:
             return best, best
-        step, known = -(-cuts.size // _TRIED), {best: True}
+        step = -(-cuts.size // _TRIED)
+        known = {best: True}
         statistic = self.within.part(first, end).statistic(Cuts(end - first, SINGLE, self.fewest))
 
         def accepted(cut: int) -> bool:
             if cut not in known:
-                known[cut] = self._accepts(statistic, cut, first, end, np.random.default_rng([int(seed), cut]))
+                known[cut] = self._accepts(
+                    statistic, cut, first, end, np.random.default_rng([int(seed), cut])
+                )
             return known[cut]
 
-        places = [cut for cut in (*map(int, cuts[::step]), *([best] if best in cuts else [])) if accepted(cut)]
+        places = [
+            cut
+            for cut in (*map(int, cuts[::step]), *([best] if best in cuts else []))
+            if accepted(cut)
+        ]
         if not places:
             return best, best
         # the ends are between accepted places and the rejected ones tried next to them
-        low, high = min(places), max(places)
+        low = min(places)
+        high = max(places)
         low = _end(accepted, low, max(int(cuts[0]) - 1, low - step))
         high = _end(accepted, high, min(int(cuts[-1]) + 1, high + step))
         return min(best, low), max(best, high)
 
-    def _accepts(self, statistic: Statistic, cut: int, first: int, end: int, rng: np.random.Generator) -> bool:
+    def _accepts(
+        self, statistic: Statistic, cut: int, first: int, end: int, rng: np.random.Generator
+    ) -> bool:
         """Return True if a change at ``cut`` is not rejected."""
         orders = max(_ORDERS, math.ceil(_REACHED / self.alpha) - 1)
         allowed = allowed_rows(self.alpha, orders + 1)
@@ -113,13 +135,16 @@ class _Sides:
                 return True  # p > alpha
         return False
 
-    def _orders(self, cut: int, first: int, end: int, rng: np.random.Generator, count: int) -> np.ndarray:
+    def _orders(
+        self, cut: int, first: int, end: int, rng: np.random.Generator, count: int
+    ) -> np.ndarray:
         """Draw orders (count, end - first) of the rows within both sides."""
         size = end - first
         if not self.restriction:
             return random_orders(rng, count, np.array([0, cut - first, size]))
         sides = (np.arange(first, end) >= cut).astype(np.int64)
-        blocks, units = self.restriction.blocks, np.arange(size)
+        blocks = self.restriction.blocks
+        units = np.arange(size)
         within = sides if blocks is None else 2 * blocks[first:end] + sides
         length = self.restriction.block_length
         if length is not None and length.rows is not None:

@@ -41,7 +41,8 @@ _FEWEST = 2  # rows within which there is a pair
 _SHIFTED = "block_length='whole' moves the series in one piece (block_length='auto' has one)."
 _OWN = "permutations of your own may not do that."
 _FURTHER = (
-    "A further change in the same series looks the same, and stretches can hide it: change_points looks for several"
+    "A further change in the same series looks the same, and stretches can hide it: change_points "
+    "looks for several"
 )
 
 
@@ -58,27 +59,49 @@ class NoChange(Hypothesis):
     trim: float = 0.05  # share of the rows that a part, and the rest, have at least
     confidence: float | None = 0.95  # of the interval for the place; None: it is not computed
     times: tuple[Any, ...] = ()  # when the rows were observed, if known
-    intervals: Calibration | None = None  # how scans of seeded intervals are compared; None: only the series is scanned
+    intervals: Calibration | None = (
+        None  # how scans of seeded intervals are compared; None: only the series is scanned
+    )
     noted: bool = True  # False: a part of a search, whose result carries no notes
 
     @classmethod
     def read(
-        cls, X: Any, *, change: str = SINGLE, trim: Any = 0.05, confidence: Any = None, own: Any = None,
-        nan_policy: str = "raise", scale: Any = None, **reading: Any,
-    ) -> Self:  # fmt: skip
+        cls,
+        X: Any,
+        *,
+        change: str = SINGLE,
+        trim: Any = 0.05,
+        confidence: Any = None,
+        own: Any = None,
+        nan_policy: str = "raise",
+        scale: Any = None,
+        **reading: Any,
+    ) -> Self:
         """Read a series as users give it; see :func:`~shrinktest.data.series.read_series`."""
         choice(change, CHANGES, "change")
         series = read_series(X, nan_policy, scale=scale, **reading)
         n = len(series.values)
-        share = isinstance(trim, int | float | np.number) and not isinstance(trim, bool) and 0.0 <= trim < 0.5
+        share = (
+            isinstance(trim, int | float | np.number)
+            and not isinstance(trim, bool)
+            and 0.0 <= trim < 0.5
+        )
         if not share or (n >= 2 * _FEWEST and 2 * math.ceil(trim * n - 1e-9) > n):
-            raise ValueError(f"trim must be a share from 0 to below 0.5 that leaves a cut of {n} rows; got {trim!r}")
+            raise ValueError(
+                f"trim must be a share from 0 to below 0.5 that leaves a cut of {n} rows; got "
+                f"{trim!r}"
+            )
         if change != SINGLE and len(series.restriction.series(n)) == 1:
             raise ValueError(
-                "block_length='whole' moves an interval along with the rows, so p is 1: use block_length='auto'"
+                "block_length='whole' moves an interval along with the rows, so p is 1: use "
+                "block_length='auto'"
             )
         return cls(
-            variables=(Variable(series.values, series.name, series.scale, series.encoding, not is_unasked(scale)),),
+            variables=(
+                Variable(
+                    series.values, series.name, series.scale, series.encoding, not is_unasked(scale)
+                ),
+            ),
             sizes=(n,),
             missing=series.missing,
             restriction=series.restriction,
@@ -106,17 +129,31 @@ class NoChange(Hypothesis):
         rows = slice(first, end)
         restriction = self.restriction.of(np.arange(first, end))
         if restriction.block_length is not None:
-            restriction = in_blocks(restriction.block_length, [self.points[rows]], restriction.blocks)
-        variables, times = (self.variables[0].only(rows),), self.times[rows]
-        return replace(self, variables=variables, sizes=(end - first,), restriction=restriction, times=times, **options)
+            restriction = in_blocks(
+                restriction.block_length, [self.points[rows]], restriction.blocks
+            )
+        variables = (self.variables[0].only(rows),)
+        times = self.times[rows]
+        return replace(
+            self,
+            variables=variables,
+            sizes=(end - first,),
+            restriction=restriction,
+            times=times,
+            **options,
+        )
 
     def _allowed(self, alpha: float, symmetric: bool) -> Permutations:
         return self.restriction.pairings(self.sizes[0], alpha, self.least)
 
     @property
     def least(self) -> float:
-        """Lower bound of all p-values: the share of permutations that leave the parts of a cut as they are."""
-        return 0.0 if self.restriction.shifted else self.cuts.least(self.restriction.units(self.sizes[0]))
+        """Lower bound of all p-values: the share of permutations that keep a cut's parts."""
+        return (
+            0.0
+            if self.restriction.shifted
+            else self.cuts.least(self.restriction.units(self.sizes[0]))
+        )
 
     @property
     def automatic(self) -> str:
@@ -124,29 +161,46 @@ class NoChange(Hypothesis):
         return "unbiased"
 
     def tuning(self, estimator: MeanEstimator) -> str:
-        """Return what is tuned; raises ValueError for estimators that are tuned in parts of the series."""
+        """Return what is tuned.
+
+        Raises ValueError for estimators that are tuned in parts of the series.
+        """
         n = self.sizes[0]
         apart = (n // 3, n - n // 3)
         tuning = estimator.tuning_for(apart)
-        if estimator.needs == "function" or tuning not in ("fixed", "pooled") or not estimator.weighs_all_alike(apart):
+        if (
+            estimator.needs == "function"
+            or tuning not in ("fixed", "pooled")
+            or not estimator.weighs_all_alike(apart)
+        ):
             raise ValueError(
-                f"estimator={estimator!r} would be refitted at every cut; use 'kme', or 'mkme' with fixed noise"
+                f"estimator={estimator!r} would be refitted at every cut; use 'kme', or 'mkme' "
+                "with fixed noise"
             )
         return tuning
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache) -> Prepared:
-        """Prepare the largest standardised distance over all cuts, or intervals, for every order of the rows."""
+    def prepare(
+        self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache
+    ) -> Prepared:
+        """Prepare the largest standardized distance over cuts or intervals, for any row order."""
         require_in_range(kernel, self.points, self.variables[0].name, _LEAST)
         return prepare(estimator, kernel, self.points, self.cuts, cache=cache, scans_of=self._scans)
 
     def _scans(self, within: Within) -> Scans | None:
-        return Scans.of(within, self.cuts, self.restriction, self.intervals) if self.intervals else None
+        return (
+            Scans.of(within, self.cuts, self.restriction, self.intervals)
+            if self.intervals
+            else None
+        )
 
-    def concluded(self, result: Any, member: FittedStatistic, cache: KernelCache, rng: np.random.Generator) -> Any:
+    def concluded(
+        self, result: Any, member: FittedStatistic, cache: KernelCache, rng: np.random.Generator
+    ) -> Any:
         """Return the result with the place of the change."""
         if self.noted and self.own is None and result.n_resamples and self.least > result.alpha:
             warn_user(
-                f"no p-value of all permutations of {counted(self.sizes[0], 'row')} is below {self.least:.3g}, "
+                f"no p-value of all permutations of {counted(self.sizes[0], 'row')} is below "
+                f"{self.least:.3g}, "
                 f"and alpha = {result.alpha:g}: the test {NEVER}, but by chance; collect more rows"
             )
         kernel = member.features[0]
@@ -157,15 +211,26 @@ class NoChange(Hypothesis):
         confidence = None if self.interval_notes() else self.confidence
         several = hasattr(result, "members")
         chosen = several and len(result.members) > 1
-        place = locate(within, self.cuts, self.restriction, confidence, setup_rng(rng), chosen=chosen)
+        place = locate(
+            within, self.cuts, self.restriction, confidence, setup_rng(rng), chosen=chosen
+        )
         if not result.pvalue > result.alpha and (scans := self._scans(within)):
             place = replace(place, location=scans.location())
         notes = result.notes
         if self.noted:
-            notes += self.serial_notes_between([row for row, _ in place.ends], f"{BY_BLOCKS}. {_FURTHER}")
+            notes += self.serial_notes_between(
+                [row for row, _ in place.ends], f"{BY_BLOCKS}. {_FURTHER}"
+            )
             if place.interval is not None and result.pvalue == result.pvalue:
-                unsure = {"no-rejection": not result.reject(), "interval-ends": place.until is not None}
-                notes += tuple(note(code) for code, holds in {**unsure, "interval-chosen": several}.items() if holds)
+                unsure = {
+                    "no-rejection": not result.reject(),
+                    "interval-ends": place.until is not None,
+                }
+                notes += tuple(
+                    note(code)
+                    for code, holds in {**unsure, "interval-chosen": several}.items()
+                    if holds
+                )
             notes += self.interval_notes()
         return replace(result, place=place, times=self.times, notes=tuple(dict.fromkeys(notes)))
 
@@ -176,10 +241,11 @@ class NoChange(Hypothesis):
         return (note("no-interval", why=_SHIFTED if self.own is None else _OWN),)
 
     def serial_notes_between(self, edges: list[int], advice: str = BY_BLOCKS) -> tuple[str, ...]:
-        """Notes on the correlation of successive rows, those between two edges with a mean of their own."""
+        """Notes on the correlation of successive rows, with a separate mean between edges."""
         if self.own is not None:
             return ()
-        parts, variable = np.split(np.arange(self.sizes[0]), edges), self.variables[0]
+        parts = np.split(np.arange(self.sizes[0]), edges)
+        variable = self.variables[0]
         by_block = variable.rows_of(*split_by_blocks(parts, self.restriction.blocks))
         correlation = by_block.correlated(variable.name) if self.restriction.by_rows else None
         serial = () if correlation is None else (correlation.note(advice),)
@@ -221,21 +287,24 @@ def change_point_test(
     Parameters
     ----------
     X : array_like, shape (n, d) or (n,)
-        Rows in order of time: an array, or a table, whose columns that tell the time are not tested (:doc:`/change`).
+        Rows in order of time: an array, or a table, whose columns that tell the time are not tested
+        (:doc:`/change`).
     change : {"single", "epidemic"}, default "single"
-        "single" is one change point.  "epidemic" is an interval whose rows differ from those before and after it.
+        "single" is one change point.  "epidemic" is an interval whose rows differ from those before
+        and after it.
     estimator : str or MeanEstimator, list of these, Ensemble or "auto", default "kme"
-        "kme", or a marginalized mean whose noise is fixed or pooled, whose distances are known for every change point
-        from sums of kernel values.  Several are combined, as in :func:`two_sample_test`.
+        "kme", or a marginalized mean whose noise is fixed or pooled, whose distances are known for
+        every change point from sums of kernel values.  Several are combined, as in
+        :func:`two_sample_test`.
     form : {"auto", "unbiased"}, default "auto"
         Always unbiased.
 
     Returns
     -------
     ChangeResult
-        ``result.location`` is the first row after the change, ``result.interval`` its confidence interval;
-        ``result.plot()`` shows both.  An :class:`~shrinktest.AggregateChangeResult` for several estimators, kernels or
-        bandwidths.
+        ``result.location`` is the first row after the change, ``result.interval`` its confidence
+        interval; ``result.plot()`` shows both.  An :class:`~shrinktest.AggregateChangeResult` for
+        several estimators, kernels or bandwidths.
 
     See Also
     --------
@@ -247,10 +316,11 @@ def change_point_test(
 
     Notes
     -----
-    The statistic is the largest unbiased squared distance between the rows before and after a change point,
-    standardized by its exact standard deviation over all orders of the rows: the statistic of Song and Chen (2022,
-    arXiv:2206.01853) with weights of least variance.  The test is exact if, without a change, rows are exchangeable
-    (within blocks).  For autocorrelated rows use ``block_length``, which is approximate (:doc:`/change`).
+    The statistic is the largest unbiased squared distance between the rows before and after a
+    change point, standardized by its exact standard deviation over all orders of the rows: the
+    statistic of Song and Chen (2022, arXiv:2206.01853) with weights of least variance.  The test is
+    exact if, without a change, rows are exchangeable (within blocks).  For autocorrelated rows use
+    ``block_length``, which is approximate (:doc:`/change`).
 
     The interval contains the locations that a test of "the change is here" does not reject.  With
     ``block_length="whole"`` intervals and epidemic changes need ``blocks`` whose rows alternate.
@@ -274,12 +344,29 @@ def change_point_test(
     (0.001, 40, 70)
     """
     settings = Settings.read(
-        form=form, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
-        progress=progress, gram=gram, rank=rank, max_memory=max_memory,
-    )  # fmt: skip
+        form=form,
+        n_resamples=n_resamples,
+        alpha=alpha,
+        stopping=stopping,
+        workers=workers,
+        progress=progress,
+        gram=gram,
+        rank=rank,
+        max_memory=max_memory,
+    )
     require_values(block_length, kernel)
     hypothesis = NoChange.read(
-        X, change=change, trim=trim, confidence=confidence, own=permutations, nan_policy=nan_policy, scale=scale,
-        column_types=column_types, transform=transform, blocks=blocks, block_length=block_length, times=times,
-    )  # fmt: skip
+        X,
+        change=change,
+        trim=trim,
+        confidence=confidence,
+        own=permutations,
+        nan_policy=nan_policy,
+        scale=scale,
+        column_types=column_types,
+        transform=transform,
+        blocks=blocks,
+        block_length=block_length,
+        times=times,
+    )
     return run(hypothesis, estimator, [KernelSpec(kernel, bandwidth)], settings, rng)  # type: ignore[return-value]

@@ -34,13 +34,14 @@ if TYPE_CHECKING:
 
 _FEWEST = 8  # rows of a stretch that is tested
 _COMPARED = 199  # permutations that compare several statistics for a place
-_CALIBRATING, _PLACING = 499, 99  # random orders by which scans of intervals are made comparable
+_CALIBRATING = 499
+_PLACING = 99  # random orders by which scans of intervals are made comparable
 _ROUNDS = 10  # of moving places, which nearly always ends after two
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """Rows ``first`` to before ``end`` between two changes, and the test that looked for another change among them."""
+    """Rows ``first`` to before ``end`` between two changes, and the test for another change."""
 
     first: int
     end: int
@@ -51,22 +52,27 @@ class Stretch:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ChangesResult(Result):
-    """Result of a search for several changes: places with intervals, adjusted p-values, and all tests that were made.
+    """Result of a search for several changes: places, intervals, adjusted p-values, and tests.
+
+    It has all tests that were made.
 
     Attributes
     ----------
     locations : ndarray of int, shape (k,)
         The first rows after the changes, in order; none if no test rejects.
     adjusted, pvalues : ndarray, shape (k,)
-        p-values of the changes, adjusted for the number of tests, and of the stretches when each was cut.
+        p-values of the changes, adjusted for the number of tests, and of the stretches when each
+        was cut.
     intervals : tuple of tuple of int, or of None
-        Confidence interval for the place of each change, with the neighbouring changes taken as fixed.
+        Confidence interval for the place of each change, with the neighbouring changes taken as
+        fixed.
     tests : tuple of Stretch
         Every test, in order; stretches whose test rejected were cut in two.
     curve : ndarray, shape (n + 1,)
         The standardised distance at the cuts of the whole series.
     n_observations, alpha, confidence
-        The number of rows; the level of all tests together; the confidence of each interval, or None.
+        The number of rows; the level of all tests together; the confidence of each interval, or
+        None.
     estimator, kernel, columns
         As given, and names of columns; bandwidths are found in every stretch anew.
     times, restriction, notes, rng
@@ -100,11 +106,14 @@ class ChangesResult(Result):
         return len(self.locations)
 
     def __repr__(self) -> str:
-        return f"ChangesResult({counted(len(self), 'change')} at {self.locations.tolist()}, level {self.alpha:g})"
+        return (
+            f"ChangesResult({counted(len(self), 'change')} at {self.locations.tolist()}, level "
+            f"{self.alpha:g})"
+        )
 
     @property
     def pvalue(self) -> float:
-        """p-value of the hypothesis that nothing changes, from the exact test of the whole series."""
+        """p-value of the hypothesis of no change, from the exact test of the whole series."""
         return self.tests[0].pvalue
 
     def reject(self) -> bool:
@@ -138,8 +147,15 @@ class ChangesResult(Result):
         return pd.DataFrame(columns)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values under the attribute names, without the rows; also test, pvalue, reject."""
-        more = {"tests": list(map(asdict, self.tests)), "curve": plain_curve(self.curve), "test": CHANGE.name}
+        """Return plain Python values under the attribute names, without the rows.
+
+        Also test, pvalue, reject.
+        """
+        more = {
+            "tests": list(map(asdict, self.tests)),
+            "curve": plain_curve(self.curve),
+            "test": CHANGE.name,
+        }
         return super().to_dict() | more
 
     def summary(self) -> Summary:
@@ -147,16 +163,20 @@ class ChangesResult(Result):
         head = (
             f"Kernel change points: {len(self)} found at level {self.alpha:g}",
             f"Estimator:     {getattr(self.estimator, 'label', repr(self.estimator))}",
-            f"Rows:          {self.n_observations[0]}{f', {self.restriction}' if self.restriction else ''}",
+            "Rows:          "
+            f"{self.n_observations[0]}{f', {self.restriction}' if self.restriction else ''}",
             f"Tests:         {len(self.tests)}, p-values adjusted for all of them",
         )
-        texts, locations = shown_times(self.times), self.locations.tolist()
+        texts = shown_times(self.times)
+        locations = self.locations.tolist()
         pairs = [(self.pvalue, self.tests[0].adjusted)]
         pairs = list(zip(self.pvalues, self.adjusted, strict=True)) if locations else pairs
         columns = {
             "row": list(map(str, locations)) or ["none"],
             "when": [texts[row] if texts else str(row) for row in locations],
-            f"{percent(self.confidence or 0.0)} interval": [f"{i[0]} to {i[1]}" if i else "" for i in self.intervals],
+            f"{percent(self.confidence or 0.0)} interval": [
+                f"{i[0]} to {i[1]}" if i else "" for i in self.intervals
+            ],
             "in time": [between_times(texts, i) if i and texts else "" for i in self.intervals],
             "p-value": [f"{pvalue:.4g}" for pvalue, _ in pairs],
             "adjusted": [f"{adjusted:.4g}" for _, adjusted in pairs],
@@ -176,21 +196,32 @@ class Search:
     settings: Settings
     rng: np.random.Generator
     intervals: Calibration  # of scans of intervals
-    places: dict[tuple[int, int], int] = field(default_factory=dict)  # where the rows of a stretch change most
+    places: dict[tuple[int, int], int] = field(
+        default_factory=dict
+    )  # where the rows of a stretch change most
 
     def test(self, first: int, end: int, **options: Any) -> Any:
         """Test the rows from ``first`` to before ``end`` for any changes."""
         part = self.hypothesis.part(
-            first, end, **{"noted": False, "confidence": None, "intervals": self.intervals, **options}
+            first,
+            end,
+            **{"noted": False, "confidence": None, "intervals": self.intervals, **options},
         )
         result = run(part, self.estimator, [self.kernel], self.settings, self.rng)
         self.places[first, end] = first + int(result.location)  # type: ignore[attr-defined]
         return result
 
     def placing(self) -> Search:
-        """Return the same search with the permutations that compare several statistics, or none for a single one."""
+        """Return the same search with the permutations that compare several statistics.
+
+        A single statistic needs none.
+        """
         enough = max(_COMPARED, math.ceil(1.0 / self.settings.alpha))  # fewer would give a warning
-        permutations = min(self.settings.n_resamples, enough) if is_several(self.estimator, [self.kernel]) else 0
+        permutations = (
+            min(self.settings.n_resamples, enough)
+            if is_several(self.estimator, [self.kernel])
+            else 0
+        )
         settings = replace(self.settings, n_resamples=permutations, stopping=None)
         return replace(self, settings=settings, intervals=replace(self.intervals, count=_PLACING))
 
@@ -204,14 +235,20 @@ class Search:
         if not part.restriction:
             return part.least <= self.settings.alpha
         try:
-            part.permutations(self.settings.n_resamples, self.settings.alpha, part.form(self.settings.form))
+            part.permutations(
+                self.settings.n_resamples, self.settings.alpha, part.form(self.settings.form)
+            )
         except ValueError:  # too few permutations are left
             return False
         return True
 
     def settled(self, changes: list[Stretch], n: int) -> list[Stretch]:
-        """Move each change to where the rows between its neighbors change most, until none moves (Bai 1997)."""
-        rows, placing = [change.location for change in changes], self.placing()
+        """Move each change to the best cut between its neighbors, until none moves (Bai 1997).
+
+        The best cut is where the rows between the neighbors change most.
+        """
+        rows = [change.location for change in changes]
+        placing = self.placing()
         for _ in range(_ROUNDS):
             before = list(rows)
             for i, (first, end) in enumerate(_around(rows, n)):
@@ -223,24 +260,33 @@ class Search:
         return [replace(change, location=row) for change, row in zip(changes, rows, strict=True)]
 
     def interval(self, row: int, first: int, end: int) -> tuple[int, int] | None:
-        """Return the interval of a change at ``row`` between its neighbors; it holds the place itself."""
+        """Return the interval of a change at ``row`` between its neighbors.
+
+        It holds the place itself.
+        """
         if self.hypothesis.confidence is None:
             return None
         if end - first < _FEWEST:
             return row, row
-        result = self.placing().test(first, end, confidence=self.hypothesis.confidence, intervals=None)
+        result = self.placing().test(
+            first, end, confidence=self.hypothesis.confidence, intervals=None
+        )
         limits = result.interval
-        return None if limits is None else (min(first + limits[0], row), max(first + limits[1], row))
+        return (
+            None if limits is None else (min(first + limits[0], row), max(first + limits[1], row))
+        )
 
 
 def segmented(search: Search, n_changes: float, provenance: dict[str, Any]) -> ChangesResult:
     """Find the changes of a series by binary segmentation.
 
-    Each test looks at all cuts of its rows, and at those within intervals (`Scans`).  After each cut all
-    places are found again, and stretches with new ends are tested.  The adjusted p-value of a stretch is its own over
-    its share of the rows, and no less than the p-values of the changes at its ends (Meinshausen 2008).
+    Each test looks at all cuts of its rows, and at those within intervals (`Scans`).  After each
+    cut all places are found again, and stretches with new ends are tested.  The adjusted p-value of
+    a stretch is its own over its share of the rows, and no less than the p-values of the changes at
+    its ends (Meinshausen 2008).
     """
-    hypothesis, alpha = search.hypothesis, search.settings.alpha
+    hypothesis = search.hypothesis
+    alpha = search.settings.alpha
     n = hypothesis.sizes[0]
     whole = search.test(0, n)
     tests = {(0, n): Stretch(0, n, whole.pvalue, whole.pvalue, whole.location)}
@@ -256,9 +302,13 @@ def segmented(search: Search, n_changes: float, provenance: dict[str, Any]) -> C
                 result = search.test(first, end)
                 above = max(change.adjusted for change in changes[max(0, i - 1) : i + 1])
                 adjusted = max(above, min(1.0, result.pvalue * n / (end - first)))
-                tests[first, end] = Stretch(first, end, result.pvalue, adjusted, first + int(result.location))
+                tests[first, end] = Stretch(
+                    first, end, result.pvalue, adjusted, first + int(result.location)
+                )
     rows = [change.location for change in changes]
-    intervals = [search.interval(row, *ends) for row, ends in zip(rows, _around(rows, n), strict=True)]
+    intervals = [
+        search.interval(row, *ends) for row, ends in zip(rows, _around(rows, n), strict=True)
+    ]
     return ChangesResult(
         locations=np.array(rows, dtype=np.int64),
         adjusted=np.array([change.adjusted for change in changes]),
@@ -287,7 +337,10 @@ def segmented(search: Search, n_changes: float, provenance: dict[str, Any]) -> C
 
 
 def _as_given(points: np.ndarray, encoding: Any) -> np.ndarray:
-    """Return rows in their own units, dates in days since 1970; with categories as they are compared."""
+    """Return rows in their own units, dates in days since 1970.
+
+    With categories as they are compared.
+    """
     axes = [] if encoding is None else [column_axis(encoding, name) for name in encoding.names]
     if not axes or any(axis.feature is None for axis in axes):
         return points
@@ -346,12 +399,14 @@ def change_points(
     alpha : float, default 0.05
         Significance level of all tests together.
     nan_policy : {"raise", "omit", "indicator"}, default "raise"
-        Missing values are an error, their rows are left out, or that they are missing counts as information.
+        Missing values are an error, their rows are left out, or that they are missing counts as
+        information.
 
     Returns
     -------
     ChangesResult
-        ``result.locations``, ``result.adjusted``, ``result.intervals``, ``result.table``, ``result.plot()``.
+        ``result.locations``, ``result.adjusted``, ``result.intervals``, ``result.table``,
+        ``result.plot()``.
 
     See Also
     --------
@@ -360,9 +415,10 @@ def change_points(
 
     Notes
     -----
-    The series is tested as by :func:`change_point_test`, also within seeded intervals, in which changes that cancel
-    show.  If the test rejects, the series is cut, and both segments are tested in the same way.  The p-value of the
-    whole series is exact; adjusted p-values of segments, whose ends the data chose, are approximate (:doc:`/change`).
+    The series is tested as by :func:`change_point_test`, also within seeded intervals, in which
+    changes that cancel show.  If the test rejects, the series is cut, and both segments are tested
+    in the same way.  The p-value of the whole series is exact; adjusted p-values of segments, whose
+    ends the data chose, are approximate (:doc:`/change`).
 
     Examples
     --------
@@ -377,20 +433,38 @@ def change_points(
     1       100  100   100    0.0015
     """
     settings = Settings.read(
-        n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
-        progress=progress, gram=gram, rank=rank, max_memory=max_memory,
-    )  # fmt: skip
+        n_resamples=n_resamples,
+        alpha=alpha,
+        stopping=stopping,
+        workers=workers,
+        progress=progress,
+        gram=gram,
+        rank=rank,
+        max_memory=max_memory,
+    )
     if settings.n_resamples == 0:
-        raise ValueError("n_resamples=0 gives no p-values, which decide on changes; use change_point_test")
+        raise ValueError(
+            "n_resamples=0 gives no p-values, which decide on changes; use change_point_test"
+        )
     require_values(block_length, kernel)
     choice(nan_policy, ("raise", "omit", "indicator"), "nan_policy")
     hypothesis = NoChange.read(
-        X, trim=trim, confidence=confidence, nan_policy=nan_policy, scale=scale, column_types=column_types,
-        transform=transform, blocks=blocks, block_length=block_length, times=times,
-    ).compared_by([kernel])  # fmt: skip
+        X,
+        trim=trim,
+        confidence=confidence,
+        nan_policy=nan_policy,
+        scale=scale,
+        column_types=column_types,
+        transform=transform,
+        blocks=blocks,
+        block_length=block_length,
+        times=times,
+    ).compared_by([kernel])
     most = math.inf if n_changes is None else count(n_changes, "n_changes", minimum=1)
     generator = as_rng(rng)
     provenance = rng_provenance(generator)
     calibration = Calibration(int(generator.integers(2**63)), _CALIBRATING)
-    search = Search(hypothesis, estimator, KernelSpec(kernel, bandwidth), settings, generator, calibration)
+    search = Search(
+        hypothesis, estimator, KernelSpec(kernel, bandwidth), settings, generator, calibration
+    )
     return segmented(search, most, provenance)

@@ -1,4 +1,4 @@
-"""check_level: the realized level of any test or pipeline, on permuted versions of one's own data."""
+"""check_level: the realized level of any test or pipeline, on permuted versions of your data."""
 
 from __future__ import annotations
 
@@ -28,8 +28,10 @@ KINDS = (TWO_SAMPLE.name, INDEPENDENCE.name)
 
 _PERMUTATIONS = 999  # of a test that is known by name
 _ESTIMATED = (
-    "Given numbers, the null hypothesis is an estimate: predictions of a regression plus residuals permuted among "
-    "neighbors. A level above alpha is only a hint, because valid tests can exceed it in some data sets."
+    "Given numbers, the null hypothesis is an estimate: predictions of a regression plus residuals "
+    "permuted among "
+    "neighbors. A level above alpha is only a hint, because valid tests can exceed it in some data "
+    "sets."
 )
 
 
@@ -53,25 +55,30 @@ def check_level(
     workers: int | None = None,
     progress: bool = False,
 ) -> LevelCheckResult:
-    """Estimate the level (Type I error) of a test, or of any pipeline that ends in a p-value, on your own data.
+    """Estimate the level (Type I error) of a test or pipeline on your own data.
+
+    The pipeline may be any that ends in a p-value.
 
     Parameters
     ----------
     test : callable, AnyTest or str
-        ``test(X, Y)`` returns a p-value or an object with an attribute ``pvalue``.  Choosing variables or bandwidths,
-        transforming, trying several tests: all are part of it.  Or the name of a test of another package, such as
-        "ks_2samp" (see :func:`power_study`), which draws 999 permutations if it permutes.
+        ``test(X, Y)`` returns a p-value or an object with an attribute ``pvalue``.  Choosing
+        variables or bandwidths, transforming, trying several tests: all are part of it.  Or the
+        name of a test of another package, such as "ks_2samp" (see :func:`power_study`), which draws
+        999 permutations if it permutes.
     X, Y : array_like or DataFrame
-        The data.  The pipeline gets tables as tables and arrays as arrays, with missing values (see ``nan_policy``).
+        The data.  The pipeline gets tables as tables and arrays as arrays, with missing values (see
+        ``nan_policy``).
     kind : {"two-sample", "independence"}
         What is permuted: the pooled observations of both samples, or the rows of Y.
     blocks, paired, groups, block_length
-        Which permutations are allowed, as in :func:`two_sample_test` (``blocks``, ``paired``, ``groups``) and
+        Which permutations are allowed, as in :func:`two_sample_test` (``blocks``, ``paired``,
+        ``groups``) and
         :func:`independence_test` (``blocks``, ``groups``, ``block_length``).  Labels themselves are not permuted.
     given : array_like, shape (n,) or (n, d), optional
-        For conditional independence, if ``test`` conditions on it.  Given labels, Y is permuted among rows with the
-        same label; given numbers, Y is the prediction of a regression plus its residuals, permuted among neighbors,
-        which estimates the null hypothesis (see Notes).
+        For conditional independence, if ``test`` conditions on it.  Given labels, Y is permuted
+        among rows with the same label; given numbers, Y is the prediction of a regression plus its
+        residuals, permuted among neighbors, which estimates the null hypothesis (see Notes).
     n_trials : int, default 1000
         Number of permuted data sets.
     alphas : float or sequence of float
@@ -79,14 +86,15 @@ def check_level(
     confidence : float, default 0.99
         Confidence of the interval for every level.
     nan_policy : {"raise", "omit", "indicator", "propagate"}
-        Missing values: raise an error, drop their rows, or (the others) leave them to ``test``.  "omit" cannot be
-        combined with restricted permutations.
+        Missing values: raise an error, drop their rows, or (the others) leave them to ``test``.
+        "omit" cannot be combined with restricted permutations.
     rng : None, int, SeedSequence, BitGenerator or Generator
-        Seed of the permutations.  A function that draws random numbers needs a generator of its own; an
+        Seed of the permutations.  A function that draws random numbers needs a generator of its
+        own; an
         :class:`~shrinktest.power.AnyTest` gets one for every data set.
     workers : int, optional
-        Processes; default all usable cores, or what ``joblib.parallel_config`` says.  If the test itself uses threads,
-        set ``workers=1`` in one of the two.
+        Processes; default all usable cores, or what ``joblib.parallel_config`` says.  If the test
+        itself uses threads, set ``workers=1`` in one of the two.
     progress : bool, default False
         Show a progress bar.
 
@@ -102,15 +110,17 @@ def check_level(
 
     Notes
     -----
-    Permuted data come from the null hypothesis with the margins of the data at hand.  The level given these values is
-    what a permutation test keeps.  If observations depend on each other in a way that ``blocks``, ``paired``,
-    ``groups`` and ``block_length`` do not describe, the estimate is meaningless.
+    Permuted data come from the null hypothesis with the margins of the data at hand.  The level
+    given these values is what a permutation test keeps.  If observations depend on each other in a
+    way that ``blocks``, ``paired``, ``groups`` and ``block_length`` do not describe, the estimate
+    is meaningless.
 
-    At most (1 - confidence) / 2 of pipelines that keep their level given these values, as permutation and rank tests
-    do, are flagged as anti-conservative at any one level, by Clopper and Pearson's interval [CP34].  A test that is
-    exact only on average over data sets is flagged more often: the t test of two samples of 5 normal observations at
-    0.05 in 9% of data sets, of two samples of 10 in less than 1%.  With numbers in ``given`` a flag is only a hint: the
-    t test of a partial correlation, exact for its normal data, was flagged in 10% to 15% of data sets.
+    At most (1 - confidence) / 2 of pipelines that keep their level given these values, as
+    permutation and rank tests do, are flagged as anti-conservative at any one level, by Clopper and
+    Pearson's interval [CP34].  A test that is exact only on average over data sets is flagged more
+    often: the t test of two samples of 5 normal observations at 0.05 in 9% of data sets, of two
+    samples of 10 in less than 1%. With numbers in ``given`` a flag is only a hint: the t test of a
+    partial correlation, exact for its normal data, was flagged in 10% to 15% of data sets.
 
     Examples
     --------
@@ -133,15 +143,30 @@ def check_level(
     if not isinstance(test, AnyTest):
         if not callable(test):
             names = listed(known_tests(kind))
-            raise TypeError(f"test must be a function (X, Y) -> p-value, or one of {names}; found {test!r}")
+            raise TypeError(
+                f"test must be a function (X, Y) -> p-value, or one of {names}; found {test!r}"
+            )
         check_signature(test, ("X", "Y"), "test must be a function (X, Y) -> p-value")
     trials = len(trial_numbers(count(n_trials, "n_trials", minimum=1)))
-    levels, confidence = as_levels(alphas), level(confidence, "confidence")
-    seed, run = seed_from(rng), as_run(workers, progress)
+    levels = as_levels(alphas)
+    confidence = level(confidence, "confidence")
+    seed = seed_from(rng)
+    run = as_run(workers, progress)
     pipeline = _read(
-        test, X, Y, kind, nan_policy, given, blocks=blocks, paired=paired, groups=groups, block_length=block_length
+        test,
+        X,
+        Y,
+        kind,
+        nan_policy,
+        given,
+        blocks=blocks,
+        paired=paired,
+        groups=groups,
+        block_length=block_length,
     )
-    with always(compiled=True):  # errors show, and loops are compiled, before anything is sent to other processes
+    with always(
+        compiled=True
+    ):  # errors show, and loops are compiled, before anything is sent to other processes
         pipeline(0, seed)
     pvalues = np.full(trials, np.nan)
 
@@ -149,7 +174,8 @@ def check_level(
         pvalues[result[0]] = result[1]
 
     run_trials(pipeline, [(i, seed) for i in range(trials)], keep, total=trials, **run)
-    words, estimated = pipeline.restriction.words(sum(pipeline.sizes)), pipeline.explained is not None
+    words = pipeline.restriction.words(sum(pipeline.sizes))
+    estimated = pipeline.explained is not None
     return LevelCheckResult(
         pvalues=pvalues,
         alphas=levels,
@@ -174,7 +200,8 @@ class LevelCheckResult(Result):
     alphas, confidence
         Levels, ascending, and the confidence of their intervals.
     kind, restriction : str
-        How the data were permuted: "two-sample" or "independence", and in words which permutations were allowed.
+        How the data were permuted: "two-sample" or "independence", and in words which permutations
+        were allowed.
     name : str
         Name of the pipeline.
     n_observations : tuple of int
@@ -199,17 +226,23 @@ class LevelCheckResult(Result):
     plot = plot_level_check
 
     def __repr__(self) -> str:
-        worst = ", ".join(f"{row['alpha']:g}" for row in self.rows() if row["verdict"] == "anti-conservative")
+        worst = ", ".join(
+            f"{row['alpha']:g}" for row in self.rows() if row["verdict"] == "anti-conservative"
+        )
         verdict = f"flagged at {worst}" if worst else "nothing flagged"
         return f"LevelCheckResult({self.name}, {len(self.pvalues)} trials, {verdict})"
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return rows of ``table``: alpha, level (share of p <= alpha), low, high, rejections, trials, verdict.
+        """Return rows of ``table``.
 
-        ``low`` and ``high`` are the Clopper-Pearson interval of the level.  The verdict is "anti-conservative" if
-        all of it is above alpha, "conservative" if all of it is below, and empty otherwise.
+        Columns: alpha, level (share of p <= alpha), low, high, rejections, trials, verdict.
+
+        ``low`` and ``high`` are the Clopper-Pearson interval of the level.  The verdict is
+        "anti-conservative" if all of it is above alpha, "conservative" if all of it is below, and
+        empty otherwise.
         """
-        rows, trials = [], len(self.pvalues)
+        rows = []
+        trials = len(self.pvalues)
         for alpha in self.alphas:
             rejections = int((self.pvalues <= alpha).sum())
             low, high = clopper_pearson(rejections, trials, self.confidence)
@@ -224,13 +257,21 @@ class LevelCheckResult(Result):
         return any(row["verdict"] == "anti-conservative" for row in self.rows())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values under the attribute names; ``levels`` has the rows of ``table``."""
+        """Return plain Python values under the attribute names.
+
+        ``levels`` has the rows of ``table``.
+        """
         return super().to_dict() | {"n_trials": len(self.pvalues), "levels": self.rows()}
 
     def summary(self) -> Summary:
         """Return the settings, and the levels with their intervals."""
         rows = [
-            [f"{row['alpha']:g}", f"{row['level']:.4f}", f"[{row['low']:.4f}, {row['high']:.4f}]", row["verdict"]]
+            [
+                f"{row['alpha']:g}",
+                f"{row['level']:.4f}",
+                f"[{row['low']:.4f}, {row['high']:.4f}]",
+                row["verdict"],
+            ]
             for row in self.rows()
         ]
         how = kind_of(self.kind).permuted + (f" ({self.restriction})" if self.restriction else "")
@@ -240,7 +281,11 @@ class LevelCheckResult(Result):
             f"Trials:     {len(self.pvalues)}; seed {self.seed}",
             f"Intervals:  {percent(self.confidence)} Clopper-Pearson",
         )
-        return Summary.of(Table(rows, "r", ["alpha", "level", "interval", ""], below="-"), head=head, notes=self.notes)
+        return Summary.of(
+            Table(rows, "r", ["alpha", "level", "interval", ""], below="-"),
+            head=head,
+            notes=self.notes,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,16 +301,28 @@ class _Pipeline:
     explained: np.ndarray | None = None  # what is added to Y once it is permuted
 
     def __call__(self, trial: int, seed: int) -> tuple[int, float]:
-        """Return the p-value of one permuted data set, which depends on its number and the seed only."""
+        """Return the p-value of one permuted data set.
+
+        It depends only on its number and the seed.
+        """
         generator = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(trial,)))
         size = sum(self.sizes)
-        order = self.restriction.random_order(generator, size) if self.restriction else generator.permutation(size)
+        order = (
+            self.restriction.random_order(generator, size)
+            if self.restriction
+            else generator.permutation(size)
+        )
         if self.y is None:
             data = [taken(self.x, rows) for rows in np.split(order, [self.sizes[0]])]
         else:
             y = taken(self.y, order)
-            data = [taken(self.x, np.arange(size)), y if self.explained is None else self.explained + y]
-        x, y = (values[:, 0] if flat else values for values, flat in zip(data, self.flat, strict=True))
+            data = [
+                taken(self.x, np.arange(size)),
+                y if self.explained is None else self.explained + y,
+            ]
+        x, y = (
+            values[:, 0] if flat else values for values, flat in zip(data, self.flat, strict=True)
+        )
         try:
             if isinstance(self.test, AnyTest):
                 others = np.random.SeedSequence(seed, spawn_key=(trial, 1))
@@ -277,19 +334,29 @@ class _Pipeline:
 
 
 def _name_of(test: Callable[..., Any]) -> str:
-    name = function_name(getattr(test, "func", test)).rpartition("<locals>.")[2]  # not where it was defined
+    name = function_name(getattr(test, "func", test)).rpartition("<locals>.")[
+        2
+    ]  # not where it was defined
     return "your test" if name == "<lambda>" else name
 
 
-def _read(test: Any, X: Any, Y: Any, kind: str, nan_policy: str, given: Any, **design: Any) -> _Pipeline:
+def _read(
+    test: Any, X: Any, Y: Any, kind: str, nan_policy: str, given: Any, **design: Any
+) -> _Pipeline:
     """Read the data, and which permutations are allowed."""
-    design = {name: value for name, value in design.items() if value is not None and value is not False}
+    design = {
+        name: value for name, value in design.items() if value is not None and value is not False
+    }
     for name in design:
         choice(name, kind_of(kind).restrictions, f"a restriction of kind={kind!r}")
     if given is not None and (kind != INDEPENDENCE.name or design or nan_policy == "omit"):
-        raise ValueError("given= needs kind='independence', and no other restrictions or nan_policy='omit'")
+        raise ValueError(
+            "given= needs kind='independence', and no other restrictions or nan_policy='omit'"
+        )
     if design and nan_policy == "omit":
-        raise ValueError(f"nan_policy='omit' cannot be combined with {', '.join(design)}: drop rows beforehand")
+        raise ValueError(
+            f"nan_policy='omit' cannot be combined with {', '.join(design)}: drop rows beforehand"
+        )
     samples = kind == TWO_SAMPLE.name
     reader: Any = read_samples if samples else read_variables
     names = names_for((X, Y), XY) if samples else XY
@@ -297,15 +364,19 @@ def _read(test: Any, X: Any, Y: Any, kind: str, nan_policy: str, given: Any, **d
     data = reader((X, Y), names, policy, column_types=categories((X, Y)), **design)
     sizes = tuple(map(len, data.values))[: 2 if samples else 1]
     data.restriction.check_some(sizes)
-    # tables go to the pipeline as tables, arrays as numbers; if only one of two samples is a table, both as numbers
+    # tables go to the pipeline as tables, arrays as numbers; if only one of two samples is a table,
+    # both as numbers
     tables = [is_table(raw) and (not samples or is_table(X) == is_table(Y)) for raw in (X, Y)]
     rows = [
         taken(raw, np.flatnonzero(complete)) if table else values
         for raw, table, values, complete in zip((X, Y), tables, data.values, data.kept, strict=True)
     ]
-    flat = tuple(not table and _one_dimension(raw) for raw, table in zip((X, Y), tables, strict=True))
+    flat = tuple(
+        not table and _one_dimension(raw) for raw, table in zip((X, Y), tables, strict=True)
+    )
     x, y = (stacked(rows, XY), None) if samples else rows
-    explained, restriction = None, data.restriction
+    explained = None
+    restriction = data.restriction
     if given is not None:
         explained, restriction = null_given(Y, given, data.observed)
         y = y if explained is None else y - explained
@@ -313,4 +384,6 @@ def _read(test: Any, X: Any, Y: Any, kind: str, nan_policy: str, given: Any, **d
 
 
 def _one_dimension(data: Any) -> bool:
-    return len(getattr(data, "shape", ())) == 1 or (isinstance(data, list | tuple) and np.ndim(data) == 1)
+    return len(getattr(data, "shape", ())) == 1 or (
+        isinstance(data, list | tuple) and np.ndim(data) == 1
+    )

@@ -34,17 +34,28 @@ from shrinktest.permutations.serial_correlation import (
     joint_correlation,
     strongest,
 )
-from shrinktest.results.closer_result import DEPENDENCE, DISTANCE, MEASURES, CloserPair, CloserResult
+from shrinktest.results.closer_result import (
+    DEPENDENCE,
+    DISTANCE,
+    MEASURES,
+    CloserPair,
+    CloserResult,
+)
 from shrinktest.results.several import METHODS, WESTFALL_YOUNG
 from shrinktest.statistics.features import KernelFeatures
 from shrinktest.statistics.kernel_cache import KernelCache, Request
 
 ALTERNATIVES = ("two-sided", "less", "greater")
 #: Adjustments by p-values alone; two-stage methods also need the level.
-ADJUSTMENTS = tuple(name for name in METHODS if name != WESTFALL_YOUNG and not name.startswith("fdr_ts"))
+ADJUSTMENTS = tuple(
+    name for name in METHODS if name != WESTFALL_YOUNG and not name.startswith("fdr_ts")
+)
 
 FEW = 20  # units in a sample: with fewer the level was not measured
-FEW_UNEVEN, TIMES = 200, 2.0  # one-sided levels were too high where one candidate has fewer, the other so often as many
+FEW_UNEVEN = 200
+TIMES = (
+    2.0  # one-sided levels were too high where one candidate has fewer, the other so often as many
+)
 _LEAST = 1e-290  # kernel values below lose digits
 
 
@@ -79,41 +90,48 @@ def closer_test(
     X : array_like, shape (m, d)
         What was observed, one row an observation.
     *candidates : array_like, shape (n_i, d)
-        Two or more samples, such as what models or simulators produce; or one list of them, or one mapping from names
-        to them.  With another measure than "distance", variables observed together with X.
+        Two or more samples, such as what models or simulators produce; or one list of them, or one
+        mapping from names to them.  With another measure than "distance", variables observed
+        together with X.
     names : str or sequence of str, optional
-        Names of X and the candidates, or of X alone; default "X", "Y", "Z", or the keys of the mapping.
+        Names of X and the candidates, or of X alone; default "X", "Y", "Z", or the keys of the
+        mapping.
     measure : {"distance", "dependence", "hsic"}
-        "distance": the squared distance (MMD^2) of X and the candidate.  "dependence": the kernel correlation
-        (normalized HSIC).  "hsic": HSIC itself, which depends on the spread of each variable.
+        "distance": the squared distance (MMD^2) of X and the candidate.  "dependence": the kernel
+        correlation (normalized HSIC).  "hsic": HSIC itself, which depends on the spread of each
+        variable.
     kernel, bandwidth, scale
-        As in :func:`two_sample_test`, from all samples together.  With dependences, of each variable by itself, and a
-        list has one for X and one for each candidate.
+        As in :func:`two_sample_test`, from all samples together.  With dependences, of each
+        variable by itself, and a list has one for X and one for each candidate.
     alternative : {"two-sided", "less", "greater"}
         For two candidates.  "less": X is closer to the first.  "greater": to the second.
     method : str, default "holm"
-        How the p-values of several pairs are adjusted: "holm" keeps the chance of any false rejection at ``alpha``,
-        "fdr_bh" their share among all rejections; or another method of statsmodels' ``multipletests``.
+        How the p-values of several pairs are adjusted: "holm" keeps the chance of any false
+        rejection at ``alpha``, "fdr_bh" their share among all rejections; or another method of
+        statsmodels' ``multipletests``.
     alpha : float, default 0.05
         Level at which the result decides.
     confidence : float, default 0.95
         Confidence of the interval of each difference by itself; one-sided if the alternative is.
     paired : bool, default False
-        Row i of X and of every candidate belong together, such as forecasts of several models for one day.
+        Row i of X and of every candidate belong together, such as forecasts of several models for
+        one day.
     groups : array_like, optional
-        Labels for the rows of X and then of every candidate, as one vector or a list of one for each: rows with the
-        same label belong together, within a sample or across samples.
+        Labels for the rows of X and then of every candidate, as one vector or a list of one for
+        each: rows with the same label belong together, within a sample or across samples.
     nan_policy : {"raise", "omit", "indicator"}
-        Missing values are an error; their rows are left out; or that they are missing is used as information.
+        Missing values are an error; their rows are left out; or that they are missing is used as
+        information.
     column_types, transform, rng, workers, gram, rank, max_memory
         As in :func:`two_sample_test`.
 
     Returns
     -------
     CloserResult
-        ``result.answer`` is the sentence, ``result.best`` are the candidates that are not beaten, ``result.table`` has
-        a row for every pair.  With two candidates ``statistic, pvalue = result`` works, and ``result.difference`` and
-        ``result.interval`` say by how much one is closer.
+        ``result.answer`` is the sentence, ``result.best`` are the candidates that are not beaten,
+        ``result.table`` has a row for every pair.  With two candidates ``statistic, pvalue =
+        result`` works, and ``result.difference`` and ``result.interval`` say by how much one is
+        closer.
 
     See Also
     --------
@@ -122,13 +140,15 @@ def closer_test(
 
     Notes
     -----
-    The statistic is the difference of two unbiased estimates over its standard error ([B16]; for HSIC [B15]), by the
-    jackknife over rows, pairs or groups.  The p-value comes from Student's t with Welch's degrees of freedom.  It is
-    asymptotic: no permutation leaves the data as they are when X is as far from Y as from Z.  The two-sided test was
-    found to hold its level from 20 rows on, see the page "Which model is closer?".
+    The statistic is the difference of two unbiased estimates over its standard error ([B16]; for
+    HSIC [B15]), by the jackknife over rows, pairs or groups.  The p-value comes from Student's t
+    with Welch's degrees of freedom.  It is asymptotic: no permutation leaves the data as they are
+    when X is as far from Y as from Z. The two-sided test was found to hold its level from 20 rows
+    on, see the page "Which model is closer?".
 
-    A small p-value says that one candidate is closer, not that it is near.  There is no ``estimator=``: shrinkage
-    shortens distances by amounts that depend on sizes and spreads, and would favor the candidate with fewer rows.
+    A small p-value says that one candidate is closer, not that it is near.  There is no
+    ``estimator=``: shrinkage shortens distances by amounts that depend on sizes and spreads, and
+    would favor the candidate with fewer rows.
 
     Examples
     --------
@@ -155,30 +175,44 @@ def closer_test(
     2     normal  exponential      0.0041    0.7994
     """
     samples, names = _candidates(candidates, names)
-    measure, method = choice(measure, MEASURES, "measure"), choice(method, ADJUSTMENTS, "method")
-    alternative = choice(alternative, ALTERNATIVES if len(samples) == 2 else ALTERNATIVES[:1], "alternative")
+    measure = choice(measure, MEASURES, "measure")
+    method = choice(method, ADJUSTMENTS, "method")
+    alternative = choice(
+        alternative, ALTERNATIVES if len(samples) == 2 else ALTERNATIVES[:1], "alternative"
+    )
     choice(nan_policy, ("raise", "omit", "indicator"), "nan_policy")
-    alpha, confidence, generator = level(alpha), level(confidence, "confidence"), as_rng(rng)
+    alpha = level(alpha)
+    confidence = level(confidence, "confidence")
+    generator = as_rng(rng)
     provenance = rng_provenance(generator)
     reading = {"scale": scale, "column_types": column_types, "transform": transform}
     arguments = (X, *samples), names, nan_policy, reading, kernel, bandwidth
     cache = KernelCache(gram, rank, memory_limit(max_memory), generator, n_workers(workers))
     if flag(paired, "paired") + (groups is not None) + (measure != DISTANCE) > 1:
-        raise ValueError("paired=, groups= and measures other than 'distance' exclude each other; leave one out")
+        raise ValueError(
+            "paired=, groups= and measures other than 'distance' exclude each other; leave one out"
+        )
     if measure == DISTANCE:
         data = _read_distances(*arguments, paired, groups, cache)
     else:
         data = _read_dependences(*arguments, measure, cache)
     notes = [*data.notes, note("asymptotic", interval="interval")]
     if min(data.counts) < FEW:
-        few = {"where": "A sample has", "count": min(data.counts), "units": data.units, "least": FEW}
+        few = {
+            "where": "A sample has",
+            "count": min(data.counts),
+            "units": data.units,
+            "least": FEW,
+        }
         notes.append(note("few-units", what="the level", **few))
     if alternative != "two-sided" and uneven(*sorted(data.counts[1:3])):
         notes.append(note("uneven-candidates", first=names[1], second=names[2]))
     pairs = []
     for first, second in combinations(range(1, len(names)), 2):
         order = (first - 1, second - 1) if measure == DISTANCE else (second - 1, first - 1)
-        pair = _compared(data.jackknife.difference(*order), names[first], names[second], alternative, confidence)
+        pair = _compared(
+            data.jackknife.difference(*order), names[first], names[second], alternative, confidence
+        )
         if np.array_equal(data.values[first], data.values[second]):
             pair = replace(pair, statistic=np.nan, pvalue=1.0, low=np.nan, high=np.nan)
             notes.append(note("same-values", first=pair.first, second=pair.second))
@@ -215,17 +249,31 @@ def _candidates(candidates: tuple[Any, ...], names: Any) -> tuple[tuple[Any, ...
         candidates = tuple(candidates[0])
     samples, own = named_samples(candidates, "candidates")
     if len(samples) < 2:
-        raise ValueError(f"candidates: give two or more, each as an argument or all in a mapping; got {len(samples)}")
-    own = own or (("Y", "Z") if len(samples) == 2 else tuple(f"Y{i}" for i in range(1, len(samples) + 1)))
-    names = ("X", *own) if names is None else (names, *own) if isinstance(names, str) else tuple(names)
+        raise ValueError(
+            "candidates: give two or more, each as an argument or all in a mapping; got "
+            f"{len(samples)}"
+        )
+    own = own or (
+        ("Y", "Z") if len(samples) == 2 else tuple(f"Y{i}" for i in range(1, len(samples) + 1))
+    )
+    names = (
+        ("X", *own) if names is None else (names, *own) if isinstance(names, str) else tuple(names)
+    )
     texts = [name for name in names if isinstance(name, str) and name]
     if not len(set(texts)) == len(names) == 1 + len(samples):
-        raise ValueError(f"names must be {1 + len(samples)} different texts, for X and the candidates; got {names!r}")
+        raise ValueError(
+            f"names must be {1 + len(samples)} different texts, for X and the candidates; got "
+            f"{names!r}"
+        )
     return samples, names
 
 
 def _compared(
-    jackknife: tuple[float, float, float], first: str, second: str, alternative: str, confidence: float
+    jackknife: tuple[float, float, float],
+    first: str,
+    second: str,
+    alternative: str,
+    confidence: float,
 ) -> CloserPair:
     """Test a difference with its standard error and degrees of freedom."""
     from scipy.special import stdtr, stdtrit
@@ -234,7 +282,8 @@ def _compared(
     if not error:
         return CloserPair(first, second, difference, error, freedom, np.nan, 1.0, np.nan, np.nan)
     statistic = difference / error
-    below, above = float(stdtr(freedom, statistic)), float(stdtr(freedom, -statistic))
+    below = float(stdtr(freedom, statistic))
+    above = float(stdtr(freedom, -statistic))
     pvalue = {"less": below, "greater": above}.get(alternative, 2.0 * min(below, above))
     pvalue = min(1.0, max(pvalue, float(np.finfo(float).tiny)))
     share = 0.5 + confidence / 2.0 if alternative == "two-sided" else confidence
@@ -251,10 +300,12 @@ def _adjusted(pairs: Sequence[CloserPair], method: str) -> tuple[CloserPair, ...
         from statsmodels.stats.multitest import multipletests
 
         adjusted = multipletests(adjusted, method=method)[1].tolist()
-    return tuple(replace(pair, adjusted=pvalue) for pair, pvalue in zip(pairs, adjusted, strict=True))
+    return tuple(
+        replace(pair, adjusted=pvalue) for pair, pvalue in zip(pairs, adjusted, strict=True)
+    )
 
 
-# --- data ---------------------------------------------------------------------------------------------------
+# --- data -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,79 +324,137 @@ class _Data:
 
 
 def _read_distances(
-    samples: Sequence[Any], names: tuple[str, ...], nan_policy: str, reading: dict[str, Any], kernel: Any,
-    bandwidth: Any, paired: bool, groups: Any, cache: KernelCache,
-) -> _Data:  # fmt: skip
+    samples: Sequence[Any],
+    names: tuple[str, ...],
+    nan_policy: str,
+    reading: dict[str, Any],
+    kernel: Any,
+    bandwidth: Any,
+    paired: bool,
+    groups: Any,
+    cache: KernelCache,
+) -> _Data:
     """Read samples, and estimate the distance of the first to each of the others."""
     read = read_samples(samples, names, nan_policy, paired=paired, same_units=False, **reading)
-    pooled, sizes, together = np.vstack(read.values), read.sizes, " and ".join(names)
+    pooled = np.vstack(read.values)
+    sizes = read.sizes
+    together = " and ".join(names)
     series = np.split(np.arange(len(pooled)), np.cumsum(sizes)[:-1])
-    retained, units, unit = np.concatenate(read.kept), np.arange(len(pooled)), "rows"
+    retained = np.concatenate(read.kept)
+    units = np.arange(len(pooled))
+    unit = "rows"
     if paired:
-        units, unit = np.concatenate([np.arange(size) for size in sizes]), "matched rows"
+        units = np.concatenate([np.arange(size) for size in sizes])
+        unit = "matched rows"
     elif groups is not None:
-        labels = pooled_labels(groups, "groups", samples, names, tuple(map(len, read.kept)), together)
-        units, unit = label_codes(labels, "groups", retained), "groups"
+        labels = pooled_labels(
+            groups, "groups", samples, names, tuple(map(len, read.kept)), together
+        )
+        units = label_codes(labels, "groups", retained)
+        unit = "groups"
     counts = tuple(np.unique(units[rows]).size for rows in series)
     _require_comparable(read.values, names, pooled, together)
     for name, count in zip(names, counts, strict=True):
         _require_units(name, count, unit, 3)
-    units_given, numbers = not is_unasked(reading["scale"]), takes_row_numbers(kernel)
+    units_given = not is_unasked(reading["scale"])
+    numbers = takes_row_numbers(kernel)
     variable = Variable(pooled, together, read.scale, read.encoding, units_given, numbers)
     resolved = _resolved(kernel, bandwidth, variable, cache)
     require_in_range(resolved, pooled, together, _LEAST)
-    with np.errstate(over="ignore", invalid="ignore"):  # an infinite rounding error is refused below
+    with np.errstate(
+        over="ignore", invalid="ignore"
+    ):  # an infinite rounding error is refused below
         features = cache(resolved, pooled).about_mean(cache.memory)
         jackknife = distances(features, sizes, units)
     if not np.isfinite(jackknife.rounding):
-        raise ValueError(f"{together}: squares of kernel values are beyond the range of numbers; use scale='sd'")
+        raise ValueError(
+            f"{together}: squares of kernel values are beyond the range of numbers; use scale='sd'"
+        )
     serial = None
     if paired and not variable.numbers:
         serial = strongest(
-            OrderedRows.of([read.values[0] - values], read.encoding).correlated(f"what {names[0]} and {name} differ by")
+            OrderedRows.of([read.values[0] - values], read.encoding).correlated(
+                f"what {names[0]} and {name} differ by"
+            )
             for values, name in zip(read.values[1:], names[1:], strict=True)
         )
     elif not paired and groups is None:
         serial = variable.rows_of(*series).correlated("a sample")
-    advice, columns = BY_THINNING if paired else BY_GROUPS, (read.observed[0].columns,)
-    notes = (*read.notes, *_kernel_notes(variable, resolved, features), *_serial_notes(serial, advice))
-    return _Data(jackknife, read.values, counts, resolved, features.route, unit, sizes, columns, notes)
+    advice = BY_THINNING if paired else BY_GROUPS
+    columns = (read.observed[0].columns,)
+    notes = (
+        *read.notes,
+        *_kernel_notes(variable, resolved, features),
+        *_serial_notes(serial, advice),
+    )
+    return _Data(
+        jackknife, read.values, counts, resolved, features.route, unit, sizes, columns, notes
+    )
 
 
 def _read_dependences(
-    samples: Sequence[Any], names: tuple[str, ...], nan_policy: str, reading: dict[str, Any], kernel: Any,
-    bandwidth: Any, measure: str, cache: KernelCache,
-) -> _Data:  # fmt: skip
+    samples: Sequence[Any],
+    names: tuple[str, ...],
+    nan_policy: str,
+    reading: dict[str, Any],
+    kernel: Any,
+    bandwidth: Any,
+    measure: str,
+    cache: KernelCache,
+) -> _Data:
     """Read variables, and estimate the dependence of the first on each of the others."""
     read = read_variables(samples, names, nan_policy, **reading)
-    n, k = len(read.values[0]), len(names)
+    n = len(read.values[0])
+    k = len(names)
     _require_units(" and ".join(names), n, "rows", FEWEST)
-    kernels, widths = (each if isinstance(each, list) else [each] * k for each in (kernel, bandwidth))
+    kernels, widths = (
+        each if isinstance(each, list) else [each] * k for each in (kernel, bandwidth)
+    )
     if not len(kernels) == len(widths) == k:
-        raise ValueError(f"kernel and bandwidth: a list must have one entry for each of {k} variables")
+        raise ValueError(
+            f"kernel and bandwidth: a list must have one entry for each of {k} variables"
+        )
     variables = [
         replace(variable, numbers=takes_row_numbers(kernel))
-        for variable, kernel in zip(variables_of(read, names, reading["scale"]), kernels, strict=True)
+        for variable, kernel in zip(
+            variables_of(read, names, reading["scale"]), kernels, strict=True
+        )
     ]
-    resolved = tuple(_resolved(*each, cache) for each in zip(kernels, widths, variables, strict=True))
-    values = [kernel(v.points) if v.numbers else v.points for kernel, v in zip(resolved, variables, strict=True)]
+    resolved = tuple(
+        _resolved(*each, cache) for each in zip(kernels, widths, variables, strict=True)
+    )
+    values = [
+        kernel(v.points) if v.numbers else v.points
+        for kernel, v in zip(resolved, variables, strict=True)
+    ]
     for variable in variables:
         _require_comparable(values, names, variable.points, variable.name)
     request = Request(kernels=k, large=300, rank=100)
-    features = [cache(kernel, v.points, request) for kernel, v in zip(resolved, variables, strict=True)]
+    features = [
+        cache(kernel, v.points, request) for kernel, v in zip(resolved, variables, strict=True)
+    ]
     with np.errstate(divide="ignore", invalid="ignore"):
         jackknife = dependences(features, normalised=measure == DEPENDENCE)
     lost = ~np.isfinite(np.vstack([jackknife.estimates, jackknife.without])).all(axis=0)
     if lost.any():
         name = names[0] if lost.all() else names[1 + int(lost.argmax())]
-        raise ValueError(f"{name} hardly varies: without one row it has no variance left; use measure='hsic'")
+        raise ValueError(
+            f"{name} hardly varies: without one row it has no variance left; use measure='hsic'"
+        )
     first, *others = (variable.rows_of() for variable in variables)
     serial = strongest(
-        joint_correlation([first, other], [names[0], name]) for other, name in zip(others, names[1:], strict=True)
+        joint_correlation([first, other], [names[0], name])
+        for other, name in zip(others, names[1:], strict=True)
     )
     each = zip(variables, resolved, features, strict=True)
-    notes = (*read.notes, *chain(*starmap(_kernel_notes, each)), *_serial_notes(serial, BY_ROWS_APART))
-    return _Data(jackknife, values, (n,) * k, resolved, features[0].route, "rows", (n,), read.columns, notes)
+    notes = (
+        *read.notes,
+        *chain(*starmap(_kernel_notes, each)),
+        *_serial_notes(serial, BY_ROWS_APART),
+    )
+    return _Data(
+        jackknife, values, (n,) * k, resolved, features[0].route, "rows", (n,), read.columns, notes
+    )
 
 
 def _resolved(kernel: Any, bandwidth: Any, variable: Variable, cache: KernelCache) -> Kernel:
@@ -355,16 +464,22 @@ def _resolved(kernel: Any, bandwidth: Any, variable: Variable, cache: KernelCach
 
 def _require_units(name: str, count: int, unit: str, fewest: int) -> None:
     if count < fewest:
-        raise ValueError(f"{name}: {counted(count, unit[:-1])}; the standard error takes at least {fewest}")
+        raise ValueError(
+            f"{name}: {counted(count, unit[:-1])}; the standard error takes at least {fewest}"
+        )
 
 
-def _require_comparable(values: Sequence[np.ndarray], names: Sequence[str], points: np.ndarray, name: str) -> None:
+def _require_comparable(
+    values: Sequence[np.ndarray], names: Sequence[str], points: np.ndarray, name: str
+) -> None:
     """Raise ValueError if points do not vary, or if a candidate has the rows of X."""
     if np.ptp(points, axis=0).max() == 0.0:
         raise ValueError(f"{name}: the same values in every row; there is nothing to compare")
     for other, candidate in zip(values[1:], names[1:], strict=True):
         if np.array_equal(values[0], other):
-            raise ValueError(f"{names[0]} and {candidate} hold the same rows; give data observed separately")
+            raise ValueError(
+                f"{names[0]} and {candidate} hold the same rows; give data observed separately"
+            )
 
 
 def _kernel_notes(variable: Variable, kernel: Kernel, features: KernelFeatures) -> tuple[str, ...]:

@@ -31,7 +31,8 @@ from shrinktest.statistics.statistic import Form
 class ResolvedKernels:
     """Kernels with their bandwidths found on the data, every distinct kernel of a variable once.
 
-    With ``fresh`` every call resolves anew, for kernels whose coordinates are drawn for each of them.
+    With ``fresh`` every call resolves anew, for kernels whose coordinates are drawn for each of
+    them.
     """
 
     def __init__(self, rng: np.random.Generator, *, fresh: bool) -> None:
@@ -43,14 +44,18 @@ class ResolvedKernels:
         """Return the resolved kernel of one variable."""
         points = hypothesis.variables[v].points
         for where, unresolved, resolved in self._resolved:
-            if where is points and not self.fresh and (unresolved is kernel or unresolved == kernel):
+            if (
+                where is points
+                and not self.fresh
+                and (unresolved is kernel or unresolved == kernel)
+            ):
                 return resolved
         resolved = hypothesis.resolve(v, self._by_shared(hypothesis, v, kernel), self.rng)
         self._resolved.append((points, kernel, resolved))
         return resolved
 
     def _by_shared(self, hypothesis: Hypothesis, v: int, kernel: Kernel) -> Kernel:
-        """Take inner features, or the bandwidth of which this one is a multiple, from the kernel that has them."""
+        """Take inner features, or the bandwidth this one is a multiple of, from their kernel."""
         if self.fresh or hypothesis.resolved_before or hypothesis.variables[v].scale is not None:
             return kernel
         if isinstance(kernel, PooledKernel):
@@ -75,7 +80,9 @@ def run_several(
     options: dict[str, Any] = {"alpha": settings.alpha, "rng": rng_provenance(generator)}
     ensemble = candidates_of(hypothesis, estimator, specs, generator)
     refuse_stopping(settings.stopping)
-    setups = [hypothesis.setup(member.estimator, member.kernel, form) for member in ensemble.members]
+    setups = [
+        hypothesis.setup(member.estimator, member.kernel, form) for member in ensemble.members
+    ]
     if hypothesis.missing:
         empty = tuple(make_result(None, data, setup, **options) for setup in setups)
         return aggregated(ensemble, (), empty, data, **options)
@@ -95,7 +102,15 @@ def run_several(
     warn_too_few(nulls[0].n_planned + (not nulls[0].exact), settings.alpha, exact=nulls[0].exact)
     context = hypothesis.context(tuple(fit.statistic for fit in used), draws())
     members = tuple(
-        make_result(fit.null, data, fit.setup, estimates=fit.estimates, notes=fit.notes, context=None, **options)
+        make_result(
+            fit.null,
+            data,
+            fit.setup,
+            estimates=fit.estimates,
+            notes=fit.notes,
+            context=None,
+            **options,
+        )
         for fit in used
     )
     if left_out:
@@ -113,7 +128,9 @@ def candidates_of(
     """Return the statistics to combine that the arguments of a test stand for."""
     kind = hypothesis.kind.name
     sizes = hypothesis.n_observations
-    return collect(estimator, specs, hypothesis.variables, rng, kind, sizes, paired=hypothesis.paired)
+    return collect(
+        estimator, specs, hypothesis.variables, rng, kind, sizes, paired=hypothesis.paired
+    )
 
 
 def fit_all(
@@ -128,7 +145,10 @@ def fit_all(
     *,
     spare: bool,
 ) -> tuple[list[Fit | None], tuple[str, ...]]:
-    """Fit every candidate on the same permutations; None and a note for those that do not fit in memory."""
+    """Fit every candidate on the same permutations.
+
+    None and a note for those that do not fit in memory.
+    """
     fits: list[Fit | None] = [None] * len(candidates)
     left_out: list[str] = []
     order = list(range(len(candidates)))

@@ -40,7 +40,8 @@ _PLAIN = KernelSpec("gaussian", "median")
 _GRID = 31  # points of the witness function along each of two columns
 _ROWS = 500  # of each table that it is computed from
 _RESAMPLES = 199  # of its band
-#: Distance of the area under the ROC curve from one half if one sample comes after the other, a few rows aside.
+#: Distance of the area under the ROC curve from one half if one sample comes after the other, a few
+#: rows aside.
 _APART = 0.49
 
 
@@ -69,33 +70,38 @@ def compare(
     rank: int | None = None,
     max_memory: float | None = None,
 ) -> ComparisonResult:
-    """Compare two tables: an overall p-value, and an adjusted p-value and effect sizes for every column, in one report.
+    """Compare two tables in one report: overall p-value, and adjusted p-values and effect sizes.
+
+    Every column has an adjusted p-value and effect sizes.
 
     Parameters
     ----------
     A, B : data frame (pandas, polars, pyarrow), path or array_like, shape (m, d) and (n, d)
-        The tables, one row per observation, or paths of CSV, Parquet or .npy files.  Columns are matched by name; the
-        answer starts with those that only one table has.
+        The tables, one row per observation, or paths of CSV, Parquet or .npy files.  Columns are
+        matched by name; the answer starts with those that only one table has.
     names : tuple of str, default ("A", "B")
         Names of the tables in the report, such as ``("March", "April")``.
     estimator : str, MeanEstimator or callable, list of these, Ensemble or "auto", default "auto"
-        As in :func:`two_sample_test`.  "auto" combines statistics for location, spread, shape and dependence; "kme" is
-        faster.
+        As in :func:`two_sample_test`.  "auto" combines statistics for location, spread, shape and
+        dependence; "kme" is faster.
     confidence : float, default 0.95
         Confidence level of the interval of each effect, not adjusted for their number.
     groups
         A group must lie in one table.
     nan_policy : {"indicator", "omit", "raise"}, default "indicator"
-        Missing values count as information; drop rows with a missing value in any column; or raise an error.
+        Missing values count as information; drop rows with a missing value in any column; or raise
+        an error.
 
     Returns
     -------
     ComparisonResult
-        ``print(result.summary())``, ``result.table``, ``result.to_html("report.html")``, ``result.pvalue``.
+        ``print(result.summary())``, ``result.table``, ``result.to_html("report.html")``,
+        ``result.pvalue``.
 
     See Also
     --------
-    two_sample_test : The overall test with all its options; where the tables differ (witness function).
+    two_sample_test : The overall test with all its options; where the tables differ (witness
+    function).
     two_sample_test_columns : The tests of the columns alone.
     equivalence_test : Practical equivalence of two tables, which a large p-value does not show.
     k_sample_test : Three or more tables.
@@ -105,12 +111,13 @@ def compare(
     -----
     The overall p-value comes from :func:`two_sample_test`, and the p-values of columns come from
     :func:`two_sample_test_columns`, from the same permutations.  The overall test and the adjusted tests each have
-    level ``alpha``, and may disagree.  Dates and counters that hardly overlap are left out of the overall test, with a
-    note.
+    level ``alpha``, and may disagree.  Dates and counters that hardly overlap are left out of the
+    overall test, with a note.
 
-    Effects of numbers and dates are medians, the AUC of the column and the ratio of interquartile ranges; of
-    categories, the change of every share.  Their intervals account for pairs and groups.  With ``blocks=`` the effects
-    of columns compare all rows, whatever their block, while p-values compare rows within blocks.  See :doc:`/compare`.
+    Effects of numbers and dates are medians, the AUC of the column and the ratio of interquartile
+    ranges; of categories, the change of every share.  Their intervals account for pairs and groups.
+    With ``blocks=`` the effects of columns compare all rows, whatever their block, while p-values
+    compare rows within blocks.  See :doc:`/compare`.
 
     Examples
     --------
@@ -130,29 +137,45 @@ def compare(
     region: north 51% → 55% (+4.0 points [-9.7, +17.5])
     """
     called = two_names(names, "tables", ("March", "April"))
-    method, nan_policy = choice(method, METHODS, "method"), choice(nan_policy, POLICIES, "nan_policy")
-    confidence, paired = level(confidence, "confidence"), flag(paired, "paired")
+    method = choice(method, METHODS, "method")
+    nan_policy = choice(nan_policy, POLICIES, "nan_policy")
+    confidence = level(confidence, "confidence")
+    paired = flag(paired, "paired")
     settings = Settings.read(
-        n_resamples=n_resamples, alpha=alpha, workers=workers, progress=progress, gram=gram, rank=rank,
+        n_resamples=n_resamples,
+        alpha=alpha,
+        workers=workers,
+        progress=progress,
+        gram=gram,
+        rank=rank,
         max_memory=max_memory,
-    )  # fmt: skip
+    )
     if in_batches(A, B) or isinstance(A, str) or isinstance(B, str):
         from shrinktest.data.on_disk.whole import read_if_file
 
-        A, B = (read_if_file(x, name, column_types, settings.memory) for x, name in zip((A, B), called, strict=True))
-    compared = _Compared.read(A, B, called, column_types, blocks=blocks, groups=groups, paired=paired, scale=scale)
+        A, B = (
+            read_if_file(x, name, column_types, settings.memory)
+            for x, name in zip((A, B), called, strict=True)
+        )
+    compared = _Compared.read(
+        A, B, called, column_types, blocks=blocks, groups=groups, paired=paired, scale=scale
+    )
     (compared, whole), unread = without_untestable(
         lambda reasons: compared.tested_without(reasons, nan_policy=nan_policy, scale=scale)
     )
     pooled = compared.pooled
     groups = compared.groups
-    columns = ColumnsToTest.read(whole.variables[0], _PLAIN, "x", unread=unread, left_out=pooled.left_out)
+    columns = ColumnsToTest.read(
+        whole.variables[0], _PLAIN, "x", unread=unread, left_out=pooled.left_out
+    )
     units = _units(pooled.sizes, paired, groups)
     generator = as_rng(rng)
     same = copy.deepcopy(generator)
     with each_once():
         tests = column_tests(whole, columns, estimator, settings, generator, method)
-        names_tested = {pooled.table.names[column.place]: (column.label,) for column in columns.tested}
+        names_tested = {
+            pooled.table.names[column.place]: (column.label,) for column in columns.tested
+        }
         failed = [name for name, label in names_tested.items() if label in tests.untested]
         successive = _in_succession(pooled, compared.types, units)
         if not names_tested.keys() - {*successive, *failed}:
@@ -168,9 +191,17 @@ def compare(
     size = overall.effect(confidence=confidence)
     notes = _notes(compared, whole, overall, tests, size, successive)
     result = ComparisonResult(
-        called, overall, tests, effects, tested, confidence, compared.only, effect=size, successive=successive,
+        called,
+        overall,
+        tests,
+        effects,
+        tested,
+        confidence,
+        compared.only,
+        effect=size,
+        successive=successive,
         notes=notes,
-    )  # fmt: skip
+    )
     return replace(result, where=_where(result))
 
 
@@ -212,7 +243,10 @@ def _notes(
     kinds = {column.name: column.kind for column in compared.pooled.table.columns}
     both = " and ".join(compared.names)
     notes = (
-        *(note("hardly-overlaps", column=name, names=both, kind=kinds[name]) for name in successive),
+        *(
+            note("hardly-overlaps", column=name, names=both, kind=kinds[name])
+            for name in successive
+        ),
         *compared.notes,
         *_others(overall.notes, "serial-correlation"),
         *serial_note(whole),
@@ -222,7 +256,9 @@ def _notes(
     )
 
     def is_explained(text: str) -> bool:
-        return has_code(text, "tells-samples-apart") and any(repr(name) in text for name in successive)
+        return has_code(text, "tells-samples-apart") and any(
+            repr(name) in text for name in successive
+        )
 
     return tuple(text for text in dict.fromkeys(notes) if not is_explained(text))
 
@@ -231,7 +267,7 @@ def _others(notes: tuple[str, ...], *codes: str) -> list[str]:
     return [text for text in notes if not has_code(text, *codes)]
 
 
-# --- reading ------------------------------------------------------------------------------------------------
+# --- reading --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,13 +319,18 @@ class _Compared:
     def tested_without(
         self, reasons: Reasons, *, nan_policy: str, scale: Any
     ) -> tuple[_Compared, TwoEqualDistributions]:
-        """Leave out columns for which there are reasons; return also the hypothesis on the others."""
+        """Leave out columns for which there are reasons.
+
+        Return also the hypothesis on the others.
+        """
         part = self.pooled.without([name for _, name in reasons])
         hypothesis = TwoEqualDistributions.read(
             *_split(part),
             nan_policy=nan_policy,
             scale=scale,
-            column_types={name: self.types[name] for name in part.table.names if name in self.types},
+            column_types={
+                name: self.types[name] for name in part.table.names if name in self.types
+            },
             called=self.names,
             paired=self.paired,
             blocks=self.blocks,
@@ -301,9 +342,13 @@ class _Compared:
 def _read(
     A: Any, B: Any, names: tuple[str, str], column_types: Any
 ) -> tuple[list[Table], dict[str, Any], tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Return the tables with their common columns, how to read these, and the names of the others."""
+    """Return the tables with their common columns, their reading, and the other names.
+
+    The other names are those of the columns that are not common.
+    """
     types = checked_types(column_types)
-    first, second = names_in(A), names_in(B)
+    first = names_in(A)
+    second = names_in(B)
     only: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     if first and second:
         only = (
@@ -312,7 +357,8 @@ def _read(
         )
         if not {*first} & {*second}:
             raise ValueError(
-                f"{names[0]} and {names[1]} have no column in common: {listed(first)}; {listed(second)}; rename columns"
+                f"{names[0]} and {names[1]} have no column in common: {listed(first)}; "
+                f"{listed(second)}; rename columns"
             )
     tables = [  # what only one of them has may be anything
         read_table(
@@ -323,7 +369,11 @@ def _read(
         for x, name, extra in zip((A, B), names, only, strict=True)
     ]
     for key in types:
-        choice(key, dict.fromkeys(name for t in tables for name in (*t.names, *t.dropped)), "a column in column_types")
+        choice(
+            key,
+            dict.fromkeys(name for t in tables for name in (*t.names, *t.dropped)),
+            "a column in column_types",
+        )
     return tables, types, only
 
 
@@ -339,7 +389,10 @@ def _units(sizes: tuple[int, ...], paired: bool, groups: Any) -> RowUnits:
     if paired or groups is None:
         return RowUnits.rows(both, paired=paired)
     numbers: dict[Any, int] = {}
-    return RowUnits(both, np.array([numbers.setdefault(label, len(numbers)) for label in groups], dtype=np.int64))
+    return RowUnits(
+        both,
+        np.array([numbers.setdefault(label, len(numbers)) for label in groups], dtype=np.int64),
+    )
 
 
 def _without(whole: TwoEqualDistributions, names: tuple[str, ...]) -> TwoEqualDistributions:
@@ -357,21 +410,35 @@ def _in_succession(pooled: Observed, typed: Collection[str], units: RowUnits) ->
 
     Columns in ``typed``, of which the user names the type, are not among them.
 
-    The overall test of a comparison is without these columns, which would decide it alone.  The choice looks at which
-    row is in which table.  It keeps the level, because it removes evidence only where the ranks of the column itself
-    are among the most extreme ones: if the tables have one distribution, 11 or more independent rows, pairs or groups
-    of each are in such an order with probability below 0.001, and then a test with the column would reject as well.
+    The overall test of a comparison is without these columns, which would decide it alone.  The
+    choice looks at which row is in which table.  It keeps the level, because it removes evidence
+    only where the ranks of the column itself are among the most extreme ones: if the tables have
+    one distribution, 11 or more independent rows, pairs or groups of each are in such an order with
+    probability below 0.001, and then a test with the column would reject as well.
     """
-    size, successive = pooled.sizes[0], []
-    if not pooled.table.named or min(np.unique(codes).size for codes in np.split(units.codes, [size])) <= FEW:
+    size = pooled.sizes[0]
+    successive = []
+    if (
+        not pooled.table.named
+        or min(np.unique(codes).size for codes in np.split(units.codes, [size])) <= FEW
+    ):
         return ()
     for column in pooled.table.columns:
         first, second = np.split(column.values, [size])
-        counts = column.kind == "number" and column.whole and _all_differ(first) and _all_differ(second)
-        first, second = first[first == first], np.sort(second[second == second])
-        if column.name in typed or not (counts or column.kind == "date") or min(first.size, second.size) <= FEW:
+        counts = (
+            column.kind == "number" and column.whole and _all_differ(first) and _all_differ(second)
+        )
+        first = first[first == first]
+        second = np.sort(second[second == second])
+        if (
+            column.name in typed
+            or not (counts or column.kind == "date")
+            or min(first.size, second.size) <= FEW
+        ):
             continue
-        before = (np.searchsorted(second, first, "left") + np.searchsorted(second, first, "right")) / second.size
+        before = (
+            np.searchsorted(second, first, "left") + np.searchsorted(second, first, "right")
+        ) / second.size
         if abs(0.5 * before.mean() - 0.5) >= _APART:
             successive.append(column.name)
     return tuple(successive)
@@ -384,7 +451,10 @@ def _all_differ(values: np.ndarray) -> bool:
 
 
 def _where(result: ComparisonResult) -> WitnessMap | None:
-    """Return the witness function of the two columns of numbers with the clearest changes, if there are two."""
+    """Return the witness function of the two numeric columns with the clearest changes.
+
+    Return None if there are no two such columns.
+    """
     numeric = [
         column
         for column in result.ordered
@@ -396,12 +466,18 @@ def _where(result: ComparisonResult) -> WitnessMap | None:
         return None
 
     def order(column: Any) -> tuple[float, float]:
-        strengths = (change.strength for change in column.changes if change.what not in (SHARE, MISSING))
+        strengths = (
+            change.strength for change in column.changes if change.what not in (SHARE, MISSING)
+        )
         return column.adjusted, -max(strengths, default=0.0)
 
     first, second = sorted(numeric, key=order)[:2]
-    places = [[column.name for column in result.effects].index(column.name) for column in (first, second)]
-    rows = [np.column_stack([table.columns[j].numbers() for j in places]) for table in result.tables]
+    places = [
+        [column.name for column in result.effects].index(column.name) for column in (first, second)
+    ]
+    rows = [
+        np.column_stack([table.columns[j].numbers() for j in places]) for table in result.tables
+    ]
     rows = [points[~np.isnan(points).any(axis=1)] for points in rows]
     if min(map(len, rows)) < 10:
         return None
@@ -409,10 +485,13 @@ def _where(result: ComparisonResult) -> WitnessMap | None:
         spread = np.vstack(rows).std(axis=0)
     if not (np.isfinite(spread) & (spread > 0.0)).all() or constant_columns(np.vstack(rows)).any():
         return None  # units of the picture are standard deviations, also where the test has others
-    chance, sampled = np.random.default_rng(0), max(map(len, rows)) > _ROWS
+    chance = np.random.default_rng(0)
+    sampled = max(map(len, rows)) > _ROWS
     rows = [points[np.sort(chance.permutation(len(points))[:_ROWS])] for points in rows]
     hypothesis = TwoEqualDistributions.read(*rows, scale="sd")
-    settings = Settings.read(n_resamples=_RESAMPLES, alpha=1.0 - result.confidence, workers=1, progress=False)
+    settings = Settings.read(
+        n_resamples=_RESAMPLES, alpha=1.0 - result.confidence, workers=1, progress=False
+    )
     test = run(hypothesis, "kme", [_PLAIN], settings, 0)
     low, high = np.quantile(np.vstack(rows), (0.005, 0.995), axis=0)
     east, north = np.linspace(low, high, _GRID, axis=1)
@@ -420,6 +499,12 @@ def _where(result: ComparisonResult) -> WitnessMap | None:
     band = test.witness_band(grid, confidence=result.confidence)
     outside = None if result.overall.restriction else band.outside.reshape(_GRID, _GRID)
     return WitnessMap(
-        (first.name, second.name), (first.kind, second.kind), (east, north), -band.values.reshape(_GRID, _GRID),
-        outside, (rows[0], rows[1]), result.confidence, sampled,
-    )  # fmt: skip
+        (first.name, second.name),
+        (first.kind, second.kind),
+        (east, north),
+        -band.values.reshape(_GRID, _GRID),
+        outside,
+        (rows[0], rows[1]),
+        result.confidence,
+        sampled,
+    )

@@ -17,7 +17,9 @@ _VALUES = 2**24  # of the kernel at a time
 
 @dataclass(frozen=True, eq=False)
 class MeanEmbedding:
-    """Estimated kernel mean: sum_i w_i k(x_i, .), or the smoothed sum_i w_i E k(x_i + N(0, diag(v)), .).
+    """Estimated kernel mean sum_i w_i k(x_i, .), or its smoothed version.
+
+    The smoothed version is sum_i w_i E k(x_i + N(0, diag(v)), .).
 
     Parameters
     ----------
@@ -28,10 +30,11 @@ class MeanEmbedding:
     kernel : Kernel
         The reproducing kernel, with its bandwidth resolved.
     shrinkage : float, int, tuple or None
-        The amount in the estimator's own unit: alpha, lam (Gram scale), iterations, components kept or noise variance.
-        None where the estimator has no amount.
+        The amount in the estimator's own unit: alpha, lam (Gram scale), iterations, components kept
+        or noise variance. None where the estimator has no amount.
     smoothing : tuple of float or None
-        Noise variances v_j of the marginalised estimators, in squared units of the data; None for the others.
+        Noise variances v_j of the marginalised estimators, in squared units of the data; None for
+        the others.
     features : FeatureMap or None
         Features of rows on disk, whose means in bins are the points; None in memory.
     columns : int
@@ -39,8 +42,8 @@ class MeanEmbedding:
 
     Notes
     -----
-    The marginalised estimates of [X20] are not finite combinations of the k(x_i, .) (erratum E28): their norms and
-    inner products are taken in closed form, which exists for the Gaussian kernel.
+    The marginalised estimates of [X20] are not finite combinations of the k(x_i, .) (erratum E28):
+    their norms and inner products are taken in closed form, which exists for the Gaussian kernel.
 
     Examples
     --------
@@ -64,10 +67,12 @@ class MeanEmbedding:
     def __post_init__(self) -> None:
         for name in ("points", "weights"):
             object.__setattr__(self, name, np.asarray(getattr(self, name)))
-        points, weights = np.shape(self.points), np.shape(self.weights)
+        points = np.shape(self.points)
+        weights = np.shape(self.weights)
         if not points or weights != points[:1]:
             raise ValueError(
-                f"weights must be one for each point; found shapes {points} of points, {weights} of weights"
+                f"weights must be one for each point; found shapes {points} of points, {weights} "
+                "of weights"
             )
 
     @property
@@ -93,7 +98,9 @@ class MeanEmbedding:
             If the two embeddings do not live in the same RKHS.
         """
         if not isinstance(other, MeanEmbedding):
-            raise TypeError(f"other must be a MeanEmbedding, as fit() returns it; got {type(other).__name__}")
+            raise TypeError(
+                f"other must be a MeanEmbedding, as fit() returns it; got {type(other).__name__}"
+            )
         if other.kernel != self.kernel:
             way = (
                 "take the estimates of one test, which resolves it on all observations"
@@ -106,7 +113,8 @@ class MeanEmbedding:
             )
         if other.points.shape[1:] != self.points.shape[1:]:
             raise ValueError(
-                f"other: points of shapes {self.points.shape} and {other.points.shape} have no common RKHS; "
+                f"other: points of shapes {self.points.shape} and {other.points.shape} have no "
+                "common RKHS; "
                 "fit both to the same columns"
             )
         between = self._between(other)
@@ -132,12 +140,18 @@ class MeanEmbedding:
         return max(self.norm2() + other.norm2() - 2.0 * inner, 0.0)
 
     def read(self, x: object, name: str) -> np.ndarray:
-        """Rows (m, d) at which the estimate can be evaluated; ``name`` is what messages call them."""
+        """Rows (m, d) at which the estimate can be evaluated.
+
+        ``name`` is what messages call them.
+        """
         from shrinktest._check import complete_points, counted
 
         at = complete_points(x, name).values
         if at.shape[1] != (columns := self.columns or self.points.shape[1]):
-            raise ValueError(f"{name} has {counted(at.shape[1], 'column')}, the embedding's points have {columns}")
+            raise ValueError(
+                f"{name} has {counted(at.shape[1], 'column')}, the embedding's points have "
+                f"{columns}"
+            )
         return at
 
     @tiny_is_zero

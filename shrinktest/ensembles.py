@@ -1,4 +1,4 @@
-"""Ensemble: the statistics that a test combines when nobody knows beforehand which would find the difference."""
+"""Ensemble: statistics that a test combines when the best one is not known in advance."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from shrinktest.estimators import MeanEstimator, as_estimator
 from shrinktest.kernels import as_kernel
 from shrinktest.kernels.base import require_same_points
 
-_FEW, _MANY = 100, 600  # rows between which weights grow
+_FEW = 100
+_MANY = 600  # rows between which weights grow
 
 
 @dataclass(frozen=True)
@@ -27,10 +28,11 @@ class Candidate:
     kernel : str, Kernel or callable, or a tuple of these
         Of all samples, and of every variable; or one for each variable.
     weight : float, default 1
-        Share of the level: a statistic with twice the weight of the others may have twice their p-value.
+        Share of the level: a statistic with twice the weight of the others may have twice their
+        p-value.
     grows : bool, default False
-        Whether the weight grows with the number of rows, from 100 to 600 of them, to six times what it was: for fine
-        structure, which only many rows can show.
+        Whether the weight grows with the number of rows, from 100 to 600 of them, to six times what
+        it was: for fine structure, which only many rows can show.
 
     Examples
     --------
@@ -46,7 +48,10 @@ class Candidate:
     def __post_init__(self) -> None:
         several = isinstance(self.kernel, tuple)
         if several and len(self.kernel) < 2:
-            raise ValueError(f"kernel must be one kernel, or a tuple with one per variable; got {len(self.kernel)}")
+            raise ValueError(
+                "kernel must be one kernel, or a tuple with one per variable; got "
+                f"{len(self.kernel)}"
+            )
         kernel = tuple(map(as_kernel, self.kernel)) if several else as_kernel(self.kernel)
         object.__setattr__(self, "estimator", as_estimator(self.estimator))
         object.__setattr__(self, "kernel", kernel)
@@ -54,7 +59,10 @@ class Candidate:
         object.__setattr__(self, "grows", flag(self.grows, "grows"))
 
     def on(self, variables: int, rows: int) -> Candidate:
-        """The member in a test of so many variables and rows: a kernel for each variable, and a weight that stays."""
+        """Return the member for so many variables and rows.
+
+        It has a kernel for each variable, and a weight that stays.
+        """
         kernels = self.kernel if isinstance(self.kernel, tuple) else (self.kernel,) * variables
         if len(kernels) != variables:
             raise ValueError(
@@ -68,7 +76,9 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Ensemble:
-    """Several statistics to combine into one test: what lists of estimators or bandwidths, and "auto", stand for.
+    """Several statistics combined into one test.
+
+    They are what lists of estimators or bandwidths, and "auto", stand for.
 
     Parameters
     ----------
@@ -91,10 +101,15 @@ class Ensemble:
         members = tuple(self.members)
         wrong = [member for member in members if not isinstance(member, Candidate)]
         if wrong:
-            raise TypeError(f"members must be Candidate values; got {wrong[0]!r} ({type(wrong[0]).__name__})")
+            raise TypeError(
+                f"members must be Candidate values; got {wrong[0]!r} ({type(wrong[0]).__name__})"
+            )
         if not members:
             raise ValueError("members is empty; an ensemble has at least one Candidate")
-        kernels = [member.kernel if isinstance(member.kernel, tuple) else (member.kernel,) for member in members]
+        kernels = [
+            member.kernel if isinstance(member.kernel, tuple) else (member.kernel,)
+            for member in members
+        ]
         for v in range(max(map(len, kernels))):
             require_same_points([some[v] for some in kernels if v < len(some)])
         each_once([(member.estimator, member.kernel) for member in members], "members")
@@ -115,6 +130,12 @@ def each_once(values: list[Any], name: str) -> list[Any]:
     """Return the values; raise ValueError if two of them are equal."""
     for i, value in enumerate(values):
         if value in values[:i]:
-            shown = value[0] if isinstance(value, tuple) and isinstance(value[0], MeanEstimator) else value
-            raise ValueError(f"{name} holds {shown!r} twice; a candidate counts once: drop one of them")
+            shown = (
+                value[0]
+                if isinstance(value, tuple) and isinstance(value[0], MeanEstimator)
+                else value
+            )
+            raise ValueError(
+                f"{name} holds {shown!r} twice; a candidate counts once: drop one of them"
+            )
     return values

@@ -55,37 +55,60 @@ class EqualDistributions(Hypothesis):
     # how the distances of the samples' means add up; see `Contrast`
     comparison: str = "pairs"
     weights: str = "sizes"
-    untested: Mapping[str, str] = field(default_factory=dict)  # reasons for columns that are left out
+    untested: Mapping[str, str] = field(
+        default_factory=dict
+    )  # reasons for columns that are left out
     listwise: int = 0  # rows left out for missing values that have values in other columns
 
     @classmethod
     def read(
-        cls, *samples: Any, nan_policy: str = "raise", scale: Any = None, own: Any = None, comparison: str = "pairs",
-        weights: str = "sizes", **reading: Any,
-    ) -> Self:  # fmt: skip
+        cls,
+        *samples: Any,
+        nan_policy: str = "raise",
+        scale: Any = None,
+        own: Any = None,
+        comparison: str = "pairs",
+        weights: str = "sizes",
+        **reading: Any,
+    ) -> Self:
         """Read the samples as users give them; see :func:`~shrinktest.data.read.read_samples`."""
         given, called = named_samples(samples)
         names = names_for(given, called or numbered("samples", len(given)))
         read = read_samples(given, names, nan_policy, scale=scale, **reading)
-        hypothesis = cls._of(read, "the samples", scale, called=called, own=own, comparison=comparison, weights=weights)
+        hypothesis = cls._of(
+            read,
+            "the samples",
+            scale,
+            called=called,
+            own=own,
+            comparison=comparison,
+            weights=weights,
+        )
         return hypothesis._with_repeats(names)
 
     @classmethod
     def _of(cls, samples: Samples, name: str, scale: Any, **options: Any) -> Self:
         pooled = np.vstack(samples.values)
         return cls(
-            variables=(Variable(pooled, name, samples.scale, samples.encoding, not is_unasked(scale)),),
+            variables=(
+                Variable(pooled, name, samples.scale, samples.encoding, not is_unasked(scale)),
+            ),
             sizes=tuple(map(len, samples.values)),
             missing=samples.missing,
             restriction=samples.restriction,
             remarks=samples.notes,
             untested=samples.left_out,
-            listwise=sum(int((~rows).sum()) for rows in samples.kept) if samples.omits_values else 0,
+            listwise=sum(int((~rows).sum()) for rows in samples.kept)
+            if samples.omits_values
+            else 0,
             **options,
         )
 
     def _with_repeats(self, names: Sequence[str]) -> Self:
-        """Add notes on repeated rows and values; if rows are permuted one by one, also on their independence."""
+        """Add notes on repeated rows and values.
+
+        If rows are permuted one by one, also on their independence.
+        """
         (variable,) = self.variables
         samples = np.split(variable.points, np.cumsum(self.sizes)[:-1])
         independent = not self.restriction and self.own is None
@@ -98,17 +121,21 @@ class EqualDistributions(Hypothesis):
         return self.variables[0].points
 
     def _rows(self, blocks: np.ndarray | None = None) -> OrderedRows:
-        """Return the rows of each sample, or of each of its blocks, in which serial correlation is looked for."""
+        """Return the rows of each sample or block, to check for serial correlation."""
         samples = np.split(np.arange(len(self.pooled)), np.cumsum(self.sizes)[:-1])
         return self.variables[0].rows_of(*split_by_blocks(samples, blocks))
 
     def serial_correlation(self) -> SerialCorrelation | None:
         """Return the serial correlation of the samples, or of the differences of pairs."""
-        if len(self.pooled) != sum(self.sizes) or self.variables[0].numbers:  # places, or values, are not known
+        if (
+            len(self.pooled) != sum(self.sizes) or self.variables[0].numbers
+        ):  # places, or values, are not known
             return None
         if self.restriction.paired:
             matched = self.pooled.reshape(len(self.sizes), self.sizes[0], -1)
-            differences = OrderedRows.of(list(matched - matched.mean(axis=0)), self.variables[0].encoding)
+            differences = OrderedRows.of(
+                list(matched - matched.mean(axis=0)), self.variables[0].encoding
+            )
             return differences.correlated("what pairs differ by")
         if not self.restriction.by_rows:
             return None
@@ -138,7 +165,10 @@ class EqualDistributions(Hypothesis):
 
     @property
     def automatic(self) -> str:
-        """Return "unbiased" if sizes differ, because the biased form is one-sided then, if it exists."""
+        """Return "unbiased" if sizes differ and this form exists.
+
+        The biased form is one-sided if sizes differ.
+        """
         return "unbiased" if len(set(self.sizes)) > 1 and self.comparison != POOLED else "biased"
 
     def tuning(self, estimator: MeanEstimator) -> str:
@@ -147,7 +177,8 @@ class EqualDistributions(Hypothesis):
         two = len(self.sizes) == 2 and self.comparison == "pairs"
         if estimator.smooths and tuning not in ("pooled", "fixed") and not two:
             raise ValueError(
-                f"tuning={tuning!r} gives samples different noise, so that equal distributions would have different "
+                f"tuning={tuning!r} gives samples different noise, so that equal distributions "
+                "would have different "
                 "estimates; use tuning='pooled', or fix the variance"
             )
         return tuning
@@ -160,7 +191,9 @@ class EqualDistributions(Hypothesis):
             raise ValueError("columns=True is for two samples; test the pair in question by itself")
         names = tuple(map(str, options.names)) or self.kind.estimate_names(len(self.sizes))
         which = list(combinations(range(len(self.sizes)), 2))
-        effects = self.pair_effects(context, which, [(names[i], names[j]) for i, j in which], options)
+        effects = self.pair_effects(
+            context, which, [(names[i], names[j]) for i, j in which], options
+        )
         notes = [text for effect in effects for text in effect.notes]
         if len(which) > 1:
             notes.append(note("effect-of-pair"))
@@ -188,15 +221,22 @@ class EqualDistributions(Hypothesis):
         design = note("effect-without-design", design="your permutations")
         return [replace(effect, notes=(*effect.notes, design)) for effect in effects]
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache) -> Prepared:
+    def prepare(
+        self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache
+    ) -> Prepared:
         """Prepare the distances of the estimates for every partition."""
         tuning = self.tuning(estimator)
-        compared, rows = kernel, self.pooled
+        compared = kernel
+        rows = self.pooled
         if isinstance(kernel, Differences | Rescaled):
             compared, rows = seen(kernel, self.pooled)
         if rows is not self.pooled and not self.paired:
-            raise ValueError(f"kernel: {kernel!r} compares differences within pairs, and needs paired=True")
-        prepared = prepare(estimator, compared, rows, self.contrast, form=form, tuning=tuning, cache=cache)
+            raise ValueError(
+                f"kernel: {kernel!r} compares differences within pairs, and needs paired=True"
+            )
+        prepared = prepare(
+            estimator, compared, rows, self.contrast, form=form, tuning=tuning, cache=cache
+        )
         return replace(prepared, kernel=kernel)
 
 
@@ -209,16 +249,26 @@ class TwoEqualDistributions(EqualDistributions):
 
     @classmethod
     def read(  # type: ignore[override]  # these are two
-        cls, X: Any, Y: Any, *, nan_policy: str = "raise", scale: Any = None, block_length: Any = None,
-        called: tuple[str | None, ...] = (), own: Any = None, **reading: Any,
-    ) -> Self:  # fmt: skip
+        cls,
+        X: Any,
+        Y: Any,
+        *,
+        nan_policy: str = "raise",
+        scale: Any = None,
+        block_length: Any = None,
+        called: tuple[str | None, ...] = (),
+        own: Any = None,
+        **reading: Any,
+    ) -> Self:
         """Read two samples as users give them; ``called`` are their names."""
         names = names_for((X, Y), XY, called)
         read = read_samples((X, Y), names, nan_policy, scale=scale, **reading)
         if block_length is not None:
             rows = OrderedRows.of(read.values, read.encoding)
             keep = np.concatenate(read.kept)
-            read = replace(read, restriction=moved_in_time(block_length, [rows], read.restriction, keep))
+            read = replace(
+                read, restriction=moved_in_time(block_length, [rows], read.restriction, keep)
+            )
         paired = read.restriction.paired
         if paired:
             read = read.matched()
@@ -226,7 +276,10 @@ class TwoEqualDistributions(EqualDistributions):
         return hypothesis if paired else hypothesis._with_repeats(names)
 
     def serial_notes(self) -> tuple[str, ...]:
-        """Return notes on serial correlation, and on blocks of rows or series that are too short for it."""
+        """Return notes on serial correlation, and on blocks or series too short for it.
+
+        The blocks are blocks of rows.
+        """
         if self.restriction.block_length is not None:
             return short([self._rows()], self.restriction, "a sample")
         return super().serial_notes()
@@ -234,19 +287,31 @@ class TwoEqualDistributions(EqualDistributions):
     def effect(self, context: TestContext, options: EffectOptions) -> TwoSampleEffect:  # type: ignore[override]  # of these two
         """Return how different the samples are."""
         (effect,) = self.pair_effects(context, [(0, 1)], [options.pair], options)
-        return replace(effect, z=options.z, shares=context.shares(options.rng) if options.columns else {})
+        return replace(
+            effect, z=options.z, shares=context.shares(options.rng) if options.columns else {}
+        )
 
-    def concluded(self, result: Any, member: FittedStatistic, cache: KernelCache, rng: np.random.Generator) -> Any:
-        """Return the result, with a note if the mean difference within pairs would reject on the same permutations."""
+    def concluded(
+        self, result: Any, member: FittedStatistic, cache: KernelCache, rng: np.random.Generator
+    ) -> Any:
+        """Return the result, with a note if the mean difference within pairs would reject.
+
+        The note uses the same permutations.
+        """
         single = self.paired and not self.variables[0].numbers and isinstance(result.estimator, KME)
         if not single or not result.null.values.size or result.pvalue <= result.alpha:
             return result
         statistic = mean_difference(*np.split(self.variables[0].compared(), 2))
-        pvalue = null_distribution(statistic, result.context.draws, stopping=result.null.stopping).pvalue
+        pvalue = null_distribution(
+            statistic, result.context.draws, stopping=result.null.stopping
+        ).pvalue
         if pvalue > result.alpha:
             return result
         return replace(result, notes=(*result.notes, note("differences-alone", pvalue=pvalue)))
 
     def context(self, members: tuple[FittedStatistic, ...], draws: Draws) -> TestContext:
-        """Return what results carry, with the permutations of a single statistic for witness bands."""
+        """Return what results carry, with permutations of a single statistic for bands.
+
+        The bands are witness bands.
+        """
         return Witness(self, members, draws)

@@ -1,4 +1,7 @@
-"""Are two samples practically the same, or two variables independent?  ``equivalence_test`` and its result."""
+"""Equivalence of two samples, or independence of two variables, in practical terms.
+
+Contains ``equivalence_test`` and its result.
+"""
 
 from __future__ import annotations
 
@@ -38,14 +41,17 @@ from shrinktest.two_sample import two_sample_test
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-DISTANCE, AUC, DEPENDENCE = "distance", "auc", "dependence"
+DISTANCE = "distance"
+AUC = "auc"
+DEPENDENCE = "dependence"
 #: Name of each measure, its value without a difference, and what it means to be below the margin.
 MEASURES = {
     DISTANCE: ("distance", 0.0, "they are practically the same on this scale"),
     AUC: ("separability", 0.5, "such a witness function hardly tells them apart"),
     DEPENDENCE: ("dependence", 0.0, "they are practically independent on this scale"),
 }
-_GAPS, _ROWS = 1.0 / 3.0, 2000  # share of a column missing in both samples; rows that are changed, at most
+_GAPS = 1.0 / 3.0
+_ROWS = 2000  # share of a column missing in both samples; rows that are changed, at most
 
 
 @hinted
@@ -74,39 +80,45 @@ def equivalence_test(
     rank: int | None = None,
     max_memory: float | None = None,
 ) -> EquivalenceResult:
-    """p-value for the hypothesis that two samples differ by a margin or more; a small one shows equivalence.
+    """p-value for the hypothesis that two samples differ by a margin or more.
+
+    A small p-value shows equivalence.
 
     Parameters
     ----------
     X, Y : array_like, shape (m, d) and (n, d)
         The samples; with ``measure="dependence"`` two variables observed together.
     margin : float, str or callable
-        Smallest difference that matters, chosen before you see the data: a number on the scale of the measure, or a
-        change whose effect on the pooled rows is the margin.  "shift 0.2" moves every column by 0.2 standard
-        deviations; a function takes rows (N, d), in the units in which they are compared, and returns changed ones.
+        Smallest difference that matters, chosen before you see the data: a number on the scale of
+        the measure, or a change whose effect on the pooled rows is the margin.  "shift 0.2" moves
+        every column by 0.2 standard deviations; a function takes rows (N, d), in the units in which
+        they are compared, and returns changed ones.
     measure : {"distance", "auc", "dependence"}
-        The effect that has to be below the margin, see :meth:`TwoSampleResult.effect`.  "distance": relative squared
-        distance (MMD^2), from 0 to 1.  "auc": how often the cross-fitted witness function ranks a row of X above one
-        of Y, from .5 to 1.  "dependence": kernel correlation, from 0 to 1.
+        The effect that has to be below the margin, see :meth:`TwoSampleResult.effect`.  "distance":
+        relative squared distance (MMD^2), from 0 to 1. "auc": how often the cross-fitted witness
+        function ranks a row of X above one of Y, from .5 to 1. "dependence": kernel correlation,
+        from 0 to 1.
     estimator, folds
-        With "auc": estimator of the witness function (default "kme"), and number of folds (default 5).
+        With "auc": estimator of the witness function (default "kme"), and number of folds (default
+        5).
     alpha : float, default 0.05
-        Level, below .5; ``upper`` has the confidence 1 - alpha.  The asymptotic p-value inverts that limit.
+        Level, below .5; ``upper`` has the confidence 1 - alpha.  The asymptotic p-value inverts
+        that limit.
     names : tuple of str
         What the answer calls X and Y.
     rng : None, int, SeedSequence, BitGenerator or Generator
         Assigns rows to folds, and draws random coordinates.
     kernel, bandwidth, scale, blocks, paired, groups, column_types, transform, nan_policy
-        As in :func:`two_sample_test`; one kernel, or with "dependence" a list with one for each variable.  Missing
-        values cannot propagate, nor be indicated in pairs.
+        As in :func:`two_sample_test`; one kernel, or with "dependence" a list with one for each
+        variable.  Missing values cannot propagate, nor be indicated in pairs.
     workers, gram, rank, max_memory
         As in :func:`two_sample_test`.
 
     Returns
     -------
     EquivalenceResult
-        ``result.answer`` is the sentence, ``result.upper`` the upper limit of the effect, and ``result.equivalent``
-        tells whether it is below the margin.
+        ``result.answer`` is the sentence, ``result.upper`` the upper limit of the effect, and
+        ``result.equivalent`` tells whether it is below the margin.
 
     See Also
     --------
@@ -122,33 +134,61 @@ def equivalence_test(
     >>> print(f"{result.estimate:.4f}, below {result.upper:.4f}: p = {result.pvalue:.2g}")
     0.0010, below 0.0060: p = 0.00024
     """
-    measure, names, generator = check_margin(margin, measure, alpha), two_names(names), as_rng(rng)
+    measure = check_margin(margin, measure, alpha)
+    names = two_names(names)
+    generator = as_rng(rng)
     choice(nan_policy, ("raise", "omit", "indicator"), "nan_policy")
     if measure != AUC and (estimator is not None or folds is not None):
-        raise ValueError(f"estimator= and folds= are for measure='auc', not for {measure!r}; leave them out")
+        raise ValueError(
+            f"estimator= and folds= are for measure='auc', not for {measure!r}; leave them out"
+        )
     if paired and (measure == DEPENDENCE or nan_policy == "indicator"):
-        raise ValueError("paired=True cannot be combined with measure='dependence' or nan_policy='indicator'")
+        raise ValueError(
+            "paired=True cannot be combined with measure='dependence' or nan_policy='indicator'"
+        )
     estimator = as_estimator("kme" if estimator is None else estimator)
     pair = measure == DEPENDENCE
     kernels, widths = _one_for_each_variable(kernel, bandwidth, estimator, pair)
     shared: dict[str, Any] = dict(
-        scale=scale, blocks=blocks, groups=groups, column_types=column_types, transform=transform, gram=gram, rank=rank,
-        nan_policy=nan_policy, rng=deepcopy(generator), workers=workers, max_memory=max_memory, n_resamples=0,
-    )  # fmt: skip
+        scale=scale,
+        blocks=blocks,
+        groups=groups,
+        column_types=column_types,
+        transform=transform,
+        gram=gram,
+        rank=rank,
+        nan_policy=nan_policy,
+        rng=deepcopy(generator),
+        workers=workers,
+        max_memory=max_memory,
+        n_resamples=0,
+    )
     if pair:
-        shared |= dict(kernel_x=kernels[0], kernel_y=kernels[1], bandwidth_x=widths[0], bandwidth_y=widths[1])
+        shared |= dict(
+            kernel_x=kernels[0], kernel_y=kernels[1], bandwidth_x=widths[0], bandwidth_y=widths[1]
+        )
         test = independence_test(X, Y, **shared)
     else:
-        shared |= dict(names=names, paired=paired, estimator=estimator, kernel=kernel, bandwidth=bandwidth)
+        shared |= dict(
+            names=names, paired=paired, estimator=estimator, kernel=kernel, bandwidth=bandwidth
+        )
         test = two_sample_test(X, Y, **shared)
         first, second = np.split(test.context.pooled, [test.context.sizes[0]])
         if np.array_equal(first, second):
-            raise ValueError(f"{names[0]} and {names[1]} hold the same rows; give data that were observed separately")
+            raise ValueError(
+                f"{names[0]} and {names[1]} hold the same rows; give data that were observed "
+                "separately"
+            )
     folds = count(FOLDS if folds is None else folds, "folds", minimum=2) if measure == AUC else None
     options: dict[str, Any] = dict(
-        z=math.nan, confidence=1.0 - 2.0 * alpha, folds=folds, rng=generator, columns=False, names=names,
+        z=math.nan,
+        confidence=1.0 - 2.0 * alpha,
+        folds=folds,
+        rng=generator,
+        columns=False,
+        names=names,
         scored=measure == AUC,
-    )  # fmt: skip
+    )
     effect: Effect = test.context.effect(**options)
     notes = [*_data_notes(test, names), *_notes(effect, measure)]
     value, words = (float(margin), "") if isinstance(margin, Real) else (math.nan, str(margin))
@@ -180,13 +220,20 @@ def equivalence_test(
     )
 
 
-def _one_for_each_variable(kernel: Any, bandwidth: Any, estimator: Any, pair: bool) -> tuple[list[Any], list[Any]]:
-    """Return two kernels and two bandwidths, of which lists hold one for each of a ``pair`` of variables."""
+def _one_for_each_variable(
+    kernel: Any, bandwidth: Any, estimator: Any, pair: bool
+) -> tuple[list[Any], list[Any]]:
+    """Return two kernels and two bandwidths.
+
+    Lists hold one for each of a ``pair`` of variables.
+    """
     kernels = kernel if pair and isinstance(kernel, list) else [kernel, kernel]
     widths = bandwidth if pair and isinstance(bandwidth, list) else [bandwidth, bandwidth]
     candidates = not pair and is_several(estimator, [KernelSpec(kernel, bandwidth)])
     if len(kernels) != 2 or len(widths) != 2 or candidates:
-        raise ValueError("kernel and bandwidth must be one each, or for measure='dependence' a list of two")
+        raise ValueError(
+            "kernel and bandwidth must be one each, or for measure='dependence' a list of two"
+        )
     return kernels, widths
 
 
@@ -198,28 +245,51 @@ def _check_reachable(margin: float, measure: str, context: TestContext) -> None:
     if measure == DISTANCE and leading.never_negative:
         largest = largest_distance(leading, context.pooled)
     if not (least < margin <= largest and margin < 1.0):
-        raise ValueError(f"margin={margin:.3g} is beyond {least:g} to {largest:.3g}; give another margin or bandwidth")
+        raise ValueError(
+            f"margin={margin:.3g} is beyond {least:g} to {largest:.3g}; give another margin or "
+            "bandwidth"
+        )
 
 
 def check_margin(margin: Any, measure: Any, alpha: Any) -> str:
-    """Return the measure; raise an error for a margin, a measure or a level that no equivalence test takes."""
+    """Return the measure.
+
+    Raise an error for a margin, a measure or a level that no equivalence test takes.
+    """
     measure = choice(measure, MEASURES, "measure")
     least = MEASURES[measure][1]
     if level(alpha) >= 0.5:
         raise ValueError(f"alpha must lie below .5 in an equivalence test; got {alpha}")
     if callable(margin):
-        check_signature(margin, ("rows",), "margin as a function takes the pooled rows and returns changed ones")
-    changes = callable(margin) or (isinstance(margin, str) and re.fullmatch(r"shift -?(\d+\.?\d*|\.\d+)", margin))
-    number = not isinstance(margin, str) and not callable(margin) and least < real(margin, "margin") < 1.0
+        check_signature(
+            margin, ("rows",), "margin as a function takes the pooled rows and returns changed ones"
+        )
+    changes = callable(margin) or (
+        isinstance(margin, str) and re.fullmatch(r"shift -?(\d+\.?\d*|\.\d+)", margin)
+    )
+    number = (
+        not isinstance(margin, str)
+        and not callable(margin)
+        and least < real(margin, "margin") < 1.0
+    )
     if not (number or (changes and measure != DEPENDENCE)):
         others = "" if measure == DEPENDENCE else ", 'shift 0.2', or a function of the rows"
-        raise ValueError(f"margin={margin!r}: with measure={measure!r} give a number from {least:g} to 1{others}")
+        raise ValueError(
+            f"margin={margin!r}: with measure={measure!r} give a number from {least:g} to 1{others}"
+        )
     return measure
 
 
-def _with_change(change: Any, words: str, context: TestContext, rng: np.random.Generator, memory: float) -> TestContext:
-    """Return the pooled rows and their changed copy as pairs; a function takes rows in their units."""
-    variable, kernel, unit = context.hypothesis.variables[0], context.leading.kernel, np.ones(1)
+def _with_change(
+    change: Any, words: str, context: TestContext, rng: np.random.Generator, memory: float
+) -> TestContext:
+    """Return the pooled rows and their changed copy as pairs.
+
+    A function takes rows in their units.
+    """
+    variable = context.hypothesis.variables[0]
+    kernel = context.leading.kernel
+    unit = np.ones(1)
     pooled = variable.points
     if callable(change) and variable.scale is not None:
         if isinstance(kernel, Rescaled):
@@ -227,26 +297,41 @@ def _with_change(change: Any, words: str, context: TestContext, rng: np.random.G
         else:  # the bandwidths have the units
             unit = Rescaled(Linear(), variable.scale, pooled).units()
         pooled = variable.compared()
-    rows, most = pooled, min(_ROWS, int((memory / 64.0) ** 0.5))
+    rows = pooled
+    most = min(_ROWS, int((memory / 64.0) ** 0.5))
     if len(pooled) > most:
         rows = pooled[np.sort(rng.choice(len(pooled), most, replace=False))]
     if callable(change):
         changed = real_values(change(rows.copy()))
         changed = changed[:, None] if changed.ndim == 1 else changed
     else:
-        if variable.encoding and any(code.categorical or code.indicated for code in variable.encoding.codes):
-            raise ValueError(f"margin={words!r}: categories and missing values cannot be shifted; give a number")
+        if variable.encoding and any(
+            code.categorical or code.indicated for code in variable.encoding.codes
+        ):
+            raise ValueError(
+                f"margin={words!r}: categories and missing values cannot be shifted; give a number"
+            )
         changed = rows + float(change.split()[1]) * pooled.std(axis=0, ddof=1)
     if changed.shape != rows.shape or not np.isfinite(changed).all():
-        raise ValueError(f"margin: the function must return finite numbers of shape {rows.shape}; got {changed.shape}")
-    both, inner = unit * np.vstack([rows, changed]), kernel
+        raise ValueError(
+            f"margin: the function must return finite numbers of shape {rows.shape}; got "
+            f"{changed.shape}"
+        )
+    both = unit * np.vstack([rows, changed])
+    inner = kernel
     while isinstance(inner, Rescaled | Scaled):
         inner = inner.kernel
-    if isinstance(inner, PooledKernel):  # has a Gram matrix of the pooled rows only, and values everywhere
-        kernel, both = Precomputed(kernel(both)), np.arange(float(len(both)))[:, None]
+    if isinstance(
+        inner, PooledKernel
+    ):  # has a Gram matrix of the pooled rows only, and values everywhere
+        kernel = Precomputed(kernel(both))
+        both = np.arange(float(len(both)))[:, None]
     hypothesis: Any = context.hypothesis
-    pairs, sizes = PermutationDesign(paired=True), (len(rows), len(rows))
-    hypothesis = replace(hypothesis, variables=(Variable(both, words),), sizes=sizes, restriction=pairs)
+    pairs = PermutationDesign(paired=True)
+    sizes = (len(rows), len(rows))
+    hypothesis = replace(
+        hypothesis, variables=(Variable(both, words),), sizes=sizes, restriction=pairs
+    )
     return TestContext(hypothesis, (replace(context.leading, kernel=kernel, features=(kernel,)),))
 
 
@@ -254,13 +339,19 @@ def _notes(effect: Effect, measure: str) -> list[str]:
     """Return the notes of an effect that are about a measure."""
     if measure == AUC:
         others = ("rare-rows", "no-area-interval", "long-area-interval")
-        return [*(text for text in effect.notes if not has_code(text, *others)), note("fitted-witness")]
+        return [
+            *(text for text in effect.notes if not has_code(text, *others)),
+            note("fitted-witness"),
+        ]
     is_variance_share = getattr(effect, "relative_to", "") == "variance"
     return [*effect.notes, note("share-of-variance")] if is_variance_share else [*effect.notes]
 
 
 def _data_notes(test: TestResult, names: tuple[str, str]) -> list[str]:
-    """Return notes on the data, serial correlation, an approximation of the kernel and gaps in both samples."""
+    """Return notes on data, serial correlation, kernel approximation, and shared gaps.
+
+    Shared gaps are gaps in both samples.
+    """
     hypothesis = test.context.hypothesis
     notes = [*hypothesis.notes(test.kernel)]
     notes += [without_level(text) for text in test.notes if has_code(text, "approximation")]
@@ -272,7 +363,9 @@ def _data_notes(test: TestResult, names: tuple[str, str]) -> list[str]:
         missing = np.split(test.context.pooled[:, group.stop - 1] != 0.0, [test.context.sizes[0]])
         shares = [float(part.mean()) for part in missing]
         if code.indicated and min(shares) >= _GAPS:
-            each = " and ".join(f"{share:.0%} of {name}" for share, name in zip(shares, names, strict=True))
+            each = " and ".join(
+                f"{share:.0%} of {name}" for share, name in zip(shares, names, strict=True)
+            )
             notes.append(note("missing-in-both", column=code.name, shares=each))
     return notes
 
@@ -284,8 +377,8 @@ class EquivalenceResult(Decision):
     Attributes
     ----------
     statistic, pvalue : float
-        The estimate less the margin over its standard deviation if the margin is true, and its p-value; NaN and 1 if
-        there is no variance.
+        The estimate less the margin over its standard deviation if the margin is true, and its
+        p-value; NaN and 1 if there is no variance.
     estimate, upper, margin : float
         The effect, its upper limit with confidence 1 - alpha, and the margin.
     measure, alpha, names, folds, notes
@@ -322,7 +415,10 @@ class EquivalenceResult(Decision):
     decision = "result.equivalent"
 
     def __repr__(self) -> str:
-        return f"EquivalenceResult(pvalue={self.pvalue:.6g}, {self.measure} {self.estimate:.6g} < {self.margin:.6g})"
+        return (
+            f"EquivalenceResult(pvalue={self.pvalue:.6g}, {self.measure} {self.estimate:.6g} < "
+            f"{self.margin:.6g})"
+        )
 
     @property
     def equivalent(self) -> bool:
@@ -333,7 +429,8 @@ class EquivalenceResult(Decision):
     def answer(self) -> str:
         """The result in one sentence."""
         name, _, meaning = MEASURES[self.measure]
-        what, chance = f"the {name} of {self.names[0]} and {self.names[1]}", f"p = {shown_pvalue(self.pvalue)}."
+        what = f"the {name} of {self.names[0]} and {self.names[1]}"
+        chance = f"p = {shown_pvalue(self.pvalue)}."
         limit = "no upper limit" if math.isnan(self.upper) else f"upper limit {_number(self.upper)}"
         if self.reject():
             return f"T{what[1:]} is below {_number(self.margin)} ({limit}): {meaning}, {chance}"
@@ -345,8 +442,20 @@ class EquivalenceResult(Decision):
         return [{name: getattr(self, name) for name in names} | {"equivalent": self.equivalent}]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the attributes, ``answer`` and ``reject``, also of the ordinary test, as plain Python values."""
-        names = ("test", "n_observations", "columns", "kernel", "bandwidth", "route", "rng", "estimator")
+        """Return the attributes, ``answer`` and ``reject`` as plain Python values.
+
+        Those of the ordinary test are included.
+        """
+        names = (
+            "test",
+            "n_observations",
+            "columns",
+            "kernel",
+            "bandwidth",
+            "route",
+            "rng",
+            "estimator",
+        )
         return super().to_dict() | {name: plain(getattr(self.test, name)) for name in names}
 
     def summary(self) -> Summary:
@@ -355,13 +464,16 @@ class EquivalenceResult(Decision):
         rows = {
             MEASURES[self.measure][0]: _number(self.estimate),
             "upper limit": f"{limit} (with confidence {1.0 - self.alpha:.4g})",
-            "margin": _number(self.margin) + (f", from {self.margin_words}" if self.margin_words else ""),
+            "margin": _number(self.margin)
+            + (f", from {self.margin_words}" if self.margin_words else ""),
             "p-value": f"{self.pvalue:.4g}",
             "observations": " + ".join(map(str, self.test.n_observations)),
             "kernel": kernels_in_words(self.test.kernel),
         }
         if self.folds is not None:
-            rows["witness function"] = f"{self.test.estimator!r}, cross-fitted on {self.folds} folds"
+            rows["witness function"] = (
+                f"{self.test.estimator!r}, cross-fitted on {self.folds} folds"
+            )
         head = [fill(self.answer, WIDTH, break_on_hyphens=False)]
         return Summary.of(Table([*rows.items()], "ll", gap="  "), head=head, notes=self.notes)
 
@@ -369,11 +481,14 @@ class EquivalenceResult(Decision):
         """Draw the estimate with its upper limit, and the margin (matplotlib)."""
         from shrinktest.results.plots.axes import BLUE, GREY, ORANGE, axes, ink, legend_below, title
 
-        ax, color = axes(ax), BLUE if self.reject() else GREY
+        ax = axes(ax)
+        color = BLUE if self.reject() else GREY
         name, nothing, _ = MEASURES[self.measure]
         label = f"up to the upper limit, with confidence {1.0 - self.alpha:.4g}"
         if not math.isnan(self.upper):
-            ax.plot([self.estimate, self.upper], [0.0, 0.0], color=color, linewidth=2.0, label=label)
+            ax.plot(
+                [self.estimate, self.upper], [0.0, 0.0], color=color, linewidth=2.0, label=label
+            )
         ax.plot([self.estimate], [0.0], "o", color=color, label="estimate")
         ax.axvline(nothing, color=ink(ax), linewidth=0.8, label="no effect")
         ax.axvline(self.margin, color=ORANGE, linestyle="--", label="margin")

@@ -1,4 +1,4 @@
-"""Fit a statistic to the data of a test: its kernels, its null distribution and what results keep of it."""
+"""Fit a statistic to test data: kernels, null distribution, and what results keep of it."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def fit_statistic(
 ) -> Fit:
     """Compute a statistic on all permutations.
 
-    ``resolved`` finds the bandwidth of the kernel of a variable; ``draws`` makes the permutations, which random
-    numbers for kernels come before.
+    ``resolved`` finds the bandwidth of the kernel of a variable; ``draws`` makes the permutations,
+    which random numbers for kernels come before.
     """
     estimator = setup.estimator
     filters = form.by_kernel and estimator.needs == "filter"
@@ -66,7 +66,10 @@ def fit_statistic(
                 prepared = hypothesis.prepare(estimator, kernel, form, kernels)
         permutations = draws()
         null = prepared.null(
-            permutations, stopping=settings.stopping, workers=settings.workers, progress=settings.progress
+            permutations,
+            stopping=settings.stopping,
+            workers=settings.workers,
+            progress=settings.progress,
         )
     kernel = prepared.kernel
     computation = prepared.computation
@@ -92,14 +95,20 @@ def fit_statistic(
 
 
 def _require_kernel(null: Null, kernel: Any, hypothesis: Hypothesis) -> None:
-    """Raise ValueError where a squared norm is clearly negative: then what it is a norm of belongs to no kernel."""
+    """Raise ValueError where a squared norm is clearly negative.
+
+    Then what it is a norm of belongs to no kernel.
+    """
     least = min(null.observed, float(null.values.min(initial=null.observed)))
     if least >= -_NEGATIVE * null.tolerance:
         return
     kernels = kernel if isinstance(kernel, tuple) else (kernel,)
     # of features that do not vary nothing is left but rounding errors of k(x, x), of either sign
-    units = (abs(each(v.points[:1])[0, 0]) for each, v in zip(kernels, hypothesis.variables, strict=True))
+    units = (
+        abs(each(v.points[:1])[0, 0]) for each, v in zip(kernels, hypothesis.variables, strict=True)
+    )
     if least < -_ROUNDING * math.prod(units):
         raise ValueError(
-            f"kernel: {kernel!r} gives a squared norm of {least:.3g}; from squared distances D, use exp(-D / (2 s^2))"
+            f"kernel: {kernel!r} gives a squared norm of {least:.3g}; from squared distances D, "
+            "use exp(-D / (2 s^2))"
         )

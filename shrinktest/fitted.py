@@ -1,4 +1,4 @@
-"""Data and fitted statistics that a result keeps for effects, witness bands and contributions of columns."""
+"""Data and fitted statistics of a result for effects, witness bands and column contributions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from shrinktest.hypothesis import Hypothesis
 
 _NOT_IN_PICKLE = (
-    "this result was pickled without its data, which effects and witness functions need; pickle result.with_data()"
+    "this result was pickled without its data, which effects and witness functions need; pickle "
+    "result.with_data()"
 )
 _MOST = 256  # observations at which the witness function is shown
 _FEW = 5  # exchanges of a column for its share
@@ -42,7 +43,9 @@ class FittedStatistic:
 
     estimator: MeanEstimator  # as it was given; None, as the kernel, if the statistic has none
     kernel: Any  # with its bandwidth; a tuple of several
-    features: tuple[Kernel, ...]  # of the features that the estimator works with, one for every variable
+    features: tuple[
+        Kernel, ...
+    ]  # of the features that the estimator works with, one for every variable
     form: str
     tuning: str
     weight: float = 1.0  # within a combination
@@ -70,7 +73,10 @@ class EffectOptions:
 
 @dataclass(frozen=True, eq=False)
 class TestContext:
-    """Data and fitted statistics kept for effects and witness bands; a text in pickles, unless ``keep``."""
+    """Data and fitted statistics kept for effects and witness bands.
+
+    A text in pickles, unless ``keep``.
+    """
 
     __test__: ClassVar[bool] = False  # not a test class for pytest
 
@@ -100,8 +106,14 @@ class TestContext:
 
     @property
     def leading(self) -> FittedStatistic:
-        """The statistic with the largest weight, which no data choose; of differences within pairs only if alone."""
-        return max(self.members, key=lambda member: (not compares_differences(member.kernel), member.weight))
+        """The statistic with the largest weight, which no data choose.
+
+        Of differences within pairs only if alone.
+        """
+        return max(
+            self.members,
+            key=lambda member: (not compares_differences(member.kernel), member.weight),
+        )
 
     def effect(self, **options: Any) -> Any:
         """Return how large the effect is; the arguments are fields of :class:`EffectOptions`."""
@@ -114,18 +126,25 @@ class TestContext:
         for member in self.members:
             if not member.features:
                 raise ValueError(
-                    f"form={member.form!r} has no kernel features, so no effect size and no witness function; "
+                    f"form={member.form!r} has no kernel features, so no effect size and no "
+                    "witness function; "
                     "use form='auto'"
                 )
 
     def shares(self, rng: np.random.Generator) -> dict[str, float]:
         """Return what each column contributes to the statistic, as a share of it."""
-        raise ValueError("columns=True: this test combined several statistics; use one estimator and one bandwidth")
+        raise ValueError(
+            "columns=True: this test combined several statistics; use one estimator and one "
+            "bandwidth"
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Witness(TestContext):
-    """Data, statistics and permutations of a two-sample test; bands and contributions belong to a single member."""
+    """Data, statistics and permutations of a two-sample test.
+
+    Bands and contributions belong to a single member.
+    """
 
     hypothesis: EqualDistributions
     draws: Draws
@@ -138,67 +157,111 @@ class Witness(TestContext):
         return replace(self, hypothesis=hypothesis, members=(replace(member, kernel=kernel),))
 
     def band(
-        self, estimates: tuple[MeanEmbedding, ...], points: Any, *, confidence: float, studentize: bool
+        self,
+        estimates: tuple[MeanEmbedding, ...],
+        points: Any,
+        *,
+        confidence: float,
+        studentize: bool,
     ) -> WitnessBand:
-        """Return the witness function at ``points`` (g, d), or averaged over r points each (g, r, d), with its band.
+        """Return the witness function at ``points`` (g, d), with its band.
 
-        Without ``points`` it is evaluated at the distinct observations in the order of their columns, or 256 of them
-        evenly spaced.
+        For points (g, r, d), it is averaged over r points each.
+
+        Without ``points`` it is evaluated at the distinct observations in the order of their
+        columns, or 256 of them evenly spaced.
         """
         self.require_features()
-        confidence, studentize = level(confidence, "confidence"), flag(studentize, "studentize")
+        confidence = level(confidence, "confidence")
+        studentize = flag(studentize, "studentize")
         if points is None:
             points = np.unique(self.pooled, axis=0)
-            points = points[np.linspace(0, len(points) - 1, min(len(points), _MOST)).round().astype(np.intp)]
+            points = points[
+                np.linspace(0, len(points) - 1, min(len(points), _MOST)).round().astype(np.intp)
+            ]
         shape = np.shape(points)
         averaged = len(shape) == 3 and 0 not in shape
-        flat = complete_points(np.reshape(points, (-1, shape[2])) if averaged else points, "points").values
+        flat = complete_points(
+            np.reshape(points, (-1, shape[2])) if averaged else points, "points"
+        ).values
         at = flat.reshape(shape if averaged else (len(flat), 1, -1))
         if at.shape[2] != self.pooled.shape[1]:
-            raise ValueError(f"points has {counted(at.shape[2], 'column')}, the samples have {self.pooled.shape[1]}")
+            raise ValueError(
+                f"points has {counted(at.shape[2], 'column')}, the samples have "
+                f"{self.pooled.shape[1]}"
+            )
         if self.draws.count < 2:
-            raise ValueError("n_resamples=0 leaves no permutations for a band; run the test with some")
+            raise ValueError(
+                "n_resamples=0 leaves no permutations for a band; run the test with some"
+            )
         functions = self._functions(estimates, at, self.draws.rows())
         return WitnessBand.of(
-            at.mean(axis=1), functions, exact=self.draws.exact, confidence=confidence, studentize=studentize
+            at.mean(axis=1),
+            functions,
+            exact=self.draws.exact,
+            confidence=confidence,
+            studentize=studentize,
         )
 
-    def _functions(self, estimates: tuple[MeanEmbedding, ...], at: np.ndarray, labels: np.ndarray) -> np.ndarray:
-        """Return the witness functions (rows, g) of all permutations, with the estimator fitted again in each."""
-        kernel, estimator, tuning = estimates[0].kernel, self.leading.estimator, self.leading.tuning
+    def _functions(
+        self, estimates: tuple[MeanEmbedding, ...], at: np.ndarray, labels: np.ndarray
+    ) -> np.ndarray:
+        """Return the witness functions (rows, g) of all permutations.
+
+        The estimator is fitted again in each permutation.
+        """
+        kernel = estimates[0].kernel
+        estimator = self.leading.estimator
+        tuning = self.leading.tuning
         if tuning == "pooled":
             estimator = estimator.tuned(kernel, self.pooled)
         if estimator.needs == "noise" or (estimator.changes_features and not estimator.smooths):
-            flat, out = at.reshape(-1, at.shape[2]), []
+            flat = at.reshape(-1, at.shape[2])
+            out = []
             for first in labels == 0:
-                x, y = estimates_of(estimator, kernel, [self.pooled[first], self.pooled[~first]], tuning)
-                out.append((x.embedding(flat) - y.embedding(flat)).reshape(at.shape[:2]).mean(axis=1))
+                x, y = estimates_of(
+                    estimator, kernel, [self.pooled[first], self.pooled[~first]], tuning
+                )
+                out.append(
+                    (x.embedding(flat) - y.embedding(flat)).reshape(at.shape[:2]).mean(axis=1)
+                )
             return np.stack(out)
         form = "factor" if isinstance(kernel, FeatureMap) and estimator.by_coordinates else "dense"
-        weights = part_weights(estimator, KernelFeatures(kernel, self.pooled, form), self.sizes, tuning)(labels)
+        weights = part_weights(
+            estimator, KernelFeatures(kernel, self.pooled, form), self.sizes, tuning
+        )(labels)
         if not np.isfinite(weights).all():
-            raise ValueError("the estimator could not be computed on a permuted sample; use more shrinkage")
+            raise ValueError(
+                "the estimator could not be computed on a permuted sample; use more shrinkage"
+            )
         if estimates[0].smoothing is not None:
             kernel = kernel.smoothed(np.asarray(estimates[0].smoothing), self.pooled.shape[1])
         step = max(1, _VALUES // (len(self.pooled) * at.shape[1]))
         averages = [  # of the kernel over each group of points, (N, groups)
-            kernel(self.pooled, part.reshape(-1, at.shape[2])).reshape(len(self.pooled), *part.shape[:2]).mean(axis=2)
+            kernel(self.pooled, part.reshape(-1, at.shape[2]))
+            .reshape(len(self.pooled), *part.shape[:2])
+            .mean(axis=2)
             for part in np.split(at, range(step, len(at), step))
         ]
         return np.where(labels == 0, weights, -weights) @ np.concatenate(averages, axis=1)
 
     def contributions(self, *, n_repeats: int, rng: Any) -> pd.DataFrame:
-        """Return how much of the statistic goes when a column's values are exchanged among all observations."""
+        """Return how much the statistic drops when a column's values are exchanged.
+
+        They are exchanged among all observations.
+        """
         import pandas as pd
 
         self.require_features()
-        repeats, generator = count(n_repeats, "n_repeats", minimum=2), as_rng(rng)
+        repeats = count(n_repeats, "n_repeats", minimum=2)
+        generator = as_rng(rng)
         encoding = self.hypothesis.variables[0].encoding
         columns: list[tuple[Any, Any]] = [(j, j) for j in range(self.pooled.shape[1])]
         if encoding is not None:
             names = encoding.names if encoding.named else range(len(encoding.names))
             columns = list(zip(names, encoding.groups, strict=True))
-        whole, rows = self._statistic(self.pooled), []
+        whole = self._statistic(self.pooled)
+        rows = []
         for name, places in columns:
             drops = np.empty(repeats)
             for r in range(repeats):
@@ -217,15 +280,24 @@ class Witness(TestContext):
         return dict(zip(map(str, table["coordinate"]), map(float, table["share"]), strict=True))
 
     def _statistic(self, pooled: np.ndarray) -> float:
-        """Return the statistic of other observations by the route of the test: without a Gram matrix if it had none."""
-        changed = replace(self.hypothesis, variables=(replace(self.hypothesis.variables[0], points=pooled),))
-        member, gram, memory = self.leading, "dense", math.inf
+        """Return the statistic of other observations by the route of the test.
+
+        No Gram matrix is used if the test had none.
+        """
+        changed = replace(
+            self.hypothesis, variables=(replace(self.hypothesis.variables[0], points=pooled),)
+        )
+        member = self.leading
+        gram = "dense"
+        memory = math.inf
         kernel = taken_anew(member.kernel, pooled)
         if isinstance(member.features[0], FeatureMap):
             if member.approximated and not member.estimator.changes_features:
-                kernel, gram = member.features[0], "factor"
+                kernel = member.features[0]
+                gram = "factor"
             else:  # coordinates that are exact for these observations need not be so for others
-                gram, memory = "auto", memory_limit(None)
+                gram = "auto"
+                memory = memory_limit(None)
         cache = KernelCache(gram, None, memory, np.random.default_rng(self.draws.seed))
         prepared = changed.prepare(member.estimator, kernel, changed.form(member.form), cache)
         identity = np.repeat(np.arange(2, dtype=np.uint16), changed.sizes)

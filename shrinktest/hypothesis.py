@@ -39,10 +39,14 @@ class Variable:
     points: np.ndarray  # (n, d)
     name: str  # in messages
     scale: Scale | None = None  # units in which the kernel compares columns; see `Rescaled`
-    encoding: Encoding | None = None  # how columns of a table became numbers, which are in their units already
+    encoding: Encoding | None = (
+        None  # how columns of a table became numbers, which are in their units already
+    )
     units_chosen: bool = True  # True if the user chose the units, so that no note is needed
     numbers: bool = False  # True if they are row numbers of a precomputed matrix
-    keeps_values: bool = False  # True if a kernel of the user compares them, so that nothing is subtracted from them
+    keeps_values: bool = (
+        False  # True if a kernel of the user compares them, so that nothing is subtracted from them
+    )
 
     def rows_of(self, *series: np.ndarray) -> OrderedRows:
         """Observations of several series, each given by its rows, or of all rows as one series."""
@@ -67,7 +71,10 @@ class Variable:
         return rows if self.scale is None else Rescaled(Linear(), self.scale, rows).moved(rows)
 
     def in_units(self) -> tuple[Variable, tuple[str, ...]]:
-        """Return the variable with numbers in their units, as in a table, and notes on these units."""
+        """Return the variable with numbers in table units, and notes on these units.
+
+        The units of the numbers are chosen as in a table.
+        """
         if self.scale is None or np.isnan(self.points).any():
             return self, ()
         return replace(self, points=self.compared(), scale=None), self.notes(None)
@@ -77,7 +84,11 @@ class Variable:
         if self.encoding is not None:  # has notes of its own
             return ()
         if self.scale is None:
-            return far_apart(self.points, self.name) if not self.units_chosen and in_one_unit(kernel) else ()
+            return (
+                far_apart(self.points, self.name)
+                if not self.units_chosen and in_one_unit(kernel)
+                else ()
+            )
         if not (constant := constant_columns(self.points)).any():
             return ()
         names = [str(j) for j in np.flatnonzero(constant)]
@@ -88,7 +99,7 @@ class Variable:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Hypothesis(ABC):
-    """A null hypothesis about data: the data, the permutations it allows, and how a statistic for it is prepared."""
+    """Null hypothesis: data, allowed permutations, and the preparation of a statistic."""
 
     kind: ClassVar[TestInfo]
     #: What to do if rows that are permuted one by one depend on each other.
@@ -96,15 +107,22 @@ class Hypothesis(ABC):
     #: True if bandwidths were found before the test, on random rows.
     resolved_before: ClassVar[bool] = False
 
-    # one entry per kernel of the test: all observations, as a set that no label changes; of data that a model draws
-    # anew, a copy.  Bandwidths, and whatever else is computed once, come from them
+    # one entry per kernel of the test: all observations, as a set that no label changes; of data
+    # that a model draws anew, a copy.  Bandwidths, and whatever else is computed once, come from
+    # them
     variables: tuple[Variable, ...]
     sizes: tuple[int, ...]  # numbers of observations
     missing: bool = False  # True if missing values remain, so that the result is NaN
-    restriction: PermutationDesign = field(default_factory=PermutationDesign)  # which rows may change places
-    own: Permutations | None = None  # the user's permutations, instead of those that the hypothesis allows
+    restriction: PermutationDesign = field(
+        default_factory=PermutationDesign
+    )  # which rows may change places
+    own: Permutations | None = (
+        None  # the user's permutations, instead of those that the hypothesis allows
+    )
     remarks: tuple[str, ...] = ()  # notes on how the data were read
-    repeats: Callable[[], tuple[str, ...]] = tuple  # returns notes on rows and values that are repeated
+    repeats: Callable[[], tuple[str, ...]] = (
+        tuple  # returns notes on rows and values that are repeated
+    )
     called: tuple[str | None, ...] = ()  # names of the samples or variables, if they have some
 
     @property
@@ -114,7 +132,10 @@ class Hypothesis(ABC):
 
     @property
     def paired(self) -> bool:
-        """True if rows of two samples are exchanged within pairs, whose differences are of interest."""
+        """True if rows of two samples are exchanged within pairs.
+
+        The differences within pairs are of interest.
+        """
         return self.restriction.paired
 
     @property
@@ -130,7 +151,10 @@ class Hypothesis(ABC):
         """
         if self.own is not None:
             if self.restriction:
-                raise ValueError("permutations= replaces blocks=, groups=, paired= and block_length=; leave these out")
+                raise ValueError(
+                    "permutations= replaces blocks=, groups=, paired= and block_length=; leave "
+                    "these out"
+                )
             return as_permutations(self.own, self.identity)
         allowed = self._allowed(alpha if n_resamples else 1.0, form.symmetric)
         if isinstance(allowed, Copies):
@@ -140,9 +164,12 @@ class Hypothesis(ABC):
 
     @abstractmethod
     def _allowed(self, alpha: float, symmetric: bool) -> Permutations:
-        """Return permutations under which the distribution of the data is unchanged if the hypothesis is true.
+        """Return permutations that leave the distribution of the data unchanged.
 
-        ``symmetric``: exchanges of whole samples of equal size do not change the statistic, and may be left out.
+        It is unchanged if the hypothesis is true.
+
+        ``symmetric``: exchanges of whole samples of equal size do not change the statistic, and may
+        be left out.
         """
 
     @property
@@ -161,7 +188,10 @@ class Hypothesis(ABC):
         return "biased"
 
     def form(self, name: str) -> Form:
-        """Return the statistic of a name; raises ValueError with the names that exist if this one does not."""
+        """Return the statistic of a name.
+
+        Raises ValueError with the names that exist if this one does not.
+        """
         if name == "auto":
             name = self.automatic
         else:
@@ -174,11 +204,19 @@ class Hypothesis(ABC):
         """Return what the estimator tunes when; raises ValueError if that makes no sense here."""
 
     @abstractmethod
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache) -> Prepared:
-        """Prepare the statistic of an estimator and resolved kernels (one, or a tuple with one per variable)."""
+    def prepare(
+        self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache
+    ) -> Prepared:
+        """Prepare the statistic of an estimator and resolved kernels.
+
+        These are one kernel, or a tuple with one per variable.
+        """
 
     def notes(self, kernel: Any) -> tuple[str, ...]:
-        """Return notes on the data, as the resolved kernel (or kernels) compares them, if there is one."""
+        """Return notes on the data as the resolved kernel, if any, compares them.
+
+        There may be one kernel or several.
+        """
         if kernel is None:
             return (*self.remarks, *self.repeats(), *repeated_column_notes(self.variables))
         kernels = kernel if isinstance(kernel, tuple) else (kernel,) * len(self.variables)
@@ -189,7 +227,11 @@ class Hypothesis(ABC):
             *self.repeats(),
             *repeated_column_notes(self.variables),
             *units,
-            *(text for variable, each in pairs for text in reach_notes(each, variable.points, variable.name)),
+            *(
+                text
+                for variable, each in pairs
+                for text in reach_notes(each, variable.points, variable.name)
+            ),
         )
 
     def compared_by(self, kernels: Sequence[Any]) -> Self:
@@ -197,10 +239,15 @@ class Hypothesis(ABC):
         if not any(takes_row_numbers(kernel) for kernel in kernels if not isinstance(kernel, str)):
             return self
         both = zip(self.variables, kernels, strict=True)
-        return replace(self, variables=tuple(variable.compared_by(kernel) for variable, kernel in both))
+        return replace(
+            self, variables=tuple(variable.compared_by(kernel) for variable, kernel in both)
+        )
 
     def serial_correlation(self) -> SerialCorrelation | None:
-        """Return the serial correlation that makes p-values wrong, if rows are permuted one by one."""
+        """Return the serial correlation that invalidates p-values, for rowwise permutation.
+
+        This applies only if rows are permuted one by one.
+        """
         return None
 
     def serial_notes(self) -> tuple[str, ...]:
@@ -216,28 +263,41 @@ class Hypothesis(ABC):
         return TestData(self.kind.name, self.n_observations, self.called, columns, encodings)
 
     def setup(self, estimator: MeanEstimator, kernel: Any, form: Form) -> Setup:
-        """Return how a statistic is computed; raises ValueError for an estimator that makes no sense with the data."""
+        """Return how a statistic is computed.
+
+        Raises ValueError for an estimator that makes no sense with the data.
+        """
         if not form.by_kernel:
             return Setup(form=form.name)
-        if estimator.one_noise and any(each.scale and each.points.shape[1] > 1 for each in self.variables):
+        if estimator.one_noise and any(
+            each.scale and each.points.shape[1] > 1 for each in self.variables
+        ):
             raise ValueError(
-                f"{estimator!r} has one noise variance for all columns, in units that scale= changes; use "
+                f"{estimator!r} has one noise variance for all columns, in units that scale= "
+                "changes; use "
                 "estimator='mmkme', or rescale the columns yourself"
             )
         if form.check is not None:
             form.check(estimator, self.sizes)
-        return Setup(estimator, kernel, form.name, self.tuning(estimator), squared_norm=form.squared_norm)
+        return Setup(
+            estimator, kernel, form.name, self.tuning(estimator), squared_norm=form.squared_norm
+        )
 
     def context(self, members: tuple[FittedStatistic, ...], draws: Draws) -> TestContext:
         """Return what results carry; ``draws`` are the permutations, not drawn yet."""
         return TestContext(self, members)
 
-    def concluded(self, result: Any, member: FittedStatistic, cache: KernelCache, rng: np.random.Generator) -> Any:
+    def concluded(
+        self, result: Any, member: FittedStatistic, cache: KernelCache, rng: np.random.Generator
+    ) -> Any:
         """Return the result with what only this test has, from the statistic that decided."""
         return result
 
     def effect(self, context: TestContext, options: EffectOptions) -> Any:
-        """Return the effect that the hypothesis denies; raises ValueError if there is no scale for it."""
+        """Return the effect that the hypothesis denies.
+
+        Raises ValueError if there is no scale for it.
+        """
         raise ValueError(self.kind.no_effect)
 
     def resolve(self, v: int, kernel: Kernel, rng: np.random.Generator) -> Kernel:
@@ -261,20 +321,35 @@ def repeated_column_notes(variables: Sequence[Variable]) -> tuple[str, ...]:
     seen: dict[bytes, tuple[int, str]] = {}
     notes = []
     for v, variable in enumerate(variables):
-        names = variable.encoding.features if variable.encoding is not None else range(variable.points.shape[1])
+        names = (
+            variable.encoding.features
+            if variable.encoding is not None
+            else range(variable.points.shape[1])
+        )
         for name, column in zip(names, variable.points.T, strict=True):
-            label = variable.name if variable.points.shape[1] == 1 else f"column {name!r} of {variable.name}"
+            label = (
+                variable.name
+                if variable.points.shape[1] == 1
+                else f"column {name!r} of {variable.name}"
+            )
             before, other = seen.setdefault(column.tobytes(), (v, label))
             if before != v and np.ptp(column) > 0.0:
-                notes.append(note("same-values", first=f"{other[:1].upper()}{other[1:]}", second=label))
+                notes.append(
+                    note("same-values", first=f"{other[:1].upper()}{other[1:]}", second=label)
+                )
     return tuple(notes)
 
 
 def require_values(block_length: Any, *kernels: Any) -> None:
     """Raise ValueError if the length of blocks would be found from row numbers."""
-    if isinstance(block_length, str) and block_length == AUTO and any(map(takes_row_numbers, kernels)):
+    if (
+        isinstance(block_length, str)
+        and block_length == AUTO
+        and any(map(takes_row_numbers, kernels))
+    ):
         raise ValueError(
-            "block_length='auto' needs the values of rows, which a Precomputed kernel does not have; give a number, "
+            "block_length='auto' needs the values of rows, which a Precomputed kernel does not "
+            "have; give a number, "
             "such as block_length=10"
         )
 
@@ -286,7 +361,10 @@ def variables_of(read: Variables, names: tuple[str, ...], scale: Any) -> tuple[V
 
 
 def in_one_unit(kernel: Any) -> bool:
-    """Return True if a resolved kernel takes distances or inner products over columns as they are."""
+    """Return True if a resolved kernel uses distances or inner products as they are.
+
+    These are distances or inner products over columns.
+    """
     inner = getattr(kernel, "kernel", None)
     if isinstance(inner, Kernel) and not isinstance(kernel, Rescaled):
         return in_one_unit(inner)

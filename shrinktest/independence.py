@@ -20,22 +20,74 @@ from shrinktest.settings import Settings
 
 @overload
 def independence_test(
-    X: Any, Y: Any, *, given: Any = ..., given_method: str = ..., x_given_z: Any = ..., regressor: Any = ...,
-    estimator: Any = ..., kernel_x: Any = ..., kernel_y: Any = ..., bandwidth_x: Any = ..., bandwidth_y: Any = ...,
-    scale: Any = ..., form: str = ..., n_resamples: float = ..., alpha: float = ..., stopping: Any = ...,
-    blocks: Any = ..., groups: Any = ..., block_length: Any = ..., lags: None = ..., permutations: Any = ...,
-    column_types: Any = ..., transform: Any = ..., nan_policy: str = ..., rng: Any = ..., workers: Any = ...,
-    progress: bool = ..., gram: str = ..., rank: int | None = ..., max_memory: float | None = ..., store: Any = ...,
-) -> TestResult: ...  # fmt: skip
+    X: Any,
+    Y: Any,
+    *,
+    given: Any = ...,
+    given_method: str = ...,
+    x_given_z: Any = ...,
+    regressor: Any = ...,
+    estimator: Any = ...,
+    kernel_x: Any = ...,
+    kernel_y: Any = ...,
+    bandwidth_x: Any = ...,
+    bandwidth_y: Any = ...,
+    scale: Any = ...,
+    form: str = ...,
+    n_resamples: float = ...,
+    alpha: float = ...,
+    stopping: Any = ...,
+    blocks: Any = ...,
+    groups: Any = ...,
+    block_length: Any = ...,
+    lags: None = ...,
+    permutations: Any = ...,
+    column_types: Any = ...,
+    transform: Any = ...,
+    nan_policy: str = ...,
+    rng: Any = ...,
+    workers: Any = ...,
+    progress: bool = ...,
+    gram: str = ...,
+    rank: int | None = ...,
+    max_memory: float | None = ...,
+    store: Any = ...,
+) -> TestResult: ...
 @overload
 def independence_test(
-    X: Any, Y: Any, *, given: Any = ..., given_method: str = ..., x_given_z: Any = ..., regressor: Any = ...,
-    estimator: Any = ..., kernel_x: Any = ..., kernel_y: Any = ..., bandwidth_x: Any = ..., bandwidth_y: Any = ...,
-    scale: Any = ..., form: str = ..., n_resamples: float = ..., alpha: float = ..., stopping: Any = ...,
-    blocks: Any = ..., groups: Any = ..., block_length: Any = ..., lags: Iterable[int], permutations: Any = ...,
-    column_types: Any = ..., transform: Any = ..., nan_policy: str = ..., rng: Any = ..., workers: Any = ...,
-    progress: bool = ..., gram: str = ..., rank: int | None = ..., max_memory: float | None = ..., store: Any = ...,
-) -> MultipleTestsResult: ...  # fmt: skip
+    X: Any,
+    Y: Any,
+    *,
+    given: Any = ...,
+    given_method: str = ...,
+    x_given_z: Any = ...,
+    regressor: Any = ...,
+    estimator: Any = ...,
+    kernel_x: Any = ...,
+    kernel_y: Any = ...,
+    bandwidth_x: Any = ...,
+    bandwidth_y: Any = ...,
+    scale: Any = ...,
+    form: str = ...,
+    n_resamples: float = ...,
+    alpha: float = ...,
+    stopping: Any = ...,
+    blocks: Any = ...,
+    groups: Any = ...,
+    block_length: Any = ...,
+    lags: Iterable[int],
+    permutations: Any = ...,
+    column_types: Any = ...,
+    transform: Any = ...,
+    nan_policy: str = ...,
+    rng: Any = ...,
+    workers: Any = ...,
+    progress: bool = ...,
+    gram: str = ...,
+    rank: int | None = ...,
+    max_memory: float | None = ...,
+    store: Any = ...,
+) -> MultipleTestsResult: ...
 @hinted
 @documented
 def independence_test(
@@ -77,28 +129,30 @@ def independence_test(
     Parameters
     ----------
     X, Y : array_like, shape (n, p) and (n, q), or (n,)
-        The variables, observed together in every row: arrays, tables or batches, as in :func:`two_sample_test`.
+        The variables, observed together in every row: arrays, tables or batches, as in
+        :func:`two_sample_test`.
     given : array_like, shape (n,) or (n, d), optional
-        Conditioning variables: are X and Y independent given these?  ``result.method`` and ``result.assumption`` say
-        how this is tested, and what must hold (:doc:`/given`).
+        Conditioning variables: are X and Y independent given these?  ``result.method`` and
+        ``result.assumption`` say how this is tested, and what must hold (:doc:`/given`).
     x_given_z : callable, optional
-        A function ``(Z, rng) -> X`` that draws X given Z, row by row, with all randomness from ``rng``: the
-        test is exact if it draws from the distribution of X given Z.
+        A function ``(Z, rng) -> X`` that draws X given Z, row by row, with all randomness from
+        ``rng``: the test is exact if it draws from the distribution of X given Z.
     estimator
-        Here it estimates the mean of the centered pair features: "kme" gives HSIC, "skmse" and "fkmse" the shrinkage
-        estimators S-COSE and F-COSE of the cross-covariance operator.
+        Here it estimates the mean of the centered pair features: "kme" gives HSIC, "skmse" and
+        "fkmse" the shrinkage estimators S-COSE and F-COSE of the cross-covariance operator.
     kernel_x, kernel_y : str, Kernel or callable, or list of these, default "gaussian"
-        One kernel per variable, as ``kernel`` in :func:`two_sample_test`.  Every candidate for X is combined with every
-        candidate for Y.
+        One kernel per variable, as ``kernel`` in :func:`two_sample_test`.  Every candidate for X is
+        combined with every candidate for Y.
     bandwidth_x, bandwidth_y : float, str, tuple, array or dict, or list of these, default "median"
         One bandwidth per variable, as ``bandwidth`` in :func:`two_sample_test`.
     form : {"auto", "biased", "unbiased"}, default "auto"
-        "biased" ("auto") is the squared norm of the estimate; "unbiased" applies to the plain and marginalized means.
+        "biased" ("auto") is the squared norm of the estimate; "unbiased" applies to the plain and
+        marginalized means.
     block_length
         "whole" shifts Y along X.
     lags : iterable of int, optional
-        For time series with ``block_length="whole"``: test every lag, such as ``range(-5, 6)``.  At lag k, row t of X
-        meets row t + k of Y.
+        For time series with ``block_length="whole"``: test every lag, such as ``range(-5, 6)``.  At
+        lag k, row t of X meets row t + k of Y.
     nan_policy
         "indicator" applies to X and Y, not to ``given``.
     rank
@@ -124,14 +178,15 @@ def independence_test(
 
     Notes
     -----
-    HSIC = tr(Kc Lc) / n^2, with centered Gram matrices, is the biased form ([X20] (32), (33), erratum E25); the
-    unbiased one is due to [Song12].  Other estimators are fitted to the Gram matrix Kc o Lc of the centered pairs
-    ([M14] section 4.4), again for every permutation (:doc:`/theory`).
+    HSIC = tr(Kc Lc) / n^2, with centered Gram matrices, is the biased form ([X20] (32), (33),
+    erratum E25); the unbiased one is due to [Song12].  Other estimators are fitted to the Gram
+    matrix Kc o Lc of the centered pairs ([M14] section 4.4), again for every permutation
+    (:doc:`/theory`).
 
-    The test is exact if the rows of Y are exchangeable under the null hypothesis (within blocks, or as whole groups).
-    With ``block_length`` it is exact for whole periodic series and approximate for other stationary ones
-    (:doc:`/change`); with ``given`` it is exact for strata or a true model of X given Z, and otherwise approximate
-    (:doc:`/given`).
+    The test is exact if the rows of Y are exchangeable under the null hypothesis (within blocks, or
+    as whole groups). With ``block_length`` it is exact for whole periodic series and approximate
+    for other stationary ones (:doc:`/change`); with ``given`` it is exact for strata or a true
+    model of X given Z, and otherwise approximate (:doc:`/given`).
     :doc:`/which` lists the statistics of "auto"; data in batches are tested as on :doc:`/large`.
 
     Examples
@@ -153,13 +208,30 @@ def independence_test(
     (0.001, True)
     """
     settings = Settings.read(
-        form=form, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
-        progress=progress, gram=gram, rank=rank, max_memory=max_memory, store=store, batched=in_batches(X, Y),
-    )  # fmt: skip
+        form=form,
+        n_resamples=n_resamples,
+        alpha=alpha,
+        stopping=stopping,
+        workers=workers,
+        progress=progress,
+        gram=gram,
+        rank=rank,
+        max_memory=max_memory,
+        store=store,
+        batched=in_batches(X, Y),
+    )
     require_values(block_length, kernel_x, kernel_y)
-    specs = [KernelSpec(kernel_x, bandwidth_x, "kernel_x"), KernelSpec(kernel_y, bandwidth_y, "kernel_y")]
+    specs = [
+        KernelSpec(kernel_x, bandwidth_x, "kernel_x"),
+        KernelSpec(kernel_y, bandwidth_y, "kernel_y"),
+    ]
     reading = {"scale": scale, "nan_policy": nan_policy, "column_types": column_types}
-    design = {"blocks": blocks, "groups": groups, "block_length": block_length, "transform": transform}
+    design = {
+        "blocks": blocks,
+        "groups": groups,
+        "block_length": block_length,
+        "transform": transform,
+    }
     if given is None:
         refuse_without("given", given_method=given_method, x_given_z=x_given_z, regressor=regressor)
     if in_batches(X, Y):
@@ -172,12 +244,23 @@ def independence_test(
             return on_disk.run_pairs(X, Y)
     hypothesis: Independence
     if given is not None:
-        given_options = {"given_method": given_method, "x_given_z": x_given_z, "regressor": regressor}
+        given_options = {
+            "given_method": given_method,
+            "x_given_z": x_given_z,
+            "regressor": regressor,
+        }
         combined = asks_for_none(estimator, specs)
         hypothesis = read_given(
-            X, Y, given, own=permutations, combined=combined, kernels=kernels_for(estimator, specs),
-            **given_options, **reading, **design,
-        )  # fmt: skip
+            X,
+            Y,
+            given,
+            own=permutations,
+            combined=combined,
+            kernels=kernels_for(estimator, specs),
+            **given_options,
+            **reading,
+            **design,
+        )
     else:
         hypothesis = Independence.read(X, Y, own=permutations, **reading, **design)
     if lags is not None:

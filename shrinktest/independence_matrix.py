@@ -13,7 +13,13 @@ from shrinktest._check import as_rng, choice, counted
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest.conditional.conditional_independence import ConditionalIndependence, conditional
-from shrinktest.conditional.given import GIVEN, method_for, read_three, refuse_without, regression_for
+from shrinktest.conditional.given import (
+    GIVEN,
+    method_for,
+    read_three,
+    refuse_without,
+    regression_for,
+)
 from shrinktest.data.read import XY, read_variables
 from shrinktest.data.samples import Variables
 from shrinktest.data.tables import columns_at, names_in
@@ -72,11 +78,12 @@ def independence_matrix(
     X : array_like, shape (n, p)
         Observations in rows.
     Y : array_like, shape (n, q), optional
-        Other variables of the same rows: every column of X is tested against every column of Y.  Without Y, every pair
-        of columns of X is tested.
+        Other variables of the same rows: every column of X is tested against every column of Y.
+        Without Y, every pair of columns of X is tested.
     given : array_like, shape (n,) or (n, d), or name, list of names or "others", optional
-        Conditioning variables, as in :func:`independence_test`; or names of columns of X, which are then not tested.
-        "others" tests every pair of columns of X given all other columns (partial dependence).
+        Conditioning variables, as in :func:`independence_test`; or names of columns of X, which are
+        then not tested. "others" tests every pair of columns of X given all other columns (partial
+        dependence).
     estimator
         Here it estimates the mean of the centered pair features, as in :func:`independence_test`.
     kernel_x, kernel_y : str, Kernel or callable, default "gaussian"
@@ -86,16 +93,18 @@ def independence_matrix(
     form : {"auto", "biased", "unbiased"}, default "auto"
         As in :func:`independence_test`.
     block_length : int, "auto" or "whole", optional
-        As in :func:`independence_test`.  Like ``blocks``, ``groups`` and ``permutations`` it needs Y.
+        As in :func:`independence_test`.  Like ``blocks``, ``groups`` and ``permutations`` it needs
+        Y.
     nan_policy : {"raise", "omit", "indicator"}, default "raise"
-        "raise" is an error.  "omit" drops rows that miss a value in any column, with a note.  "indicator" counts
-        missingness as information (:doc:`/tables`), but does not apply to ``given``.
+        "raise" is an error.  "omit" drops rows that miss a value in any column, with a note.
+        "indicator" counts missingness as information (:doc:`/tables`), but does not apply to
+        ``given``.
 
     Returns
     -------
     MultipleTestsResult
-        ``result.table``, ``result.reject()``, ``result.summary()``, ``result.plot()``.  A pair with a column that
-        cannot be tested has a ``reason`` in the table and no p-value.
+        ``result.table``, ``result.reject()``, ``result.summary()``, ``result.plot()``.  A pair with
+        a column that cannot be tested has a ``reason`` in the table and no p-value.
 
     See Also
     --------
@@ -105,10 +114,11 @@ def independence_matrix(
 
     Notes
     -----
-    With Y, whole rows of Y are permuted, and the p-value of a pair equals the p-value of :func:`independence_test` with
-    the same ``rng``.  Without Y, every column but the first is permuted by itself, so every pair still has a
-    permutation test. Single p-values are exact for every independent pair; :doc:`/validity` says which error rate each
-    method controls, and when "westfall-young" is only approximate.
+    With Y, whole rows of Y are permuted, and the p-value of a pair equals the p-value of
+    :func:`independence_test` with the same ``rng``.  Without Y, every column but the first is
+    permuted by itself, so every pair still has a permutation test.  Single p-values are exact for
+    every independent pair; :doc:`/validity` says which error rate each method controls, and when
+    "westfall-young" is only approximate.
 
     Examples
     --------
@@ -125,16 +135,30 @@ def independence_matrix(
     2  x1  x2   0.207     0.207   False
     """
     alone = Y is None
-    design = {"blocks": blocks, "groups": groups, "block_length": block_length, "permutations": permutations}
+    design = {
+        "blocks": blocks,
+        "groups": groups,
+        "block_length": block_length,
+        "permutations": permutations,
+    }
     method = choice(method, METHODS, "method")
     settings = Settings.read(
-        form=form, n_resamples=n_resamples, alpha=alpha, workers=workers, progress=progress, gram=gram,
-        rank=rank, max_memory=max_memory,
-    )  # fmt: skip
+        form=form,
+        n_resamples=n_resamples,
+        alpha=alpha,
+        workers=workers,
+        progress=progress,
+        gram=gram,
+        rank=rank,
+        max_memory=max_memory,
+    )
     _check_together(alone, given, kernel_y, bandwidth_y, design)
     kernel_y = kernel_x if kernel_y is None else kernel_y
     bandwidth_y = "median" if bandwidth_y is None else bandwidth_y
-    specs = (KernelSpec(kernel_x, bandwidth_x, "kernel_x"), KernelSpec(kernel_y, bandwidth_y, "kernel_y"))
+    specs = (
+        KernelSpec(kernel_x, bandwidth_x, "kernel_x"),
+        KernelSpec(kernel_y, bandwidth_y, "kernel_y"),
+    )
     for each in specs:
         width = each.bandwidth if isinstance(each.bandwidth, str) else "median"
         refuse_candidates("independence_matrix", each.kernel, width)
@@ -143,9 +167,14 @@ def independence_matrix(
         refuse_without("given", given_method=given_method, regressor=regressor)
     sources = _Sources(X, Y, given, nan_policy, block_length)
     options: dict[str, Any] = {
-        "scale": scale if not alone or isinstance(scale, str | None) or hasattr(scale, "keys") else [scale, scale],
-        "column_types": column_types, "transform": transform, "blocks": blocks, "groups": groups,
-    }  # fmt: skip
+        "scale": scale
+        if not alone or isinstance(scale, str | None) or hasattr(scale, "keys")
+        else [scale, scale],
+        "column_types": column_types,
+        "transform": transform,
+        "blocks": blocks,
+        "groups": groups,
+    }
     data, unread = without_untestable(lambda reasons: sources.read(reasons, options))
     refuse_missing(data.missing)
     tables = variables_of(data, GIVEN[: len(data.values)], scale)[: 1 if alone else 2]
@@ -154,7 +183,14 @@ def independence_matrix(
         tables, unit_notes = zip(*(table.in_units() for table in tables), strict=True)
         remarks += tuple(itertools.chain(*unit_notes))
     sides = [
-        ColumnsToTest.read(table, kernel, name.lower(), unread=unread, left_out=left_out, which="" if alone else name)
+        ColumnsToTest.read(
+            table,
+            kernel,
+            name.lower(),
+            unread=unread,
+            left_out=left_out,
+            which="" if alone else name,
+        )
         for table, kernel, name, left_out in zip(tables, specs, XY, data.left_out, strict=False)
     ]
     pairs = _pairs(sides, alone)
@@ -163,13 +199,23 @@ def independence_matrix(
         tests = _given_each(tests, data, pairs, sources.partial, given_method, regressor, estimator)
     notes = _notes(data, tests, sources, permutations)
     result = run_many(
-        tests, [(x.label, y.label) for x, y in pairs], ("x", "y"), [(x.spec, y.spec) for x, y in pairs], estimator,
-        settings, as_rng(rng), method, untested=_untested_pairs(sides),
-        notes=(*notes, *itertools.chain(*(side.notes for side in sides))), without=("no-weight",),
-    )  # fmt: skip
+        tests,
+        [(x.label, y.label) for x, y in pairs],
+        ("x", "y"),
+        [(x.spec, y.spec) for x, y in pairs],
+        estimator,
+        settings,
+        as_rng(rng),
+        method,
+        untested=_untested_pairs(sides),
+        notes=(*notes, *itertools.chain(*(side.notes for side in sides))),
+        without=("no-weight",),
+    )
     if given is None:
         return result
-    any_pair = note("four-statistics", decided="")  # which statistic stands out differs between pairs
+    any_pair = note(
+        "four-statistics", decided=""
+    )  # which statistic stands out differs between pairs
     texts = (any_pair if has_code(text, "four-statistics") else text for text in result.notes)
     return replace(result, notes=tuple(dict.fromkeys(texts)))
 
@@ -197,16 +243,28 @@ class _Sources:
     def read(self, reasons: Reasons, options: dict[str, Any]) -> Variables:
         """Read all of them without the columns for which there are reasons."""
         second = self.X if self.alone else self.Y
-        dropped = {name: [column for whose, column in reasons if self.alone or whose == name] for name in XY}
+        dropped = {
+            name: [column for whose, column in reasons if self.alone or whose == name]
+            for name in XY
+        }
         if self.given is None:
             tables = (self.X, second)
             return read_variables(
-                tables, XY, self.nan_policy, block_length=self.block_length, dropped=dropped, **options
+                tables,
+                XY,
+                self.nan_policy,
+                block_length=self.block_length,
+                dropped=dropped,
+                **options,
             )
         if not self.partial:
-            return read_three(self.X, second, self.given, self.nan_policy, dropped=dropped, **options)
+            return read_three(
+                self.X, second, self.given, self.nan_policy, dropped=dropped, **options
+            )
         dropped["given"] = dropped["X"]
-        return read_three(self.X, second, self.X, self.nan_policy, others=self.given, dropped=dropped, **options)
+        return read_three(
+            self.X, second, self.X, self.nan_policy, others=self.given, dropped=dropped, **options
+        )
 
 
 def _pairs(sides: Sequence[ColumnsToTest], alone: bool) -> list[tuple[TestedColumn, TestedColumn]]:
@@ -218,7 +276,8 @@ def _pairs(sides: Sequence[ColumnsToTest], alone: bool) -> list[tuple[TestedColu
     if len(side.tested) < 2:
         reasons = " ".join(("", *side.notes))
         raise ValueError(
-            f"X has {counted(len(side.tested), 'column')} to test; give Y or two columns or more.{reasons}"
+            f"X has {counted(len(side.tested), 'column')} to test; give Y or two columns or "
+            f"more.{reasons}"
         )
     return list(itertools.combinations(side.tested, 2))
 
@@ -258,11 +317,17 @@ def _given_each(
     regressor: Any,
     estimator: Any,
 ) -> list[Any]:
-    """Return the tests given other variables, or with ``partial`` all columns but the two of a pair."""
+    """Return the tests given other variables.
+
+    With ``partial``, given all columns but the two of a pair.
+    """
     combined = asks_for_none(estimator, [column.spec for pair in pairs for column in pair])
     method = method_for(given_method, regressor, data.encodings[-1])
     if partial and method == "strata" and len(pairs) > 1:
-        raise ValueError(f"given={OTHERS!r} leaves few rows in the strata of every pair; use given_method='residuals'")
+        raise ValueError(
+            f"given={OTHERS!r} leaves few rows in the strata of every pair; use "
+            "given_method='residuals'"
+        )
     conditions = [_others(data, pair) for pair in pairs] if partial else [data.values[2]]
     regressions = [regression_for(method, z, regressor) for z in conditions]
     if not partial:
@@ -272,12 +337,16 @@ def _given_each(
     return [conditional(test, method, z, regression, combined) for test, z, regression in parts]
 
 
-def _notes(data: Variables, tests: list[Any], sources: _Sources, permutations: Any) -> tuple[str, ...]:
+def _notes(
+    data: Variables, tests: list[Any], sources: _Sources, permutations: Any
+) -> tuple[str, ...]:
     """Return notes on rows that were left out, serial correlation and columns without weight."""
     n = len(data.values[0])
     left_out = len(data.gaps[0]) if _lost_to_others(data, sources.alone, sources.given) else 0
     notes = listwise_note(left_out, n, "a pair")
-    correlation = strongest(test.serial_correlation() for test in tests) if permutations is None else None
+    correlation = (
+        strongest(test.serial_correlation() for test in tests) if permutations is None else None
+    )
     if correlation is not None:
         remedy = _IN_TIME if sources.alone and sources.given is None else tests[0].serial_remedy
         notes += (correlation.note(remedy),)
@@ -288,39 +357,57 @@ def _notes(data: Variables, tests: list[Any], sources: _Sources, permutations: A
     return notes
 
 
-def _check_together(alone: bool, given: Any, kernel_y: Any, bandwidth_y: Any, design: dict[str, Any]) -> None:
+def _check_together(
+    alone: bool, given: Any, kernel_y: Any, bandwidth_y: Any, design: dict[str, Any]
+) -> None:
     """Raise ValueError for arguments that do not go together."""
     restricted = [f"{name}=" for name, value in design.items() if value is not None]
     row_designs = [name for name in restricted if name in ("block_length=", "permutations=")]
     if alone and (kernel_y is not None or bandwidth_y is not None):
         raise ValueError("kernel_y= and bandwidth_y= are for Y, which was not given; use kernel_x=")
     if alone and restricted:
-        raise ValueError(f"{', '.join(restricted)} permutes rows of Y: use independence_matrix(X, Y)")
+        raise ValueError(
+            f"{', '.join(restricted)} permutes rows of Y: use independence_matrix(X, Y)"
+        )
     if given is not None and row_designs:
         both = " and ".join((*row_designs, "given="))
         raise ValueError(f"{both} both restrict the permutations; leave one of them out")
     if not alone and isinstance(given, str) and given == OTHERS:
-        raise ValueError(f"given={OTHERS!r} is for the columns of X; leave out Y, or give the others themselves")
+        raise ValueError(
+            f"given={OTHERS!r} is for the columns of X; leave out Y, or give the others themselves"
+        )
 
 
 def _named_given(X: Any, given: Any) -> tuple[Any, Any]:
     """Return X without the columns that are given by name, and these; both unchanged if none is."""
-    known, names = names_in(X), [given] if isinstance(given, str) else given
+    known = names_in(X)
+    names = [given] if isinstance(given, str) else given
     if not known and isinstance(given, str):
         choice(given, (OTHERS,), "given")
-    named = isinstance(names, list | tuple) and names and all(isinstance(name, str) for name in names)
-    if not named or not known or given == OTHERS or (len(names) == len(X) and not set(names) <= set(known)):
+    named = (
+        isinstance(names, list | tuple) and names and all(isinstance(name, str) for name in names)
+    )
+    if (
+        not named
+        or not known
+        or given == OTHERS
+        or (len(names) == len(X) and not set(names) <= set(known))
+    ):
         return X, given  # as many texts as rows are labels
     for name in names:
         choice(name, known if isinstance(given, list | tuple) else (OTHERS, *known), "given")
     remaining = [j for j, name in enumerate(known) if name not in names]
     if not remaining:
-        raise ValueError("given names all columns of X, so that there is nothing to test; name fewer")
-    return columns_at(X, remaining), columns_at(X, [known.index(name) for name in dict.fromkeys(names)])
+        raise ValueError(
+            "given names all columns of X, so that there is nothing to test; name fewer"
+        )
+    return columns_at(X, remaining), columns_at(
+        X, [known.index(name) for name in dict.fromkeys(names)]
+    )
 
 
 def _lost_to_others(data: Variables, alone: bool, given: Any) -> bool:
-    """Return True if a row that was left out has values in both columns of a pair, and in what is given."""
+    """Return True if an omitted row has values in both columns of a pair and in what is given."""
     if isinstance(given, str):  # every test is about all columns
         return False
     values = [(~gaps).sum(axis=1) for gaps in data.gaps[:2]]
@@ -330,7 +417,9 @@ def _lost_to_others(data: Variables, alone: bool, given: Any) -> bool:
 
 def _others(data: Variables, pair: Sequence[TestedColumn]) -> np.ndarray:
     """Return all columns but two (n, d), in units of their own; also those that are not tested."""
-    values, tested, encoding = data.values[2], data.encodings[0], data.encodings[2]
+    values = data.values[2]
+    tested = data.encodings[0]
+    encoding = data.encodings[2]
     names: list[Any]
     if tested is None or encoding is None:
         names = [column.place for column in pair]
@@ -347,7 +436,8 @@ def _others(data: Variables, pair: Sequence[TestedColumn]) -> np.ndarray:
 def _untested_pairs(sides: Sequence[ColumnsToTest]) -> dict[tuple[str, ...], str]:
     """Return reasons for pairs with a column that is not tested."""
     names = [[*(column.label for column in side.tested), *side.untested] for side in sides]
-    first, last = sides[0].untested, sides[-1].untested
+    first = sides[0].untested
+    last = sides[-1].untested
     pairs = itertools.product(*names) if len(names) == 2 else itertools.combinations(names[0], 2)
     return {
         (x, y): f"column {x!r}: {first[x]}" if x in first else f"column {y!r}: {last[y]}"

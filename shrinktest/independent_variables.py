@@ -14,7 +14,12 @@ from shrinktest.hypothesis import Hypothesis, variables_of
 from shrinktest.kernels.bandwidths import require_in_range
 from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.block_length import split_by_blocks
-from shrinktest.permutations.serial_correlation import BY_SHIFTS, SerialCorrelation, joint_correlation, short
+from shrinktest.permutations.serial_correlation import (
+    BY_SHIFTS,
+    SerialCorrelation,
+    joint_correlation,
+    short,
+)
 from shrinktest.results.effect import DependenceEffect
 from shrinktest.results.info import INDEPENDENCE, TestInfo
 from shrinktest.statistics.hsic import prepare, tuning_of
@@ -24,16 +29,29 @@ from shrinktest.statistics.statistic import Form, Prepared
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Independence(Hypothesis):
-    """Two variables, x (n, p) and y (n, q), are independent, so that the observations of y may be permuted."""
+    """Hypothesis that x (n, p) and y (n, q) are independent.
+
+    The observations of y may then be permuted.
+    """
 
     kind: ClassVar[TestInfo] = INDEPENDENCE
     serial_remedy: ClassVar[str] = BY_SHIFTS
 
     @classmethod
     def read(
-        cls, X: Any, Y: Any, *, nan_policy: str = "raise", scale: Any = None, own: Any = None, **reading: Any
+        cls,
+        X: Any,
+        Y: Any,
+        *,
+        nan_policy: str = "raise",
+        scale: Any = None,
+        own: Any = None,
+        **reading: Any,
     ) -> Self:
-        """Read two variables as users give them; see :func:`~shrinktest.data.read.read_variables`."""
+        """Read two variables as users give them.
+
+        See :func:`~shrinktest.data.read.read_variables`.
+        """
         read = read_variables((X, Y), XY, nan_policy, scale=scale, **reading)
         return cls(
             variables=variables_of(read, XY, scale),
@@ -51,7 +69,11 @@ class Independence(Hypothesis):
         order = np.arange(self.sizes[0])
         for rows in self.restriction.series(self.sizes[0]):
             order[rows] = np.roll(rows, -lag)
-        return replace(self, variables=(x, replace(y, points=np.ascontiguousarray(y.points[order])))) if lag else self
+        return (
+            replace(self, variables=(x, replace(y, points=np.ascontiguousarray(y.points[order]))))
+            if lag
+            else self
+        )
 
     def serial_correlation(self) -> SerialCorrelation | None:
         """Return the serial correlation of both variables, within blocks."""
@@ -81,7 +103,9 @@ class Independence(Hypothesis):
 
         return dependence_effect(context, self.restriction, options)
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache) -> Prepared:
+    def prepare(
+        self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache
+    ) -> Prepared:
         """Prepare the squared norm of the estimated cross-covariance operator for every pairing."""
         for variable, entry in zip(self.variables, kernel, strict=True):
             require_in_range(entry, variable.points, variable.name)

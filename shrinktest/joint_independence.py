@@ -28,17 +28,28 @@ from shrinktest.statistics.statistic import Form, Prepared
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class JointIndependence(Hypothesis):
-    """Several variables are jointly independent, so that all but the first may be permuted, each by itself."""
+    """Hypothesis that several variables are jointly independent.
+
+    All but the first may then be permuted, each by itself.
+    """
 
     kind: ClassVar[TestInfo] = JOINT
     serial_remedy: ClassVar[str] = "test two variables at a time, with block_length='whole'"
 
     @classmethod
     def read(
-        cls, *variables: Any, nan_policy: str = "raise", scale: Any = None, called: tuple[str, ...] = (),
-        own: Any = None, **reading: Any,
-    ) -> Self:  # fmt: skip
-        """Read variables as users give them, with their names; see :func:`~shrinktest.data.read.read_variables`."""
+        cls,
+        *variables: Any,
+        nan_policy: str = "raise",
+        scale: Any = None,
+        called: tuple[str, ...] = (),
+        own: Any = None,
+        **reading: Any,
+    ) -> Self:
+        """Read variables as users give them, with their names.
+
+        See :func:`~shrinktest.data.read.read_variables`.
+        """
         names = called or numbered("variables", len(variables))
         read = read_variables(variables, names, nan_policy, scale=scale, **reading)
         return cls(
@@ -60,14 +71,21 @@ class JointIndependence(Hypothesis):
 
     def serial_correlation(self) -> SerialCorrelation | None:
         """Serial correlation of two of the variables."""
-        return joint_correlation([v.rows_of() for v in self.variables], [v.name for v in self.variables])
+        return joint_correlation(
+            [v.rows_of() for v in self.variables], [v.name for v in self.variables]
+        )
 
     def tuning(self, estimator: MeanEstimator) -> str:
         """Return what the estimator tunes for one sample of rows."""
         return tuning_of(estimator, self.sizes[0])
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache) -> Prepared:
-        """Squared norm of the estimated mean of the features without main effects, for every shuffle."""
+    def prepare(
+        self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache
+    ) -> Prepared:
+        """Squared norm of the mean of features without main effects, for every shuffle.
+
+        The mean is the estimated mean.
+        """
         values = [variable.points for variable in self.variables]
         return prepare_joint(estimator, kernel, values, cache)
 
@@ -97,13 +115,15 @@ def joint_independence_test(
     Parameters
     ----------
     *variables : array_like, shape (n, p_l) or (n,)
-        Two or more variables, observed together in every row; or one dict from names to variables, or one table, each
-        column of which is a variable.
+        Two or more variables, observed together in every row; or one dict from names to variables,
+        or one table, each column of which is a variable.
     estimator
-        Here it estimates the mean of the features that show dependence (:doc:`/theory`): "kme" gives dHSIC.
+        Here it estimates the mean of the features that show dependence (:doc:`/theory`): "kme"
+        gives dHSIC.
     kernels : str, Kernel or callable, or list with one of these per variable, default "gaussian"
         As ``kernel`` in :func:`two_sample_test`.
-    bandwidths : float or "median", or list with one bandwidth (or sequence of them) per variable, default "median"
+    bandwidths : float or "median", or list with one bandwidth (or sequence of them) per variable,
+    default "median"
         As ``bandwidth`` in :func:`two_sample_test`.
     permutations
         A permutation has shape (d - 1, n): new places for the rows of every variable but the first.
@@ -121,10 +141,11 @@ def joint_independence_test(
 
     Notes
     -----
-    dHSIC ([P18] Definition 3 and section 3.2, the V form) is the squared distance between the kernel mean of the joint
-    distribution and the product of the kernel means of the variables.  It is zero only under joint independence, while
-    tests of pairs miss, for example, a variable that is the sign of the product of two others.  Every variable but the
-    first is permuted by itself, and estimators are refitted for every permutation, so the test is exact.
+    dHSIC ([P18] Definition 3 and section 3.2, the V form) is the squared distance between the
+    kernel mean of the joint distribution and the product of the kernel means of the variables.  It
+    is zero only under joint independence, while tests of pairs miss, for example, a variable that
+    is the sign of the product of two others.  Every variable but the first is permuted by itself,
+    and estimators are refitted for every permutation, so the test is exact.
 
     Examples
     --------
@@ -140,22 +161,39 @@ def joint_independence_test(
     (0.763, 0.389)
     """
     widths = bandwidths if isinstance(bandwidths, list | tuple) else [bandwidths]
-    refuse_candidates("joint_independence_test", "gaussian", *(width for width in widths if isinstance(width, str)))
+    refuse_candidates(
+        "joint_independence_test",
+        "gaussian",
+        *(width for width in widths if isinstance(width, str)),
+    )
     settings = Settings.read(
-        n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers, progress=progress,
+        n_resamples=n_resamples,
+        alpha=alpha,
+        stopping=stopping,
+        workers=workers,
+        progress=progress,
         max_memory=max_memory,
-    )  # fmt: skip
+    )
     given, called, types = named_variables(variables, column_types)
     hypothesis = JointIndependence.read(
-        *given, nan_policy=nan_policy, scale=scale, column_types=types, transform=transform, called=called,
+        *given,
+        nan_policy=nan_policy,
+        scale=scale,
+        column_types=types,
+        transform=transform,
+        called=called,
         own=permutations,
-    )  # fmt: skip
+    )
     columns = [
-        values if isinstance(values, list | tuple) else [values] * len(given) for values in (kernels, bandwidths)
+        values if isinstance(values, list | tuple) else [values] * len(given)
+        for values in (kernels, bandwidths)
     ]
     for name, values in zip(("kernels", "bandwidths"), columns, strict=True):
         if len(values) != len(given):
             counts = f"{len(values)} entries for {len(given)} variables"
             raise ValueError(f"{name} has {counts}; give one for each, or one for all")
-    specs = [KernelSpec(kernel, width, f"kernels[{v}]") for v, (kernel, width) in enumerate(zip(*columns, strict=True))]
+    specs = [
+        KernelSpec(kernel, width, f"kernels[{v}]")
+        for v, (kernel, width) in enumerate(zip(*columns, strict=True))
+    ]
     return run(hypothesis, estimator, specs, settings, rng)

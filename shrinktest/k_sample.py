@@ -53,10 +53,11 @@ def k_sample_test(
         Two or more samples, or one dict from names to samples: arrays, tables or batches, as in
         :func:`two_sample_test`.
     comparison : {"pairs", "pooled"}, default "pairs"
-        "pairs" averages the squared distances of all pairs of samples, "pooled" the squared distances of each sample
-        from the pooled sample.
+        "pairs" averages the squared distances of all pairs of samples, "pooled" the squared
+        distances of each sample from the pooled sample.
     weights : {"sizes", "equal"}, default "sizes"
-        "sizes" weights pairs by n_i n_j and samples by n_i; with "equal" every distance counts the same.
+        "sizes" weights pairs by n_i n_j and samples by n_i; with "equal" every distance counts the
+        same.
     form : {"auto", "biased", "unbiased"}, default "auto"
         As in :func:`two_sample_test`; "pooled" has the biased form only.
     groups
@@ -79,9 +80,10 @@ def k_sample_test(
 
     Notes
     -----
-    The weights of the distances sum to 1, so for two samples "pairs" is :func:`two_sample_test`.  With the plain mean
-    and weights "sizes", "pairs" and "pooled" are the same test, the between-sample part of the DISCO decomposition
-    (:doc:`/theory`).  Estimators are tuned and fitted again for every permutation, so the test is exact.
+    The weights of the distances sum to 1, so for two samples "pairs" is :func:`two_sample_test`.
+    With the plain mean and weights "sizes", "pairs" and "pooled" are the same test, the
+    between-sample part of the DISCO decomposition (:doc:`/theory`).  Estimators are tuned and
+    fitted again for every permutation, so the test is exact.
 
     Examples
     --------
@@ -97,9 +99,18 @@ def k_sample_test(
     """
     given, called = named_samples(samples)
     settings = Settings.read(
-        form=form, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
-        progress=progress, gram=gram, rank=rank, max_memory=max_memory, store=store, batched=in_batches(*given),
-    )  # fmt: skip
+        form=form,
+        n_resamples=n_resamples,
+        alpha=alpha,
+        stopping=stopping,
+        workers=workers,
+        progress=progress,
+        gram=gram,
+        rank=rank,
+        max_memory=max_memory,
+        store=store,
+        batched=in_batches(*given),
+    )
     choice(comparison, COMPARISONS, "comparison")
     choice(weights, WEIGHTS, "weights")
     spec = KernelSpec(kernel, bandwidth)
@@ -110,7 +121,8 @@ def k_sample_test(
         from shrinktest.on_disk.hypotheses import Binned
         from shrinktest.on_disk.two_passes import OnDiskTest
 
-        names, refused = called or numbered("samples", len(given)), {**design, "permutations": permutations}
+        names = called or numbered("samples", len(given))
+        refused = {**design, "permutations": permutations}
         on_disk = OnDiskTest(estimator, [spec], settings, rng, refused, **reading)
         given = on_disk.in_memory(given, names)
         if in_batches(*given):

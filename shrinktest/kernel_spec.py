@@ -36,13 +36,17 @@ class KernelSpec:
         return self.name.replace("kernel", "bandwidth")
 
     def by_feature(self, encoding: Encoding | None) -> KernelSpec:
-        """Return a copy whose bandwidths, given by name or by column of a table, are listed for every feature."""
-        argument, widths = self.bandwidth_name, self.bandwidth
+        """Return a copy with bandwidths, named or by table column, listed per feature."""
+        argument = self.bandwidth_name
+        widths = self.bandwidth
         each = widths if isinstance(widths, list) else [widths]
         if encoding is not None:
             each = [encoding.by_feature(width, argument) for width in each]
         elif any(hasattr(width, "keys") for width in each):
-            raise ValueError(f"{argument} has names of columns, but the data are arrays; give one number per column")
+            raise ValueError(
+                f"{argument} has names of columns, but the data are arrays; give one number per "
+                "column"
+            )
         return replace(self, bandwidth=each if isinstance(widths, list) else each[0])
 
     def given(self) -> bool:
@@ -52,7 +56,8 @@ class KernelSpec:
 
     def candidates(self, variable: Variable, rng: np.random.Generator) -> list[Kernel]:
         """Return every kernel with every bandwidth, of which lists hold candidates."""
-        name, argument = self.name, self.bandwidth_name
+        name = self.name
+        argument = self.bandwidth_name
         kernels = list(self.kernel) if isinstance(self.kernel, list | tuple) else [self.kernel]
         if not kernels:
             raise ValueError(f"{name} is an empty list; name at least one kernel")
@@ -64,10 +69,13 @@ class KernelSpec:
             kernel = kernels[0] if len(kernels) == 1 else "gaussian"
             candidates = ", ".join(repr(as_kernel(kernel, width, name)) for width in widths)
             raise ValueError(
-                f"{argument}={widths!r} is ambiguous: write {name}=[{candidates}] for candidates, or "
+                f"{argument}={widths!r} is ambiguous: write {name}=[{candidates}] for candidates, "
+                "or "
                 f"{argument}={tuple(widths)!r} for one per column"
             )
-        several = len(kernels) > 1 and (isinstance(self.bandwidth, list) or _is_grid(self.bandwidth))
+        several = len(kernels) > 1 and (
+            isinstance(self.bandwidth, list) or _is_grid(self.bandwidth)
+        )
         combined: list[Kernel] = []
         for kernel in kernels:
             called = as_kernel(kernel, name=name)
@@ -108,27 +116,37 @@ def refuse_kernels(form: Form, estimator: Any, specs: Sequence[KernelSpec]) -> N
     if not (isinstance(estimator, str) and estimator == "kme"):
         names.insert(0, "estimator")
     if names:
-        raise ValueError(f"form={form.name!r} has no kernel and no estimator; leave out {listed(names)}")
+        raise ValueError(
+            f"form={form.name!r} has no kernel and no estimator; leave out {listed(names)}"
+        )
 
 
 def asks_for_none(estimator: Any, specs: Sequence[KernelSpec]) -> bool:
     """Return True if neither the estimator nor the other arguments determine the kernels."""
-    return not (isinstance(estimator, Ensemble) or is_auto(estimator) or any(spec.given() for spec in specs))
+    return not (
+        isinstance(estimator, Ensemble) or is_auto(estimator) or any(spec.given() for spec in specs)
+    )
 
 
 def kernels_for(estimator: Any, specs: Sequence[KernelSpec]) -> list[Any]:
-    """Return the kernel of each variable as it was given, or those of all members of an ensemble."""
+    """Return the kernel of each variable as given, or the kernels of all ensemble members."""
     if not isinstance(estimator, Ensemble):
         return [spec.kernel for spec in specs]
     members = [member.on(len(specs), 0).kernel for member in estimator.members]
-    return [list(kernels) for kernels in zip(*members, strict=True)] if len(specs) > 1 else [members]
+    return (
+        [list(kernels) for kernels in zip(*members, strict=True)] if len(specs) > 1 else [members]
+    )
 
 
 def refuse_candidates(test: str, kernel: Any, *bandwidths: Any) -> None:
-    """Raise ValueError for lists of candidates where a list means one kernel or bandwidth for each."""
+    """Raise ValueError for lists of candidates where a list has one entry per variable.
+
+    There a list means one kernel or bandwidth for each.
+    """
     if is_several("kme", [KernelSpec(kernel, bandwidth) for bandwidth in bandwidths]):
         raise ValueError(
-            f"{test} takes no candidates for kernels and bandwidths; combine several by estimator='auto' or an Ensemble"
+            f"{test} takes no candidates for kernels and bandwidths; combine several by "
+            "estimator='auto' or an Ensemble"
         )
 
 

@@ -66,13 +66,22 @@ class ColumnsToTest:
         constant: np.ndarray | None = None,
         which: str = "",
     ) -> ColumnsToTest:
-        """Take a table apart; ``unread`` and ``left_out`` have reasons for columns that are not in it."""
-        encoding, scale = table.encoding, table.scale
-        groups = [slice(j, j + 1) for j in range(table.points.shape[1])] if encoding is None else encoding.groups
+        """Split a table.
+
+        ``unread`` and ``left_out`` have reasons for columns that are not in it.
+        """
+        encoding = table.encoding
+        scale = table.scale
+        groups = (
+            [slice(j, j + 1) for j in range(table.points.shape[1])]
+            if encoding is None
+            else encoding.groups
+        )
         labels = _labels(table, len(groups), prefix)
         widths = _one_width_each(spec.bandwidth, labels, spec.bandwidth_name)
         constant = constant_columns(table.points) if constant is None else constant
-        tested, same = [], []
+        tested = []
+        same = []
         for place, (label, group, width) in enumerate(zip(labels, groups, widths, strict=True)):
             if constant[group].all():
                 same.append(label)
@@ -94,7 +103,9 @@ class ColumnsToTest:
     def without(self, messages: Mapping[str, str]) -> ColumnsToTest:
         """Leave out columns that cannot be tested, by their labels; ``messages`` go into errors."""
         left_out = [column for column in self.tested if column.label in messages]
-        reasons = {column.label: _reason(messages[column.label], column.values) for column in left_out}
+        reasons = {
+            column.label: _reason(messages[column.label], column.values) for column in left_out
+        }
         tested = tuple(column for column in self.tested if column not in left_out)
         notes = (*self.notes, *untested_notes(reasons))
         return replace(self, tested=tested, untested={**self.untested, **reasons}, notes=notes)
@@ -102,14 +113,19 @@ class ColumnsToTest:
 
 def dropping(column_types: Any, reasons: Reasons) -> Any:
     """Return ``column_types`` that also leave out the columns for which there are reasons."""
-    return {**checked_types(column_types), **{name: DROP for _, name in reasons}} if reasons else column_types
+    return (
+        {**checked_types(column_types), **{name: DROP for _, name in reasons}}
+        if reasons
+        else column_types
+    )
 
 
 def refuse_missing(missing: bool) -> None:
     """Raise ValueError if missing values remain."""
     if missing:
         raise ValueError(
-            "nan_policy='propagate' is for a single p-value; use nan_policy='omit' or test complete columns"
+            "nan_policy='propagate' is for a single p-value; use nan_policy='omit' or test "
+            "complete columns"
         )
 
 
@@ -127,7 +143,10 @@ def run_many(
     notes: Sequence[str] = (),
     without: tuple[str, ...] = (),
 ) -> MultipleTestsResult:
-    """Test hypotheses on shared permutations, and adjust the p-values; notes with codes ``without`` are left out."""
+    """Test hypotheses on shared permutations, and adjust the p-values.
+
+    Notes with codes ``without`` are left out.
+    """
     provenance = rng_provenance(generator)
     tested = run_side_by_side(hypotheses, estimator, specs, settings, generator, method)
     nulls = tested.nulls
@@ -142,7 +161,9 @@ def run_many(
             texts.append(note("untested-pair", reason=null))
     first = hypotheses[0]
     return MultipleTestsResult(
-        nulls={label: null for label, null in zip(labels, nulls, strict=True) if isinstance(null, Null)},
+        nulls={
+            label: null for label, null in zip(labels, nulls, strict=True) if isinstance(null, Null)
+        },
         keys=keys,
         method=method,
         alpha=settings.alpha,
@@ -154,12 +175,15 @@ def run_many(
     ).with_method(method)
 
 
-# --- shared permutations --------------------------------------------------------------------------------------
+# --- shared permutations --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class SideBySide:
-    """Null distributions of tests on shared permutations, or error messages; their setup, restriction and notes."""
+    """Null distributions of tests on shared permutations, or error messages.
+
+    Their setup, restriction and notes.
+    """
 
     nulls: list[Null | str]
     setup: Setup
@@ -196,11 +220,18 @@ def run_side_by_side(
     source = setup_rng(generator)
     permutations = leading.permutations(settings.n_resamples, settings.alpha, form)
     draws = Draws.of(permutations, settings.n_resamples, generator)
-    warn_too_few(draws.count, settings.alpha, factor_of(method, len(hypotheses), draws.count), exact=draws.exact)
+    warn_too_few(
+        draws.count,
+        settings.alpha,
+        factor_of(method, len(hypotheses), draws.count),
+        exact=draws.exact,
+    )
     fitted: dict[int, _Fitted] = {}
     if not several:
         stack, notes = stacked(hypotheses, setups[0].estimator, specs, settings, draws)
-        fitted = {i: _Fitted([null], null, is_shrunk(null, setups[0]), notes) for i, null in stack.items()}
+        fitted = {
+            i: _Fitted([null], null, is_shrunk(null, setups[0]), notes) for i, null in stack.items()
+        }
     apart = {
         i: _members(hypothesis, estimator, specs[i], generator)
         for i, hypothesis in enumerate(hypotheses)
@@ -212,7 +243,9 @@ def run_side_by_side(
     spare = spares(estimator, leading.kind.name)
     for i, candidates in apart.items():
         kernels = settings.kernels(source) if shared.random else shared
-        fit = partial(fit_all, hypotheses[i], candidates, setups, form, settings=settings, kernels=kernels)
+        fit = partial(
+            fit_all, hypotheses[i], candidates, setups, form, settings=settings, kernels=kernels
+        )
         permutations = hypotheses[i].permutations(settings.n_resamples, settings.alpha, form)
         own = cache(partial(Draws, permutations, settings.n_resamples, draws.seed))
         try:
@@ -226,14 +259,21 @@ def run_side_by_side(
     tuning = "/".join(dict.fromkeys(setup.tuning for setup in setups))
     return SideBySide(
         nulls=[str(errors[i]) if i in errors else fitted[i].null for i in range(len(hypotheses))],
-        setup=Setup(Ensemble(members) if several else setups[0].estimator, form=form.name, tuning=tuning),
+        setup=Setup(
+            Ensemble(members) if several else setups[0].estimator, form=form.name, tuning=tuning
+        ),
         restriction=draws.permutations.restriction,
-        notes=_notes_of_all([hypotheses[i] for i in sorted(fitted)], [fitted[i] for i in sorted(fitted)]),
+        notes=_notes_of_all(
+            [hypotheses[i] for i in sorted(fitted)], [fitted[i] for i in sorted(fitted)]
+        ),
     )
 
 
 def _members(
-    hypothesis: Hypothesis, estimator: Any, specs: Sequence[KernelSpec], generator: np.random.Generator
+    hypothesis: Hypothesis,
+    estimator: Any,
+    specs: Sequence[KernelSpec],
+    generator: np.random.Generator,
 ) -> Sequence[Candidate]:
     """Return the statistics of one of the tests."""
     if is_several(estimator):
@@ -242,9 +282,14 @@ def _members(
 
 
 def _unresolved(
-    hypotheses: Sequence[Hypothesis], members: Mapping[int, Sequence[Candidate]], resolved: ResolvedKernels
+    hypotheses: Sequence[Hypothesis],
+    members: Mapping[int, Sequence[Candidate]],
+    resolved: ResolvedKernels,
 ) -> dict[int, ValueError]:
-    """Resolve all kernels in the order of the columns, X first; return errors by number of the test."""
+    """Resolve all kernels in the order of the columns, X first.
+
+    Return errors by number of the test.
+    """
     errors: dict[int, ValueError] = {}
     for v in range(len(hypotheses[0].variables)):
         for i, candidates in members.items():
@@ -263,31 +308,40 @@ def _combined(fits: Sequence[Fit | None], left_out: tuple[str, ...], *, several:
     nulls = [fit.null for fit in used]
     null = together(nulls, [fit.statistic.weight for fit in used]) if several else nulls[0]
     shrunk = any(is_shrunk(fit.null, fit.setup) for fit in used)
-    return _Fitted(nulls, null, shrunk, (*left_out, *(text for fit in used for text in fit.notes())))
+    return _Fitted(
+        nulls, null, shrunk, (*left_out, *(text for fit in used for text in fit.notes()))
+    )
 
 
 def _notes_of_all(hypotheses: Sequence[Hypothesis], fitted: Sequence[_Fitted]) -> tuple[str, ...]:
-    """Return the notes of all tests, those on rounding with the names of the tests that have them."""
+    """Return the notes of all tests.
+
+    Notes on rounding have the names of the tests that have them.
+    """
     notes: list[str] = []
     rounded: dict[str, list[str]] = {}
     for hypothesis, entry in zip(hypotheses, fitted, strict=True):
         notes += entry.notes
         for text in rounding_notes(entry.nulls, shrunk=entry.shrunk):
-            rounded.setdefault(text, []).append(" and ".join(variable.name for variable in hypothesis.variables))
+            rounded.setdefault(text, []).append(
+                " and ".join(variable.name for variable in hypothesis.variables)
+            )
     for text, names in rounded.items():
         which = f"{', '.join(names[:_NAMED])}{', and others' if len(names) > _NAMED else ''}"
         notes.append(Note(f"{which}: {text}", getattr(text, "code", "")))
     return unique(notes)
 
 
-# --- labels, bandwidths and notes ---------------------------------------------------------------------------
+# --- labels, bandwidths and notes -----------------------------------------------------------------
 
 
 def _labels(table: Variable, count: int, prefix: str) -> tuple[str, ...]:
     if table.encoding is None:
         return tuple(f"{prefix}{j}" for j in range(count))
     names = table.encoding.names
-    return shown_names(names, named=table.encoding.named) or tuple(f"{prefix}{name}" for name in names)
+    return shown_names(names, named=table.encoding.named) or tuple(
+        f"{prefix}{name}" for name in names
+    )
 
 
 def _one_width_each(bandwidth: Any, labels: Sequence[str], argument: str) -> list[Any]:
@@ -298,7 +352,10 @@ def _one_width_each(bandwidth: Any, labels: Sequence[str], argument: str) -> lis
         return [bandwidth] * len(labels)
     if len(bandwidth) != len(labels):
         columns = counted(len(labels), "column")
-        raise ValueError(f"{argument} has {len(bandwidth)} entries for {columns}; give one for each, or one for all")
+        raise ValueError(
+            f"{argument} has {len(bandwidth)} entries for {columns}; give one for each, or one for "
+            "all"
+        )
     return list(bandwidth)
 
 
@@ -310,7 +367,8 @@ def _reason(message: str, column: Variable) -> str:
 def untested_notes(reasons: Mapping[str, str]) -> tuple[str, ...]:
     """Notes on columns that are not tested, by their names."""
     return tuple(
-        note("untested-column", column=label, what="is not tested", reason=reason) for label, reason in reasons.items()
+        note("untested-column", column=label, what="is not tested", reason=reason)
+        for label, reason in reasons.items()
     )
 
 
@@ -322,7 +380,9 @@ def _constant_note(constant: Sequence[str], count: int, name: str, which: str) -
     columns = f"column{'s' * several} {listed(constant)}"
     if len(constant) == count:
         have = "have" if several else "has"
-        raise ValueError(f"{name}: {columns} {have} the same value in every row; give columns that vary")
+        raise ValueError(
+            f"{name}: {columns} {have} the same value in every row; give columns that vary"
+        )
     whose = f" of {name}" if which else ""
     which = f"{columns[0].upper()}{columns[1:]}{whose} {'are' if several else 'is'}"
     return (note("constant-columns", which=which, they="they have" if several else "it has"),)
@@ -331,5 +391,7 @@ def _constant_note(constant: Sequence[str], count: int, name: str, which: str) -
 def listwise_note(left_out: int, remaining: int, than: str = "a column") -> tuple[str, ...]:
     """Note on rows that miss a value in another column; ``than`` is what each test is about."""
     return (
-        (note("missing-left-out-of-all", rows=f"{left_out} of {left_out + remaining}", than=than),) if left_out else ()
+        (note("missing-left-out-of-all", rows=f"{left_out} of {left_out + remaining}", than=than),)
+        if left_out
+        else ()
     )

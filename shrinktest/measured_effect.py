@@ -25,8 +25,10 @@ from shrinktest.statistics.features import KernelFeatures
 MEASURED = 20
 
 _LONG = 60  # units of a sample below which intervals of separability are too long
-#: Rows that differ from the most common one, in two samples or in both of two variables, from which levels hold.
-_FEWEST_RARE, _FEWEST_RARE_TOGETHER = 15, 10
+#: Rows that differ from the most common one, in two samples or in both of two variables, from which
+#: levels hold.
+_FEWEST_RARE = 15
+_FEWEST_RARE_TOGETHER = 10
 
 
 def pair_of_samples(
@@ -36,7 +38,8 @@ def pair_of_samples(
     starts = np.concatenate([[0], np.cumsum(sizes)])
     rows = np.concatenate([np.arange(starts[i], starts[i + 1]) for i in which])
     second = np.repeat([False, True], [sizes[i] for i in which])
-    units, blocks = np.arange(len(rows)), None
+    units = np.arange(len(rows))
+    blocks = None
     if design.paired:
         units %= sizes[which[0]]
     if design.groups is not None:
@@ -47,12 +50,17 @@ def pair_of_samples(
 
 
 def _folds(pair: Pair, count: int, rng: np.random.Generator) -> np.ndarray | None:
-    """Return the fold of every row: the units of every block and sample spread over all folds; None if too few."""
+    """Return the fold of every row: the units of every block and sample spread over all folds.
+
+    None if too few.
+    """
     fewest = min(pair.sizes)
     if fewest < FEWEST:
         return None
     count = min(count, fewest // (1 + pair.linked))  # every fold has two pairs to compare
-    cells = np.zeros(len(pair.units), dtype=np.int64) if pair.linked else pair.second.astype(np.int64)
+    cells = (
+        np.zeros(len(pair.units), dtype=np.int64) if pair.linked else pair.second.astype(np.int64)
+    )
     if pair.blocks is None:
         return fold_codes(pair.units, cells, count, rng)
     return fold_codes(pair.units, 2 * pair.blocks + cells, count, rng, together=2)
@@ -65,15 +73,23 @@ def pair_effects(
     names: Sequence[tuple[str, str]],
     options: EffectOptions,
 ) -> list[TwoSampleEffect]:
-    """Return the effects of pairs of samples, without the z of the test; every kernel is evaluated once."""
+    """Return the effects of pairs of samples, without the z of the test.
+
+    Every kernel is evaluated once.
+    """
     pairs = [pair_of_samples(context.sizes, samples, design) for samples in which]
     relative_to = NORMS if context.leading.kernel.never_negative else VARIANCE
-    folds = [_folds(pair, options.folds or FOLDS, options.rng) if options.scored else None for _, pair in pairs]
+    folds = [
+        _folds(pair, options.folds or FOLDS, options.rng) if options.scored else None
+        for _, pair in pairs
+    ]
     fits: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in pairs]
     distances: list[Estimate] = []
     for member in context.members:
         compared_by = member.features[0]
-        if compares_differences(member.kernel):  # it knows differences, and here compares the rows themselves
+        if compares_differences(
+            member.kernel
+        ):  # it knows differences, and here compares the rows themselves
             compared_by = taken_anew(compared_by, context.pooled)
         features = KernelFeatures(compared_by, context.pooled, workers=n_workers(None))
         if member is context.leading:
@@ -85,18 +101,29 @@ def pair_effects(
             estimator = estimator.tuned(kernel, context.pooled)
         for (rows, pair), fold, fitted in zip(pairs, folds, fits, strict=True):
             if fold is not None:
-                fit = CrossFit(estimator, member.kernel, features.taken(rows), context.pooled[rows], member.tuning)
-                weights = fit.evidence(pair.second, fold) if len(context.members) > 1 else np.ones(1)
+                fit = CrossFit(
+                    estimator,
+                    member.kernel,
+                    features.taken(rows),
+                    context.pooled[rows],
+                    member.tuning,
+                )
+                weights = (
+                    fit.evidence(pair.second, fold) if len(context.members) > 1 else np.ones(1)
+                )
                 fitted.append((fit.scores(pair.second, fold), weights))
     effects = []
-    for (rows, pair), fold, fitted, estimate, labels in zip(pairs, folds, fits, distances, names, strict=True):
+    for (rows, pair), fold, fitted, estimate, labels in zip(
+        pairs, folds, fits, distances, names, strict=True
+    ):
         area = Area(np.nan, np.nan, pair.sizes, 1.0)
         if fold is not None:
             strata = fold if pair.blocks is None else fold + (fold.max() + 1) * pair.blocks
             scores = fitted[0][0] if len(fitted) == 1 else combine_scores(fitted, fold)
             area = roc_area(scores, pair.second, strata, pair.units, estimate.chance)
         if design.shifted:
-            area, estimate = replace(area, variance=math.nan), replace(estimate, jackknife=math.nan)
+            area = replace(area, variance=math.nan)
+            estimate = replace(estimate, jackknife=math.nan)
             notes = [note("effect-in-time")]
         else:
             notes = _few(min(pair.sizes), "One sample has")
@@ -132,7 +159,9 @@ def two_sample_effect(
     )
 
 
-def dependence_effect(context: TestContext, design: PermutationDesign, options: EffectOptions) -> DependenceEffect:
+def dependence_effect(
+    context: TestContext, design: PermutationDesign, options: EffectOptions
+) -> DependenceEffect:
     """Return the dependence of two variables in memory."""
     points = [variable.points for variable in context.hypothesis.variables]
     x, y = (
@@ -140,10 +169,13 @@ def dependence_effect(context: TestContext, design: PermutationDesign, options: 
         for kernel, rows in zip(context.leading.features, points, strict=True)
     )
     if x.by_coordinates != y.by_coordinates:
-        x, y = x.dense(), y.dense()
+        x = x.dense()
+        y = y.dense()
     groups = None if design.groups is None else np.unique(design.groups, return_inverse=True)[1]
     estimate = dependence(x, y, groups)
-    notes = [note("dependence-of-blocks")] if design.blocks is not None and not design.shifted else []
+    notes = (
+        [note("dependence-of-blocks")] if design.blocks is not None and not design.shifted else []
+    )
     notes += variance_notes(estimate)
     if design.shifted:
         estimate = replace(estimate, jackknife=math.nan)
@@ -173,7 +205,7 @@ def effect_of_dependence(
     )
 
 
-# --- notes ----------------------------------------------------------------------------------------------------------
+# --- notes ----------------------------------------------------------------------------------------
 
 
 def _few(units: int, where: str) -> list[Note]:
@@ -213,11 +245,16 @@ def leading_notes(context: TestContext, start: str) -> tuple[Note, ...]:
 
 
 def _rare(points: np.ndarray) -> np.ndarray:
-    """Return which rows differ from the one that more than half of all equal; half or more if there is no such row."""
+    """Return which rows differ from the one that more than half of all equal.
+
+    Half or more if there is no such row.
+    """
     return np.asarray((points != np.median(points, axis=0)).any(axis=1))
 
 
-def _rare_in_samples(points: np.ndarray, pair: Pair, names: Sequence[str], grouped: bool) -> list[Note]:
+def _rare_in_samples(
+    points: np.ndarray, pair: Pair, names: Sequence[str], grouped: bool
+) -> list[Note]:
     """Return a note if few rows (groups) of two samples differ from all others."""
     rare = _rare(points)
     k, j = (np.unique(pair.units[rare & part]).size for part in (~pair.second, pair.second))
@@ -228,7 +265,7 @@ def _rare_in_samples(points: np.ndarray, pair: Pair, names: Sequence[str], group
 
 
 def _rare_in_variables(points: Sequence[np.ndarray], groups: np.ndarray | None) -> list[Note]:
-    """Return a note if few rows (groups) of two variables differ from most others in both of them."""
+    """Return a note if few rows (groups) of two variables differ from most in both of them."""
     x, y = map(_rare, points)
     units = np.arange(len(x)) if groups is None else groups
     in_x, in_y, both, n = (np.unique(units[rows]).size for rows in (x, y, x & y, np.ones_like(x)))
@@ -239,4 +276,9 @@ def _rare_in_variables(points: Sequence[np.ndarray], groups: np.ndarray | None) 
 
 
 def _rare_note(counts: str, grouped: bool) -> Note:
-    return note("rare-rows", units="groups" if grouped else "rows", row="row" if grouped else "one", counts=counts)
+    return note(
+        "rare-rows",
+        units="groups" if grouped else "rows",
+        row="row" if grouped else "one",
+        counts=counts,
+    )

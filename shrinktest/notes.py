@@ -61,7 +61,8 @@ TEXTS = {
     "look alike: leave them out of one, or give pairs with paired=True.",
     "same-rows": "{first} and {second} hold the same rows; give data that were observed separately.",
     "repeated-rows": "{share} of the rows of {name} occur more than once, although values look continuous. Copies are "
-    "not independent, so the p-value may be too small: give each row once, or put copies into one group (groups=).",
+    "not independent, so the p-value may be too small: give each row once, or put copies into one "
+    "group (groups=).",
     "unit-columns": "Values of {which} repeat within each of {names} but never occur in two of them. If rows with the "
     "same value belong together, such as the visits of a patient, use {column} as groups=.",
     # estimators and forms
@@ -113,7 +114,8 @@ TEXTS = {
     "strata-means": "Kernels compare values less their means within strata{exception}.",
     "residuals": "Kernels compare residuals of the samples after a regression on covariates.",
     "four-statistics": "Four statistics share the level: of products of residuals (means, 80 %), of these times Z "
-    "(turning, 6 %), of residuals and squares (squares, 8 %), of kernel features (shapes, 6 %).{decided}",
+    "(turning, 6 %), of residuals and squares (squares, 8 %), of kernel features (shapes, 6 "
+    "%).{decided}",
     "regressions": "The regressions {problem}. Do not trust a small p-value: use more rows, a better regressor=, "
     "strata or x_given_z=.",
     # effects, equivalence and relative similarity
@@ -125,10 +127,12 @@ TEXTS = {
     "effect-without-design": "Intervals of effects do not take {design} into account; the p-values do.",
     "effect-in-time": "The rows follow each other in time: there is no interval, because it would be too short.",
     "effect-in-blocks": "Rows are compared within blocks, with the same shares of blocks in both samples. Blocks "
-    "with fewer than two rows of a sample are left out of the distance (pairs: paired=True). Intervals may include "
+    "with fewer than two rows of a sample are left out of the distance (pairs: paired=True). "
+    "Intervals may include "
     "no difference although the test rejects.",
     "effect-across-blocks": "Effects of columns compare all rows, so differences between blocks are part of "
-    "them and widen their intervals, which may include no change although the p-value is small: p-values compare "
+    "them and widen their intervals, which may include no change although the p-value is small: "
+    "p-values compare "
     "rows within blocks.",
     "dependence-of-blocks": "Differences between blocks are part of the dependence, which the test does not count.",
     "dependence-few-groups": "The dependence is estimated from pairs of {groups} different groups; with fewer there is "
@@ -170,5 +174,8 @@ def has_code(text: str, *codes: str) -> bool:
 
 
 def without_level(text: str) -> Note:
-    """Return a note on an approximation without its half on permutations, for tests that are asymptotic."""
+    """Return a note on an approximation without its half on permutations.
+
+    For tests that are asymptotic.
+    """
     return Note(f"{text.partition(';')[0]}.", getattr(text, "code", ""))

@@ -52,11 +52,13 @@ def permutation_test(
     Parameters
     ----------
     statistic : callable
-        From a permutation (N,) to a number that is large if the null hypothesis is doubtful.  The function holds the
-        data itself.  With ``vectorized`` it maps permutations (B, N) to numbers (B,).
+        From a permutation (N,) to a number that is large if the null hypothesis is doubtful.  The
+        function holds the data itself.  With ``vectorized`` it maps permutations (B, N) to numbers
+        (B,).
     permutations : int, tuple of int, or Permutations
-        A number n: permutations of 0, ..., n - 1, which pair the rows of two variables.  Sizes (m, n, ...) of samples:
-        the sample, 0, 1, ..., of every pooled row.  Or your own :class:`~shrinktest.Permutations`, or
+        A number n: permutations of 0, ..., n - 1, which pair the rows of two variables.  Sizes (m,
+        n, ...) of samples: the sample, 0, 1, ..., of every pooled row.  Or your own
+        :class:`~shrinktest.Permutations`, or
         :class:`~shrinktest.Copies` that a model draws, for a null distribution by simulation.
     vectorized : bool, default False
         True if ``statistic`` takes many permutations at a time.
@@ -80,11 +82,11 @@ def permutation_test(
 
     Notes
     -----
-    The p-value is (1 + number of permutations whose statistic is at least the observed one) / (1 + number of
-    permutations).  Values within a relative 1e-10 of the observed one count as equal; without ``stopping`` the median
-    size of the others counts, if it is larger.  The test is exact if, under the null hypothesis, the data have the same
-    distribution after every permutation, and if ``statistic`` computes nothing beforehand that depends on the labels
-    (:doc:`/validity`).
+    The p-value is (1 + number of permutations whose statistic is at least the observed one) / (1 +
+    number of permutations).  Values within a relative 1e-10 of the observed one count as equal;
+    without ``stopping`` the median size of the others counts, if it is larger.  The test is exact
+    if, under the null hypothesis, the data have the same distribution after every permutation, and
+    if ``statistic`` computes nothing beforehand that depends on the labels (:doc:`/validity`).
 
     Examples
     --------
@@ -110,17 +112,29 @@ def permutation_test(
     0.154
     """
     if not isinstance(name, str) or not name or name in KINDS:
-        raise ValueError(f"name must be a text that is not the name of a test of this package; got {name!r}")
+        raise ValueError(
+            f"name must be a text that is not the name of a test of this package; got {name!r}"
+        )
     vectorized = flag(vectorized, "vectorized")
     what = "permutations (B, n) -> numbers (B,)" if vectorized else "permutation (n,) -> number"
     if not callable(statistic):
         raise TypeError(f"statistic must be a function {what}; got {statistic!r}")
-    check_signature(statistic, ("rows" if vectorized else "row",), f"statistic must be a function {what}")
-    alpha, generator = level(alpha), as_rng(rng)
-    threads, number, progress = n_workers(workers), resample_count(n_resamples), flag(progress, "progress")
-    rule, provenance, scheme = as_stopping(stopping, alpha), rng_provenance(generator), _permutations(permutations)
+    check_signature(
+        statistic, ("rows" if vectorized else "row",), f"statistic must be a function {what}"
+    )
+    alpha = level(alpha)
+    generator = as_rng(rng)
+    threads = n_workers(workers)
+    number = resample_count(n_resamples)
+    progress = flag(progress, "progress")
+    rule = as_stopping(stopping, alpha)
+    provenance = rng_provenance(generator)
+    scheme = _permutations(permutations)
     if 8.0 * scheme.size > (free := free_memory()):
-        raise MemoryError(f"permutations of {scheme.size} observations do not fit in {free / 1e9:.3g} GB of memory")
+        raise MemoryError(
+            f"permutations of {scheme.size} observations do not fit in {free / 1e9:.3g} GB of "
+            "memory"
+        )
 
     def evaluate(rows: np.ndarray) -> np.ndarray:
         values = statistic(rows) if vectorized else [statistic(row) for row in rows]
@@ -130,12 +144,16 @@ def permutation_test(
             raise TypeError(f"statistic must return numbers: {error}") from None
         if numbers.shape != (len(rows),) or not np.isfinite(numbers).all():
             odd = numbers[~np.isfinite(numbers)][:1].tolist() or f"shape {numbers.shape}"
-            raise ValueError(f"statistic must return one finite number for every permutation; it returned {odd}")
+            raise ValueError(
+                f"statistic must return one finite number for every permutation; it returned {odd}"
+            )
         return np.stack([numbers, np.abs(numbers)], axis=1)
 
     draws = Draws.of(scheme, number, generator)
     null = null_distribution(evaluate, draws, stopping=rule, workers=threads, progress=progress)
-    if rule is None:  # the terms of which a statistic is a sum are not known, which may cancel on the data
+    if (
+        rule is None
+    ):  # the terms of which a statistic is a sum are not known, which may cancel on the data
         usual = float(np.median(np.abs(null.values))) if null.values.size else 0.0
         null = replace(null, tolerance=max(null.tolerance, TIE * usual))
     warn_too_few(null.n_planned + (not null.exact), alpha, exact=null.exact)
@@ -149,10 +167,13 @@ def _permutations(permutations: Any) -> Permutations:
     if isinstance(permutations, Permutations):
         return as_permutations(permutations, None)
     sizes = permutations if isinstance(permutations, tuple | list) else (permutations,)
-    whole = all(isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 1 for n in sizes)
+    whole = all(
+        isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 1 for n in sizes
+    )
     if not whole or sum(sizes) < 2 or (len(sizes) < 2 and sizes is permutations):
         raise TypeError(
-            f"permutations must be a number of rows, sizes such as (30, 25), or Permutations; got {permutations!r}"
+            "permutations must be a number of rows, sizes such as (30, 25), or Permutations; got "
+            f"{permutations!r}"
         )
     total = count(sum(map(int, sizes)), "permutations", minimum=2, maximum=MAX_SIZE)
     return Labels(tuple(map(int, sizes))) if len(sizes) > 1 else Pairings(total)

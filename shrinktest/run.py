@@ -20,11 +20,18 @@ from shrinktest.settings import Settings
 
 
 def run(
-    hypothesis: Hypothesis, estimator: Any, specs: Sequence[KernelSpec], settings: Settings, rng: Any
+    hypothesis: Hypothesis,
+    estimator: Any,
+    specs: Sequence[KernelSpec],
+    settings: Settings,
+    rng: Any,
 ) -> TestResult:
     """Test a hypothesis with one estimator and its kernels, or with several combined."""
     generator = as_rng(rng)
-    specs = [spec.by_feature(variable.encoding) for spec, variable in zip(specs, hypothesis.variables, strict=True)]
+    specs = [
+        spec.by_feature(variable.encoding)
+        for spec, variable in zip(specs, hypothesis.variables, strict=True)
+    ]
     hypothesis = hypothesis.compared_by([spec.kernel for spec in specs])
     form = hypothesis.form(settings.form)
     if not form.by_kernel:

@@ -49,10 +49,15 @@ class Settings:
         store: Any = None,
         batched: bool = False,
     ) -> Settings:
-        """Check the arguments of a test; raises ValueError or TypeError naming the one that is wrong."""
+        """Check the arguments of a test.
+
+        Raises ValueError or TypeError naming the one that is wrong.
+        """
         alpha = level(alpha)
         if store is not None and not batched:
-            raise ValueError(f"store={store!r} keeps sums of data in batches; leave it out for data in memory")
+            raise ValueError(
+                f"store={store!r} keeps sums of data in batches; leave it out for data in memory"
+            )
         others = batched and (hasattr(workers, "submit") or hasattr(workers, "map"))
         threads = n_workers(None if others else workers)
         return cls(

@@ -34,25 +34,35 @@ def stacked(
     settings: Settings,
     draws: Draws,
 ) -> tuple[dict[int, Null], tuple[str, ...]]:
-    """Null distributions of the columns that can be tested together, by their places, and notes on each.
+    """Null distributions of jointly testable columns, by their places, and notes on each.
 
-    These are single columns of numbers, of few rows, with a kernel of distance and the plain mean or one that is
-    scaled.  Larger samples take more time for arithmetic than for calls.
+    These are single columns of numbers, of few rows, with a kernel of distance and the plain mean
+    or one that is scaled.  Larger samples take more time for arithmetic than for calls.
     """
-    first, size = hypotheses[0], sum(hypotheses[0].sizes)
-    if not isinstance(estimator, ScaledMean) or type(first) is not TwoEqualDistributions or size > PLAIN:
+    first = hypotheses[0]
+    size = sum(hypotheses[0].sizes)
+    if (
+        not isinstance(estimator, ScaledMean)
+        or type(first) is not TwoEqualDistributions
+        or size > PLAIN
+    ):
         return {}, ()
     tuning = first.tuning(estimator)
     form = first.form(settings.form)
     plain = estimator.needs == "sums" and tuning != "pooled" and not estimator.changes_features
-    exact = settings.gram in ("auto", "dense") and settings.rank is None and needed(size, 1) <= settings.memory
+    exact = (
+        settings.gram in ("auto", "dense")
+        and settings.rank is None
+        and needed(size, 1) <= settings.memory
+    )
     if not form.by_kernel or not plain or not exact or draws.count * size > _LONGEST:
         return {}, ()
     kernels = [as_kernel(spec.kernel, spec.bandwidth, spec.name) for (spec,) in specs]
     widths = [_width(kernel) for kernel in kernels]
     single = [hypothesis.variables[0].points.shape[1] == 1 for hypothesis in hypotheses]
     alike = [
-        width is not None and type(kernel) is type(kernels[0]) for kernel, width in zip(kernels, widths, strict=True)
+        width is not None and type(kernel) is type(kernels[0])
+        for kernel, width in zip(kernels, widths, strict=True)
     ]
     places = np.flatnonzero(np.logical_and(single, alike)).tolist()
     if not places:
@@ -61,15 +71,30 @@ def stacked(
     factors, by_median = np.array([widths[i] for i in places]).T
     with kernel_progress(settings.progress):
         nulls = stacked_nulls(
-            estimator, cast(DistanceKernel, kernels[0]), factors, by_median.astype(bool), columns, first.contrast,
-            draws, form=form, tuning=tuning, workers=settings.workers,
-        )  # fmt: skip
-    notes = (*first.remarks, *first.repeats(), *estimator_notes(estimator, estimator, first.contrast, tuning, form))
+            estimator,
+            cast(DistanceKernel, kernels[0]),
+            factors,
+            by_median.astype(bool),
+            columns,
+            first.contrast,
+            draws,
+            form=form,
+            tuning=tuning,
+            workers=settings.workers,
+        )
+    notes = (
+        *first.remarks,
+        *first.repeats(),
+        *estimator_notes(estimator, estimator, first.contrast, tuning, form),
+    )
     return {i: null for i, null in zip(places, nulls, strict=True) if null is not None}, notes
 
 
 def _width(kernel: Kernel) -> tuple[float, bool] | None:
-    """Bandwidth of a kernel of distance, and whether in units of the median; None for kernels that are not stacked."""
+    """Bandwidth of a kernel of distance, and whether in units of the median.
+
+    None for kernels that are not stacked.
+    """
     if type(kernel) not in (Gaussian, Laplacian):
         return None
     width = cast(DistanceKernel, kernel).bandwidth

@@ -10,7 +10,13 @@ import numpy as np
 from shrinktest._check import complete_points, listed, n_dimensions
 from shrinktest._hints import hinted
 from shrinktest._rounding import merged
-from shrinktest.data.observed import UNASKED, at_least_two_rows, check_column_types, is_unasked, observed
+from shrinktest.data.observed import (
+    UNASKED,
+    at_least_two_rows,
+    check_column_types,
+    is_unasked,
+    observed,
+)
 from shrinktest.data.read import check_nan_policy
 from shrinktest.data.tables import names_for
 from shrinktest.equal_distributions import TwoEqualDistributions
@@ -25,7 +31,9 @@ from shrinktest.settings import Settings
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Symmetry(TwoEqualDistributions):
-    """The rows of X - c and of c - X have the same distribution, so the sign of each row can be flipped.
+    """Hypothesis that the rows of X - c and of c - X have the same distribution.
+
+    The sign of each row can then be flipped.
 
     A flip exchanges a row with its reflection, so this is a test of pairs (x - c, c - x).
     """
@@ -82,11 +90,14 @@ def symmetry_test(
     X : array_like, shape (n, d) or (n,)
         Observations in rows: numbers.
     about : float or array_like, shape (d,), default 0
-        Point c of symmetry: one number for all columns, or one per column.  It must not be computed from ``X``.
+        Point c of symmetry: one number for all columns, or one per column.  It must not be computed
+        from ``X``.
     estimator, kernel, bandwidth, scale, form
-        As in :func:`two_sample_test`; bandwidth and units come from the rows of X - c and c - X together.
+        As in :func:`two_sample_test`; bandwidth and units come from the rows of X - c and c - X
+        together.
     n_resamples, alpha, stopping, rng, workers, progress, gram, rank, max_memory
-        As in :func:`two_sample_test`.  If there are at most ``n_resamples`` sign patterns, all are enumerated.
+        As in :func:`two_sample_test`.  If there are at most ``n_resamples`` sign patterns, all are
+        enumerated.
     column_types : dict, optional
         As in :func:`two_sample_test`; every column that is tested must hold numbers.
     nan_policy : {"raise", "omit", "propagate"}
@@ -104,15 +115,17 @@ def symmetry_test(
 
     See Also
     --------
-    two_sample_test : Test two samples; with ``paired=True`` symmetry of differences implies exchangeable pairs.
+    two_sample_test : Test two samples; with ``paired=True`` symmetry of differences implies
+    exchangeable pairs.
 
     Notes
     -----
-    The statistic is the squared distance between the estimated kernel means of X - c and c - X.  If the distribution is
-    symmetric about c in the sense that X - c and c - X have the same distribution, independent rows keep their joint
-    distribution when their signs are flipped, so the level is exact for every estimator.  All columns of a row are
-    flipped together.  The statistic is the same for a sign pattern and its opposite, so of n rows there are
-    2**(n - 1) different values.
+    The statistic is the squared distance between the estimated kernel means of X - c and c - X. If
+    the distribution is symmetric about c in the sense that X - c and c - X have the same
+    distribution, independent rows keep their joint distribution when their signs are flipped, so
+    the level is exact for every estimator.  All columns of a row are flipped together.  The
+    statistic is the same for a sign pattern and its opposite, so of n rows there are 2**(n - 1)
+    different values.
 
     Examples
     --------
@@ -124,9 +137,16 @@ def symmetry_test(
     (0.692, 0.019)
     """
     settings = Settings.read(
-        form=form, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
-        progress=progress, gram=gram, rank=rank, max_memory=max_memory,
-    )  # fmt: skip
+        form=form,
+        n_resamples=n_resamples,
+        alpha=alpha,
+        stopping=stopping,
+        workers=workers,
+        progress=progress,
+        gram=gram,
+        rank=rank,
+        max_memory=max_memory,
+    )
     hypothesis = read(X, about=about, scale=scale, column_types=column_types, nan_policy=nan_policy)
     return run(hypothesis, estimator, [KernelSpec(kernel, bandwidth)], settings, rng)
 
@@ -139,7 +159,10 @@ def read(
     column_types: Any = None,
     nan_policy: str = "raise",
 ) -> Symmetry:
-    """Read one sample and its reflection; raises TypeError or ValueError for what cannot be tested."""
+    """Read one sample and its reflection.
+
+    Raises TypeError or ValueError for what cannot be tested.
+    """
     check_nan_policy(nan_policy)
     if nan_policy == "indicator":
         raise ValueError("nan_policy='indicator': a missing value has no reflection; use 'omit'")
@@ -148,7 +171,10 @@ def read(
     check_column_types(column_types, [data])
     columns = data.as_columns()
     if labels := [column.name for column in columns if column.kind != "number"]:
-        raise TypeError(f"{name}: columns {listed(labels)} have no numbers to reflect; drop them by column_types=")
+        raise TypeError(
+            f"{name}: columns {listed(labels)} have no numbers to reflect; drop them by "
+            "column_types="
+        )
     (complete,) = data.complete(nan_policy)
     keep = complete if nan_policy == "omit" else np.ones_like(complete)
     at_least_two_rows(name, keep, data.missing_in(0) if nan_policy == "omit" else None)
@@ -156,7 +182,9 @@ def read(
     if n_dimensions(about, "about") > 1 or np.size(about) not in (1, rows.shape[1]):
         entries = f"about has {np.size(about)} entries for {rows.shape[1]} columns"
         raise ValueError(f"{entries}; give one number, or one for each")
-    center = np.broadcast_to(complete_points(np.atleast_1d(about), "about").values[:, 0], rows.shape[1:])
+    center = np.broadcast_to(
+        complete_points(np.atleast_1d(about), "about").values[:, 0], rows.shape[1:]
+    )
     together = merged(np.vstack([rows, center]))
     rows = together[:-1] - together[-1]
     rows, reflected = np.split(merged(np.vstack([rows, -rows])), 2)

@@ -57,20 +57,23 @@ def two_sample_test(
     Parameters
     ----------
     X, Y : array_like, shape (m, d) and (n, d), or (m,) and (n,)
-        The samples, one row per observation: arrays, or tables (pandas, polars, pyarrow), whose columns are matched by
-        name and may hold numbers, text, categories, dates and missing values (:doc:`/tables`).  Data larger than
-        memory: file names such as ``"before/*.parquet"``, dask collections, lazy tables, or
+        The samples, one row per observation: arrays, or tables (pandas, polars, pyarrow), whose
+        columns are matched by name and may hold numbers, text, categories, dates and missing values
+        (:doc:`/tables`).  Data larger than memory: file names such as ``"before/*.parquet"``, dask
+        collections, lazy tables, or
         :class:`~shrinktest.Batches`.
     covariates : pair of array_like, shape (m, p) and (n, p), optional
-        Variables to adjust for: do X and Y differ in a way that these do not explain?  ``result.method`` and
-        ``result.assumption`` say how, and what must hold (:doc:`/given`).
+        Variables to adjust for: do X and Y differ in a way that these do not explain?
+        ``result.method`` and ``result.assumption`` say how, and what must hold (:doc:`/given`).
     covariate_method : {"auto", "strata", "residuals", "propensity"}, default "auto"
-        "strata" permutes rows with equal covariates, which is exact; "auto" takes it for text, categories and booleans.
-        "residuals" tests whether the sample a row is from is independent of its values given the covariates, as
+        "strata" permutes rows with equal covariates, which is exact; "auto" takes it for text,
+        categories and booleans. "residuals" tests whether the sample a row is from is independent
+        of its values given the covariates, as
         :func:`independence_test` does with ``given``; "auto" takes it for numbers.  "propensity" reassigns rows with
         the probabilities in ``propensity``.
     propensity : array_like, optional
-        Known probability of every row to belong to Y, laid out as ``blocks``; the test is then exact.
+        Known probability of every row to belong to Y, laid out as ``blocks``; the test is then
+        exact.
     groups
         A group must lie in one sample.
     workers
@@ -79,8 +82,9 @@ def two_sample_test(
     Returns
     -------
     TestResult
-        ``statistic, pvalue = result`` unpacks it; ``print(result.summary())`` shows all.  Several estimators, kernels
-        or bandwidths give an :class:`~shrinktest.AggregateResult`, whose ``table`` has an adjusted p-value for each.
+        ``statistic, pvalue = result`` unpacks it; ``print(result.summary())`` shows all.  Several
+        estimators, kernels or bandwidths give an :class:`~shrinktest.AggregateResult`, whose
+        ``table`` has an adjusted p-value for each.
 
     See Also
     --------
@@ -95,17 +99,18 @@ def two_sample_test(
 
     Notes
     -----
-    The test is exact for every estimator if the rows are exchangeable under the null hypothesis (within blocks, pairs
-    or groups): what depends on the labels is recomputed for every permutation, ties count as exceedances, and the
-    observed data are one of the permutations (:doc:`/validity`).  With ``block_length`` it is exact for whole periodic
-    series and approximate for others (:doc:`/change`).  The statistic is defined in [M14] section 2 with the weights of
-    the estimator, and [X20] (30) for marginalized means; the unbiased form of equal weights is due to [G12]
-    (:doc:`/theory`).
+    The test is exact for every estimator if the rows are exchangeable under the null hypothesis
+    (within blocks, pairs or groups): what depends on the labels is recomputed for every
+    permutation, ties count as exceedances, and the observed data are one of the permutations
+    (:doc:`/validity`).  With ``block_length`` it is exact for whole periodic series and approximate
+    for others (:doc:`/change`).  The statistic is defined in [M14] section 2 with the weights of
+    the estimator, and [X20] (30) for marginalized means; the unbiased form of equal weights is due
+    to [G12] (:doc:`/theory`).
 
-    Several statistics share their permutations and give one exact p-value; :doc:`/which` lists the statistics of
-    "auto". With ``paired=True`` half of the weight of "auto" is on the differences within pairs.
-    Data in batches are read whole if they fit in memory, and otherwise need ``gram="rff"`` or "nystrom"
-    (:doc:`/large`).
+    Several statistics share their permutations and give one exact p-value; :doc:`/which` lists the
+    statistics of "auto". With ``paired=True`` half of the weight of "auto" is on the differences
+    within pairs. Data in batches are read whole if they fit in memory, and otherwise need
+    ``gram="rff"`` or "nystrom" (:doc:`/large`).
 
     Examples
     --------
@@ -128,9 +133,18 @@ def two_sample_test(
     """
     called = () if names is None else two_names(names)
     settings = Settings.read(
-        form=form, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
-        progress=progress, gram=gram, rank=rank, max_memory=max_memory, store=store, batched=in_batches(X, Y),
-    )  # fmt: skip
+        form=form,
+        n_resamples=n_resamples,
+        alpha=alpha,
+        stopping=stopping,
+        workers=workers,
+        progress=progress,
+        gram=gram,
+        rank=rank,
+        max_memory=max_memory,
+        store=store,
+        batched=in_batches(X, Y),
+    )
     require_values(block_length, kernel)
     specs = [KernelSpec(kernel, bandwidth)]
     reading = {"scale": scale, "nan_policy": nan_policy, "column_types": column_types}
@@ -144,7 +158,12 @@ def two_sample_test(
         from shrinktest.on_disk.hypotheses import TwoBinned
         from shrinktest.on_disk.two_passes import OnDiskTest
 
-        refused = {**design, "permutations": permutations, "transform": transform, "covariates": covariates}
+        refused = {
+            **design,
+            "permutations": permutations,
+            "transform": transform,
+            "covariates": covariates,
+        }
         on_disk = OnDiskTest(estimator, specs, settings, rng, refused, **reading)
         X, Y = on_disk.in_memory((X, Y), called or XY)
         if in_batches(X, Y):
@@ -155,9 +174,15 @@ def two_sample_test(
         from shrinktest.conditional.given import read_covariates
 
         hypothesis = read_covariates(
-            X, Y, covariates, covariate_method=covariate_method, propensity=propensity,
-            combined=asks_for_none(estimator, specs), kernel=kernels_for(estimator, specs)[0], **options,
-        )  # fmt: skip
+            X,
+            Y,
+            covariates,
+            covariate_method=covariate_method,
+            propensity=propensity,
+            combined=asks_for_none(estimator, specs),
+            kernel=kernels_for(estimator, specs)[0],
+            **options,
+        )
         if len(hypothesis.variables) > 1:  # the second is the label of the sample
             specs.append(KernelSpec("linear" if specs[0].given() else "gaussian", "median"))
     else:

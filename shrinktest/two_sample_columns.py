@@ -51,7 +51,9 @@ def two_sample_test_columns(
     max_memory: float | None = None,
     store: Any = None,
 ) -> MultipleTestsResult:
-    """Test in every column whether two samples have the same distribution, adjusted for multiple testing.
+    """Test in every column whether two samples have the same distribution.
+
+    The p-values are adjusted for multiple testing.
 
     Parameters
     ----------
@@ -62,8 +64,8 @@ def two_sample_test_columns(
     groups
         A group must lie in one sample.
     nan_policy : {"raise", "omit", "indicator"}, default "raise"
-        "raise" is an error.  "omit" drops rows that miss a value in any column, with a note.  "indicator" counts
-        missingness as information (:doc:`/tables`).
+        "raise" is an error.  "omit" drops rows that miss a value in any column, with a note.
+        "indicator" counts missingness as information (:doc:`/tables`).
     rank
         For data in batches the default is 100 per column.
     workers
@@ -72,8 +74,8 @@ def two_sample_test_columns(
     Returns
     -------
     MultipleTestsResult
-        ``result.table``, ``result.reject()``, ``result.summary()``, ``result.plot()``.  A column that cannot be tested
-        has a ``reason`` in the table and no p-value.
+        ``result.table``, ``result.reject()``, ``result.summary()``, ``result.plot()``.  A column
+        that cannot be tested has a ``reason`` in the table and no p-value.
 
     See Also
     --------
@@ -83,10 +85,10 @@ def two_sample_test_columns(
 
     Notes
     -----
-    The p-value of a column equals the p-value of :func:`two_sample_test` on this column with the same ``rng``.  All
-    columns share the permutations of rows, so the step-down procedure of Westfall and Young [WY93] takes their
-    dependence into account and loses little power if they are correlated; :doc:`/validity` says which error rate each
-    method controls.
+    The p-value of a column equals the p-value of :func:`two_sample_test` on this column with the
+    same ``rng``.  All columns share the permutations of rows, so the step-down procedure of
+    Westfall and Young [WY93] takes their dependence into account and loses little power if they are
+    correlated; :doc:`/validity` says which error rate each method controls.
 
     Examples
     --------
@@ -102,31 +104,53 @@ def two_sample_test_columns(
     2     x2   0.001     0.001    True
     3     x3   0.501     0.881   False
     """
-    refuse_candidates("two_sample_test_columns", kernel, bandwidth if isinstance(bandwidth, str) else "median")
-    method, spec = choice(method, METHODS, "method"), KernelSpec(kernel, bandwidth)
+    refuse_candidates(
+        "two_sample_test_columns", kernel, bandwidth if isinstance(bandwidth, str) else "median"
+    )
+    method = choice(method, METHODS, "method")
+    spec = KernelSpec(kernel, bandwidth)
     settings = Settings.read(
-        form=form, n_resamples=n_resamples, alpha=alpha, workers=workers, progress=progress, gram=gram,
-        rank=rank, max_memory=max_memory, store=store, batched=in_batches(X, Y),
-    )  # fmt: skip
+        form=form,
+        n_resamples=n_resamples,
+        alpha=alpha,
+        workers=workers,
+        progress=progress,
+        gram=gram,
+        rank=rank,
+        max_memory=max_memory,
+        store=store,
+        batched=in_batches(X, Y),
+    )
     reading = {"scale": scale, "nan_policy": nan_policy, "column_types": column_types}
     design = {"blocks": blocks, "paired": paired, "groups": groups, "transform": transform}
     if in_batches(X, Y):
         from shrinktest.on_disk.two_passes import OnDiskTest
 
         refused = {**design, "permutations": permutations}
-        on_disk = OnDiskTest(estimator, [KernelSpec(kernel, "median")], settings, rng, refused, **reading)
+        on_disk = OnDiskTest(
+            estimator, [KernelSpec(kernel, "median")], settings, rng, refused, **reading
+        )
         X, Y = on_disk.in_memory((X, Y), XY)
         if in_batches(X, Y):
             binned, columns, hypotheses = on_disk.read_columns((X, Y), spec)
-            rows, generator = sum(binned.source.survey.sizes), on_disk.generator
-            return column_tests(binned, columns, estimator, settings, generator, method, hypotheses, rows)
+            rows = sum(binned.source.survey.sizes)
+            generator = on_disk.generator
+            return column_tests(
+                binned, columns, estimator, settings, generator, method, hypotheses, rows
+            )
     whole, unread = without_untestable(
         lambda reasons: TwoEqualDistributions.read(
-            X, Y, own=permutations, **design, **{**reading, "column_types": dropping(column_types, reasons)}
+            X,
+            Y,
+            own=permutations,
+            **design,
+            **{**reading, "column_types": dropping(column_types, reasons)},
         )
     )
     refuse_missing(whole.missing)
-    columns = ColumnsToTest.read(whole.variables[0], spec, "x", unread=unread, left_out=whole.untested)
+    columns = ColumnsToTest.read(
+        whole.variables[0], spec, "x", unread=unread, left_out=whole.untested
+    )
     return column_tests(whole, columns, estimator, settings, as_rng(rng), method)
 
 
@@ -140,20 +164,33 @@ def column_tests(
     hypotheses: Sequence[TwoEqualDistributions] | None = None,
     rows: int | None = None,
 ) -> MultipleTestsResult:
-    """Test columns of two samples, by the permutations of ``whole``; of batches, ``hypotheses`` are given."""
+    """Test columns of two samples, by the permutations of ``whole``.
+
+    Of batches, ``hypotheses`` are given.
+    """
     if hypotheses is None:
         hypotheses = [replace(whole, variables=(column.values,)) for column in columns.tested]
     lost = listwise_note(whole.listwise, sum(whole.sizes) if rows is None else rows)
     return run_many(
-        hypotheses, [(column.label,) for column in columns.tested], ("column",),
-        [[column.spec] for column in columns.tested], estimator, settings, generator, method,
+        hypotheses,
+        [(column.label,) for column in columns.tested],
+        ("column",),
+        [[column.spec] for column in columns.tested],
+        estimator,
+        settings,
+        generator,
+        method,
         untested={(label,): reason for label, reason in columns.untested.items()},
-        notes=(*lost, *serial_note(whole), *columns.notes), without=("no-weight",),
-    )  # fmt: skip
+        notes=(*lost, *serial_note(whole), *columns.notes),
+        without=("no-weight",),
+    )
 
 
 def serial_note(whole: TwoEqualDistributions) -> tuple[str, ...]:
-    """Note on serial correlation in samples, with advice that holds for tests without ``block_length``."""
+    """Note on serial correlation in samples.
+
+    The advice holds for tests without ``block_length``.
+    """
     correlation = whole.serial_correlation() if whole.own is None else None
     if correlation is None:
         return ()

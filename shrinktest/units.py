@@ -13,14 +13,21 @@ from shrinktest._check import Array, choice, counted, listed, n_dimensions, posi
 from shrinktest._rounding import rounding_of
 from shrinktest.notes import note
 
-#: Units by name: standard deviation (over n), median absolute deviation from the median, mid-ranks, and distances from
-#: the median in units of their mean.
+#: Units by name: standard deviation (over n), median absolute deviation from the median, mid-ranks,
+#: and distances from the median in units of their mean.
 SCALES = ("sd", "mad", "rank", "deviation")
 #: Standard deviation of numbers in these units: of normal ones, and of ranks.
 TYPICAL = {"sd": 1.0, "mad": 1.4826, "rank": 12.0**-0.5, "deviation": (math.pi / 2.0 - 1.0) ** 0.5}
 _FAR = 30.0  # times another column's spread: squared distances are then a thousandth of the other's
-_BESIDE = {f"{name} in sd": name for name in SCALES if name != "sd"}  # the same, so that this standard deviation is 1
-_MOVED = ("rank", "deviation", "rank in sd", "deviation in sd")  # what stands for the values is not a multiple of them
+_BESIDE = {
+    f"{name} in sd": name for name in SCALES if name != "sd"
+}  # the same, so that this standard deviation is 1
+_MOVED = (
+    "rank",
+    "deviation",
+    "rank in sd",
+    "deviation in sd",
+)  # what stands for the values is not a multiple of them
 
 Scale = str | tuple[str | float, ...]
 
@@ -45,7 +52,10 @@ class Units:
     points: Array  # (N, d): the pooled sample
 
     def units(self, called: Sequence[object] | None = None) -> Array:
-        """Return the unit of every column (d,), 1 for constant ones; messages use the names in ``called``."""
+        """Return the unit of every column (d,), 1 for constant ones.
+
+        Messages use the names in ``called``.
+        """
         called = range(self.points.shape[1]) if called is None else called
         if isinstance(self.scale, str):
             return _units(self.points, self.scale, called)
@@ -82,27 +92,40 @@ def moves(scale: Scale) -> bool:
 
 
 def beside_others(scale: Sequence[Any]) -> list[Any]:
-    """Units of columns, by names such that a typical column has standard deviation 1, unless all have the same unit."""
+    """Units of columns, by names such that a typical column has standard deviation 1.
+
+    Units are unchanged if all columns have the same unit.
+    """
     names = dict(zip(_BESIDE.values(), _BESIDE, strict=True)) if len(set(scale)) > 1 else {}
     return [names.get(unit, unit) for unit in scale]
 
 
 def as_scale(scale: Any, columns: int | None = None, name: str = "scale") -> Scale | None:
-    """The argument ``scale`` of a test: None, a name, or one positive number or name per column; else an error."""
+    """The argument ``scale`` of a test: None, a name, or one positive number or name per column.
+
+    Else an error.
+    """
     if scale is None:
         return None
     if isinstance(scale, str):
         return choice(scale, SCALES, name)
     if n_dimensions(scale, name) != 1:
-        raise TypeError(f"{name} must be None, one of {listed(SCALES)}, or one number per column; got {scale!r}")
+        raise TypeError(
+            f"{name} must be None, one of {listed(SCALES)}, or one number per column; got {scale!r}"
+        )
     entries = [as_unit(value, f"{name}[{j}]") for j, value in enumerate(scale)]
     if columns is not None and len(entries) != columns:
-        raise ValueError(f"{name} has {len(entries)} entries for {counted(columns, 'column')}; give one for each")
+        raise ValueError(
+            f"{name} has {len(entries)} entries for {counted(columns, 'column')}; give one for each"
+        )
     return tuple(entries)
 
 
 def as_unit(value: Any, name: str) -> str | float:
-    """The unit of one column: a name or a positive number; raises ValueError or TypeError for anything else."""
+    """The unit of one column: a name or a positive number.
+
+    Raises ValueError or TypeError for anything else.
+    """
     if isinstance(value, str):
         return value if value in _BESIDE else choice(value, SCALES, name)
     return positive(value, name)
@@ -112,13 +135,21 @@ def scale_each(scale: Any, names: Sequence[str], argument: str) -> list[Any]:
     """Return the unit of every column: None, a name or a number."""
     if entries_by_name(scale) is not None:
         given = zip(names, by_name(scale, names, argument, rest="sd"), strict=True)
-        return beside_others([None if unit is None else as_unit(unit, f"{argument}[{name!r}]") for name, unit in given])
+        return beside_others(
+            [
+                None if unit is None else as_unit(unit, f"{argument}[{name!r}]")
+                for name, unit in given
+            ]
+        )
     units: Scale | None = as_scale(scale, len(names), argument)
     return beside_others(units) if isinstance(units, tuple) else [units] * len(names)
 
 
 def beside_gaps(units: Sequence[Any], gaps: Sequence[int], deviations: np.ndarray) -> list[Any]:
-    """Return units in which indicators of missing values say as much as the features before them."""
+    """Return units that give missing-value indicators as much weight as their features.
+
+    The features are those before the indicators.
+    """
     units = list(units)
     for j in gaps:
         if not isinstance(units[j], str) and deviations[j] > 0.0:
@@ -127,33 +158,47 @@ def beside_gaps(units: Sequence[Any], gaps: Sequence[int], deviations: np.ndarra
 
 
 def entries_by_name(given: Any) -> dict[str, Any] | None:
-    """Return the entries of a mapping or a series, by names of columns as text; None for anything else."""
+    """Return the entries of a mapping or a series, by names of columns as text.
+
+    None for anything else.
+    """
     if not hasattr(given, "keys"):
         return None
     return {str(key): given[key] for key in given.keys()}  # noqa: SIM118  # a series iterates over its values
 
 
 def by_name(given: Any, names: Sequence[str], argument: str, rest: Any = None) -> list[Any]:
-    """Return the entries of a mapping or series in the order of columns; ``rest`` for columns without one."""
+    """Return the entries of a mapping or series in the order of columns.
+
+    ``rest`` for columns without one.
+    """
     known = entries_by_name(given) or {}
     for key in known:
         choice(key, names, f"a column in {argument}")
     lacking = [name for name in names if name not in known]
     if lacking and rest is None:
-        raise ValueError(f"{argument} has no entry for {listed(lacking)}; give one for every column")
+        raise ValueError(
+            f"{argument} has no entry for {listed(lacking)}; give one for every column"
+        )
     return [known.get(name, rest) for name in names]
 
 
 def near_one(Z: Array) -> Array:
-    """The columns (n, d), or one of them (n,), each divided by a power of two that is near its largest value.
+    """Columns (n, d), or one of them (n,), each divided by a power of two.
 
-    Squares then neither overflow nor vanish, and what does not depend on units is the same to the last bit.
+    It is near the largest value of the column.
+
+    Squares then neither overflow nor vanish, and what does not depend on units is the same to the
+    last bit.
     """
     return np.asarray(np.ldexp(Z, -_exponents(Z)))
 
 
 def deviations(Z: Array, ddof: int = 0) -> Array:
-    """Standard deviations (d,) of the columns, also of those whose squares are beyond the range of numbers."""
+    """Standard deviations (d,) of the columns, even if their squares leave the range.
+
+    The range is that of numbers.
+    """
     with np.errstate(over="ignore"):
         return np.asarray(np.ldexp(near_one(Z).std(axis=0, ddof=ddof), _exponents(Z)))
 
@@ -174,22 +219,36 @@ def constant_columns(Z: Array) -> Array:
 
 
 def far_apart(Z: Array, name: str) -> tuple[str, ...]:
-    """Return a note on columns that make nearly all of the distances, because their values are so much larger."""
+    """Return a note on columns that make nearly all of the distances.
+
+    Their values are so much larger.
+    """
     missing = np.isnan(Z).any(axis=1)
     if Z.shape[1] < 2 or missing.all():
         return ()
     rows = Z[~missing] if missing.any() else Z
-    with np.errstate(over="ignore"):  # the mean distance from the mean, on which a few wild values tell less
+    with np.errstate(
+        over="ignore"
+    ):  # the mean distance from the mean, on which a few wild values tell less
         away = rows - rows.mean(axis=0)
         spread = np.abs(away, out=away).mean(axis=0)
     small = (spread > 0.0) & (spread * _FAR < spread.max())
     if not small.any():
         return ()
     large = [str(j) for j in np.flatnonzero(spread * _FAR >= spread.max())]
-    many, lost = len(large) > 1, [str(j) for j in np.flatnonzero(small)]
+    many = len(large) > 1
+    lost = [str(j) for j in np.flatnonzero(small)]
     columns = f"columns {_few(large)} make" if many else f"column {large[0]} makes"
     others = f"column{'s' * (len(lost) > 1)} {_few(lost)}"
-    return (note("units-apart", name=name, columns=columns, their="their" if many else "its", others=others),)
+    return (
+        note(
+            "units-apart",
+            name=name,
+            columns=columns,
+            their="their" if many else "its",
+            others=others,
+        ),
+    )
 
 
 def _few(names: list[str]) -> str:
@@ -204,42 +263,65 @@ def _units(Z: Array, scale: str, columns: Any) -> Array:
         return np.ones(Z.shape[1])
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         away = np.abs(Z - np.median(Z, axis=0))
-        unit = {"sd": Z.std(axis=0), "mad": np.median(away, axis=0), "deviation": away.mean(axis=0)}[scale]
+        unit = {
+            "sd": Z.std(axis=0),
+            "mad": np.median(away, axis=0),
+            "deviation": away.mean(axis=0),
+        }[scale]
     constant = constant_columns(Z)
     overflowed = ~np.isfinite(unit) & ~np.isnan(Z).any(axis=0)
     for j in np.flatnonzero((overflowed | (unit == 0.0)) & np.logical_not(constant)):
         reason = "its values hardly differ: its unit is 0"
         if overflowed[j]:
             largest = np.abs(Z[:, j]).max()
-            reason = f"it has values as large as {largest:.3g}, whose unit is beyond the range of numbers"
+            reason = (
+                f"it has values as large as {largest:.3g}, whose unit is beyond the range of "
+                f"numbers"
+            )
         elif scale == "mad":
-            reason = "more than half of its values are equal, so that its median absolute deviation is 0"
-        message = f"scale={scale!r}: column {columns[j]} has no unit: {reason}; rescale it, or use scale='rank'"
+            reason = (
+                "more than half of its values are equal, so that its median absolute deviation is 0"
+            )
+        message = (
+            f"scale={scale!r}: column {columns[j]} has no unit: {reason}; rescale it, or use "
+            f"scale='rank'"
+        )
         raise NoUnit(message, str(columns[j]), reason)
     return np.where(constant, 1.0, unit)
 
 
 def _moved(X: Array, pooled: Array, scale: str, columns: Any) -> Array:
-    """The columns of X in units of the columns of the pooled sample, which are those with these numbers."""
+    """Columns of X in units of the columns of the pooled sample with these numbers."""
     if scale in _BESIDE:
-        return np.ascontiguousarray(_moved(X, pooled, _BESIDE[scale], columns) / TYPICAL[_BESIDE[scale]])
+        return np.ascontiguousarray(
+            _moved(X, pooled, _BESIDE[scale], columns) / TYPICAL[_BESIDE[scale]]
+        )
     if scale == "deviation":
-        return np.ascontiguousarray(np.abs(X - np.median(pooled, axis=0)) / _units(pooled, scale, columns))
+        return np.ascontiguousarray(
+            np.abs(X - np.median(pooled, axis=0)) / _units(pooled, scale, columns)
+        )
     if scale != "rank":
         return np.ascontiguousarray(X / _units(pooled, scale, columns))
     if X is pooled or np.array_equal(X, pooled):
         return _own_ranks(pooled)
     out = np.empty(X.shape)
     for j, column in enumerate(np.sort(pooled, axis=0).T):
-        margin = rounding_of(X[:, j])  # values that differ from others by rounding only have the same rank
-        below, above = column.searchsorted(X[:, j] - margin, "left"), column.searchsorted(X[:, j] + margin, "right")
+        margin = rounding_of(
+            X[:, j]
+        )  # values that differ from others by rounding only have the same rank
+        below = column.searchsorted(X[:, j] - margin, "left")
+        above = column.searchsorted(X[:, j] + margin, "right")
         out[:, j] = (below + above) / (2.0 * len(column))
     return out
 
 
 def _own_ranks(Z: Array) -> Array:
-    """The mid-ranks of a sample in itself, over their number; to look each value up would take ten times as long."""
-    size, out = len(Z), np.empty(Z.shape)
+    """The mid-ranks of a sample in itself, over their number.
+
+    To look each value up would take ten times as long.
+    """
+    size = len(Z)
+    out = np.empty(Z.shape)
     for j, column in enumerate(Z.T):
         order = np.argsort(column)
         ordered = column[order]

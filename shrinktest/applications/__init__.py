@@ -1,4 +1,7 @@
-"""Applications of kernel mean estimators beyond tests, as scikit-learn estimators (install `shrinktest[apps]`)."""
+"""Applications of kernel mean estimators as scikit-learn estimators (`shrinktest[apps]`).
+
+They go beyond tests; install `shrinktest[apps]` for them.
+"""
 
 from shrinktest.applications.density import KernelMeanMatching
 from shrinktest.applications.distributions import DistributionKernel, inner_products

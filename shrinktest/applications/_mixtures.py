@@ -1,11 +1,12 @@
 """Kernel means of isotropic Gaussian mixtures in closed form, with their derivatives.
 
-A mixture is weights pi (k,), means m (k, d) and variances s (k,): sum_j pi_j N(m_j, s_j I).  Matching its kernel mean
-to an embedding sum_i b_i k(x_i, .) needs, for Y_j ~ N(m_j, s_j I),
+A mixture is weights pi (k,), means m (k, d) and variances s (k,): sum_j pi_j N(m_j, s_j I).
+Matching its kernel mean to an embedding sum_i b_i k(x_i, .) needs, for Y_j ~ N(m_j, s_j I),
 
     f_j = sum_i b_i E k(x_i, Y_j)    and    A_jl = E k(Y_j, Y_l),  Y_j and Y_l independent,
 
-their derivatives in m_j and s_j, and for A the derivatives in the first argument only, also where l = j.
+their derivatives in m_j and s_j, and for A the derivatives in the first argument only, also where l
+= j.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ class Mixture(NamedTuple):
 class Inner(NamedTuple):
     """Inner products of the components, and derivatives in their means (k, d) and variances (k,).
 
-    With the target: f (k,) and its derivatives.  With each other: A (k, k), and A pi differentiated in the first
-    argument.
+    With the target: f (k,) and its derivatives.  With each other: A (k, k), and A pi differentiated
+    in the first argument.
     """
 
     values: Array
@@ -41,7 +42,9 @@ class Inner(NamedTuple):
 
 @dataclass(frozen=True)
 class OfInnerProduct:
-    """Kernel means under the kernel (c + x'y)^degree, degree 1 to 3; the kernel x'y is degree 1 with c = 0.
+    """Kernel means under the kernel (c + x'y)^degree, degree 1 to 3.
+
+    The kernel x'y is degree 1 with c = 0.
 
     In powers of t = c + x'm the expectations are t, t^2 + s |x|^2 and t^3 + 3 t s |x|^2.
     """
@@ -55,27 +58,44 @@ class OfInnerProduct:
         return self.degree > 1
 
     def against(self, points: Array, b: Array, mixture: Mixture) -> Inner:
-        """Return inner products of the components with the target sum_i b_i k(x_i, .), and their derivatives."""
+        """Return inner products of the components with the target, and their derivatives.
+
+        The target is sum_i b_i k(x_i, .).
+        """
         _, m, s = mixture
-        t, r2 = self.c + points @ m.T, np.square(points).sum(axis=1)
+        t = self.c + points @ m.T
+        r2 = np.square(points).sum(axis=1)
         if self.degree == 1:
             return Inner(b @ t, np.broadcast_to(b @ points, m.shape), np.zeros_like(s))
         if self.degree == 2:
-            return Inner(b @ t**2 + s * (b @ r2), 2.0 * (b[:, None] * t).T @ points, np.full_like(s, b @ r2))
+            return Inner(
+                b @ t**2 + s * (b @ r2), 2.0 * (b[:, None] * t).T @ points, np.full_like(s, b @ r2)
+            )
         slope = 3.0 * t**2 + 3.0 * s * r2[:, None]
-        return Inner(b @ (t**3 + 3.0 * t * s * r2[:, None]), (b[:, None] * slope).T @ points, 3.0 * (b * r2) @ t)
+        return Inner(
+            b @ (t**3 + 3.0 * t * s * r2[:, None]),
+            (b[:, None] * slope).T @ points,
+            3.0 * (b * r2) @ t,
+        )
 
     def among(self, mixture: Mixture) -> Inner:
         """Return inner products of the components with each other, and their derivatives."""
         pi, m, s = mixture
-        c, d = self.c, m.shape[1]
-        g, norms = m @ m.T, np.square(m).sum(axis=1)
-        n1, n2, s1, s2 = norms[:, None], norms[None, :], s[:, None], s[None, :]
+        c = self.c
+        d = m.shape[1]
+        g = m @ m.T
+        norms = np.square(m).sum(axis=1)
+        n1 = norms[:, None]
+        n2 = norms[None, :]
+        s1 = s[:, None]
+        s2 = s[None, :]
         if self.degree == 1:
             return Inner(c + g, np.broadcast_to(pi @ m, m.shape), np.zeros_like(s))
         # T2 = E (X'Y)^2; by_m1, by_m2: the factors of m1 and of m2 in its derivative in m1
         t2 = d * s1 * s2 + s1 * n2 + s2 * n1 + g**2
-        by_m1, by_m2, by_s1 = 2.0 * s2 + 0.0 * g, 2.0 * g, d * s2 + n2 + 0.0 * g
+        by_m1 = 2.0 * s2 + 0.0 * g
+        by_m2 = 2.0 * g
+        by_s1 = d * s2 + n2 + 0.0 * g
         if self.degree == 2:
             values = c**2 + 2.0 * c * g + t2
             by_m2 = by_m2 + 2.0 * c
@@ -91,9 +111,12 @@ class OfInnerProduct:
 
 @dataclass(frozen=True)
 class OfGaussian:
-    """Kernel means under exp(-sum_j (x_j - y_j)^2 / (2 th2_j)); the target's points have noise N(0, diag(noise)).
+    """Kernel means under the Gaussian kernel exp(-sum_j (x_j - y_j)^2 / (2 th2_j)).
 
-    With a = th2 + s (+ noise, + the other variance) all are prod_j (th2_j / a_j)^(1/2) exp(-delta_j^2 / (2 a_j)).
+    The target's points have noise N(0, diag(noise)).
+
+    With a = th2 + s (+ noise, + the other variance) all are prod_j (th2_j / a_j)^(1/2)
+    exp(-delta_j^2 / (2 a_j)).
     """
 
     th2: tuple[float, ...]
@@ -101,7 +124,7 @@ class OfGaussian:
     sees_variances = True
 
     def _value(self, delta: Array, a: Array) -> tuple[Array, Array, Array]:
-        """Values (...), and their derivatives in the second point (..., d) and in its variance (...)."""
+        """Values (...), with derivatives in the second point (..., d) and its variance (...)."""
         ratio = delta / a
         with np.errstate(under="ignore"):
             value = np.exp(0.5 * (np.log(np.array(self.th2) / a) - delta * ratio).sum(axis=-1))
@@ -109,7 +132,10 @@ class OfGaussian:
             return value, value[..., None] * ratio, by_variance
 
     def against(self, points: Array, b: Array, mixture: Mixture) -> Inner:
-        """Return inner products of the components with the target sum_i b_i k(x_i, .), and their derivatives."""
+        """Return inner products of the components with the target, and their derivatives.
+
+        The target is sum_i b_i k(x_i, .).
+        """
         _, means, variances = mixture
         sums = Inner(np.empty_like(variances), np.empty_like(means), np.empty_like(variances))
         for j, (m, s) in enumerate(zip(means, variances, strict=True)):
@@ -127,8 +153,12 @@ class OfGaussian:
         return Inner(value, np.einsum("jld,l->jd", by_mean, pi), by_variance @ pi)
 
 
-def mixture_means(kernel: Kernel, dimension: int, noise: tuple[float, ...] | None) -> OfInnerProduct | OfGaussian:
-    """Return the closed forms of a kernel with its bandwidth resolved; raises ValueError for one that has none here.
+def mixture_means(
+    kernel: Kernel, dimension: int, noise: tuple[float, ...] | None
+) -> OfInnerProduct | OfGaussian:
+    """Return the closed forms of a kernel with its bandwidth resolved.
+
+    Raises ValueError for a kernel that has none here.
 
     ``noise`` is as in ``MeanEmbedding.smoothing``.
     """
@@ -140,5 +170,6 @@ def mixture_means(kernel: Kernel, dimension: int, noise: tuple[float, ...] | Non
     if isinstance(kernel, Polynomial) and kernel.degree in (1, 2, 3):
         return OfInnerProduct(kernel.degree, kernel.offset)
     raise ValueError(
-        f"kernel {kernel!r} has no closed form for Gaussian mixtures; use 'linear', 'poly2', 'poly3' or 'gaussian'"
+        f"kernel {kernel!r} has no closed form for Gaussian mixtures; use 'linear', 'poly2', "
+        "'poly3' or 'gaussian'"
     )

@@ -1,4 +1,7 @@
-"""Density estimation by kernel mean matching: the Gaussian mixture whose kernel mean is nearest to an estimate."""
+"""Density estimation by kernel mean matching with a Gaussian mixture.
+
+The mixture is the one whose kernel mean is nearest to an estimate.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +20,19 @@ from shrinktest.estimators import as_estimator
 from shrinktest.kernels import Gaussian, Kernel, Linear, Polynomial, as_kernel
 
 #: The kernels of the papers, all with a closed form, by name.
-_NAMED = {"gaussian": Gaussian(), "linear": Linear(), "poly2": Polynomial(2), "poly3": Polynomial(3)}
+_NAMED = {
+    "gaussian": Gaussian(),
+    "linear": Linear(),
+    "poly2": Polynomial(2),
+    "poly3": Polynomial(3),
+}
 
 
 class KernelMeanMatching(DensityMixin, OnPoints):
     """A mixture of isotropic Gaussians, fitted to any estimate of the kernel mean.
 
-    Minimises |mu - mu_Q|^2 over Q = sum_j pi_j N(m_j, s_j I), in closed form with analytic gradients, from the clusters
-    of k-means or a start that is given.
+    Minimises |mu - mu_Q|^2 over Q = sum_j pi_j N(m_j, s_j I), in closed form with analytic
+    gradients, from the clusters of k-means or a start that is given.
 
     Parameters
     ----------
@@ -33,20 +41,22 @@ class KernelMeanMatching(DensityMixin, OnPoints):
     estimator : str, MeanEstimator or callable, default "kme"
         Estimator of the kernel mean mu: every one, the marginalised included.
     kernel : {"gaussian", "linear", "poly2", "poly3"} or Kernel, default "gaussian"
-        A bandwidth of ``"median"`` is resolved on the rows that ``fit`` sees; per-coordinate bandwidths work.
+        A bandwidth of ``"median"`` is resolved on the rows that ``fit`` sees; per-coordinate
+        bandwidths work.
     init : "k-means" or (weights, means, variances), default "k-means"
-        Where the optimiser begins: a mixture with positive weights (k,), means (k, d) and positive variances (k,), such
-        as ``start_`` of another fit.
+        Where the optimiser begins: a mixture with positive weights (k,), means (k, d) and positive
+        variances (k,), such as ``start_`` of another fit.
     n_init : int, default 10
         Starts of k-means, of which the best is taken.
     max_iter : int, default 5000
         Iterations of the optimiser (L-BFGS-B).
     tol : float, default 1e-9
-        It stops when an iteration improves the objective by less than this part of the start's.  The likelihood of the
-        result depends on it: the objective is flat where the likelihood is not.
+        It stops when an iteration improves the objective by less than this part of the start's.
+        The likelihood of the result depends on it: the objective is flat where the likelihood is
+        not.
     min_variance : float, default 1e-3
-        No variance falls below this part of the mean variance of the columns.  Where the best match of an empirical
-        mean is a set of points, this keeps the likelihood of other data finite.
+        No variance falls below this part of the mean variance of the columns.  Where the best match
+        of an empirical mean is a set of points, this keeps the likelihood of other data finite.
     random_state : None, int, RandomState or Generator
         For k-means.
 
@@ -72,8 +82,8 @@ class KernelMeanMatching(DensityMixin, OnPoints):
     Raises
     ------
     ValueError
-        From ``fit``: more components than distinct rows, a kernel without a closed form, a start that is no mixture of
-        ``n_components`` Gaussians.
+        From ``fit``: more components than distinct rows, a kernel without a closed form, a start
+        that is no mixture of ``n_components`` Gaussians.
 
     Warns
     -----
@@ -82,13 +92,14 @@ class KernelMeanMatching(DensityMixin, OnPoints):
 
     Notes
     -----
-    As in the experiments of [M14] and [S14].  Weights stay on the simplex, as a softmax: the papers' constraint leaves
-    out that they are at least 0 (erratum E17).
+    As in the experiments of [M14] and [S14].  Weights stay on the simplex, as a softmax: the
+    papers' constraint leaves out that they are at least 0 (erratum E17).
 
-    A kernel compares distributions by the functions in its RKHS.  The linear kernel compares means only: its objective
-    does not depend on the variances at all, which keep the values of the k-means start, and identifies nothing but the
-    mean of the mixture.  Polynomial kernels compare moments up to their degree.  What is not identified stays near the
-    start.  The Gaussian kernel tells all distributions apart.
+    A kernel compares distributions by the functions in its RKHS. The linear kernel compares means
+    only: its objective does not depend on the variances at all, which keep the values of the
+    k-means start, and identifies nothing but the mean of the mixture.  Polynomial kernels compare
+    moments up to their degree.  What is not identified stays near the start.  The Gaussian kernel
+    tells all distributions apart.
 
     Examples
     --------
@@ -130,24 +141,37 @@ class KernelMeanMatching(DensityMixin, OnPoints):
         """Match the kernel mean of the rows of ``X`` (n, d); ``y`` is not used."""
         k = count(self.n_components, "n_components", minimum=1)
         starts = count(self.n_init, "n_init", minimum=1)
-        steps, tol = count(self.max_iter, "max_iter", minimum=1), positive(self.tol, "tol", allow_zero=True)
+        steps = count(self.max_iter, "max_iter", minimum=1)
+        tol = positive(self.tol, "tol", allow_zero=True)
         part = positive(self.min_variance, "min_variance")
-        estimator, kernel = as_estimator(self.estimator), self.kernel
-        kernel = _NAMED[choice(kernel, _NAMED, "kernel")] if isinstance(kernel, str) else as_kernel(kernel)
+        estimator = as_estimator(self.estimator)
+        kernel = self.kernel
+        kernel = (
+            _NAMED[choice(kernel, _NAMED, "kernel")]
+            if isinstance(kernel, str)
+            else as_kernel(kernel)
+        )
         points = self._read_fit(X)
         distinct = len(np.unique(points, axis=0))
         if k > distinct:
-            rows = counted(len(points), "row") + (f", {distinct} of them different" if distinct < len(points) else "")
+            rows = counted(len(points), "row") + (
+                f", {distinct} of them different" if distinct < len(points) else ""
+            )
             raise ValueError(f"n_components={k}, but X has {rows}; use fewer components")
         if distinct == 1:
             raise ValueError("X: all rows are equal, so there is no density to estimate")
         with np.errstate(over="ignore", under="ignore"):
             spread = float(points.var(axis=0).mean())
         if not 0.0 < spread < np.inf:
-            raise ValueError("X: squares of its values are beyond the range of numbers; multiply X by a constant")
-        self.kernel_: Kernel = kernel.resolve(points, rng=0)  # of many rows a random part: always the same one
+            raise ValueError(
+                "X: squares of its values are beyond the range of numbers; multiply X by a constant"
+            )
+        self.kernel_: Kernel = kernel.resolve(
+            points, rng=0
+        )  # of many rows a random part: always the same one
         self.embedding_: MeanEmbedding = estimator.embed(points, self.kernel_)
-        floor, matching = part * spread, Matching(self.embedding_)
+        floor = part * spread
+        matching = Matching(self.embedding_)
         self.start_ = self._start(points, k, floor, starts)
         self.variances_identified_ = matching.closed.sees_variances
         mixture, self.n_iter_, self.converged_ = matching.minimise(self.start_, floor, steps, tol)
@@ -167,15 +191,24 @@ class KernelMeanMatching(DensityMixin, OnPoints):
         try:
             weights, means, variances = (real_values(part).copy() for part in self.init)
         except (TypeError, ValueError):
-            raise TypeError('init must be "k-means" or arrays (weights, means, variances) of numbers') from None
+            raise TypeError(
+                'init must be "k-means" or arrays (weights, means, variances) of numbers'
+            ) from None
         shapes = weights.shape, means.shape, variances.shape
         if shapes != ((k,), (k, points.shape[1]), (k,)):
             raise ValueError(
-                f"init must be weights ({k},), means ({k}, {points.shape[1]}) and variances ({k},); "
+                f"init must be weights ({k},), means ({k}, {points.shape[1]}) and variances "
+                f"({k},); "
                 f"got shapes {', '.join(map(str, shapes))}"
             )
-        if not (np.isfinite(means).all() and all((v > 0.0).all() and (v < np.inf).all() for v in (weights, variances))):
-            raise ValueError("init must have finite means, and weights and variances that are finite and positive")
+        if not (
+            np.isfinite(means).all()
+            and all((v > 0.0).all() and (v < np.inf).all() for v in (weights, variances))
+        ):
+            raise ValueError(
+                "init must have finite means, and weights and variances that are finite and "
+                "positive"
+            )
         return Mixture(weights / weights.sum(), means, np.maximum(variances, floor))
 
     def score_samples(self, X: Any) -> Array:
@@ -186,7 +219,9 @@ class KernelMeanMatching(DensityMixin, OnPoints):
         rows = self._read(X)
         squares = cdist(rows, self.means_, "sqeuclidean")
         with np.errstate(divide="ignore"):  # a weight may be 0
-            heights = np.log(self.weights_) - 0.5 * rows.shape[1] * np.log(2.0 * np.pi * self.variances_)
+            heights = np.log(self.weights_) - 0.5 * rows.shape[1] * np.log(
+                2.0 * np.pi * self.variances_
+            )
         return np.asarray(logsumexp(heights - 0.5 * squares / self.variances_, axis=1))
 
     def pdf(self, X: Any) -> Array:
@@ -195,10 +230,15 @@ class KernelMeanMatching(DensityMixin, OnPoints):
             return np.exp(self.score_samples(X))
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Mean log-likelihood of the rows of ``X`` (m, d), larger for a better fit; ``y`` is not used."""
+        """Mean log-likelihood of the rows of ``X`` (m, d), larger for a better fit.
+
+        ``y`` is not used.
+        """
         return float(np.mean(self.score_samples(X)))
 
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Array, NDArray[np.intp]]:
+    def sample(
+        self, n_samples: int = 1, random_state: Any = None
+    ) -> tuple[Array, NDArray[np.intp]]:
         """Draw from the mixture.
 
         Returns
@@ -208,7 +248,10 @@ class KernelMeanMatching(DensityMixin, OnPoints):
             The Gaussian that each row came from.
         """
         check_is_fitted(self)
-        n, rng = count(n_samples, "n_samples", minimum=1), generator(random_state)
+        n = count(n_samples, "n_samples", minimum=1)
+        rng = generator(random_state)
         component = rng.choice(len(self.weights_), size=n, p=self.weights_)
         noise = rng.standard_normal((n, self.means_.shape[1]))
-        return self.means_[component] + np.sqrt(self.variances_[component])[:, None] * noise, component
+        return self.means_[component] + np.sqrt(self.variances_[component])[
+            :, None
+        ] * noise, component

@@ -8,7 +8,12 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import Array, Columns, choice, complete_points, counted, positive
-from shrinktest.applications._sklearn import BaseEstimator, TransformerMixin, check_is_fitted, generator
+from shrinktest.applications._sklearn import (
+    BaseEstimator,
+    TransformerMixin,
+    check_is_fitted,
+    generator,
+)
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import as_estimator
 from shrinktest.kernels import FeatureMap, Kernel, as_kernel
@@ -20,21 +25,23 @@ LEVEL2 = ("linear", "gaussian")
 class DistributionKernel(TransformerMixin, BaseEstimator):
     """Kernel matrix between samples, for classifiers and detectors of whole samples.
 
-    Each sample becomes an estimate of its kernel mean; two samples are compared by the inner product of these,
-    <mu_i, mu_j>, or by exp(-|mu_i - mu_j|^2 / (2 bandwidth^2)).  The result goes to scikit-learn's ``SVC`` (a support
-    measure machine) or ``OneClassSVM`` (its one-class form) with ``kernel="precomputed"``.
+    Each sample becomes an estimate of its kernel mean; two samples are compared by the inner
+    product of these, <mu_i, mu_j>, or by exp(-|mu_i - mu_j|^2 / (2 bandwidth^2)).  The result goes
+    to scikit-learn's ``SVC`` (a support measure machine) or ``OneClassSVM`` (its one-class form)
+    with ``kernel="precomputed"``.
 
     Parameters
     ----------
     estimator : str, MeanEstimator or callable, default "kme"
         Estimator of the kernel means; tuned on every sample by itself.
     kernel : str, Kernel or callable, default "gaussian"
-        Kernel of the points.  A bandwidth of ``"median"`` is resolved on the points of all training samples.
+        Kernel of the points.  A bandwidth of ``"median"`` is resolved on the points of all training
+        samples.
     level2 : {"gaussian", "linear"}
         Kernel of the embeddings.
     level2_bandwidth : float or "median"
-        Bandwidth of ``level2="gaussian"``; "median": its square is the median squared distance between the embeddings
-        of two training samples.
+        Bandwidth of ``level2="gaussian"``; "median": its square is the median squared distance
+        between the embeddings of two training samples.
     random_state : None, int, RandomState or Generator
         Draws the points for the median heuristic when there are more than 2000.
 
@@ -52,14 +59,15 @@ class DistributionKernel(TransformerMixin, BaseEstimator):
     Raises
     ------
     TypeError, ValueError
-        From ``fit`` and ``transform``: something else than a list of samples, no samples, an empty sample, samples
-        with different columns, embeddings that all are equal where a bandwidth is to be found.
+        From ``fit`` and ``transform``: something else than a list of samples, no samples, an empty
+        sample, samples with different columns, embeddings that all are equal where a bandwidth is
+        to be found.
 
     Notes
     -----
-    [M14] section 4.2.  The Gaussian kernel printed there has a plus sign in its exponent, which gives no kernel
-    (erratum E15).  The matrices are positive semi-definite for every estimator, the marginalised ones too: all
-    embeddings are elements of one RKHS, whatever noise each was given.
+    [M14] section 4.2. The Gaussian kernel printed there has a plus sign in its exponent, which
+    gives no kernel (erratum E15).  The matrices are positive semi-definite for every estimator, the
+    marginalised ones too: all embeddings are elements of one RKHS, whatever noise each was given.
 
     Examples
     --------
@@ -107,7 +115,8 @@ class DistributionKernel(TransformerMixin, BaseEstimator):
             choice(self.level2_bandwidth, ("median",), "level2_bandwidth")
         else:
             positive(self.level2_bandwidth, "level2_bandwidth")
-        estimator, kernel = as_estimator(self.estimator), as_kernel(self.kernel)
+        estimator = as_estimator(self.estimator)
+        kernel = as_kernel(self.kernel)
         points, self._columns = _read(samples)
         self.n_features_in_ = points[0].shape[1]
         self.kernel_: Kernel = kernel.resolve(np.vstack(points), generator(self.random_state))
@@ -117,16 +126,22 @@ class DistributionKernel(TransformerMixin, BaseEstimator):
         self.level2_bandwidth_: float | None = None
         if self.level2 == "gaussian":
             squares = self._squares(inner, self.embeddings_, self._norms) if median else None
-            self.level2_bandwidth_ = _median(squares) if squares is not None else float(self.level2_bandwidth)
+            self.level2_bandwidth_ = (
+                _median(squares) if squares is not None else float(self.level2_bandwidth)
+            )
         return inner
 
     def transform(self, samples: Any) -> Array:
-        """The kernel matrix of ``samples``, a list of arrays (m_i, d), against the training samples, shape (M, N)."""
+        """Kernel matrix (M, N) of ``samples`` against the training samples.
+
+        ``samples`` is a list of arrays (m_i, d).
+        """
         check_is_fitted(self)
         points = _read(samples, self._columns)[0]
         if points[0].shape[1] != self.n_features_in_:
             raise ValueError(
-                f"the samples have {counted(points[0].shape[1], 'column')}, those that {type(self).__name__} was "
+                f"the samples have {counted(points[0].shape[1], 'column')}, those that "
+                f"{type(self).__name__} was "
                 f"fitted on {self.n_features_in_}; pass the same variables"
             )
         estimator = as_estimator(self.estimator)
@@ -140,12 +155,15 @@ class DistributionKernel(TransformerMixin, BaseEstimator):
         return np.exp(-self._squares(inner, embeddings, norms) / (2.0 * self.level2_bandwidth_**2))
 
     def _squares(self, inner: Array, embeddings: list[MeanEmbedding], norms: Array) -> Array:
-        """Return squared distances of embeddings from the embeddings of the training samples, not below 0."""
+        """Return nonnegative squared distances of embeddings from the training embeddings."""
         if isinstance(self.kernel_, FeatureMap):  # nothing cancels that both have far from zero
             from scipy.spatial.distance import cdist
 
             combined = self.kernel_.combination
-            rows, columns = ([combined(e.points, e.weights) for e in some] for some in (embeddings, self.embeddings_))
+            rows, columns = (
+                [combined(e.points, e.weights) for e in some]
+                for some in (embeddings, self.embeddings_)
+            )
             return np.asarray(cdist(rows, columns, "sqeuclidean"))
         return np.asarray(np.maximum(norms[:, None] + self._norms[None, :] - 2.0 * inner, 0.0))
 
@@ -155,7 +173,9 @@ class DistributionKernel(TransformerMixin, BaseEstimator):
         return tags
 
 
-def inner_products(embeddings: Sequence[MeanEmbedding], others: Sequence[MeanEmbedding] | None = None) -> Array:
+def inner_products(
+    embeddings: Sequence[MeanEmbedding], others: Sequence[MeanEmbedding] | None = None
+) -> Array:
     """RKHS inner products of embeddings with others of the same kernel.
 
     Parameters
@@ -185,22 +205,29 @@ def inner_products(embeddings: Sequence[MeanEmbedding], others: Sequence[MeanEmb
     """
     columns = embeddings if others is None else others
     for name, given in (("embeddings", embeddings), ("others", columns)):
-        if not hasattr(given, "__len__") or not all(isinstance(entry, MeanEmbedding) for entry in given):
+        if not hasattr(given, "__len__") or not all(
+            isinstance(entry, MeanEmbedding) for entry in given
+        ):
             raise TypeError(
-                f"{name} must be a list of MeanEmbedding, as fit() returns them; got {type(given).__name__}"
+                f"{name} must be a list of MeanEmbedding, as fit() returns them; got "
+                f"{type(given).__name__}"
             )
         if len(given) == 0:
-            raise ValueError(f"{name} is empty: there is no embedding in the list; fit one to each sample")
+            raise ValueError(
+                f"{name} is empty: there is no embedding in the list; fit one to each sample"
+            )
     first = embeddings[0]
     for other in (*embeddings, *columns):
         if other.kernel != first.kernel:
             raise ValueError(
-                f"embeddings: inner products need one RKHS, but the kernels differ ({first.kernel!r} and "
+                "embeddings: inner products need one RKHS, but the kernels differ "
+                f"({first.kernel!r} and "
                 f"{other.kernel!r}); fit all with the same resolved kernel"
             )
         if other.points.shape[1:] != first.points.shape[1:]:
             raise ValueError(
-                f"embeddings: inner products need one RKHS, but the points have shapes {first.points.shape} and "
+                "embeddings: inner products need one RKHS, but the points have shapes "
+                f"{first.points.shape} and "
                 f"{other.points.shape}; fit all to the same columns"
             )
     # One kernel matrix per row serves all columns that are smoothed alike, most often all of them.
@@ -215,7 +242,9 @@ def inner_products(embeddings: Sequence[MeanEmbedding], others: Sequence[MeanEmb
         for i, row in enumerate(embeddings):
             noise = [np.asarray(v) for v in (smoothing, row.smoothing) if v is not None]
             kernel = row.kernel.smoothed(sum(noise), points.shape[1]) if noise else row.kernel
-            distances[i, indices] = np.add.reduceat(row.weights @ kernel(row.points, points) * weights, starts)
+            distances[i, indices] = np.add.reduceat(
+                row.weights @ kernel(row.points, points) * weights, starts
+            )
     return distances if others is not None else (distances + distances.T) / 2.0
 
 
@@ -223,20 +252,28 @@ def _median(squares: Array) -> float:
     """Return the square root of the median squared distance over pairs i < j."""
     pairs = squares[np.triu_indices(len(squares), 1)]
     if len(pairs) == 0:
-        raise ValueError("level2_bandwidth='median' needs at least 2 training samples; give a number")
+        raise ValueError(
+            "level2_bandwidth='median' needs at least 2 training samples; give a number"
+        )
     middle = float(np.median(pairs))
     if middle <= 0.0:
-        raise ValueError("level2_bandwidth='median': the median distance of the embeddings is 0; give a number")
+        raise ValueError(
+            "level2_bandwidth='median': the median distance of the embeddings is 0; give a number"
+        )
     return float(np.sqrt(middle))
 
 
 def _read(samples: Any, columns: Columns = None) -> tuple[list[Array], Columns]:
-    """The samples as arrays with the same columns, and the names of these; columns of DataFrames go by name."""
+    """The samples as arrays with the same columns, and the names of these.
+
+    Columns of DataFrames go by name.
+    """
     if not isinstance(samples, Sequence | np.ndarray) or isinstance(samples, str):
         raise TypeError(f"samples must be a list of arrays (n, d); got {type(samples).__name__}")
     if isinstance(samples, np.ndarray) and samples.dtype != object and samples.ndim != 3:
         raise TypeError(
-            f"samples must be a list of arrays (n, d); got one array of shape {samples.shape}; use [sample]"
+            f"samples must be a list of arrays (n, d); got one array of shape {samples.shape}; use "
+            "[sample]"
         )
     if len(samples) == 0:
         raise ValueError("samples is empty: there is no sample in the list")
@@ -246,13 +283,15 @@ def _read(samples: Any, columns: Columns = None) -> tuple[list[Array], Columns]:
         columns = names if columns is None else columns
         if points and values.shape[1] != points[0].shape[1]:
             raise ValueError(
-                f"samples[{i}] has {counted(values.shape[1], 'column')}, samples[0] has {points[0].shape[1]}; "
+                f"samples[{i}] has {counted(values.shape[1], 'column')}, samples[0] has "
+                f"{points[0].shape[1]}; "
                 "all samples must hold the same variables, one per column"
             )
         if names is not None and columns is not None and names != columns:
             if sorted(names) != sorted(columns):
                 raise ValueError(
-                    f"samples[{i}] has the columns {', '.join(names)}, others have {', '.join(columns)}; "
+                    f"samples[{i}] has the columns {', '.join(names)}, others have "
+                    f"{', '.join(columns)}; "
                     "select the same in all"
                 )
             values = np.ascontiguousarray(values[:, [names.index(name) for name in columns]])

@@ -1,4 +1,4 @@
-"""Kernel principal components around any estimate of the mean, of any estimate of the covariance operator."""
+"""Kernel principal components for any estimates of the mean and the covariance operator."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ from typing import Any
 import numpy as np
 
 from shrinktest._check import Array, choice, count
-from shrinktest.applications._sklearn import ClassNamePrefixFeaturesOutMixin, OnPoints, TransformerMixin
+from shrinktest.applications._sklearn import (
+    ClassNamePrefixFeaturesOutMixin,
+    OnPoints,
+    TransformerMixin,
+)
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import SKMSE, MeanEstimator, as_estimator
 from shrinktest.kernels import FeatureMap, Kernel, as_kernel
@@ -20,11 +24,12 @@ _ROUNDING = 1e-10
 
 
 class ShrinkageKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnPoints):
-    """Kernel principal component analysis with estimates of mean and covariance operator that may be shrunken.
+    """Kernel principal component analysis with possibly shrunken mean and covariance operator.
 
-    The components are the eigenfunctions of sum_i w_i (phi_i - m) (x) (phi_i - m), where m is the kernel mean by the
-    estimator ``centering`` and w are the weights that the estimator ``covariance`` gives to the n features
-    (phi_i - m) (x) (phi_i - m).  With the standard mean for both, w_i = 1/n, it is kernel PCA.
+    The components are the eigenfunctions of sum_i w_i (phi_i - m) (x) (phi_i - m), where m is the
+    kernel mean by the estimator ``centering`` and w are the weights that the estimator
+    ``covariance`` gives to the n features (phi_i - m) (x) (phi_i - m).  With the standard mean for
+    both, w_i = 1/n, it is kernel PCA.
 
     Parameters
     ----------
@@ -33,16 +38,17 @@ class ShrinkageKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnPo
     kernel : str, Kernel or callable, default "gaussian"
         A bandwidth of ``"median"`` is resolved on the rows that ``fit`` sees.
     centering : str, MeanEstimator or callable, default "kme"
-        Estimator of the mean m: every one, the marginalised and those with a target included ("shrinkage centering",
-        [M14]).
+        Estimator of the mean m: every one, the marginalised and those with a target included
+        ("shrinkage centering", [M14]).
     covariance : str, MeanEstimator or callable, default "kme"
-        Estimator of the covariance operator (COSE): one that gives weights to a Gram matrix, here the entrywise square
-        of the centred one.
+        Estimator of the covariance operator (COSE): one that gives weights to a Gram matrix, here
+        the entrywise square of the centred one.
 
     Attributes
     ----------
     eigenvalues_ : ndarray, shape (c,)
-        Positive eigenvalues of the operator, in descending order; for the standard estimators the eigenvalues of
+        Positive eigenvalues of the operator, in descending order; for the standard estimators the
+        eigenvalues of
         :class:`sklearn.decomposition.KernelPCA`, which are of the centred Gram matrix, over n.
     coefficients_ : ndarray, shape (n, c)
         A of the orthonormal eigenfunctions f_k = sum_i A_ik (phi_i - m).
@@ -60,19 +66,21 @@ class ShrinkageKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnPo
     Raises
     ------
     ValueError
-        From ``fit``: more components than positive eigenvalues, observations that all are equal, a ``covariance``
-        estimator that changes the features (marginalised, with a target).
+        From ``fit``: more components than positive eigenvalues, observations that all are equal, a
+        ``covariance`` estimator that changes the features (marginalised, with a target).
 
     Notes
     -----
-    ``covariance="skmse"`` (S-COSE) changes nothing: it multiplies the operator by one number, which leaves its
-    eigenfunctions, and so every projection and every reconstruction error, as they were; only ``eigenvalues_`` are
-    smaller.  The advantage that [M14] Fig. 3 reports is impossible (erratum E14).  ``covariance="fkmse"`` (F-COSE) and
-    the other spectral filters weight the points unequally and do change the components.  Simple shrinkage of the mean,
-    ``centering="skmse"``, adds alpha^2 mu (x) mu to the operator, which can promote the direction of the mean.
+    ``covariance="skmse"`` (S-COSE) changes nothing: it multiplies the operator by one number, which
+    leaves its eigenfunctions, and so every projection and every reconstruction error, as they were;
+    only ``eigenvalues_`` are smaller.  The advantage that [M14] Fig. 3 reports is impossible
+    (erratum E14).  ``covariance="fkmse"`` (F-COSE) and the other spectral filters weight the points
+    unequally and do change the components.  Simple shrinkage of the mean, ``centering="skmse"``,
+    adds alpha^2 mu (x) mu to the operator, which can promote the direction of the mean.
 
-    Whatever the signs of w, the eigenproblem is solved in the span of the centred features, where it is symmetric
-    ([M14]).  Signs are such that the training score of largest size is positive, as in scikit-learn.
+    Whatever the signs of w, the eigenproblem is solved in the span of the centred features, where
+    it is symmetric ([M14]).  Signs are such that the training score of largest size is positive, as
+    in scikit-learn.
 
     Examples
     --------
@@ -101,19 +109,32 @@ class ShrinkageKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnPo
 
     def fit(self, X: Any, y: Any = None) -> ShrinkageKernelPCA:
         """Find the components of the rows of ``X`` (n, d); ``y`` is not used."""
-        n_components = None if self.n_components is None else count(self.n_components, "n_components", minimum=1)
-        kernel, centering = as_kernel(self.kernel), as_estimator(self.centering)
+        n_components = (
+            None
+            if self.n_components is None
+            else count(self.n_components, "n_components", minimum=1)
+        )
+        kernel = as_kernel(self.kernel)
+        centering = as_estimator(self.centering)
         covariance = _operator_estimator(as_estimator(self.covariance))
         self.points_ = self._read_fit(X)
-        self.kernel_: Kernel = kernel.resolve(self.points_, rng=0)  # of many rows a random part: always the same one
+        self.kernel_: Kernel = kernel.resolve(
+            self.points_, rng=0
+        )  # of many rows a random part: always the same one
         self.mean_: MeanEmbedding = centering.embed(self.points_, self.kernel_)
-        self._mean_at_points, self._mean_norm2 = self.mean_.embedding(self.points_), self.mean_.norm2()
+        self._mean_at_points = self.mean_.embedding(self.points_)
+        self._mean_norm2 = self.mean_.norm2()
         gram = self._centred(self.points_, self._mean_at_points)
         self.covariance_weights_ = covariance.checked_weights(gram * gram)
         rounded = len(gram) * np.finfo(np.float64).eps
-        rounded = rounded**2 if isinstance(self.kernel_, FeatureMap) else rounded  # features, and not their products
+        rounded = (
+            rounded**2 if isinstance(self.kernel_, FeatureMap) else rounded
+        )  # features, and not their products
         self.eigenvalues_, self.coefficients_ = _components(
-            gram, self.covariance_weights_, n_components, rounding=rounded * _diagonal(self.kernel_, self.points_).sum()
+            gram,
+            self.covariance_weights_,
+            n_components,
+            rounding=rounded * _diagonal(self.kernel_, self.points_).sum(),
         )
         return self
 
@@ -131,22 +152,27 @@ class ShrinkageKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnPo
     def _features(self, rows: Array) -> Array:
         """The coordinates of phi(z) - m for the rows z, where the kernel has some."""
         assert isinstance(self.kernel_, FeatureMap)
-        return self.kernel_.coordinates(rows) - self.kernel_.combination(self.mean_.points, self.mean_.weights)
+        return self.kernel_.coordinates(rows) - self.kernel_.combination(
+            self.mean_.points, self.mean_.weights
+        )
 
     def transform(self, X: Any) -> Array:
         """Scores <f_k, phi(x) - m> of the rows of ``X`` (m, d), shape (m, c)."""
         rows = self._read(X)
         return self._centred(rows, self.mean_.embedding(rows)) @ self.coefficients_
 
-    def reconstruction_error(self, X: Any, kind: str = "centred", n_components: int | None = None) -> Array:
-        """Squared distance in the RKHS of every row of ``X`` (m, d) from its projection, shape (m,).
+    def reconstruction_error(
+        self, X: Any, kind: str = "centred", n_components: int | None = None
+    ) -> Array:
+        """Squared RKHS distance (m,) of every row of ``X`` (m, d) from its projection.
 
         Parameters
         ----------
         X : array_like, shape (m, d)
         kind : {"centred", "uncentred"}
-            "centred": |(I - P)(phi(x) - m)|^2, the distance from the affine space through m that the components span;
-            "uncentred": |(I - P) phi(x)|^2, as [M14] prints it, from their linear span.  The two differ.
+            "centred": |(I - P)(phi(x) - m)|^2, the distance from the affine space through m that
+            the components span; "uncentred": |(I - P) phi(x)|^2, as [M14] prints it, from their
+            linear span.  The two differ.
         n_components : int, optional
             Use only the first ones; by default all that were kept.
 
@@ -160,9 +186,16 @@ class ShrinkageKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnPo
         """
         choice(kind, KINDS, "kind")
         rows = self._read(X)
-        used = len(self.eigenvalues_) if n_components is None else count(n_components, "n_components", minimum=0)
+        used = (
+            len(self.eigenvalues_)
+            if n_components is None
+            else count(n_components, "n_components", minimum=0)
+        )
         if used > len(self.eigenvalues_):
-            raise ValueError(f"n_components={used} is more than the {len(self.eigenvalues_)} components kept by fit")
+            raise ValueError(
+                f"n_components={used} is more than the {len(self.eigenvalues_)} components kept by "
+                "fit"
+            )
         mean_at_rows = self.mean_.embedding(rows)
         norms = _diagonal(self.kernel_, rows)
         if kind == "centred":
@@ -182,7 +215,8 @@ def _operator_estimator(estimator: MeanEstimator) -> MeanEstimator:
     changes = type(estimator).features not in (MeanEstimator.features, SKMSE.features)
     if changes or getattr(estimator, "target", None) is not None:
         raise ValueError(
-            f"covariance={estimator!r} changes the features; use an estimator that only weights the Gram matrix, "
+            f"covariance={estimator!r} changes the features; use an estimator that only weights "
+            "the Gram matrix, "
             "such as 'fkmse'"
         )
     return estimator
@@ -193,28 +227,40 @@ def _diagonal(kernel: Kernel, rows: Array) -> Array:
     return np.concatenate([np.diag(kernel(rows[i : i + 64])) for i in range(0, len(rows), 64)])
 
 
-def _components(gram: Array, weights: Array, n_components: int | None, rounding: float) -> tuple[Array, Array]:
-    """Eigenvalues (c,) of sum_i w_i phit_i (x) phit_i and coefficients (n, c) of its orthonormal eigenfunctions.
+def _components(
+    gram: Array, weights: Array, n_components: int | None, rounding: float
+) -> tuple[Array, Array]:
+    """Eigenvalues (c,) of sum_i w_i phit_i (x) phit_i, with coefficients (n, c).
 
-    K^c = U D U', R = D^(1/2) U': the eigenpairs of the symmetric R diag(w) R' are (gamma, Y), and A = U D^(-1/2) Y.
+    The coefficients are those of its orthonormal eigenfunctions.
+
+    K^c = U D U', R = D^(1/2) U': the eigenpairs of the symmetric R diag(w) R' are (gamma, Y), and A
+    = U D^(-1/2) Y.
     """
     values, vectors = np.linalg.eigh(gram)
-    # The centred Gram matrix of equal features is rounding error all over, and that has eigenvalues too.
+    # The centred Gram matrix of equal features is rounding error all over, and that has eigenvalues
+    # too.
     nonzero = values > max(_ROUNDING * values[-1], rounding)
     if not nonzero.any():
         raise ValueError("X: all observations have the same features, so there is no component")
-    root, vectors = np.sqrt(values[nonzero]), vectors[:, nonzero]
+    root = np.sqrt(values[nonzero])
+    vectors = vectors[:, nonzero]
     factor = root[:, None] * vectors.T
     gammas, directions = np.linalg.eigh((factor * weights) @ factor.T)
-    gammas, directions = gammas[::-1], directions[:, ::-1]
+    gammas = gammas[::-1]
+    directions = directions[:, ::-1]
     positive = int(np.sum(gammas > _ROUNDING * max(gammas[0], 0.0)))
     if positive == 0:
-        raise ValueError("covariance: the estimate has no positive eigenvalue (everything was shrunken to zero)")
+        raise ValueError(
+            "covariance: the estimate has no positive eigenvalue (everything was shrunken to zero)"
+        )
     if n_components is not None and n_components > positive:
         raise ValueError(
-            f"n_components={n_components}, but only {positive} eigenvalues are positive; use fewer, or None"
+            f"n_components={n_components}, but only {positive} eigenvalues are positive; use "
+            "fewer, or None"
         )
-    gammas, directions = gammas[: n_components or positive], directions[:, : n_components or positive]
+    gammas = gammas[: n_components or positive]
+    directions = directions[:, : n_components or positive]
     scores = factor.T @ directions
     signs = np.sign(scores[np.abs(scores).argmax(axis=0), np.arange(len(gammas))])
     return gammas, vectors @ (directions / root[:, None]) * signs

@@ -1,4 +1,7 @@
-"""The command line: ``shrinktest``, or ``python -m shrinktest``; it has no statistics of its own."""
+"""The command line: ``shrinktest``, or ``python -m shrinktest``.
+
+It has no statistics of its own.
+"""
 
 from shrinktest.cli.entry import main
 

@@ -13,21 +13,26 @@ from shrinktest.cli import values
 from shrinktest.cli.options import SPELLED, Parser, Typed, add_option, add_parameters
 
 EXIT_CODES = (
-    "exit codes: 0 the test ran, 1 with --exit-code if it rejects (equivalence: if it does not) or --fail-if holds, "
+    "exit codes: 0 the test ran, 1 with --exit-code if it rejects (equivalence: if it does not) or "
+    "--fail-if holds, "
     "2 bad usage or input, 70 an error of shrinktest itself, 130 interrupted"
 )
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command: what it is for, the functions whose parameters are its options, its files and further options."""
+    """A command: its purpose, its files, and the functions whose parameters are its options.
+
+    It may have further options.
+    """
 
     summary: str
     verbs: str = ""  # names of functions
     files: str = ""  # positional arguments; one that ends in ... takes any number
     options: str = ""  # that are of no function
     examples: str = ""  # of what follows the name of the command, between bars
-    data: str = "samples"  # the function of ``data`` that reads them; "variables" also if --measure is a dependence
+    # the function of ``data`` that reads them; "variables" also if --measure is a dependence
+    data: str = "samples"
     runner: str = "report:run_test"
     leave_out: str = ""
 
@@ -41,7 +46,9 @@ class Command:
         """The end of the description."""
         if "DESIGN" in self.files:
             return "Interrupted with --store FILE, the same command goes on where it was."
-        return "A file is CSV, Parquet or npy, a pattern such as 'a/*.parquet', or - (standard input)."
+        return (
+            "A file is CSV, Parquet or npy, a pattern such as 'a/*.parquet', or - (standard input)."
+        )
 
 
 _TEXT = "header sep decimal thousands date_format encoding na comment skip_rows"
@@ -49,76 +56,144 @@ _READING = f"{_TEXT} json plot exit_code"
 
 COMMANDS = {
     "compare": Command(
-        "what changed between two tables, and how?", "compare", "A B", f"columns {_READING} fail_if html",
-        "march.csv april.csv --html report.html|march.csv april.csv --types 'zip=category,amount=number' --decimal ,|"
-        "march.parquet april.parquet --exit-code --fail-if 'auc > 0.6'"),
+        "what changed between two tables, and how?",
+        "compare",
+        "A B",
+        f"columns {_READING} fail_if html",
+        "march.csv april.csv --html report.html|march.csv april.csv --types "
+        "'zip=category,amount=number' --decimal ,|"
+        "march.parquet april.parquet --exit-code --fail-if 'auc > 0.6'",
+    ),
     "two-sample": Command(
-        "do two samples come from the same distribution?", "two_sample_test", "A B",
+        "do two samples come from the same distribution?",
+        "two_sample_test",
+        "A B",
         f"columns {_READING} fail_if effect witness coordinates set bins",
-        "before.csv after.csv --estimator auto --seed 0|before.csv after.csv --paired --effect --plot null.png|"
-        "'before/*.parquet' 'after/*.parquet' --gram rff --rank 200"),
+        "before.csv after.csv --estimator auto --seed 0|before.csv after.csv --paired --effect "
+        "--plot null.png|"
+        "'before/*.parquet' 'after/*.parquet' --gram rff --rank 200",
+    ),
     "change": Command(
-        "does a series change, and with which row?", "change_point_test change_points", "DATA",
+        "does a series change, and with which row?",
+        "change_point_test change_points",
+        "DATA",
         f"columns {_READING} fail_if sort several set",
-        "series.csv --time date --plot change.png|series.csv --time date --sort --columns flow --block-length auto|"
-        "series.csv --several --n-changes 3", "rows"),
+        "series.csv --time date --plot change.png|series.csv --time date --sort --columns flow "
+        "--block-length auto|"
+        "series.csv --several --n-changes 3",
+        "rows",
+    ),
     "independence": Command(
-        "are two variables independent?", "independence_test", "DATA", f"x y {_READING} fail_if effect set bins",
-        "table.csv --x dose --y response1,response2 --plot null.png|table.csv --x dose --y response --given age,site|"
-        "series.csv --x rain --y flow --block-length whole --lags -5:5", "variables"),
+        "are two variables independent?",
+        "independence_test",
+        "DATA",
+        f"x y {_READING} fail_if effect set bins",
+        "table.csv --x dose --y response1,response2 --plot null.png|table.csv --x dose --y "
+        "response --given age,site|"
+        "series.csv --x rain --y flow --block-length whole --lags -5:5",
+        "variables",
+    ),
     "k-sample": Command(
-        "do several samples come from the same distribution?", "k_sample_test", "A...",
+        "do several samples come from the same distribution?",
+        "k_sample_test",
+        "A...",
         f"columns {_READING} fail_if effect set bins",
         "a.csv b.csv c.csv --seed 0|site*.csv --comparison pooled --effect|"
-        "a.csv b.csv c.csv --blocks day --fail-if 'pvalue < 0.01'"),
+        "a.csv b.csv c.csv --blocks day --fail-if 'pvalue < 0.01'",
+    ),
     "joint": Command(
-        "are several variables jointly independent?", "joint_independence_test", "DATA",
+        "are several variables jointly independent?",
+        "joint_independence_test",
+        "DATA",
         f"variable {_READING} fail_if set",
-        "table.csv|table.csv --variable a,b --variable c --variable d:f|table.csv --estimator auto --seed 0",
-        "variables"),
+        "table.csv|table.csv --variable a,b --variable c --variable d:f|table.csv --estimator "
+        "auto --seed 0",
+        "variables",
+    ),
     "symmetry": Command(
-        "is a distribution symmetric about a point?", "symmetry_test", "DATA", f"columns {_READING} fail_if set",
-        "errors.csv|errors.csv --columns a,b --about 0.5,2|errors.csv --estimator auto --exit-code", "rows"),
+        "is a distribution symmetric about a point?",
+        "symmetry_test",
+        "DATA",
+        f"columns {_READING} fail_if set",
+        "errors.csv|errors.csv --columns a,b --about 0.5,2|errors.csv --estimator auto --exit-code",
+        "rows",
+    ),
     "closer": Command(
-        "which of two models, or of several, is closer to what was observed?", "closer_test", "FILE...",
+        "which of two models, or of several, is closer to what was observed?",
+        "closer_test",
+        "FILE...",
         f"columns x y z {_READING} fail_if",
         "observed.csv model_a.csv model_b.csv|observed.csv model_*.csv --method fdr_bh|"
-        "table.csv --measure dependence --x income --y age --z school"),
+        "table.csv --measure dependence --x income --y age --z school",
+    ),
     "equivalence": Command(
-        "are two samples practically the same?", "equivalence_test", "FILE...", f"columns x y {_READING} fail_if set",
-        "before.csv after.csv --margin 0.05 --measure distance|before.csv after.csv --margin 0.6 --measure auc|"
-        "table.csv --x dose --y response --margin 0.1 --measure dependence"),
+        "are two samples practically the same?",
+        "equivalence_test",
+        "FILE...",
+        f"columns x y {_READING} fail_if set",
+        "before.csv after.csv --margin 0.05 --measure distance|before.csv after.csv --margin 0.6 "
+        "--measure auc|"
+        "table.csv --x dose --y response --margin 0.1 --measure dependence",
+    ),
     "columns": Command(
-        "in which columns do two samples differ?", "two_sample_test_columns", "A B",
+        "in which columns do two samples differ?",
+        "two_sample_test_columns",
+        "A B",
         f"columns {_READING} fail_if set bins",
         "before.csv after.csv|before.csv after.csv --method fdr_bh|"
-        "'before/*.parquet' 'after/*.parquet' --gram nystrom --rank 20"),
+        "'before/*.parquet' 'after/*.parquet' --gram nystrom --rank 20",
+    ),
     "matrix": Command(
-        "which columns depend on which?", "independence_matrix", "DATA", f"x y {_READING} fail_if set",
-        "table.csv --plot heat.png|table.csv --x a,b --y c:f --method fdr_bh|table.csv --given others", "variables"),
+        "which columns depend on which?",
+        "independence_matrix",
+        "DATA",
+        f"x y {_READING} fail_if set",
+        "table.csv --plot heat.png|table.csv --x a,b --y c:f --method fdr_bh|table.csv --given "
+        "others",
+        "variables",
+    ),
     "check-level": Command(
-        "does a test keep its level on data like these?", "check_level two_sample_test independence_test", "FILE...",
+        "does a test keep its level on data like these?",
+        "check_level two_sample_test independence_test",
+        "FILE...",
         f"columns x y {_READING} test set",
         "a.csv b.csv --estimator fkmse --trials 500|table.csv --x dose --y response --blocks site|"
-        "a.csv b.csv --test mine:pipeline", runner="studies:run_check_level",
-        leave_out="alpha covariates covariate_method lags store given_method"),
+        "a.csv b.csv --test mine:pipeline",
+        runner="studies:run_check_level",
+        leave_out="alpha covariates covariate_method lags store given_method",
+    ),
     "power": Command(
-        "how often do the tests reject?", "power_study two_sample_test", "[DESIGN]",
+        "how often do the tests reject?",
+        "power_study two_sample_test",
+        "[DESIGN]",
         "list tests set csv json plot paragraph quiet",
         "--list|mean-shift --estimators kme,fkmse --n 20,40,80 --plot power.png|"
         "scale-change --set dimension=20 --store study.sqlite --csv power.csv",
-        runner="studies:run_power", leave_out="progress test_options"),
+        runner="studies:run_power",
+        leave_out="progress test_options",
+    ),
     "sample-size": Command(
-        "how many observations does a test need?", "solve_sample_size two_sample_test", "DESIGN|FILES...",
+        "how many observations does a test need?",
+        "solve_sample_size two_sample_test",
+        "DESIGN|FILES...",
         f"columns x y {_TEXT} set json plot paragraph quiet",
-        "pilot_a.csv pilot_b.csv --power 0.9 --paragraph|pilot.csv --x dose --y response --groups patient|"
-        "mean-shift --set shift=0.7 --ratio 2", runner="studies:run_sample_size",
-        leave_out="progress test_options"),
+        "pilot_a.csv pilot_b.csv --power 0.9 --paragraph|pilot.csv --x dose --y response --groups "
+        "patient|"
+        "mean-shift --set shift=0.7 --ratio 2",
+        runner="studies:run_sample_size",
+        leave_out="progress test_options",
+    ),
     "estimators": Command("list the estimators, one line each", runner="studies:run_estimators"),
-    "warmup": Command("compile all loops now, as for an image, before the first long test", runner="warmup:run_warmup"),
-    "completion": Command("print a script by which bash, zsh or fish completes commands", files="SHELL",
-                          runner="studies:run_completion"),
-}  # fmt: skip
+    "warmup": Command(
+        "compile all loops now, as for an image, before the first long test",
+        runner="warmup:run_warmup",
+    ),
+    "completion": Command(
+        "print a script by which bash, zsh or fish completes commands",
+        files="SHELL",
+        runner="studies:run_completion",
+    ),
+}
 
 #: Parameters of tests that studies pass on, and those about files of pilot data.
 TEST_OPTIONS = ("kernel", "bandwidth", "scale", "paired", "block_length")
@@ -128,10 +203,14 @@ PILOT_OPTIONS = ("groups", "nan_policy", "column_types")
 def parser(words: Collection[str] = tuple(COMMANDS)) -> Parser:
     """Return the parser of ``shrinktest``; only the commands among ``words`` get their options."""
     program = Parser(
-        prog="shrinktest", description="Kernel two-sample and independence tests with pluggable mean estimators.",
-        epilog=EXIT_CODES, allow_abbrev=False,
-    )  # fmt: skip
-    program.add_argument("-V", "--version", action="version", version=f"shrinktest {shrinktest.__version__}")
+        prog="shrinktest",
+        description="Kernel two-sample and independence tests with pluggable mean estimators.",
+        epilog=EXIT_CODES,
+        allow_abbrev=False,
+    )
+    program.add_argument(
+        "-V", "--version", action="version", version=f"shrinktest {shrinktest.__version__}"
+    )
     commands = program.add_subparsers(dest="command", metavar="COMMAND")
     for name, command in COMMANDS.items():
         subparser = commands.add_parser(name, help=command.summary, allow_abbrev=False)
@@ -150,11 +229,15 @@ def _complete(subparser: Parser, name: str) -> None:
     """Add the files and options of a command to its parser."""
     command = COMMANDS[name]
     for word in command.files.split():
-        many: dict[str, Any] = {"nargs": "+"} if word.endswith("...") else {"nargs": "?"} if word[0] == "[" else {}
+        many: dict[str, Any] = (
+            {"nargs": "+"} if word.endswith("...") else {"nargs": "?"} if word[0] == "[" else {}
+        )
         subparser.add_argument(f"file {word.strip('.[]')}", metavar=word.strip(".[]"), **many)
     if not command.verbs:
         return
-    subparser.examples = tuple(f"shrinktest {name} {example}" for example in command.examples.split("|"))
+    subparser.examples = tuple(
+        f"shrinktest {name} {example}" for example in command.examples.split("|")
+    )
     subparser.files = command.files
     subparser.description = f"{command.summary[0].upper()}{command.summary[1:]}\n{command.closing}"
     # argparse takes a word such as -5:5 for an option, unless it looks like a negative number
@@ -166,16 +249,30 @@ def _complete(subparser: Parser, name: str) -> None:
     if study:
         excluded = TEST_OPTIONS + (PILOT_OPTIONS if "FILES" in command.files else ())
         own = signature(command.functions[1]).parameters
-        add_parameters(subparser, command.functions[1:], [option for option in own if option not in excluded])
+        add_parameters(
+            subparser, command.functions[1:], [option for option in own if option not in excluded]
+        )
 
 
-def arguments(args: Typed, parameters: Mapping[str, Parameter], others: Collection[str] = ()) -> dict[str, Any]:
+def arguments(
+    args: Typed, parameters: Mapping[str, Parameter], others: Collection[str] = ()
+) -> dict[str, Any]:
     """Return arguments of a function with these parameters, from what was typed.
 
-    Raises ValueError for options of the command that are for none of them, unless they are ``others``.
+    Raises ValueError for options of the command that are for none of them, unless they are
+    ``others``.
     """
-    typed = {name: value for name, value in vars(args).items() if value is not None or name == "scale"}
-    known = {*others, *COMMANDS[args.command].options.split(), "command", "files", "types", "progress"}
+    typed = {
+        name: value for name, value in vars(args).items() if value is not None or name == "scale"
+    }
+    known = {
+        *others,
+        *COMMANDS[args.command].options.split(),
+        "command",
+        "files",
+        "types",
+        "progress",
+    }
     options: dict[str, Any] = {}
     for name in parameters:
         option = SPELLED.get(name, name)
@@ -188,7 +285,9 @@ def arguments(args: Typed, parameters: Mapping[str, Parameter], others: Collecti
     if "estimator" in options:
         options["estimator"] = values.estimator(options["estimator"], dict(args.set or ()))
     elif args.set and not others:
-        raise ValueError("--set is for the estimator of --estimator; name one, such as --estimator fkmse")
+        raise ValueError(
+            "--set is for the estimator of --estimator; name one, such as --estimator fkmse"
+        )
     for name in typed:
         if name not in known and not name.startswith("file "):
             raise ValueError(f"--{name.replace('_', '-')} is not for this test; leave it out")
@@ -196,6 +295,10 @@ def arguments(args: Typed, parameters: Mapping[str, Parameter], others: Collecti
 
 
 _CONVERTED: dict[str, Callable[[Any], Any]] = {
-    "kernel": values.kernels, "bandwidth": values.bandwidths, "stopping": values.stopping,
-    "estimators": values.compared, "alphas": values.several, "scale": values.several,
-}  # fmt: skip
+    "kernel": values.kernels,
+    "bandwidth": values.bandwidths,
+    "stopping": values.stopping,
+    "estimators": values.compared,
+    "alphas": values.several,
+    "scale": values.several,
+}

@@ -1,4 +1,4 @@
-"""The data arguments of tests: samples, variables or rows, from the files and columns of a command."""
+"""Data arguments of tests: samples, variables or rows, from files and columns of a command."""
 
 from __future__ import annotations
 
@@ -26,23 +26,35 @@ _WHOLE = (
 
 
 def samples(args: Typed, options: dict[str, Any], takes: Mapping[str, Any]) -> Arguments:
-    """Return samples, one in each file, and the arguments of the test about them; ``takes``: all that it has."""
+    """Return samples, one in each file, and the arguments of the test about them.
+
+    ``takes``: all that it has.
+    """
     names = names_of(args.files)
     about: dict[str, Any] = {"names": names} if "names" in takes else {}
     files = _files(args, takes)
     labels = _labels(files[0], options)
     covariates = files[0].select(options.pop("covariates")) if "covariates" in options else []
-    chosen = [_chosen(files[0] if args.columns else file, args, labels, covariates) for file in files]
+    chosen = [
+        _chosen(files[0] if args.columns else file, args, labels, covariates) for file in files
+    ]
     for file, own in zip(files, chosen, strict=True):
         for name in (*labels.values(), *covariates, *(own if args.columns else ())):
             choice(name, file.names, f"a column of {file.source}")
     if _in_batches(args, takes):
         some = args.columns is not None or args.types  # else the library may match the columns
-        data: list[Any] = [_batches(file, own if some else None, args) for file, own in zip(files, chosen, strict=True)]
+        data: list[Any] = [
+            _batches(file, own if some else None, args)
+            for file, own in zip(files, chosen, strict=True)
+        ]
     else:
-        tables = _frames(files, [[*dict.fromkeys([*own, *covariates])] for own in chosen], args, takes)
+        tables = _frames(
+            files, [[*dict.fromkeys([*own, *covariates])] for own in chosen], args, takes
+        )
         data = [table[own] for table, own in zip(tables, chosen, strict=True)]
-        if all(file.array for file in files) and "A" not in takes:  # as the library has arrays; ``compare`` has tables
+        if (
+            all(file.array for file in files) and "A" not in takes
+        ):  # as the library has arrays; ``compare`` has tables
             data = [table.to_numpy() for table in data]
         if covariates:
             about["covariates"] = tuple(table[covariates] for table in tables)
@@ -52,7 +64,7 @@ def samples(args: Typed, options: dict[str, Any], takes: Mapping[str, Any]) -> A
 
 
 def variables(args: Typed, options: dict[str, Any], takes: Mapping[str, Any]) -> Arguments:
-    """Return variables, each in some columns of one file, and the arguments of the test about them."""
+    """Return variables, each in columns of one file, and the related arguments of the test."""
     if args.columns is not None:
         raise ValueError("--columns is for samples; give --x and --y")
     (file,) = _files(args, takes)
@@ -64,7 +76,10 @@ def variables(args: Typed, options: dict[str, Any], takes: Mapping[str, Any]) ->
     apart = chosen[:1] if "candidates" in takes else chosen  # candidates may share columns
     for i, own in enumerate(chosen):
         if twice := [name for other in apart[:i] for name in own if name in other]:
-            raise ValueError(f"column {twice[0]!r} is in two variables; a variable is never independent of itself")
+            raise ValueError(
+                f"column {twice[0]!r} is in two variables; a variable is never independent of "
+                "itself"
+            )
     needed = list(dict.fromkeys([*(name for own in chosen for name in own), *given]))
     _apart(labels, needed, "--x, --y or --given")
     about = {name: file.labels(column) for name, column in labels.items()} | _types(args, {*needed})
@@ -88,15 +103,25 @@ def rows(args: Typed, options: dict[str, Any], takes: Mapping[str, Any]) -> Argu
     about: dict[str, Any] = {name: file.labels(column) for name, column in labels.items()}
     if time is not None:
         times = table[time]
-        order = times.argsort(kind="stable") if args.sort and not times.isna().any() else np.arange(len(table))
-        table, times = table.iloc[order].reset_index(drop=True), times.iloc[order].reset_index(drop=True)
+        order = (
+            times.argsort(kind="stable")
+            if args.sort and not times.isna().any()
+            else np.arange(len(table))
+        )
+        table = table.iloc[order].reset_index(drop=True)
+        times = times.iloc[order].reset_index(drop=True)
         about = {name: [own[i] for i in order] for name, own in about.items()}
-        about["times"] = times.tolist() if times.dtype == object or hasattr(times, "cat") else times.to_numpy()
+        about["times"] = (
+            times.tolist() if times.dtype == object or hasattr(times, "cat") else times.to_numpy()
+        )
     return [table[chosen]], {**about, **_types(args, set(chosen))}
 
 
 def two(args: Typed) -> tuple[TestInfo, Any]:
-    """Return the kind of test for two samples in two files, or two variables in one, and the reader of these."""
+    """Return the kind of two-sample or two-variable test, and the reader of its data.
+
+    Two samples are in two files, two variables in one.
+    """
     if len(args.files) > 2:
         raise ValueError("give two files, or one with --x and --y")
     if len(args.files) == 1:
@@ -107,7 +132,7 @@ def two(args: Typed) -> tuple[TestInfo, Any]:
 
 
 def as_numbers(table: Any) -> Any:
-    """Return an array of numbers, of one dimension for one column, as functions of a user's take them."""
+    """Return an array of numbers, one-dimensional for one column, as user functions take it."""
     try:
         values = np.asarray(table, dtype=float)
     except (TypeError, ValueError):
@@ -117,22 +142,29 @@ def as_numbers(table: Any) -> Any:
     return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
 
 
-def _variables(file: File, rest: list[str], args: Typed, takes: Mapping[str, Any]) -> list[list[str]]:
+def _variables(
+    file: File, rest: list[str], args: Typed, takes: Mapping[str, Any]
+) -> list[list[str]]:
     """Return the columns of every variable; ``rest``: those that are neither labels nor given."""
     if "variables" in takes:
         if args.variable is None:
             return [[name] for name in rest]
         if len(args.variable) < 2:
-            raise ValueError("give two variables or more: one --variable for each, or none for every column")
+            raise ValueError(
+                "give two variables or more: one --variable for each, or none for every column"
+            )
         return [file.select(names) for names in args.variable]
     x, y = (None if names is None else file.select(names) for names in (args.x, args.y))
     if "method" in takes and "candidates" not in takes:  # every pair of columns
         x = [name for name in rest if name not in (y or ())] if x is None else x
         return [_require(x, file)] if y is None else [_require(x, file), y]
     if x is None and y is None and len(rest) == 2:
-        x, y = [rest[0]], [rest[1]]
+        x = [rest[0]]
+        y = [rest[1]]
     if x is None or y is None:
-        raise ValueError(f"give the columns to test as --x and --y; {file.source} has {', '.join(file.names)}")
+        raise ValueError(
+            f"give the columns to test as --x and --y; {file.source} has {', '.join(file.names)}"
+        )
     return [x, y] if args.z is None else [x, y, file.select(args.z)]
 
 
@@ -141,7 +173,9 @@ def _files(args: Typed, takes: Mapping[str, Any]) -> list[File]:
     if _in_batches(args, takes):
         files = [File(path, _names_in(path), array=path.endswith(".npy")) for path in args.files]
     else:
-        options = {name: value for name in TextOptions.__annotations__ if (value := getattr(args, name))}
+        options = {
+            name: value for name in TextOptions.__annotations__ if (value := getattr(args, name))
+        }
         files = read_files(args.files, TextOptions(**options), args.types)
     known = list(dict.fromkeys(name for file in files for name in file.names))
     for name in args.types:
@@ -157,8 +191,13 @@ def _names_in(path: str) -> list[str]:
     return [str(j) for j in range(shape[1] if len(shape) > 1 else 1)]
 
 
-def _frames(files: Sequence[File], names: Sequence[Sequence[str]], args: Typed, takes: Mapping[str, Any]) -> list[Any]:
-    """Return columns of files; raise Problems with the problems of all of them, missing values included."""
+def _frames(
+    files: Sequence[File], names: Sequence[Sequence[str]], args: Typed, takes: Mapping[str, Any]
+) -> list[Any]:
+    """Return columns of files.
+
+    Raise Problems with the problems of all of them, missing values included.
+    """
     policy = args.nan_policy or (takes["nan_policy"].default if "nan_policy" in takes else "")
     gaps = "give --nan-policy omit or indicator" if policy == "raise" else ""
     text = "" if "times" in takes else "give --types for it, =drop or =category"
@@ -166,14 +205,21 @@ def _frames(files: Sequence[File], names: Sequence[Sequence[str]], args: Typed, 
 
 
 def _in_batches(args: Typed, takes: Mapping[str, Any]) -> bool:
-    """Return whether the library reads the files: patterns, Parquet and npy, for tests that add up their rows."""
+    """Return whether the library reads the files.
+
+    It reads patterns, Parquet and npy, for tests that add up their rows.
+    """
     if "store" not in takes:
         return False
-    special = any(is_pattern(path) or Path(path).suffix.lower() in (".parquet", ".npy") for path in args.files)
+    special = any(
+        is_pattern(path) or Path(path).suffix.lower() in (".parquet", ".npy") for path in args.files
+    )
     batched = args.store is not None or args.bins is not None
     whole = any(getattr(args, name, None) for name in _WHOLE)
     if whole and batched:
-        raise ValueError("--store and --bins are for files in batches, which the other options read whole")
+        raise ValueError(
+            "--store and --bins are for files in batches, which the other options read whole"
+        )
     return not whole and (special or batched)
 
 
@@ -186,11 +232,17 @@ def _batches(file: File, columns: Sequence[Any] | None, args: Typed) -> Any:
 
 def _labels(file: File, options: dict[str, Any]) -> dict[str, str]:
     """Take the columns of labels out of the options, by argument of the test."""
-    return {name: file.single(options.pop(name), f"--{name}") for name in ("blocks", "groups") if name in options}
+    return {
+        name: file.single(options.pop(name), f"--{name}")
+        for name in ("blocks", "groups")
+        if name in options
+    }
 
 
-def _chosen(file: File, args: Typed, labels: Mapping[str, str], others: Sequence[str] = ()) -> list[str]:
-    """Return the columns of --columns, or all that are neither labels nor others, less those that are dropped."""
+def _chosen(
+    file: File, args: Typed, labels: Mapping[str, str], others: Sequence[str] = ()
+) -> list[str]:
+    """Return the columns of --columns, or all but labels and others, less the dropped ones."""
     if args.columns is None:
         names = [name for name in file.names if name not in {*labels.values(), *others}]
     else:
@@ -202,7 +254,9 @@ def _chosen(file: File, args: Typed, labels: Mapping[str, str], others: Sequence
 def _apart(labels: Mapping[str, str], names: Sequence[str], option: str) -> None:
     for label, column in labels.items():
         if column in names:
-            raise ValueError(f"column {column!r} is in both --{label} and {option}; labels are not data")
+            raise ValueError(
+                f"column {column!r} is in both --{label} and {option}; labels are not data"
+            )
 
 
 def _require(names: list[str], file: File) -> list[str]:

@@ -20,7 +20,10 @@ from shrinktest.cli.commands import COMMANDS, parser, parsers_in
 from shrinktest.cli.files import Problems
 from shrinktest.cli.options import SPELLED, Typed
 
-WRONG, FAILED, INTERRUPTED, UNREAD = 2, 70, 130, 141
+WRONG = 2
+FAILED = 70
+INTERRUPTED = 130
+UNREAD = 141
 
 #: Options that a command may be thought to have, and what it has.
 _INSTEAD = {"columns": "x", "missing": "na", "tuning": "set", "delimiter": "sep"}
@@ -37,8 +40,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit code: 0 the test ran, 1 it rejects (with ``--exit-code``; ``equivalence``: it does not), 2 bad usage or
-        input, 70 an error of the package itself, 130 interrupted.
+        The exit code: 0 the test ran, 1 it rejects (with ``--exit-code``; ``equivalence``: it does
+        not), 2 bad usage or input, 70 an error of the package itself, 130 interrupted.
 
     Examples
     --------
@@ -48,12 +51,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     shrinktest ...
     0
     """
-    args, printed = Typed(), StringIO()
+    args = Typed()
+    printed = StringIO()
     try:
         with redirect_stdout(printed):
             code = _run(args, list(sys.argv[1:] if argv is None else argv))
     except KeyboardInterrupt:
-        resumes = f"; the same command goes on from {args.store}" if args.store and Path(args.store).exists() else ""
+        resumes = (
+            f"; the same command goes on from {args.store}"
+            if args.store and Path(args.store).exists()
+            else ""
+        )
         return _complain(f"interrupted{resumes}", INTERRUPTED)
     except Problems as error:
         return max(_complain(f"error: {problem}", WRONG) for problem in error.problems)
@@ -65,7 +73,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _complain(f"error: {str(error) or memory}", WRONG)
     except Exception as error:
         _write(traceback.format_exc(), sys.stderr)
-        return _complain(f"error: {type(error).__name__}, which is an error of shrinktest itself", FAILED)
+        return _complain(
+            f"error: {type(error).__name__}, which is an error of shrinktest itself", FAILED
+        )
     failure = _write(printed.getvalue(), sys.stdout)
     if failure is None or isinstance(failure, BrokenPipeError):
         return code if failure is None else UNREAD
@@ -73,7 +83,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(args: Typed, words: list[str]) -> int:
-    """Run the command that these words say, whose options are put into ``args``; return the exit code."""
+    """Run the command that these words say, whose options are put into ``args``.
+
+    Return the exit code.
+    """
     if not words or words[0] == "help":
         words = [*[word for word in words[1:2] if word in COMMANDS], "--help"]
     try:
@@ -85,11 +98,19 @@ def _run(args: Typed, words: list[str]) -> int:
     if unknown:
         return _complain(f"error: {_unknown(args.command, unknown[0])}", WRONG)
     command = COMMANDS[args.command]
-    named = [value for name, value in vars(args).items() if name.startswith("file ") and value is not None]
-    args.files = [path for value in named for path in (value if isinstance(value, list) else [value])]
+    named = [
+        value
+        for name, value in vars(args).items()
+        if name.startswith("file ") and value is not None
+    ]
+    args.files = [
+        path for value in named for path in (value if isinstance(value, list) else [value])
+    ]
     args.types = {name: kind for types in args.types or () for name, kind in types.items()}
     bar = args.progress or args.quiet is False
-    args.progress = True if bar and getattr(sys.stderr, "isatty", bool)() else None  # a bar is for terminals
+    args.progress = (
+        True if bar and getattr(sys.stderr, "isatty", bool)() else None
+    )  # a bar is for terminals
     module, _, name = command.runner.partition(":")
     with warnings.catch_warnings():
         warnings.simplefilter("default")
@@ -100,10 +121,14 @@ def _run(args: Typed, words: list[str]) -> int:
 
 
 def _unknown(command: str, word: str) -> str:
-    """Return what is wrong with an option that a command does not have, and which one may be meant."""
+    """Return what is wrong with an unknown option of a command, and which may be meant."""
     if word == "-" or not word.startswith("-"):
         return f"{command} has no use for {word!r}; see shrinktest {command} --help"
-    known = [text for text in parsers_in(parser([command]))[command]._option_string_actions if text[:2] == "--"]
+    known = [
+        text
+        for text in parsers_in(parser([command]))[command]._option_string_actions
+        if text[:2] == "--"
+    ]
     option = word.partition("=")[0]
     name = option.lstrip("-").replace("-", "_")
     meant = ELSEWHERE.get(name) or _INSTEAD.get(name, name)

@@ -1,4 +1,7 @@
-"""Files as tables: CSV, Parquet, npy, standard input and packaged data; all problems of all files in one error."""
+"""Files as tables: CSV, Parquet, npy, standard input and packaged data.
+
+All problems of all files in one error.
+"""
 
 from __future__ import annotations
 
@@ -47,12 +50,17 @@ class File:
 
     source: str
     names: list[str]
-    table: Any = None  # data frame, of text files of their cells; None if the library reads the rows
+    table: Any = (
+        None  # data frame, of text files of their cells; None if the library reads the rows
+    )
     text: Delimited | None = None
     array: bool = False  # an .npy file, whose columns have numbers from 0
 
     def select(self, text: str) -> list[str]:
-        """Return names of columns from a list such as ``a,b`` or ``2:5``; a number that is not a name is a position."""
+        """Return names of columns from a list such as ``a,b`` or ``2:5``.
+
+        A number that is not a name is a position.
+        """
         chosen: list[str] = []
         for item in next(csv.reader([text], skipinitialspace=True), []):
             first, colon, last = item.strip().partition(":")
@@ -77,7 +85,9 @@ class File:
             return labels_of(column, self.text.source.options)
         return list(column.astype(object).where(column.notna(), None))
 
-    def columns(self, names: Sequence[str], types: Mapping[str, Any]) -> tuple[pd.DataFrame, list[str]]:
+    def columns(
+        self, names: Sequence[str], types: Mapping[str, Any]
+    ) -> tuple[pd.DataFrame, list[str]]:
         """Return columns as a data frame, without those that have problems, and these."""
         import pandas as pd
 
@@ -87,7 +97,9 @@ class File:
         problems = []
         for name in names:
             try:
-                series[name] = read_column(self.table[name], types.get(name), self.text.mark, self.text.source.options)
+                series[name] = read_column(
+                    self.table[name], types.get(name), self.text.mark, self.text.source.options
+                )
             except OddCells as error:
                 for odd in error.cells:
                     place = self.text.place(name, odd.text)
@@ -100,7 +112,10 @@ class File:
             if first <= int(item) < len(self.names) + first:
                 return int(item) - first
             columns = counted(len(self.names), "column")
-            raise ValueError(f"{self.source} has {columns}; there is none at position {item}, counted from {first}")
+            raise ValueError(
+                f"{self.source} has {columns}; there is none at position {item}, counted from "
+                f"{first}"
+            )
         return self.names.index(choice(item, self.names, f"a column of {self.source}"))
 
 
@@ -125,10 +140,14 @@ def read_file(path: str, options: TextOptions, types: Mapping[str, Any] | None =
         files = read_files(paths, options)
         for file in files[1:]:
             if file.names != files[0].names:
-                raise ValueError(f"{file.source} has other columns than {paths[0]}: {', '.join(file.names)}")
+                raise ValueError(
+                    f"{file.source} has other columns than {paths[0]}: {', '.join(file.names)}"
+                )
         frames = frames_of(files, [file.names for file in files], types or {})
         _refuse_other_types(paths, frames)
-        return File(path, files[0].names, table=pd.concat(frames, ignore_index=True), array=files[0].array)
+        return File(
+            path, files[0].names, table=pd.concat(frames, ignore_index=True), array=files[0].array
+        )
     if path.lower().endswith(".parquet"):
         try:
             frame = pd.read_parquet(path)
@@ -158,7 +177,9 @@ def _text_file(source: TextSource) -> File:
     return File(source.name, list(text.names), table, text)
 
 
-def read_files(paths: Sequence[str], options: TextOptions, types: Mapping[str, Any] | None = None) -> list[File]:
+def read_files(
+    paths: Sequence[str], options: TextOptions, types: Mapping[str, Any] | None = None
+) -> list[File]:
     """Return several files; raise Problems with all that keeps any of them from being read."""
     if list(paths).count("-") > 1:
         raise ValueError("standard input (-) can be only one of the files")
@@ -184,12 +205,15 @@ def read_files(paths: Sequence[str], options: TextOptions, types: Mapping[str, A
 
 
 def frames_of(
-    files: Sequence[File], names: Sequence[Sequence[str]], types: Mapping[str, Any], remedies: Sequence[str] = ()
+    files: Sequence[File],
+    names: Sequence[Sequence[str]],
+    types: Mapping[str, Any],
+    remedies: Sequence[str] = (),
 ) -> list[pd.DataFrame]:
     """Return columns of several files; raise Problems with the problems of all of them.
 
-    Among other problems are gaps and text that is not a category, if ``remedies`` have what to do about these: the
-    library finds them by itself, but only in files that can be read.
+    Among other problems are gaps and text that is not a category, if ``remedies`` have what to do
+    about these: the library finds them by itself, but only in files that can be read.
     """
     read = [file.columns(own, types) for file, own in zip(files, names, strict=True)]
     frames = [frame for frame, _ in read]
@@ -200,12 +224,21 @@ def frames_of(
     raise Problems(problems)
 
 
-def _gaps(files: Sequence[File], frames: Sequence[pd.DataFrame], types: Mapping[str, Any]) -> list[str]:
-    gaps = [(file.source, list(frame.columns[frame.isna().any()])) for file, frame in zip(files, frames, strict=True)]
-    return [f"{source}: values are missing in {', '.join(names)}" for source, names in gaps if names]
+def _gaps(
+    files: Sequence[File], frames: Sequence[pd.DataFrame], types: Mapping[str, Any]
+) -> list[str]:
+    gaps = [
+        (file.source, list(frame.columns[frame.isna().any()]))
+        for file, frame in zip(files, frames, strict=True)
+    ]
+    return [
+        f"{source}: values are missing in {', '.join(names)}" for source, names in gaps if names
+    ]
 
 
-def _free_text(files: Sequence[File], frames: Sequence[pd.DataFrame], types: Mapping[str, Any]) -> list[str]:
+def _free_text(
+    files: Sequence[File], frames: Sequence[pd.DataFrame], types: Mapping[str, Any]
+) -> list[str]:
     """Return columns of text that has too many values for categories, and is not an identifier."""
     problems = []
     for name in dict.fromkeys(name for frame in frames for name in frame if name not in types):
@@ -219,9 +252,16 @@ def _free_text(files: Sequence[File], frames: Sequence[pd.DataFrame], types: Map
 
 
 def names_of(paths: Sequence[str]) -> list[str]:
-    """Return short names of files: without folder and ending, or whole or numbered if these do not tell them apart."""
-    whole = [re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", path) if path != "-" else "standard input"
-             for path in paths]  # fmt: skip
+    """Return short names of files.
+
+    Folder and ending are left out; names are whole or numbered if the short ones are not unique.
+    """
+    whole = [
+        re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", path)
+        if path != "-"
+        else "standard input"
+        for path in paths
+    ]
     for names in ([path if is_pattern(path) else Path(path).stem for path in whole], whole):
         if len(set(names)) == len(names):
             return names
@@ -229,17 +269,21 @@ def names_of(paths: Sequence[str]) -> list[str]:
 
 
 def _refuse_other_types(paths: Sequence[str], frames: Sequence[pd.DataFrame]) -> None:
-    """Raise ValueError for a column that holds numbers in one file of a pattern and something else in another."""
+    """Raise ValueError for a column that is numeric in only some files of a pattern."""
     import pandas as pd
 
     numeric = pd.api.types.is_numeric_dtype
     for name in frames[0]:
         kinds = [numeric(frame[name]) for frame in frames if frame[name].notna().any()]
         if len(set(kinds)) > 1:
-            other = next(path for path, frame in zip(paths, frames, strict=True)
-                         if frame[name].notna().any() and numeric(frame[name]) != kinds[0])  # fmt: skip
+            other = next(
+                path
+                for path, frame in zip(paths, frames, strict=True)
+                if frame[name].notna().any() and numeric(frame[name]) != kinds[0]
+            )
             raise ValueError(
-                f"{other}: column {name!r} holds {'text or dates' if kinds[0] else 'numbers'}, unlike that of "
+                f"{other}: column {name!r} holds {'text or dates' if kinds[0] else 'numbers'}, "
+                "unlike that of "
                 f"{paths[0]}; give --types {name}=category, or correct it"
             )
 

@@ -1,4 +1,4 @@
-"""Options generated from the signatures of tests, with help from the parameter sections of their docstrings."""
+"""Options generated from test signatures, with help from the docstrings' parameter sections."""
 
 from __future__ import annotations
 
@@ -15,27 +15,61 @@ from shrinktest.cli import values
 WIDTH = 110  # of the help, in letters
 
 #: Parameters that only Python has, or that a command gives by itself.
-_PYTHON_ONLY = {"names", "permutations", "propensity", "transform", "regressor", "x_given_z", "test_options", "kind",
-                "test", "with_null", "Y"}  # fmt: skip
-#: Options of parameters that have another name on the command line; several parameters may share an option.
+_PYTHON_ONLY = {
+    "names",
+    "permutations",
+    "propensity",
+    "transform",
+    "regressor",
+    "x_given_z",
+    "test_options",
+    "kind",
+    "test",
+    "with_null",
+    "Y",
+}
+#: Options of parameters that have another name on the command line; several parameters may share an
+#: option.
 SPELLED = {
-    **{"rng": "seed", "n_resamples": "resamples", "n_trials": "trials", "sample_sizes": "n", "column_types": "types"},
+    **{
+        "rng": "seed",
+        "n_resamples": "resamples",
+        "n_trials": "trials",
+        "sample_sizes": "n",
+        "column_types": "types",
+    },
     **{"times": "time", "kernels": "kernel", "bandwidths": "bandwidth"},
 }
 #: How to read values that are no text, numbers or flags, by option.
 _READERS: dict[str, Callable[[str], Any]] = {
     **dict.fromkeys(
-        ["bandwidth", "bandwidth_x", "bandwidth_y", "scale", "margin", "block_length", "about", "alphas", "n"],
+        [
+            "bandwidth",
+            "bandwidth_x",
+            "bandwidth_y",
+            "scale",
+            "margin",
+            "block_length",
+            "about",
+            "alphas",
+            "n",
+        ],
         values.value,
     ),
     **dict.fromkeys(("seed", "workers", "folds", "skip_rows", "bins"), values.count),
-    **{"types": values.column_types, "lags": values.lags, "sep": values.separator, "resamples": values.resamples},
+    **{
+        "types": values.column_types,
+        "lags": values.lags,
+        "sep": values.separator,
+        "resamples": values.resamples,
+    },
     **{"max_memory": values.number, "set": values.setting},
 }
 _REPEATED = ("bandwidth", "bandwidth_x", "bandwidth_y", "types", "variable", "na", "comment", "set")
 _CHOICES = {"header": ("auto", "yes", "no"), "decimal": (".", ",")}
 _ALSO = {"sep": ("--separator", "--delimiter")}
-#: What stands for the value, "-" for none, and the help, of options without a parameter or with a text of their own.
+#: What stands for the value, "-" for none, and the help, of options without a parameter or with a
+#: text of their own.
 HELP = {
     "columns": "NAMES such as a,b or, by position, 2:5 (all)",
     "x": "NAMES columns of the variable x, such as a,b or 2:5",
@@ -114,7 +148,7 @@ class Typed(argparse.Namespace):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose help has one line for each option, in groups, and whose complaints are one line."""
+    """Parser with one help line per option, in groups, and one-line complaints."""
 
     examples: tuple[str, ...] = ()
     files = ""
@@ -133,14 +167,17 @@ class Parser(argparse.ArgumentParser):
         for action in self._actions:
             if action.option_strings and action.dest != "help":
                 texts = groups[group_of.get(action.dest, "what is compared")]
-                text, value = str(action.help).replace("%%", "%"), f" {action.metavar}" if action.nargs != 0 else ""
+                text = str(action.help).replace("%%", "%")
+                value = f" {action.metavar}" if action.nargs != 0 else ""
                 before = f"{texts[text].partition(' ')[0]}, " if text in texts else ""
                 texts[text] = f"{before}{action.option_strings[0]}{value}"
         lines = [f"usage: {self.prog} {self.files} [options]", "", str(self.description)]
         for group, texts in groups.items():
             lines += [f"{group}:"] * bool(texts)
             lines += [f"  {typed:27} {clipped(text, WIDTH - 30)}" for text, typed in texts.items()]
-        return "\n".join([*lines, "examples:", *(f"  {example}" for example in self.examples)]) + "\n"
+        return (
+            "\n".join([*lines, "examples:", *(f"  {example}" for example in self.examples)]) + "\n"
+        )
 
 
 def clipped(text: str, width: int) -> str:
@@ -150,9 +187,19 @@ def clipped(text: str, width: int) -> str:
     return shorten(text, width, placeholder=" ...")
 
 
-def add_option(command: Parser, option: str, parameter: str = "", kind: str = "", text: str = "", standard: Any = None,
-               **how: Any) -> None:  # fmt: skip
-    """Add an option to a command, for a parameter of this type, description and default in Python, if any."""
+def add_option(
+    command: Parser,
+    option: str,
+    parameter: str = "",
+    kind: str = "",
+    text: str = "",
+    standard: Any = None,
+    **how: Any,
+) -> None:
+    """Add an option to a command for a parameter.
+
+    The parameter has this type, description and default in Python, if any.
+    """
     metavar, _, help_text = HELP.get(option, "").partition(" ")
     numeric = {"int": values.count, "float": values.number}.get(re.split(r"\W", kind)[0], str)
     how |= {"dest": option, "help": help_text or _help(option, kind, text, standard)}
@@ -160,18 +207,26 @@ def add_option(command: Parser, option: str, parameter: str = "", kind: str = ""
         how["action"] = "store_true"
     else:
         how |= {"type": _READERS.get(option, numeric), "choices": _CHOICES.get(option)}
-        how["metavar"] = metavar or ("VALUE" if numeric is str and how["type"] is not values.count else "N")
+        how["metavar"] = metavar or (
+            "VALUE" if numeric is str and how["type"] is not values.count else "N"
+        )
         how["action"] = "append" if option in _REPEATED else "store"
     words = dict.fromkeys(f"--{word.replace('_', '-')}" for word in (option, parameter or option))
     command.add_argument(*words, *_ALSO.get(option, ()), **how)
 
 
-def add_parameters(command: Parser, verbs: Iterable[Callable[..., Any]], leave_out: Iterable[str] = ()) -> None:
-    """Add an option for every parameter of functions that can be typed; those not typed are not passed on."""
+def add_parameters(
+    command: Parser, verbs: Iterable[Callable[..., Any]], leave_out: Iterable[str] = ()
+) -> None:
+    """Add an option for every parameter of functions that can be typed.
+
+    Those not typed are not passed on.
+    """
     parameters: dict[str, Parameter] = {}
     described: dict[str, tuple[str, str]] = {}
     for verb in verbs:  # the first that has one counts
-        parameters, described = {**signature(verb).parameters, **parameters}, {**parameters_of(verb), **described}
+        parameters = {**signature(verb).parameters, **parameters}
+        described = {**parameters_of(verb), **described}
     typed = {
         name: parameter.default
         for name, parameter in parameters.items()
@@ -183,7 +238,9 @@ def add_parameters(command: Parser, verbs: Iterable[Callable[..., Any]], leave_o
             typed.setdefault(name, None)
     for name, default in typed.items():
         kind, text = described.get(name, ("", ""))
-        add_option(command, SPELLED.get(name, name), name, kind, text, default, default=argparse.SUPPRESS)
+        add_option(
+            command, SPELLED.get(name, name), name, kind, text, default, default=argparse.SUPPRESS
+        )
 
 
 def _help(option: str, kind: str, text: str, default: Any) -> str:

@@ -19,7 +19,8 @@ from shrinktest.cli.options import Typed
 from shrinktest.permutations.multiplicity import enough
 from shrinktest.results.plots.axes import check_path, save, write
 
-RAN, DIFFERENT = 0, 1
+RAN = 0
+DIFFERENT = 1
 
 #: Results that are good or bad news otherwise than by a rejection.
 _DIFFERENT = {
@@ -36,7 +37,11 @@ def run_test(args: Typed, command: Command) -> int:
     takes = signature(verb).parameters
     options = arguments(args, takes)
     for name, parameter in takes.items():
-        if parameter.kind is Parameter.KEYWORD_ONLY and parameter.default is Parameter.empty and name not in options:
+        if (
+            parameter.kind is Parameter.KEYWORD_ONLY
+            and parameter.default is Parameter.empty
+            and name not in options
+        ):
             raise ValueError(f"--{name} is needed; see shrinktest {args.command} --help")
     check_outputs(args)
     dependence = options.get("measure") in ("dependence", "hsic")
@@ -52,12 +57,22 @@ def report(args: Typed, result: Any) -> int:
     different = _DIFFERENT.get(type(result).__name__, lambda result: bool(np.any(result.reject())))
     code = DIFFERENT if args.exit_code and different(result) else RAN
     if args.exit_code and code == RAN and math.isnan(getattr(result, "pvalue", 1.0)):
-        remedy = enough(args.alpha or 0.05).removeprefix("use ") if args.resamples == 0 else "--nan-policy omit"
+        remedy = (
+            enough(args.alpha or 0.05).removeprefix("use ")
+            if args.resamples == 0
+            else "--nan-policy omit"
+        )
         raise ValueError(f"--exit-code needs a p-value, and this test has none; use {remedy}")
     if args.fail_if is not None and holds(args.fail_if, result):
         code = DIFFERENT
     effect = {"effect": result.effect()} if args.effect else {}
-    print(result.paragraph() if args.paragraph else result.to_json(**effect) if args.json else result.summary(**effect))
+    print(
+        result.paragraph()
+        if args.paragraph
+        else result.to_json(**effect)
+        if args.json
+        else result.summary(**effect)
+    )
     if args.plot and "figure" in signature(result.plot).parameters:
         from matplotlib.figure import Figure
 
@@ -77,7 +92,10 @@ def report(args: Typed, result: Any) -> int:
 
 
 def holds(condition: str, result: Any) -> bool:
-    """Return whether a condition such as "auc > 0.6" holds of a result or its effect; of several numbers, of any."""
+    """Return whether a condition such as "auc > 0.6" holds of a result or its effect.
+
+    Of several numbers, of any.
+    """
     match = re.fullmatch(r"\s*(\w+)\s*([<>]=?)\s*([-+.\deE]+)\s*", condition)
     if match is None:
         raise ValueError(f"--fail-if must look like 'auc > 0.6'; got {condition!r}")
@@ -87,21 +105,33 @@ def holds(condition: str, result: Any) -> bool:
         effect = getattr(result, "effect", None)
         value = getattr(effect() if callable(effect) else effect, name, None)
     if not _is_number(value):
-        raise ValueError(f"--fail-if: neither the result nor its effect has a number {name!r}; see --json")
+        raise ValueError(
+            f"--fail-if: neither the result nor its effect has a number {name!r}; see --json"
+        )
     values = np.asarray(value, dtype=float)
     compare = _SIGNS[sign]
     if np.any(compare(values, float(limit))):
         return True
     if np.isnan(values).any() or not values.size:
-        raise ValueError(f"--fail-if: {name} could not be computed; the result without --fail-if says why")
-    least = _least_pvalue(getattr(result, "overall", result)) if name in ("pvalue", "pvalues") else 0.0
+        raise ValueError(
+            f"--fail-if: {name} could not be computed; the result without --fail-if says why"
+        )
+    least = (
+        _least_pvalue(getattr(result, "overall", result)) if name in ("pvalue", "pvalues") else 0.0
+    )
     if sign[0] == "<" and not compare(least, float(limit)):
-        raise ValueError(f"--fail-if: no p-value can be below {least:.2g} here; give more --resamples or more rows")
+        raise ValueError(
+            f"--fail-if: no p-value can be below {least:.2g} here; give more --resamples or more "
+            "rows"
+        )
     return False
 
 
 def _least_pvalue(result: Any) -> float:
-    """Return the smallest p-value that the permutations of a test can give; 0 for tests without permutations."""
+    """Return the smallest p-value that the permutations of a test can give.
+
+    0 for tests without permutations.
+    """
     drawn = getattr(result, "n_planned", None) or getattr(result, "n_resamples", None)
     return 0.0 if not drawn else 1.0 / (drawn + (not getattr(result, "exact", False)))
 
@@ -114,15 +144,24 @@ def check_outputs(args: Typed) -> None:
     """Raise, before the work and not after it, if a file cannot be saved."""
     if args.coordinates and args.witness is None:
         raise ValueError("--coordinates belong to a picture; give --witness FILE")
-    taken = {Path(name).resolve() for path in args.files for name in (glob(path) if is_pattern(path) else [path])}
+    taken = {
+        Path(name).resolve()
+        for path in args.files
+        for name in (glob(path) if is_pattern(path) else [path])
+    }
     for option in ("plot", "witness", "html", "csv", "store"):
         if (name := getattr(args, option)) is None:
             continue
         path = Path(name)
         if path.is_dir() or not path.absolute().parent.is_dir():
-            raise ValueError(f"--{option} {name} cannot be saved: there is no such folder, or it is one itself")
+            raise ValueError(
+                f"--{option} {name} cannot be saved: there is no such folder, or it is one itself"
+            )
         if path.resolve() in taken:
-            raise ValueError(f"--{option} {name} would overwrite another file of this command; choose another name")
+            raise ValueError(
+                f"--{option} {name} would overwrite another file of this command; choose another "
+                "name"
+            )
         taken.add(path.resolve())
         if option in ("plot", "witness"):
             check_path(name)

@@ -1,4 +1,7 @@
-"""Studies: the level of a test on data like these, power, sample size; and lists of what there is."""
+"""Studies: the level of a test on data like these, power, sample size.
+
+And lists of what there is.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,23 @@ from functools import partial
 from inspect import signature
 from typing import Any
 
-from shrinktest import check_level, independence_test, power_study, solve_sample_size, two_sample_test
+from shrinktest import (
+    check_level,
+    independence_test,
+    power_study,
+    solve_sample_size,
+    two_sample_test,
+)
 from shrinktest._check import choice
 from shrinktest.cli import data, values
-from shrinktest.cli.commands import PILOT_OPTIONS, TEST_OPTIONS, Command, arguments, parser, parsers_in
+from shrinktest.cli.commands import (
+    PILOT_OPTIONS,
+    TEST_OPTIONS,
+    Command,
+    arguments,
+    parser,
+    parsers_in,
+)
 from shrinktest.cli.options import Typed
 from shrinktest.cli.report import RAN, check_outputs, report
 from shrinktest.data.delimited import TextOptions
@@ -36,23 +52,34 @@ complete -o default -F _shrinktest shrinktest"""
 
 def run_estimators(args: Typed, command: Command) -> int:
     """Print the estimators, one line each."""
-    combined = "several of these with kernels of their own, combined into one exact test: recommended"
-    return _print_rows([*((name, kind.summary) for name, kind in ESTIMATORS.items()), ("auto", combined)])
+    combined = (
+        "several of these with kernels of their own, combined into one exact test: recommended"
+    )
+    return _print_rows(
+        [*((name, kind.summary) for name, kind in ESTIMATORS.items()), ("auto", combined)]
+    )
 
 
 def run_completion(args: Typed, command: Command) -> int:
     """Print a script that completes commands and their options."""
     shell = choice(args.files[0], ("bash", "zsh", "fish"), "a shell")
-    options = {name: sorted(word for word in subparser._option_string_actions if word[:2] == "--")
-               for name, subparser in parsers_in(parser()).items()}  # fmt: skip
+    options = {
+        name: sorted(word for word in subparser._option_string_actions if word[:2] == "--")
+        for name, subparser in parsers_in(parser()).items()
+    }
     if shell == "fish":
         print(f"complete -c shrinktest -n __fish_use_subcommand -a '{' '.join(options)}'")
         for name, words in options.items():
             names = " ".join(f"-l {word[2:]}" for word in words)
             print(f"complete -c shrinktest -n '__fish_seen_subcommand_from {name}' {names}")
         return RAN
-    cases = "\n".join(f"    {name}) words='{' '.join(words)}' ;;" for name, words in options.items())
-    print("autoload -U +X bashcompinit && bashcompinit\n" * (shell == "zsh") + _BASH % (" ".join(options), cases))
+    cases = "\n".join(
+        f"    {name}) words='{' '.join(words)}' ;;" for name, words in options.items()
+    )
+    print(
+        "autoload -U +X bashcompinit && bashcompinit\n" * (shell == "zsh")
+        + _BASH % (" ".join(options), cases)
+    )
     return RAN
 
 
@@ -64,7 +91,9 @@ def run_check_level(args: Typed, command: Command) -> int:
     takes = dict(signature(check_level).parameters)
     options = arguments(args, {**signature(test).parameters, **takes})
     test_options = {name: options.pop(name) for name in [*options] if name not in takes}
-    design = {name for name in ("blocks", "groups", "paired", "block_length", "given") if name in options}
+    design = {
+        name for name in ("blocks", "groups", "paired", "block_length", "given") if name in options
+    }
     for name in design.difference(kind.restrictions, ("given",) if kind is INDEPENDENCE else ()):
         raise ValueError(f"--{name} is not for a test of the kind {kind.name}; leave it out")
     xy, about = read(args, options, takes)
@@ -72,17 +101,30 @@ def run_check_level(args: Typed, command: Command) -> int:
     options |= about
     if args.test is not None or "given" in options:
         xy = list(map(data.as_numbers, xy))
-        types = {name: column_type for name, column_type in types.items() if name in options.get("given", ())}
+        types = {
+            name: column_type
+            for name, column_type in types.items()
+            if name in options.get("given", ())
+        }
     policy = options.get("nan_policy", "raise")
     pipeline: Any = args.test
     if args.test is None:
         if policy == "propagate":
-            raise ValueError("--nan-policy propagate leaves no p-values to count; give omit or indicator")
+            raise ValueError(
+                "--nan-policy propagate leaves no p-values to count; give omit or indicator"
+            )
         test_options |= {name: options[name] for name in design}
-        test_options |= {"nan_policy": "indicator" if policy == "indicator" else "raise", "workers": 1, "rng": 0}
+        test_options |= {
+            "nan_policy": "indicator" if policy == "indicator" else "raise",
+            "workers": 1,
+            "rng": 0,
+        }
         pipeline = partial(test, **test_options, **({"column_types": types} if types else {}))
     elif test_options:
-        raise ValueError(f"--{next(iter(test_options))} is for the tests of this package; leave it out with --test")
+        raise ValueError(
+            f"--{next(iter(test_options))} is for the tests of this package; leave it out with "
+            "--test"
+        )
     elif args.test not in KNOWN_TESTS:
         pipeline = _users_function(args.test)
     options["nan_policy"] = "propagate" if policy == "indicator" else policy
@@ -112,7 +154,9 @@ def run_power(args: Typed, command: Command) -> int:
     if args.list or args.tests:
         named: Mapping[str, Any] = DESIGNS if args.list else KNOWN_TESTS
         width = max(map(len, KINDS))
-        return _print_rows([(name, f"{entry.test:{width}}  {entry.summary}") for name, entry in named.items()])
+        return _print_rows(
+            [(name, f"{entry.test:{width}}  {entry.summary}") for name, entry in named.items()]
+        )
     if not args.files:
         raise ValueError("name a design; `shrinktest power --list` shows them")
     return report(args, power_study(**_study(args, power_study)))
@@ -125,7 +169,9 @@ def run_sample_size(args: Typed, command: Command) -> int:
     if len(compared) > 1:
         raise ValueError(f"estimator must be one; got {label}")
     args.estimator = None
-    result = solve_sample_size(estimator=next(iter(compared.values())), **_study(args, solve_sample_size))
+    result = solve_sample_size(
+        estimator=next(iter(compared.values())), **_study(args, solve_sample_size)
+    )
     return report(args, replace(result, estimator=label))
 
 
@@ -145,19 +191,34 @@ def _study(args: Typed, function: Any) -> dict[str, Any]:
     for name in TEST_OPTIONS:
         names = {"kernel": kind.kernels, "bandwidth": kind.bandwidths}.get(name, (name,))
         if name in typed and not set(names) <= set(kind.options):
-            raise ValueError(f"--{name} is not for {kind.described}, which is that of {args.files[0]}")
+            raise ValueError(
+                f"--{name} is not for {kind.described}, which is that of {args.files[0]}"
+            )
         options |= dict.fromkeys(names, typed[name]) if name in typed else {}
-    study_options = arguments(args, dict(signature(function).parameters), (*TEST_OPTIONS, *PILOT_OPTIONS))
-    return {**study_options, "design": design, "test_options": options, "progress": bool(args.progress)}
+    study_options = arguments(
+        args, dict(signature(function).parameters), (*TEST_OPTIONS, *PILOT_OPTIONS)
+    )
+    return {
+        **study_options,
+        "design": design,
+        "test_options": options,
+        "progress": bool(args.progress),
+    }
 
 
 def _design(args: Typed) -> Design:
-    """Return the design that was named, or the pilot data in files: two samples, or columns of one file."""
+    """Return the named design, or the pilot data in files.
+
+    Pilot data are two samples, or columns of one file.
+    """
     name, *others = args.files
     about_files = ("columns", "x", "y", "groups", "nan_policy", *TextOptions.__annotations__)
     if not others and not _is_file(name):
         if typed := [option for option in about_files if getattr(args, option)]:
-            raise ValueError(f"--{typed[0].replace('_', '-')} is for files of pilot data, and {name!r} is not a file")
+            raise ValueError(
+                f"--{typed[0].replace('_', '-')} is for files of pilot data, and {name!r} is not a "
+                "file"
+            )
         return values.configured(as_design(name), dict(args.set or ()), name)
     if args.set:
         raise ValueError("--set is for parameters of a design, not for pilot data; leave it out")
@@ -170,4 +231,6 @@ def _design(args: Typed) -> Design:
 
 def _is_file(name: str) -> bool:
     """Return True for what is not the name of a design, but looks like the name of a file."""
-    return name.lower().replace("_", "-") not in DESIGNS and (name == "-" or "." in name or os.path.exists(name))
+    return name.lower().replace("_", "-") not in DESIGNS and (
+        name == "-" or "." in name or os.path.exists(name)
+    )

@@ -1,4 +1,4 @@
-"""Values from what is typed: numbers, lists of them, bandwidths, settings such as fkmse:lam_cov=0.3."""
+"""Typed values: numbers, lists of them, bandwidths, and settings such as fkmse:lam_cov=0.3."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ def literal(text: str) -> Any:
 
 def _range(text: str) -> list[int]:
     """Return whole numbers from such as ``-5:5,8``."""
-    ends = [(first, last or first) for first, _, last in (item.partition(":") for item in text.split(","))]
+    ends = [
+        (first, last or first)
+        for first, _, last in (item.partition(":") for item in text.split(","))
+    ]
     return [lag for first, last in ends for lag in range(int(first), int(last) + 1)]
 
 
@@ -54,14 +57,21 @@ def _mark(text: str) -> str:
 
 
 def _value(text: str) -> Any:
-    """Return a number, a word, one number per column such as ``0.5,2``, or values such as ``income=3,rate=0.5``."""
-    return {name: literal(value) for name, value in _by_name(text)} if "=" in text else literal(text)
+    """Return a number, a word, one number per column, or named values.
+
+    Examples are ``0.5,2`` (per column) and ``income=3,rate=0.5``.
+    """
+    return (
+        {name: literal(value) for name, value in _by_name(text)} if "=" in text else literal(text)
+    )
 
 
 def _column_types(text: str) -> dict[str, str | list[str]]:
     """Return how columns are read."""
-    return {name: [level.strip() for level in kind.split("<")] if "<" in kind else kind
-            for name, kind in _by_name(text)}  # fmt: skip
+    return {
+        name: [level.strip() for level in kind.split("<")] if "<" in kind else kind
+        for name, kind in _by_name(text)
+    }
 
 
 def _by_name(text: str) -> list[tuple[str, str]]:
@@ -85,10 +95,14 @@ def _setting(text: str) -> tuple[str, Any]:
 
 number = _reader(float, "a number")
 count = _reader(int, "a whole number")
-resamples = _reader(lambda text: float("inf") if text == "inf" else int(text), "a whole number or inf")
+resamples = _reader(
+    lambda text: float("inf") if text == "inf" else int(text), "a whole number or inf"
+)
 lags = _reader(_range, "whole numbers such as -5:5 or 0,1,2")
 separator = _reader(_mark, "one character, tab or space")
-value = _reader(_value, "a number, a word, one per column (0.5,2), or like income=3,rate=0.5, each name once")
+value = _reader(
+    _value, "a number, a word, one per column (0.5,2), or like income=3,rate=0.5, each name once"
+)
 column_types = _reader(_column_types, "like zip=category,id=drop,size=S<M<L, each name once")
 setting = _reader(_setting, "like lam=0.1")
 
@@ -103,15 +117,19 @@ def bandwidths(given: list[Any]) -> Any:
     if len(given) == 1:
         return given[0]
     # an array of no dimensions is one number, never one per column
-    return [np.asarray(float(width)) if isinstance(width, int | float) else width for width in given]
+    return [
+        np.asarray(float(width)) if isinstance(width, int | float) else width for width in given
+    ]
 
 
-# --- a name, and settings KEY=VALUE -------------------------------------------------------------------------
+# --- a name, and settings KEY=VALUE ---------------------------------------------------------------
 
 
 def configured(value: Any, settings: Mapping[str, Any], name: str) -> Any:
-    """Return ``value``, an estimator, a kernel, a rule or a design, with some of its parameters set."""
-    known = [field.name for field in fields(value) if field.repr]  # what is not shown is what a test puts in
+    """Return ``value``, an estimator, kernel, rule or design, with some parameters set."""
+    known = [
+        field.name for field in fields(value) if field.repr
+    ]  # what is not shown is what a test puts in
     for key in settings:
         if not known:
             raise ValueError(f"{name} has no parameters; leave out {key}")
@@ -125,7 +143,11 @@ def configured(value: Any, settings: Mapping[str, Any], name: str) -> Any:
 def stopping(text: str) -> Any:
     """Return a rule for stopping from such as ``curtailed`` or ``besag-clifford:h=10``."""
     name, settings = _named(text)
-    return configured(as_stopping(rule_name(name), 0.05), settings, name) if settings else rule_name(name)
+    return (
+        configured(as_stopping(rule_name(name), 0.05), settings, name)
+        if settings
+        else rule_name(name)
+    )
 
 
 def kernels(text: str) -> Any:
@@ -134,7 +156,9 @@ def kernels(text: str) -> Any:
     for name, settings in map(_named, text.split(",")):
         width = settings.pop("bandwidth", None)
         plain = not settings and width is None
-        made.append(name if plain else configured(as_kernel(name, width or "median"), settings, name))
+        made.append(
+            name if plain else configured(as_kernel(name, width or "median"), settings, name)
+        )
     return made[0] if len(made) == 1 else made
 
 
@@ -143,9 +167,13 @@ def estimator(text: str, settings: Mapping[str, Any] | None = None) -> Any:
     made = []
     for name, own in map(_named, text.split(",")):
         if settings and ("," in text or is_auto(name)):
-            raise ValueError(f"--set is for one estimator, not for {text!r}; write fkmse:lam_cov=0.3")
+            raise ValueError(
+                f"--set is for one estimator, not for {text!r}; write fkmse:lam_cov=0.3"
+            )
         auto = is_auto(name) and not own
-        made.append(AUTO if auto else configured(as_estimator(name), {**own, **(settings or {})}, name))
+        made.append(
+            AUTO if auto else configured(as_estimator(name), {**own, **(settings or {})}, name)
+        )
     return made[0] if len(made) == 1 else made
 
 
@@ -156,9 +184,15 @@ def _named(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def compared(text: str) -> dict[str, Any]:
-    """Return what a study compares, by label, from such as ``kme,fkmse:loo=paper,auto,kme+fkmse,ks_2samp``."""
+    """Return what a study compares, by label, from typed text.
+
+    An example is ``kme,fkmse:loo=paper,auto,kme+fkmse,ks_2samp``.
+    """
     labels = [label.strip() for label in text.split(",")]
     if len(set(labels)) < len(labels):
         raise ValueError(f"estimators has a name twice ({text}); name each once")
     # a plain name may belong to another test, which the study knows
-    return {label: estimator(label.replace("+", ",")) if {"+", ":"} & set(label) else label for label in labels}
+    return {
+        label: estimator(label.replace("+", ",")) if {"+", ":"} & set(label) else label
+        for label in labels
+    }

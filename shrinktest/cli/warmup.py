@@ -27,7 +27,8 @@ from shrinktest.cli.options import Typed
 from shrinktest.cli.report import RAN
 
 _RNG = np.random.default_rng(0)
-_X, _Y = _RNG.normal(size=(150, 3)), _RNG.normal(0.3, 1.0, size=(160, 3))
+_X = _RNG.normal(size=(150, 3))
+_Y = _RNG.normal(0.3, 1.0, size=(160, 3))
 _WIDE = _RNG.normal(size=(2100, 60))
 _LITTLE = 2e4  # bytes, for which no matrix is small enough
 _OPTIONS: dict[str, Any] = {"n_resamples": 39, "rng": 0, "workers": 1}
@@ -68,14 +69,22 @@ WORKLOADS: dict[str, Callable[[], Any]] = {
     ),
     "two samples": lambda: _samples(150),
     "three samples": lambda: k_sample_test(_X, _Y, _X[:100] + _Y[:100], **_OPTIONS),
-    "coordinates": lambda: two_sample_test(_WIDE[:1050], _WIDE[1050:], gram="nystrom", rank=600, **_OPTIONS),
-    "frequencies": lambda: two_sample_test(_WIDE[:1050], _WIDE[1050:], gram="rff", rank=600, **_OPTIONS),
-    "distances": lambda: two_sample_test(_WIDE[:500], _WIDE[500:1000], kernel=Laplacian(), **_OPTIONS),
+    "coordinates": lambda: two_sample_test(
+        _WIDE[:1050], _WIDE[1050:], gram="nystrom", rank=600, **_OPTIONS
+    ),
+    "frequencies": lambda: two_sample_test(
+        _WIDE[:1050], _WIDE[1050:], gram="rff", rank=600, **_OPTIONS
+    ),
+    "distances": lambda: two_sample_test(
+        _WIDE[:500], _WIDE[500:1000], kernel=Laplacian(), **_OPTIONS
+    ),
     "tiles": lambda: _samples(150, max_memory=_LITTLE),
     "pairs": lambda: _pairs(),
     "pairs by tiles": lambda: _pairs(max_memory=_LITTLE),
     "pairs by coordinates": lambda: _pairs(kernel_x="linear", kernel_y="linear"),
-    "several variables": lambda: joint_independence_test(_X[:40, :1], _X[:40, 1:], _Y[:40], **_OPTIONS),
+    "several variables": lambda: joint_independence_test(
+        _X[:40, :1], _X[:40, 1:], _Y[:40], **_OPTIONS
+    ),
     "change": lambda: _change(),
     "change by coordinates": lambda: _change(kernel="linear"),
     "changes": lambda: change_points(np.vstack([_X[:60], 0.5 + _Y[:65]]), n_changes=1, **_OPTIONS),

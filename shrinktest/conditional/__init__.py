@@ -1,1 +1,4 @@
-"""Hypotheses given other variables: how these are read, strata, regressions, and a model of X given Z."""
+"""Hypotheses given other variables: how these are read, strata, regressions, and X given Z.
+
+The last is a model of X given Z.
+"""

@@ -1,4 +1,4 @@
-"""Conditional independence: two variables, or a label and samples, are independent given other variables."""
+"""Conditional independence of two variables, or of a label and samples, given other variables."""
 
 from __future__ import annotations
 
@@ -35,7 +35,14 @@ from shrinktest.results.effect import TwoSampleEffect
 from shrinktest.results.info import CONDITIONAL, NO_EFFECT_BY_PROPENSITY, TestInfo
 from shrinktest.statistics.features import Features
 from shrinktest.statistics.kernel_cache import KernelCache, Request
-from shrinktest.statistics.signs import Combined, Component, concatenated, inflated, products_of, sign_statistic
+from shrinktest.statistics.signs import (
+    Combined,
+    Component,
+    concatenated,
+    inflated,
+    products_of,
+    sign_statistic,
+)
 from shrinktest.statistics.statistic import Computation, Form, Prepared, margins
 from shrinktest.units import far_apart
 
@@ -45,12 +52,13 @@ _Test = TypeVar("_Test", bound="GivenOthers")
 _NEIGHBORS = 10  # rows of a neighborhood at least
 _FEW = 200  # rows from which coordinates of kernels are looked for
 _SHARES = {"means": 20.0, "turning": 1.5, "squares": 2.0, "shapes": 1.5}  # of the level
-_MANY = 0.15  # of the rows: with more degrees of freedom, a regression has probably not found everything
+# of the rows: with more degrees of freedom, a regression has probably not found everything
+_MANY = 0.15
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GivenOthers(Hypothesis):
-    """A hypothesis given other variables: how these were taken into account, and what must be true for that."""
+    """Hypothesis given other variables: how they are taken into account, and what that assumes."""
 
     method: str = ""
     assumption: str = ""
@@ -61,7 +69,10 @@ class GivenOthers(Hypothesis):
 
     def notes(self, kernel: Any) -> tuple[str, ...]:
         """Notes on the data, the assumption first."""
-        return (f"{self.method[:1].upper()}{self.method[1:]}: {self.assumption}", *super().notes(kernel))
+        return (
+            f"{self.method[:1].upper()}{self.method[1:]}: {self.assumption}",
+            *super().notes(kernel),
+        )
 
     def as_kind(self, kind: type[_Kind], **changes: Any) -> _Kind:
         """Return the same data as a hypothesis of another class."""
@@ -84,8 +95,9 @@ class ConditionalIndependence(GivenOthers, Independence):
 class IndependentResiduals(ConditionalIndependence):
     """Residuals of two variables have products of mean zero, whatever features are taken of them.
 
-    Regressions take what is given off x and y, then off the features of the residuals.  Under the hypothesis products
-    of the remaining features, and of features of the given variables, have mean zero, and signs may be drawn.
+    Regressions take what is given off x and y, then off the features of the residuals.  Under the
+    hypothesis products of the remaining features, and of features of the given variables, have mean
+    zero, and signs may be drawn.
     """
 
     regression: Regressions
@@ -95,18 +107,25 @@ class IndependentResiduals(ConditionalIndependence):
     def _allowed(self, alpha: float, symmetric: bool) -> Permutations:
         return Signs(self._unit, symmetric)
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache) -> Prepared:
+    def prepare(
+        self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache
+    ) -> Prepared:
         """Squared norm of the mean of the products, for every choice of signs."""
         if cache.gram not in ("auto", "dense"):
-            raise ValueError(f"gram={cache.gram!r}: residuals are compared by Gram matrices; use gram='dense'")
-        points, n = tuple(variable.points for variable in self.variables), self.sizes[0]
+            raise ValueError(
+                f"gram={cache.gram!r}: residuals are compared by Gram matrices; use gram='dense'"
+            )
+        points = tuple(variable.points for variable in self.variables)
+        n = self.sizes[0]
         tuned = margins(estimator, kernel, points, cache.workers)
         request = Request(by_coordinates=self.combined, large=_FEW, kernels=4)
         features = []
         for mean, k, x, first in zip(tuned, kernel, points, self.first, strict=True):
             tuned_kernel = mean.features(k, x)
             values = cache(tuned_kernel, x, request)
-            features.append(self.regression.residuals_of_features(tuned_kernel, x, values, first.held_out))
+            features.append(
+                self.regression.residuals_of_features(tuned_kernel, x, values, first.held_out)
+            )
         statistic: Statistic
         notes: tuple[str, ...] = ()
         if self.combined:
@@ -118,7 +137,9 @@ class IndependentResiduals(ConditionalIndependence):
             # of features of the given variables, with which dependence may turn around
             weights = 0.5 + 0.5 * Gaussian().resolve(z, 0)(z) if z.shape[1] else np.ones((n, n))
             products = Features(features[0].gram * features[1].gram * weights)
-            statistic = inflated(sign_statistic(tuned[0], products), np.ones(n), self._inflation(features))
+            statistic = inflated(
+                sign_statistic(tuned[0], products), np.ones(n), self._inflation(features)
+            )
         cost = CostHint(seconds=2e-10 * n**2) if tuned[0].needs in ("sums", "noise") else None
         computation = Computation(route="dense", threads=estimator.needs != "function", cost=cost)
         return Prepared(statistic=statistic, kernel=kernel, notes=notes, computation=computation)
@@ -129,8 +150,13 @@ class IndependentResiduals(ConditionalIndependence):
         groups = self.restriction.groups
         return np.arange(self.sizes[0]) if groups is None else codes_of(groups)
 
-    def _parts(self, points: Sequence[np.ndarray], features: Sequence[Residuals]) -> tuple[Component, ...]:
-        """Products of residuals; of these and Z; of residuals and squares, which see curves and spread; of features."""
+    def _parts(
+        self, points: Sequence[np.ndarray], features: Sequence[Residuals]
+    ) -> tuple[Component, ...]:
+        """Products of residuals; of these and Z.
+
+        Of residuals and squares, which see curves and spread; of features.
+        """
 
         def both(function: Callable[[np.ndarray], np.ndarray]) -> list[Residuals]:
             """Residuals of a function of the residuals of x and y."""
@@ -139,7 +165,8 @@ class IndependentResiduals(ConditionalIndependence):
                 for x, first in zip(points, self.first, strict=True)
             ]
 
-        lines, squares = both(bounded), both(lambda x: squared(bounded(x)))
+        lines = both(bounded)
+        squares = both(lambda x: squared(bounded(x)))
         crossed = ((squares[0], lines[1]), (lines[0], squares[1]))
         straight = [line.values for line in lines]
         z = bounded(standardized(self.regression.given))
@@ -150,7 +177,10 @@ class IndependentResiduals(ConditionalIndependence):
         parts = {
             "means": (products_of(*straight), [lines]),
             "turning": (products_of(*straight, z), [lines]),
-            "squares": (concatenated(*(products_of(x.values, y.values) for x, y in crossed)), crossed),
+            "squares": (
+                concatenated(*(products_of(x.values, y.values) for x, y in crossed)),
+                crossed,
+            ),
             "shapes": (shapes, [features]),
         }
         return tuple(
@@ -165,15 +195,19 @@ class IndependentResiduals(ConditionalIndependence):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class IndependentNearby(ConditionalIndependence):
-    """Residuals of two variables are independent among rows that are neighbors in the given variables."""
+    """Residuals of two variables are independent among neighbors in the given variables."""
 
     first: tuple[Residuals, Residuals]
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache) -> Prepared:
+    def prepare(
+        self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache
+    ) -> Prepared:
         """Squared norm of the cross-covariance operator, for every permutation among neighbors."""
         prepared = super().prepare(estimator, kernel, form, cache)
         factor = self.first[0].inflation(self.first[1])
-        return replace(prepared, statistic=inflated(prepared.statistic, np.arange(self.sizes[0]), factor))
+        return replace(
+            prepared, statistic=inflated(prepared.statistic, np.arange(self.sizes[0]), factor)
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -206,7 +240,10 @@ class TwoGivenCovariates(GivenOthers, TwoEqualDistributions):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TwoByPropensity(TwoGivenCovariates):
-    """Two samples have one distribution given covariates; every row has a chance of its own to be in the second."""
+    """Two samples have one distribution given covariates.
+
+    Every row has a chance of its own to be in the second.
+    """
 
     odds: np.ndarray  # (N,): log odds of these chances
 
@@ -221,27 +258,42 @@ class TwoByPropensity(TwoGivenCovariates):
 
 def codes_of(*labels: np.ndarray) -> np.ndarray:
     """Number (n,) of the distinct row of some labels, (n,) or (n, d)."""
-    return np.asarray(np.unique(np.column_stack(labels), axis=0, return_inverse=True)[1]).reshape(-1)
+    return np.asarray(np.unique(np.column_stack(labels), axis=0, return_inverse=True)[1]).reshape(
+        -1
+    )
 
 
 def conditional(
-    test: ConditionalIndependence, method: str, z: np.ndarray, regression: Regressions | None, combined: bool = False
+    test: ConditionalIndependence,
+    method: str,
+    z: np.ndarray,
+    regression: Regressions | None,
+    combined: bool = False,
 ) -> ConditionalIndependence:
-    """Return the test by strata, or by a ``regression`` on z (n, d); ``combined`` is for four statistics."""
+    """Return the test by strata, or by a ``regression`` on z (n, d).
+
+    ``combined`` is for four statistics.
+    """
     if regression is None:
         return within_strata(test, z, np.arange(len(z)), "given")
-    variables, design, z = test.variables, test.restriction, standardized(z)
+    variables = test.variables
+    design = test.restriction
+    z = standardized(z)
     for variable in variables:
         if variable.numbers:
             raise ValueError(
-                f"{variable.name}: a Precomputed kernel takes row numbers, which have no residuals; use strata"
+                f"{variable.name}: a Precomputed kernel takes row numbers, which have no "
+                "residuals; use strata"
             )
     x, y = (regression.residuals(variable.points, variable.name) for variable in variables)
-    left = [_less(v, r.values, f"residuals of {v.name}") for v, r in zip(variables, (x, y), strict=True)]
+    left = [
+        _less(v, r.values, f"residuals of {v.name}") for v, r in zip(variables, (x, y), strict=True)
+    ]
     test = replace(test, variables=tuple(left), remarks=(*test.remarks, *_doubts(x, y, z)))
     if (design.groups if method == "local" else design.blocks) is not None:
         raise ValueError(
-            "blocks= goes with strata or given_method='local', groups= with strata or 'residuals'; or condition on them"
+            "blocks= goes with strata or given_method='local', groups= with strata or 'residuals'; "
+            "or condition on them"
         )
     if method != "local":
         return test.as_kind(
@@ -264,20 +316,27 @@ def conditional(
         restriction=PermutationDesign(blocks=codes_of(blocks, codes)),
         method="local permutations of residuals",
         assumption=f"the p-value is approximately valid if {regression.words} find what is given in the means of X "
-        f"and Y, and their spread hardly changes among {_NEIGHBORS} to {2 * _NEIGHBORS} neighboring rows.",
+        f"and Y, and their spread hardly changes among {_NEIGHBORS} to {2 * _NEIGHBORS} "
+        "neighboring rows.",
     )
 
 
 def _doubts(x: Residuals, y: Residuals, z: np.ndarray) -> tuple[str, ...]:
-    """Note that the regressions have not found all that z says in both variables, or probably not."""
+    """Note that the regressions did not, or probably did not, find all z says in both variables."""
     if not z.shape[1]:
         return ()
     if neighbors_alike([x.values, y.values], z):
         return (
-            note("regressions", problem="miss part of what is given: residuals of neighboring rows are still alike"),
+            note(
+                "regressions",
+                problem="miss part of what is given: residuals of neighboring rows are still alike",
+            ),
         )
     straight = z.shape[1] + 1.0
-    used = [0.0 if left.smoother is None else float(left.smoother.own.sum()) - straight for left in (x, y)]
+    used = [
+        0.0 if left.smoother is None else float(left.smoother.own.sum()) - straight
+        for left in (x, y)
+    ]
     if min(used) <= _MANY * len(z):
         return ()
     more = f"{used[0]:.0f} and {used[1]:.0f} degrees of freedom more than straight lines"
@@ -287,28 +346,43 @@ def _doubts(x: Residuals, y: Residuals, z: np.ndarray) -> tuple[str, ...]:
 def within_strata(test: _Test, z: np.ndarray, label: np.ndarray, argument: str) -> _Test:
     """Permute rows with the same values of z (n, d) only, after their means are taken off.
 
-    The means of strata are the same in every permutation, would stay in the statistic, and hide what runs against them.
-    Kernels of users may need values as they are, such as counts or row numbers, and the test is exact with these, too.
-    Strata whose rows all have one ``label`` (n,) carry no information and are left out.
+    The means of strata are the same in every permutation, would stay in the statistic, and hide
+    what runs against them. Kernels of users may need values as they are, such as counts or row
+    numbers, and the test is exact with these, too. Strata whose rows all have one ``label`` (n,)
+    carry no information and are left out.
     """
     design = test.restriction
     codes = codes_of(z) if design.blocks is None else codes_of(z, design.blocks)
-    if design.groups is not None and codes_of(codes, design.groups).max() > codes_of(design.groups).max():
-        raise ValueError(f"groups: some have rows with different values of {argument}; leave out one of the two")
+    if (
+        design.groups is not None
+        and codes_of(codes, design.groups).max() > codes_of(design.groups).max()
+    ):
+        raise ValueError(
+            f"groups: some have rows with different values of {argument}; leave out one of the two"
+        )
     mixed = np.bincount(np.unique(np.column_stack([codes, label]), axis=0)[:, 0])[codes] > 1
     if not mixed.any():
         method = "given_method" if argument == "given" else "covariate_method"
-        raise ValueError(f"{argument}: no two rows can be exchanged; use larger strata, or {method}='residuals'")
-    rows, codes = int(mixed.sum()), codes_of(codes[mixed])
+        raise ValueError(
+            f"{argument}: no two rows can be exchanged; use larger strata, or {method}='residuals'"
+        )
+    rows = int(mixed.sum())
+    codes = codes_of(codes[mixed])
     lost = f"{len(mixed) - rows} of {counted(len(mixed), 'row')}"
     left_out = () if mixed.all() else (note("strata-left-out", rows=lost, argument=argument),)
     keep_values = [variable.keeps_values for variable in test.variables]
-    exception = ", except your own kernels, which compare values as they are" if any(keep_values) else ""
+    exception = (
+        ", except your own kernels, which compare values as they are" if any(keep_values) else ""
+    )
     on_means = () if all(keep_values) else (note("strata-means", exception=exception),)
     return replace(
         test,
-        variables=tuple(_less_means(variable.only(mixed), codes, argument) for variable in test.variables),
-        sizes=(rows,) if len(test.sizes) == 1 else tuple(map(int, np.bincount(label[mixed], minlength=2))),
+        variables=tuple(
+            _less_means(variable.only(mixed), codes, argument) for variable in test.variables
+        ),
+        sizes=(rows,)
+        if len(test.sizes) == 1
+        else tuple(map(int, np.bincount(label[mixed], minlength=2))),
         restriction=replace(design.of(mixed), blocks=codes),
         remarks=(*test.remarks, *left_out, *on_means),
         method="permutations within strata",
@@ -317,26 +391,41 @@ def within_strata(test: _Test, z: np.ndarray, label: np.ndarray, argument: str) 
 
 
 def _less_means(variable: Variable, codes: np.ndarray, argument: str) -> Variable:
-    """Take the mean of each stratum off a variable, unless a kernel of the user compares its values."""
-    points, counts = variable.points, np.bincount(codes)
-    moved = points - points[np.unique(codes, return_index=True)[1]][codes]  # what is far from 0 loses no digits
+    """Subtract stratum means from a variable, unless a user's kernel compares its values."""
+    points = variable.points
+    counts = np.bincount(codes)
+    moved = (
+        points - points[np.unique(codes, return_index=True)[1]][codes]
+    )  # what is far from 0 loses no digits
     if not moved.any():
         raise ValueError(f"{argument} determines {variable.name}: every stratum has one value only")
     if variable.keeps_values:
         return variable
     sums = np.zeros((counts.size, points.shape[1]))
     np.add.at(sums, codes, moved)
-    return _less(variable, moved - (sums / counts[:, None])[codes], f"{variable.name} less its means within strata")
+    return _less(
+        variable,
+        moved - (sums / counts[:, None])[codes],
+        f"{variable.name} less its means within strata",
+    )
 
 
 def _less(variable: Variable, left: np.ndarray, name: str) -> Variable:
-    """Replace the values of a variable by what is left of them; notes on units are about the variable itself."""
+    """Replace the values of a variable by what is left of them.
+
+    Notes on units are about the variable itself.
+    """
     units_chosen = variable.units_chosen or not far_apart(variable.points, name)
-    return replace(variable, points=np.ascontiguousarray(left), name=name, units_chosen=units_chosen)
+    return replace(
+        variable, points=np.ascontiguousarray(left), name=name, units_chosen=units_chosen
+    )
 
 
 def distilled(variable: Variable, z: np.ndarray) -> Variable:
-    """Take a regression on z off a variable, if it has enough rows and leaves something, and its values may change."""
+    """Subtract a regression on z from a variable, where possible.
+
+    It must have enough rows and leave something, and the values of the variable may change.
+    """
     if variable.keeps_values:
         return variable
     try:

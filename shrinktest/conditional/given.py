@@ -1,4 +1,4 @@
-"""Given variables and covariates, as users give them: how they are read, and the method that goes with them."""
+"""Given variables and covariates of users: how they are read, and the method for them."""
 
 from __future__ import annotations
 
@@ -42,14 +42,26 @@ _LABELS = "OUSb"  # kinds of numpy arrays of text and of True and False
 _NEIGHBORS = 10  # rows of a neighborhood at least, for calibration
 
 
-# --- independence given others ------------------------------------------------------------------------------
+# --- independence given others --------------------------------------------------------------------
 
 
 def read_given(
-    X: Any, Y: Any, given: Any, *, given_method: str = "auto", x_given_z: Any = None, regressor: Any = None,
-    combined: bool = False, nan_policy: str = "raise", block_length: Any = None, own: Any = None, scale: Any = UNASKED,
-    transform: Any = None, kernels: Sequence[Any], **options: Any,
-) -> ConditionalIndependence:  # fmt: skip
+    X: Any,
+    Y: Any,
+    given: Any,
+    *,
+    given_method: str = "auto",
+    x_given_z: Any = None,
+    regressor: Any = None,
+    combined: bool = False,
+    nan_policy: str = "raise",
+    block_length: Any = None,
+    own: Any = None,
+    scale: Any = UNASKED,
+    transform: Any = None,
+    kernels: Sequence[Any],
+    **options: Any,
+) -> ConditionalIndependence:
     """Read the test as users give it; ``combined`` is for four statistics of residuals.
 
     ``kernels`` are the user's arguments, one for each variable.
@@ -60,35 +72,64 @@ def read_given(
     pair = zip(variables_of(read, GIVEN, scale)[:2], kernels, strict=True)
     variables = tuple(variable.compared_by(kernel) for variable, kernel in pair)
     test = ConditionalIndependence(
-        variables=variables, sizes=(len(z),), missing=read.missing, restriction=read.restriction,
-        remarks=(*read.notes, *repeated_column_notes(variables)), called=read.labels[:2],
-    )  # fmt: skip
+        variables=variables,
+        sizes=(len(z),),
+        missing=read.missing,
+        restriction=read.restriction,
+        remarks=(*read.notes, *repeated_column_notes(variables)),
+        called=read.labels[:2],
+    )
     if x_given_z is not None:
         transformed = transform[0] if isinstance(transform, list) else transform
         if read.restriction or given_method != "auto" or (regressor, transformed) != (None, None):
             raise ValueError(
-                "x_given_z= cannot be combined with given_method=, regressor=, blocks=, groups= or transform= of X"
+                "x_given_z= cannot be combined with given_method=, regressor=, blocks=, groups= or "
+                "transform= of X"
             )
         return by_model(X, given, x_given_z, read, test)
     method = method_for(given_method, regressor, read.encodings[2])
     (x, x_notes), (y, y_notes) = (variable.in_units() for variable in variables)
-    test = replace(test, variables=(x, y), remarks=(*test.remarks, *x_notes, *y_notes), method=method)
-    return test if read.missing else conditional(test, method, z, regression_for(method, z, regressor), combined)
+    test = replace(
+        test, variables=(x, y), remarks=(*test.remarks, *x_notes, *y_notes), method=method
+    )
+    return (
+        test
+        if read.missing
+        else conditional(test, method, z, regression_for(method, z, regressor), combined)
+    )
 
 
 def read_three(
-    X: Any, Y: Any, given: Any, nan_policy: str, *, others: str = "", scale: Any, transform: Any = None, **options: Any
+    X: Any,
+    Y: Any,
+    given: Any,
+    nan_policy: str,
+    *,
+    others: str = "",
+    scale: Any,
+    transform: Any = None,
+    **options: Any,
 ) -> Variables:
-    """Read X, Y and the given variables; ``others`` is the word by which users give all columns but two."""
+    """Read X, Y and the given variables.
+
+    ``others`` is the word by which users give all columns but two.
+    """
     pair = transform if isinstance(transform, list) else [transform, transform]
     both = scale if isinstance(scale, list | tuple) else [scale, scale]
     if len(pair) != 2 or len(both) != 2:
-        raise ValueError(f"scale has {len(both)} entries, transform {len(pair)}; with given= both have one for X and Y")
+        raise ValueError(
+            f"scale has {len(both)} entries, transform {len(pair)}; with given= both have one for "
+            "X and Y"
+        )
     read = read_variables(
-        (X, Y, with_labels(given, "given")), GIVEN, nan_policy, labels=("given",),
+        (X, Y, with_labels(given, "given")),
+        GIVEN,
+        nan_policy,
+        labels=("given",),
         scale=scale if hasattr(scale, "keys") else [*both, UNASKED],
-        transform=None if transform is None else [*pair, None], **options,
-    )  # fmt: skip
+        transform=None if transform is None else [*pair, None],
+        **options,
+    )
     if not others:
         _refuse_tested(read.observed[:2], read.observed[2], "given")
     _refuse_indicated(read.encodings[2], read.values[2], f"given={others!r}" if others else "given")
@@ -101,7 +142,9 @@ def method_for(given_method: Any, regressor: Any, encoding: Encoding | None) -> 
     if given_method == "auto":
         given_method = "strata" if _all_labels(encoding) and regressor is None else "residuals"
     if regressor is not None and given_method == "strata":
-        raise ValueError("regressor= is for given_method='residuals' or 'local'; leave it out for strata")
+        raise ValueError(
+            "regressor= is for given_method='residuals' or 'local'; leave it out for strata"
+        )
     return str(given_method)
 
 
@@ -110,31 +153,56 @@ def regression_for(method: str, z: np.ndarray, regressor: Any = None) -> Regress
     return None if method == "strata" else Regressions.on(z, regressor)
 
 
-# --- two samples with covariates ----------------------------------------------------------------------------
+# --- two samples with covariates ------------------------------------------------------------------
 
 
 def read_covariates(
-    X: Any, Y: Any, covariates: Any, *, covariate_method: str, propensity: Any, nan_policy: str, combined: bool,
-    paired: Any = False, block_length: Any = None, own: Any = None, scale: Any = UNASKED, column_types: Any = None,
-    called: tuple[str | None, ...] = (), kernel: Any, **options: Any,
-) -> TwoGivenCovariates | ConditionalIndependence:  # fmt: skip
+    X: Any,
+    Y: Any,
+    covariates: Any,
+    *,
+    covariate_method: str,
+    propensity: Any,
+    nan_policy: str,
+    combined: bool,
+    paired: Any = False,
+    block_length: Any = None,
+    own: Any = None,
+    scale: Any = UNASKED,
+    column_types: Any = None,
+    called: tuple[str | None, ...] = (),
+    kernel: Any,
+    **options: Any,
+) -> TwoGivenCovariates | ConditionalIndependence:
     """Read the test that the sample of a row does not depend on its values given covariates.
 
     ``kernel`` is the user's argument.
     """
-    _refuse_designs("covariates", paired=paired or None, block_length=block_length, permutations=own)
+    _refuse_designs(
+        "covariates", paired=paired or None, block_length=block_length, permutations=own
+    )
     if not isinstance(covariates, tuple | list) or len(covariates) != 2:
         raise ValueError("covariates must be a pair: (covariates of X, covariates of Y)")
-    names, names_of_z = names_for((X, Y), XY, called), tuple(f"covariates of {name}" for name in called or XY)
+    names = names_for((X, Y), XY, called)
+    names_of_z = tuple(f"covariates of {name}" for name in called or XY)
     for argument, pair in (("covariates", covariates), ("propensity", propensity)):
         if isinstance(pair, tuple | list) and len(pair) == 2:
             for i, (sample, rows) in enumerate(zip((X, Y), pair, strict=True)):
                 check_same_index(sample, rows, names[i], f"{argument}[{i}]")
     tables = [with_labels(table, name) for table, name in zip(covariates, names_of_z, strict=True)]
-    types, types_of_z = _types_of((X, Y), column_types), _types_of(tables, column_types)
-    types_of_z = {name: kind for name, kind in types_of_z.items() if kind != DROP or name not in types}
-    types = {name: kind for name, kind in (column_types or {}).items() if name in types or name not in types_of_z}
-    given = read_samples(tables, names_of_z, nan_policy, scale=UNASKED, labels=True, column_types=types_of_z or None)
+    types = _types_of((X, Y), column_types)
+    types_of_z = _types_of(tables, column_types)
+    types_of_z = {
+        name: kind for name, kind in types_of_z.items() if kind != DROP or name not in types
+    }
+    types = {
+        name: kind
+        for name, kind in (column_types or {}).items()
+        if name in types or name not in types_of_z
+    }
+    given = read_samples(
+        tables, names_of_z, nan_policy, scale=UNASKED, labels=True, column_types=types_of_z or None
+    )
     if propensity is None:  # known chances hold for rows without covariates, too
         for name, values in zip(names_of_z, given.values, strict=True):
             _refuse_indicated(given.encoding, values, name)
@@ -142,7 +210,13 @@ def read_covariates(
     if given.missing:
         complete = tuple(np.asarray(np.isfinite(values).all(axis=1)) for values in given.values)
     read = read_samples(
-        (X, Y), names, nan_policy, scale=scale, covariates=complete, column_types=types or None, **options
+        (X, Y),
+        names,
+        nan_policy,
+        scale=scale,
+        covariates=complete,
+        column_types=types or None,
+        **options,
     )
     _refuse_tested(read.observed, given.observed[0], "covariates")
     test = TwoGivenCovariates._of(read, " and ".join(names), scale, called=called)
@@ -152,26 +226,42 @@ def read_covariates(
         labels = "strata" if _all_labels(given.encoding) else "residuals"
         covariate_method = labels if propensity is None else "propensity"
     if (propensity is None) == (covariate_method == "propensity"):
-        raise ValueError("propensity= goes with covariate_method='propensity' only; give both, or leave both out")
-    test = replace(test, variables=(variable,), remarks=(*test.remarks, *about_z, *unit_notes), method=covariate_method)
+        raise ValueError(
+            "propensity= goes with covariate_method='propensity' only; give both, or leave both out"
+        )
+    test = replace(
+        test,
+        variables=(variable,),
+        remarks=(*test.remarks, *about_z, *unit_notes),
+        method=covariate_method,
+    )
     retained = np.concatenate(read.kept)
-    z, label = np.vstack(given.values)[retained[np.concatenate(given.kept)]], np.repeat([0, 1], read.sizes)
+    z = np.vstack(given.values)[retained[np.concatenate(given.kept)]]
+    label = np.repeat([0, 1], read.sizes)
     if covariate_method == "strata":
         test = test if read.missing else within_strata(test, z, label, "covariates")
         if min(test.sizes) < 2:
-            raise ValueError("covariates: a sample has one row with values of the other; use larger strata")
+            raise ValueError(
+                "covariates: a sample has one row with values of the other; use larger strata"
+            )
         return test
     if covariate_method == "residuals":
         both = ConditionalIndependence(
-            variables=(variable, Variable(label[:, None].astype(np.float64), "the sample")), sizes=(len(label),),
-            missing=test.missing, restriction=test.restriction, remarks=test.remarks, method=covariate_method,
-        )  # fmt: skip
+            variables=(variable, Variable(label[:, None].astype(np.float64), "the sample")),
+            sizes=(len(label),),
+            missing=test.missing,
+            restriction=test.restriction,
+            remarks=test.remarks,
+            method=covariate_method,
+        )
         if read.missing:
             return both
         tested = conditional(both, "residuals", z, Regressions.on(z), combined)
         return tested.as_kind(LabelGivenCovariates, samples=read.sizes)
     if read.restriction:
-        raise ValueError("blocks= and groups= cannot be combined with propensity=; use covariate_method='strata'")
+        raise ValueError(
+            "blocks= and groups= cannot be combined with propensity=; use covariate_method='strata'"
+        )
     residuals = variable if read.missing else distilled(variable, z)
     about = () if residuals is variable else (note("residuals"),)
     return replace(test, variables=(residuals,), remarks=(*test.remarks, *about)).as_kind(
@@ -184,13 +274,22 @@ def read_covariates(
 
 def _known_odds(propensity: Any, sizes: tuple[int, ...]) -> np.ndarray:
     """Log odds (N,) of known chances, one vector for all rows or one for each sample."""
-    pair = isinstance(propensity, tuple | list) and len(propensity) == 2 and all(map(np.ndim, propensity))
-    parts = [complete_points(part, "propensity").values for part in (propensity if pair else [propensity])]
-    chances, lengths = np.concatenate(parts), list(map(len, parts))
+    pair = (
+        isinstance(propensity, tuple | list)
+        and len(propensity) == 2
+        and all(map(np.ndim, propensity))
+    )
+    parts = [
+        complete_points(part, "propensity").values
+        for part in (propensity if pair else [propensity])
+    ]
+    chances = np.concatenate(parts)
+    lengths = list(map(len, parts))
     inside = bool(((chances > 0.0) & (chances < 1.0)).all())
     if lengths != (list(sizes) if pair else [sum(sizes)]) or chances.shape[1] != 1 or not inside:
         raise ValueError(
-            f"propensity must be chances between 0 and 1, one for each of {sum(sizes)} rows, or a pair of vectors"
+            f"propensity must be chances between 0 and 1, one for each of {sum(sizes)} rows, or a "
+            "pair of vectors"
         )
     return np.asarray(np.log(chances) - np.log1p(-chances))[:, 0]
 
@@ -201,21 +300,30 @@ def _types_of(tables: Sequence[Any], column_types: Any) -> dict[str, str]:
     return {name: kind for name, kind in checked_types(column_types or {}).items() if name in names}
 
 
-# --- calibration --------------------------------------------------------------------------------------------
+# --- calibration ----------------------------------------------------------------------------------
 
 
-def null_given(Y: Any, given: Any, tested: Sequence[Observed]) -> tuple[np.ndarray | None, PermutationDesign]:
-    """Return the prediction of Y (n, q) by the given variables, and among which rows the rest of it may be permuted.
+def null_given(
+    Y: Any, given: Any, tested: Sequence[Observed]
+) -> tuple[np.ndarray | None, PermutationDesign]:
+    """Return the prediction of Y (n, q) by the given variables, and the permutation design.
 
-    Labels predict nothing and are strata; numbers predict by kernel ridge regression and have neighborhoods.
+    The design says among which rows the rest of Y may be permuted.
+
+    Labels predict nothing and are strata; numbers predict by kernel ridge regression and have
+    neighborhoods.
     """
-    read = read_variables((Y, with_labels(given, "given")), GIVEN[1:], "raise", scale=[None, UNASKED], labels=GIVEN)
+    read = read_variables(
+        (Y, with_labels(given, "given")), GIVEN[1:], "raise", scale=[None, UNASKED], labels=GIVEN
+    )
     _refuse_tested(tested, read.observed[1], "given")
     z = read.values[1]
     if _all_labels(read.encodings[1]):
         codes = codes_of(z)
         if np.bincount(codes).max() == 1:
-            raise ValueError("given: every row has a value of its own; use fewer and larger strata, or numbers")
+            raise ValueError(
+                "given: every row has a value of its own; use fewer and larger strata, or numbers"
+            )
         return None, PermutationDesign(blocks=codes)
     if is_table(Y):
         raise TypeError("given= numbers needs Y as an array of numbers, such as Y.to_numpy()")
@@ -224,21 +332,26 @@ def null_given(Y: Any, given: Any, tested: Sequence[Observed]) -> tuple[np.ndarr
     return y - Regressions.on(z).residuals(y, "Y").values, design
 
 
-# --- checks -------------------------------------------------------------------------------------------------
+# --- checks ---------------------------------------------------------------------------------------
 
 
 def _refuse_designs(argument: str, **designs: Any) -> None:
     """Raise ValueError for designs that restrict permutations in another way."""
     for name, value in designs.items():
         if value is not None:
-            raise ValueError(f"{name}= and {argument}= both say which rows may change places; leave one of them out")
+            raise ValueError(
+                f"{name}= and {argument}= both say which rows may change places; leave one of them "
+                "out"
+            )
 
 
 def refuse_without(argument: str, **others: Any) -> None:
     """Raise ValueError for arguments about variables that are not given."""
     for name, value in others.items():
         if value is not None and not (isinstance(value, str) and value == "auto"):
-            raise ValueError(f"{name}= says how {argument}= is taken into account; give {argument}= as well")
+            raise ValueError(
+                f"{name}= says how {argument}= is taken into account; give {argument}= as well"
+            )
 
 
 def with_labels(given: Any, name: str) -> Any:
@@ -256,7 +369,9 @@ def with_labels(given: Any, name: str) -> Any:
 
     column_type = "category" if values.dtype.kind in "US" else None
     read = (
-        read_column(pd.Series(column.tolist(), dtype=object), str(j), f"{name}, column {j},", column_type)
+        read_column(
+            pd.Series(column.tolist(), dtype=object), str(j), f"{name}, column {j},", column_type
+        )
         for j, column in enumerate(columns)
     )
     return Table(tuple(read), named=False)
@@ -264,7 +379,9 @@ def with_labels(given: Any, name: str) -> Any:
 
 def _all_labels(encoding: Encoding | None) -> bool:
     """Return True if every column has levels, which rows share, and not numbers."""
-    return encoding is not None and all(code.kind in ("boolean", "category", "ordered") for code in encoding.codes)
+    return encoding is not None and all(
+        code.kind in ("boolean", "category", "ordered") for code in encoding.codes
+    )
 
 
 def _refuse_tested(tested: Sequence[Observed], given: Observed, argument: str) -> None:
@@ -273,27 +390,45 @@ def _refuse_tested(tested: Sequence[Observed], given: Observed, argument: str) -
     for place, column in enumerate(given.as_columns()):
         if _digest(column) in values:
             name = repr(column.name) if given.shown else place
-            raise ValueError(f"column {name} of {argument}= is also tested; leave it out of one of the two")
+            raise ValueError(
+                f"column {name} of {argument}= is also tested; leave it out of one of the two"
+            )
 
 
 def _digest(column: Column) -> bytes | None:
-    """Return a digest of the values, the same for equal columns of any library; None if all are equal or missing."""
-    numbers, present = column.values, ()
+    """Return a digest of the values, the same for equal columns of any library.
+
+    None if all are equal or missing.
+    """
+    numbers = column.values
+    present = ()
     if column.kind == "category":
-        present = tuple(sorted(column.levels[code] for code in np.unique(column.values) if code >= 0))
+        present = tuple(
+            sorted(column.levels[code] for code in np.unique(column.values) if code >= 0)
+        )
         numbers = recoded(column.values, column.levels, present)
     elif column.kind not in ("boolean", "ordered"):
         numbers = column.numbers() + 0.0  # so that -0.0 is 0
     complete = numbers[~column.missing()]
     varied = complete.size > 0 and complete.min() < complete.max()
-    return sha256("\0".join(present).encode() + numbers.astype(np.float64).tobytes()).digest() if varied else None
+    return (
+        sha256("\0".join(present).encode() + numbers.astype(np.float64).tobytes()).digest()
+        if varied
+        else None
+    )
 
 
 def _refuse_indicated(encoding: Encoding | None, z: np.ndarray, argument: str) -> None:
-    """Raise ValueError if rows miss a given value, through which X and Y may still depend on each other."""
-    for code, group in () if encoding is None else zip(encoding.codes, encoding.groups, strict=True):
+    """Raise ValueError if rows miss a given value.
+
+    X and Y may still depend on each other through that value.
+    """
+    for code, group in (
+        () if encoding is None else zip(encoding.codes, encoding.groups, strict=True)
+    ):
         missing = int(np.count_nonzero(z[:, group][:, -1]))  # the indicator is the last
         if code.indicated and missing:
             raise ValueError(
-                f"{argument}: {counted(missing, 'row')} without a value of column {code.name!r}; use nan_policy='omit'"
+                f"{argument}: {counted(missing, 'row')} without a value of column {code.name!r}; "
+                "use nan_policy='omit'"
             )

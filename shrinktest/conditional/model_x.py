@@ -40,7 +40,10 @@ class ModelX:
         copy = copy[:, None] if copy.ndim == 1 else copy
         if copy.shape != self.middle.shape or not np.isfinite(copy).all():
             shape = self.middle.shape
-            raise ValueError(f"x_given_z must draw finite numbers in the shape of X, {shape}; it drew {copy.shape}")
+            raise ValueError(
+                f"x_given_z must draw finite numbers in the shape of X, {shape}; it drew "
+                f"{copy.shape}"
+            )
         return np.asarray(copy - self.middle)
 
 
@@ -66,18 +69,26 @@ class ModeledCopies(ConditionalIndependence):
         """Copies of x less the mean."""
         return Copies(self.observed, self.model)
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache) -> Prepared:
+    def prepare(
+        self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache
+    ) -> Prepared:
         """Squared norm of the cross-covariance operator, for every copy."""
         points = tuple(variable.points for variable in self.variables)
         tuned = margins(estimator, kernel, points, cache.workers)
-        features = tuple(mean.features(k, x) for mean, k, x in zip(tuned, kernel, points, strict=True))
+        features = tuple(
+            mean.features(k, x) for mean, k, x in zip(tuned, kernel, points, strict=True)
+        )
         statistic, route, notes = copies_statistic(
             tuned[0], features, self._copies, points[0], self.others, points[1], cache
         )
-        return Prepared(statistic=statistic, kernel=kernel, notes=notes, computation=Computation(route=route))
+        return Prepared(
+            statistic=statistic, kernel=kernel, notes=notes, computation=Computation(route=route)
+        )
 
 
-def by_model(X: Any, given: Any, draw: Any, read: Variables, test: ConditionalIndependence) -> ConditionalIndependence:
+def by_model(
+    X: Any, given: Any, draw: Any, read: Variables, test: ConditionalIndependence
+) -> ConditionalIndependence:
     """Return the test by a function that draws X given Z."""
     if not callable(draw) or isinstance(draw, type):
         raise TypeError(f"x_given_z must be a function (Z, rng) -> X; got {draw!r}")
@@ -85,10 +96,13 @@ def by_model(X: Any, given: Any, draw: Any, read: Variables, test: ConditionalIn
     if read.missing:
         return replace(test, method="copies of X given Z")
     (x, unit), y = _numbers(X, read), distilled(test.variables[1], read.values[2])
-    model, source = ModelX(draw, _as_given(given, read), np.zeros(x.shape)), np.random.default_rng(0)
+    model = ModelX(draw, _as_given(given, read), np.zeros(x.shape))
+    source = np.random.default_rng(0)
     copies = [model(source) for _ in range(_REFERENCE)]
     if all(np.array_equal(copy, copies[0]) for copy in copies):
-        raise ValueError(f"x_given_z drew the same X {_REFERENCE} times; it must draw with numbers from rng")
+        raise ValueError(
+            f"x_given_z drew the same X {_REFERENCE} times; it must draw with numbers from rng"
+        )
     if not test.variables[0].keeps_values:
         model = replace(model, middle=np.mean(copies, axis=0))
     reference = model(source)
@@ -105,13 +119,19 @@ def by_model(X: Any, given: Any, draw: Any, read: Variables, test: ConditionalIn
 
 def _numbers(X: Any, read: Variables) -> tuple[np.ndarray, Any]:
     """Return X in its own units, which a model knows, and the units in which kernels compare it."""
-    x, encoding = read.values[0], read.encodings[0]
+    x = read.values[0]
+    encoding = read.encodings[0]
     if encoding is None:
         return x, read.scales[0]
     values = complete_points(taken(X, np.flatnonzero(read.kept[0])), "X").values
     if values.shape != x.shape:
-        raise ValueError(f"x_given_z= is a model of X, of which only {list(encoding.names)} is tested")
-    units = [1.0 if unit is None else unit for unit in scale_each(encoding.scale, encoding.names, "scale")]
+        raise ValueError(
+            f"x_given_z= is a model of X, of which only {list(encoding.names)} is tested"
+        )
+    units = [
+        1.0 if unit is None else unit
+        for unit in scale_each(encoding.scale, encoding.names, "scale")
+    ]
     return values, None if set(units) == {1.0} else as_scale(units, len(units))
 
 

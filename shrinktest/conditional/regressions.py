@@ -1,4 +1,7 @@
-"""Regressions on given variables, by kernel ridge or a user's regressor: residuals, and neighborhoods of rows."""
+"""Regressions on given variables, by kernel ridge or a user's regressor.
+
+They give residuals, and neighborhoods of rows.
+"""
 
 from __future__ import annotations
 
@@ -21,26 +24,38 @@ _DENSE = 300  # rows up to which Gram matrices are decomposed as a whole
 _RANK = 150  # landmarks of a kernel of more rows
 _RANK_OF_COLUMN = 12  # landmarks of a kernel of one column of many
 _WIDTHS = (2.0, 1.0, 0.5, 0.25)  # bandwidths, times the median distance
-_LINE = 0.1  # weight of the inner product that is added to a Gaussian kernel, so that straight lines cost it nothing
+# weight of the inner product that is added to a Gaussian kernel, so that straight lines cost it
+# nothing
+_LINE = 0.1
 _AMOUNTS = 10.0 ** np.arange(-4.0, 1.6, 0.5)  # of shrinkage, relative to the largest eigenvalue
-_SMALLEST = 1e-6  # of the largest eigenvalue: directions below it are shrunk to a hundredth at least
+_SMALLEST = (
+    1e-6  # of the largest eigenvalue: directions below it are shrunk to a hundredth at least
+)
 _OWN = 0.99  # largest share of a row in its own prediction with which it can be left out
 _FEWEST = 10  # rows of a regression
-_FEATURES = 15  # coordinates of a kernel by which its regression is tuned, or which a regressor predicts
-_TUNED = 0.98  # of the variance of coordinates: those along the longest axes, by which their regression is tuned
+_FEATURES = (
+    15  # coordinates of a kernel by which its regression is tuned, or which a regressor predicts
+)
+# of the variance of coordinates: those along the longest axes, by which their regression is tuned
+_TUNED = 0.98
 _FOLDS = 5
 _MOST_NOISE = 0.9  # of the variance of residuals: largest variance of predictions
-_NOTHING = 1e-5  # of the variance of a variable: with less left, it is a function of the given variables
+_NOTHING = (
+    1e-5  # of the variance of a variable: with less left, it is a function of the given variables
+)
 _BOUND = 4.0  # mean absolute deviations, to which numbers are bent
 _SURE = 2.0  # standard deviations by which the residuals of neighbors are more alike than by chance
 
 
-# --- kernel ridge regression --------------------------------------------------------------------------------
+# --- kernel ridge regression ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """Eigenvectors (n, m) and eigenvalues (m,) of the centered Gram matrix of a kernel of the given variables."""
+    """Eigenvectors (n, m) and eigenvalues (m,) of a centered Gram matrix.
+
+    The Gram matrix is that of a kernel of the given variables.
+    """
 
     vectors: np.ndarray
     values: np.ndarray
@@ -59,12 +74,19 @@ class Basis:
         z = z - z.mean(axis=0)
         values, turned = np.linalg.eigh(z.T @ z)
         large = values > _SMALLEST * max(values[-1], 0.0)
-        return cls(np.ascontiguousarray(z @ (turned[:, large] / np.sqrt(values[large]))), values[large])
+        return cls(
+            np.ascontiguousarray(z @ (turned[:, large] / np.sqrt(values[large]))), values[large]
+        )
 
     @cached_property
     def shrinkage(self) -> tuple[np.ndarray, np.ndarray]:
-        """Factors (m, a) of usable amounts of shrinkage, and shares (n, a) of rows in their own predictions."""
-        factors = self.values[:, None] / (self.values[:, None] + _AMOUNTS * self.values.max(initial=0.0))
+        """Shrinkage factors (m, a), and shares (n, a) of rows in their own predictions.
+
+        The factors are for usable amounts of shrinkage.
+        """
+        factors = self.values[:, None] / (
+            self.values[:, None] + _AMOUNTS * self.values.max(initial=0.0)
+        )
         own = np.square(self.vectors) @ factors + 1.0 / len(self.vectors)
         usable = own.max(axis=0) <= _OWN
         return factors[:, usable], own[:, usable]
@@ -72,7 +94,10 @@ class Basis:
 
 @dataclass(frozen=True, eq=False)
 class Smoother:
-    """A tuned kernel ridge regression: eigenvectors (n, m), and the factor (m,) from 0 to 1 of each."""
+    """Tuned kernel ridge regression: eigenvectors (n, m), and the factor (m,) of each.
+
+    Factors are from 0 to 1.
+    """
 
     vectors: np.ndarray
     factors: np.ndarray
@@ -85,7 +110,9 @@ class Smoother:
     def residuals(self, targets: np.ndarray) -> np.ndarray:
         """Residuals (n, r) of targets."""
         centered = targets - targets.mean(axis=0)
-        return np.asarray(centered - self.vectors @ (self.factors[:, None] * (self.vectors.T @ centered)))
+        return np.asarray(
+            centered - self.vectors @ (self.factors[:, None] * (self.vectors.T @ centered))
+        )
 
     def residual_gram(self, gram: np.ndarray) -> np.ndarray:
         """Gram matrix (n, n) of the residuals of features with this Gram matrix."""
@@ -101,12 +128,16 @@ def standardized(z: np.ndarray) -> np.ndarray:
 
 
 def candidate_bases(z: np.ndarray) -> tuple[Basis, ...]:
-    """Bases of regressions on z (n, d): lines, functions of all columns with four bandwidths, sums over columns."""
+    """Bases of regressions on z (n, d).
+
+    They are lines, functions of all columns with four bandwidths, and sums over columns.
+    """
     z = standardized(z)
     n, d = z.shape
     if d == 0:
         return ()
-    line, single = z / d**0.5, Gaussian(1.0)
+    line = z / d**0.5
+    single = Gaussian(1.0)
     some = z if n <= _DENSE else drawn_rows(z, _DENSE, np.random.default_rng(0))
     kernels = [Gaussian(width * median_bandwidth(some)) for width in _WIDTHS]
     columns = [z[:, j : j + 1] for j in range(d)] if d > 1 else []
@@ -117,8 +148,15 @@ def candidate_bases(z: np.ndarray) -> tuple[Basis, ...]:
         return (straight, *(Basis.from_gram(gram + _LINE * (line @ line.T)) for gram in grams))
     parts = [[nystrom(kernel, z, _RANK, 0).coordinates(z)] for kernel in kernels]
     rank = max(4, min(_RANK_OF_COLUMN, _RANK // d))
-    parts += [[nystrom(single, column, rank, 0).coordinates(column) / d**0.5 for column in columns]] if columns else []
-    return (straight, *(Basis.from_coordinates(np.hstack([*part, _LINE**0.5 * line])) for part in parts))
+    parts += (
+        [[nystrom(single, column, rank, 0).coordinates(column) / d**0.5 for column in columns]]
+        if columns
+        else []
+    )
+    return (
+        straight,
+        *(Basis.from_coordinates(np.hstack([*part, _LINE**0.5 * line])) for part in parts),
+    )
 
 
 def tuned_smoother(bases: Sequence[Basis], targets: np.ndarray) -> Smoother:
@@ -131,10 +169,13 @@ def tuned_smoother(bases: Sequence[Basis], targets: np.ndarray) -> Smoother:
     best = float(np.square(centered * n / (n - 1.0)).sum()), Smoother(np.zeros((n, 0)), np.zeros(0))
     for basis in bases:
         factors, own = basis.shrinkage
-        amounts, columns = own.shape[1], centered.shape[1]
+        amounts = own.shape[1]
+        columns = centered.shape[1]
         shrunk = factors[:, :, None] * (basis.vectors.T @ centered)[:, None, :]
         fitted = basis.vectors @ shrunk.reshape(len(factors), amounts * columns)
-        errors = (centered[:, None, :] - fitted.reshape(n, amounts, columns)) / (1.0 - own)[:, :, None]
+        errors = (centered[:, None, :] - fitted.reshape(n, amounts, columns)) / (1.0 - own)[
+            :, :, None
+        ]
         scores = np.einsum("iar,iar->a", errors, errors)
         if scores.size and scores.min() < best[0]:
             best = float(scores.min()), Smoother(basis.vectors, factors[:, scores.argmin()])
@@ -142,26 +183,34 @@ def tuned_smoother(bases: Sequence[Basis], targets: np.ndarray) -> Smoother:
 
 
 def inflation(first: Smoother, second: Smoother) -> float:
-    """Factor, at least 1, by which squared sums of products of residuals exceed those with random signs.
+    """Inflation factor, at least 1, of squared sums of products of residuals.
 
-    Residuals of different rows share the noise of the regression; the factor assumes white noise in both variables.
+    It is the factor by which they exceed those with random signs.
+
+    Residuals of different rows share the noise of the regression; the factor assumes white noise in
+    both variables.
     """
-    n, both = len(first.vectors), (first, second)
+    n = len(first.vectors)
+    both = (first, second)
     lost = [smoother.factors * (2.0 - smoother.factors) for smoother in both]
     shared = np.square(first.vectors.T @ second.vectors)
     products = n - 1.0 - lost[0].sum() - lost[1].sum() + lost[0] @ shared @ lost[1]
-    rows = [1.0 - 1.0 / n - np.square(smoother.vectors) @ part for smoother, part in zip(both, lost, strict=True)]
+    rows = [
+        1.0 - 1.0 / n - np.square(smoother.vectors) @ part
+        for smoother, part in zip(both, lost, strict=True)
+    ]
     return max(1.0, float(products / (rows[0] * rows[1]).sum()))
 
 
-# --- residuals ----------------------------------------------------------------------------------------------
+# --- residuals ------------------------------------------------------------------------------------
 
 
 class Residuals(Features):
-    """Residuals of a variable, or of features of a kernel, after a regression on the given variables.
+    """Residuals of a variable, or of kernel features, after regression on the given variables.
 
-    ``smoother`` is the kernel ridge regression.  Of a regressor, ``held_out`` are the residuals (n, r) of fits without
-    each fold, and ``noise`` is the variance of its predictions in units of the noise variance.
+    ``smoother`` is the kernel ridge regression.  Of a regressor, ``held_out`` are the residuals (n,
+    r) of fits without each fold, and ``noise`` is the variance of its predictions in units of the
+    noise variance.
     """
 
     def __init__(
@@ -179,22 +228,29 @@ class Residuals(Features):
         self.noise = noise
 
     def inflation(self, other: Residuals) -> float:
-        """Factor of :func:`inflation`; for regressors an estimate from their noise, and 1 without it.
+        """Factor of :func:`inflation`.
 
-        For predictions with weights P and Q it is the squared norm of (I - P)'(I - Q) over that with random signs, by
-        the mean squares p and q of their rows: at most .07 too small or .14 too large for common regressors.
+        For regressors, it is estimated from their noise, and 1 without it.
+
+        For predictions with weights P and Q it is the squared norm of (I - P)'(I - Q) over that
+        with random signs, by the mean squares p and q of their rows: at most .07 too small or .14
+        too large for common regressors.
         """
         if self.smoother is not None and other.smoother is not None:
             return inflation(self.smoother, other.smoother)
         if self.noise is None or other.noise is None:
             return 1.0
-        p, q = self.noise, other.noise
+        p = self.noise
+        q = other.noise
         return float(1.0 + p + q + 2.5 * (p * q) ** 0.5 + 3.0 * p * q) / ((1.0 + p) * (1.0 + q))
 
 
 @dataclass(frozen=True, eq=False)
 class Regressions:
-    """Regressions on the same given variables (n, d), by kernel ridge or a regressor in the style of scikit-learn."""
+    """Regressions on the same given variables (n, d), by kernel ridge or a regressor.
+
+    The regressor is in the style of scikit-learn.
+    """
 
     given: np.ndarray
     regressor: Any = None
@@ -204,17 +260,28 @@ class Regressions:
     def on(cls, given: np.ndarray, regressor: Any = None) -> Regressions:
         """Prepare regressions on given variables (n, d)."""
         if len(given) < _FEWEST:
-            raise ValueError(f"a regression on what is given needs {_FEWEST} rows, found {len(given)}; try strata")
+            raise ValueError(
+                f"a regression on what is given needs {_FEWEST} rows, found {len(given)}; try "
+                "strata"
+            )
         if regressor is None:
             with single_blas_thread(len(given)):
                 return cls(given, None, candidate_bases(given))
         try:
             from sklearn.base import is_classifier
         except ImportError as error:
-            raise ImportError("regressor= needs scikit-learn: pip install 'shrinktest[apps]'") from error
+            raise ImportError(
+                "regressor= needs scikit-learn: pip install 'shrinktest[apps]'"
+            ) from error
         methods = (getattr(regressor, name, None) for name in ("fit", "predict", "get_params"))
-        if isinstance(regressor, type) or not all(map(callable, methods)) or is_classifier(regressor):
-            raise TypeError(f"regressor must be a regressor of scikit-learn, such as Ridge(); got {regressor!r}")
+        if (
+            isinstance(regressor, type)
+            or not all(map(callable, methods))
+            or is_classifier(regressor)
+        ):
+            raise TypeError(
+                f"regressor must be a regressor of scikit-learn, such as Ridge(); got {regressor!r}"
+            )
         return cls(given, regressor)
 
     @property
@@ -227,18 +294,27 @@ class Regressions:
         """Residuals of a variable (n, p); raises ValueError if nothing is left of it."""
         total = float(np.square(targets - targets.mean(axis=0)).sum())
         if total == 0.0:
-            raise ValueError(f"{name} has one value only, or its variance is 0: nothing can depend on it")
+            raise ValueError(
+                f"{name} has one value only, or its variance is 0: nothing can depend on it"
+            )
         with single_blas_thread(len(targets)):
             residuals = self.residuals_of_lines(targets)
         if self.regressor is not None:
             held_out = self._held_out(targets, residuals.values)
-            residuals = Residuals(residuals.values, held_out=held_out, noise=self._noise(residuals.values, held_out))
+            residuals = Residuals(
+                residuals.values, held_out=held_out, noise=self._noise(residuals.values, held_out)
+            )
         if float(np.square(residuals.values).sum()) <= _NOTHING * total:
             raise ValueError(f"what is given determines {name}, so that nothing is left to test")
         return residuals
 
-    def residuals_of_lines(self, lines: np.ndarray, held_out: Sequence[np.ndarray] = ()) -> Residuals:
-        """Residuals of functions (n, r) of residuals; ``held_out`` are the same functions of those held out."""
+    def residuals_of_lines(
+        self, lines: np.ndarray, held_out: Sequence[np.ndarray] = ()
+    ) -> Residuals:
+        """Residuals of functions (n, r) of residuals.
+
+        ``held_out`` are the same functions of those held out.
+        """
         if not lines.shape[1]:
             return Residuals(lines)
         if self.regressor is not None:
@@ -262,17 +338,21 @@ class Regressions:
         if self.regressor is not None:
             return self._predicted(targets, list(map(landmarks.coordinates, held_out)))
         smoother = tuned_smoother(self.bases, targets)
-        return Residuals(smoother.residual_gram(features.values), by_coordinates=False, smoother=smoother)
+        return Residuals(
+            smoother.residual_gram(features.values), by_coordinates=False, smoother=smoother
+        )
 
     def _predicted(self, targets: np.ndarray, held_out: Sequence[np.ndarray]) -> Residuals:
         """Residuals of each fold of rows from a fit to the others.
 
-        A regression of residuals that have the noise of a row in them would predict that row by itself, so ``held_out``
-        replaces the targets.
+        A regression of residuals that have the noise of a row in them would predict that row by
+        itself, so ``held_out`` replaces the targets.
         """
         residuals = np.empty(targets.shape)
         for fold, rows in enumerate(self._folds):
-            unseen = held_out[fold] if held_out and held_out[fold].shape == targets.shape else targets
+            unseen = (
+                held_out[fold] if held_out and held_out[fold].shape == targets.shape else targets
+            )
             residuals[rows] = targets[rows] - self._predictions(unseen, rows, rows)
         return Residuals(residuals)
 
@@ -286,38 +366,49 @@ class Regressions:
         return held_out
 
     def _noise(self, residuals: np.ndarray, held_out: Sequence[np.ndarray]) -> float:
-        """Variance of the predictions by the jackknife over folds, in units of the noise variance."""
+        """Jackknife variance of the predictions over folds, in units of the noise variance."""
         noise = 0.0
         for fold, rows in enumerate(self._folds):
             others = np.stack([left[rows] for other, left in enumerate(held_out) if other != fold])
             noise += (len(others) - 1.0) * float(others.var(axis=0).sum())
-        share = min(_MOST_NOISE, noise / max(float(np.square(residuals).sum()), np.finfo(np.float64).tiny))
+        share = min(
+            _MOST_NOISE, noise / max(float(np.square(residuals).sum()), np.finfo(np.float64).tiny)
+        )
         return share / (1.0 - share)
 
     @cached_property
     def _folds(self) -> list[np.ndarray]:
         return np.array_split(np.random.default_rng(0).permutation(len(self.given)), _FOLDS)
 
-    def _predictions(self, targets: np.ndarray, without: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    def _predictions(
+        self, targets: np.ndarray, without: np.ndarray, rows: np.ndarray
+    ) -> np.ndarray:
         """Predict targets (n, r) at some rows by fits to all rows but those ``without``."""
         from sklearn.base import clone
         from sklearn.utils import get_tags
 
-        others, count = np.setdiff1d(np.arange(len(targets)), without), targets.shape[1]
-        together = count > 1 and getattr(get_tags(self.regressor).target_tags, "multi_output", False)
+        others = np.setdiff1d(np.arange(len(targets)), without)
+        count = targets.shape[1]
+        together = count > 1 and getattr(
+            get_tags(self.regressor).target_tags, "multi_output", False
+        )
         predictions = np.empty((len(rows), count))
         for columns in [slice(0, count)] if together else [slice(j, j + 1) for j in range(count)]:
             target = targets[others, columns]
-            fitted = clone(self.regressor).fit(self.given[others], target if together else target[:, 0])
+            fitted = clone(self.regressor).fit(
+                self.given[others], target if together else target[:, 0]
+            )
             predicted = np.asarray(fitted.predict(self.given[rows]))
             if predicted.size != predictions[:, columns].size or not np.isfinite(predicted).all():
-                raise ValueError(f"regressor={self.regressor!r} must predict one finite number for every row")
+                raise ValueError(
+                    f"regressor={self.regressor!r} must predict one finite number for every row"
+                )
             predictions[:, columns] = predicted.reshape(len(rows), -1)
         return predictions
 
 
 def _along_axes(coordinates: np.ndarray) -> np.ndarray:
-    """Centered coordinates (n, r) of the same points along their principal axes, the longest first."""
+    """Centered coordinates (n, r) of the points along principal axes, longest first."""
     centered = coordinates - coordinates.mean(axis=0)
     return np.asarray(centered @ np.linalg.eigh(centered.T @ centered)[1][:, ::-1])
 
@@ -325,8 +416,8 @@ def _along_axes(coordinates: np.ndarray) -> np.ndarray:
 def bounded(values: np.ndarray) -> np.ndarray:
     """Bend columns (n, p) to a bound, so that no row outweighs the others; leave out constant ones.
 
-    A number u, in mean absolute deviations of its column, becomes u / (1 + u^2 / 16)^0.5, between -4 and 4, which is
-    then standardized.
+    A number u, in mean absolute deviations of its column, becomes u / (1 + u^2 / 16)^0.5, between
+    -4 and 4, which is then standardized.
     """
     centered = values - values.mean(axis=0)
     size = np.abs(centered).mean(axis=0)
@@ -344,25 +435,34 @@ def squared(lines: np.ndarray) -> np.ndarray:
 
 
 def neighborhoods(z: np.ndarray, size: int) -> np.ndarray:
-    """Number (n,) of the neighborhood of every row of z (n, d), each of ``size`` to twice as many rows.
+    """Number (n,) of the neighborhood of every row of z (n, d).
+
+    Each neighborhood has ``size`` to twice as many rows.
 
     Rows are halved again and again at the median of their first principal component.
     """
-    numbers, waiting, count = np.zeros(len(z), dtype=np.int64), [np.arange(len(z))] * bool(z.shape[1]), 0
+    numbers = np.zeros(len(z), dtype=np.int64)
+    waiting = [np.arange(len(z))] * bool(z.shape[1])
+    count = 0
     while waiting:
         rows = waiting.pop()
         if len(rows) < 2 * size:
             numbers[rows], count = count, count + 1
             continue
         centered = z[rows] - z[rows].mean(axis=0)
-        order = np.argsort(centered @ np.linalg.svd(centered, full_matrices=False)[2][0], kind="stable")
+        order = np.argsort(
+            centered @ np.linalg.svd(centered, full_matrices=False)[2][0], kind="stable"
+        )
         half = len(rows) // 2
         waiting += [rows[order[half:]], rows[order[:half]]]
     return numbers
 
 
 def neighbors_alike(residuals: Sequence[np.ndarray], z: np.ndarray) -> bool:
-    """True if nearest neighbors in z (n, d) have residuals more alike than by chance, in every variable."""
+    """True if neighbors in z (n, d) have more similar residuals than by chance.
+
+    This must hold in every variable.
+    """
     from scipy.spatial import cKDTree
 
     two = cKDTree(z).query(z, k=2)[1]

@@ -1,1 +1,1 @@
-"""Data as people have them: tables, text files, rows on disk, and the numbers that kernels compare."""
+"""Data as users have them: tables, text files, rows on disk, and the numbers for kernels."""

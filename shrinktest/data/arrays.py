@@ -1,4 +1,4 @@
-"""Plain arrays of numbers as samples or variables, without what tables, labels and transforms need."""
+"""Plain arrays of numbers as samples or variables, without tables, labels and transforms."""
 
 from __future__ import annotations
 
@@ -15,8 +15,13 @@ from shrinktest.data.samples import Samples, Variables
 from shrinktest.permutations.design import PermutationDesign
 
 
-def plain_arrays(given: Sequence[Any], nan_policy: str, options: Mapping[str, Any]) -> list[Array] | None:
-    """Return finite float64 arrays of two rows or more as (n, d); None for all else, which the other readers read."""
+def plain_arrays(
+    given: Sequence[Any], nan_policy: str, options: Mapping[str, Any]
+) -> list[Array] | None:
+    """Return finite float64 arrays of two rows or more as (n, d).
+
+    None for all else, which the other readers read.
+    """
     if len(given) < 2 or not isinstance(nan_policy, str) or nan_policy != "raise":
         return None
     for name, value in options.items():
@@ -40,7 +45,9 @@ def samples_of(arrays: Sequence[Array], names: Sequence[str]) -> Samples:
         values=tuple(values),
         missing=False,
         restriction=PermutationDesign(),
-        notes=note_on_labels([part[:, 0] for part in values], names) if points.shape[1] == 1 else (),
+        notes=note_on_labels([part[:, 0] for part in values], names)
+        if points.shape[1] == 1
+        else (),
         kept=tuple(np.ones(size, dtype=bool) for size in sizes),
         observed=(Observed(tuple(names), sizes, points),),
     )
@@ -59,7 +66,9 @@ def variables_of(arrays: Sequence[Array], names: Sequence[str]) -> Variables:
         encodings=nothing,
         labels=nothing,
         kept=(np.ones(size, dtype=bool),) * len(arrays),
-        observed=tuple(Observed((name,), (size,), points) for name, points in zip(names, values, strict=True)),
+        observed=tuple(
+            Observed((name,), (size,), points) for name, points in zip(names, values, strict=True)
+        ),
         gaps=tuple(np.zeros((0, points.shape[1]), dtype=bool) for points in values),
         left_out=({},) * len(arrays),
     )

@@ -1,4 +1,4 @@
-"""Cells of text as columns: numbers, True and False, dates, times of day, and otherwise categories."""
+"""Columns from text cells: numbers, booleans, dates, times of day, and otherwise categories."""
 
 from __future__ import annotations
 
@@ -52,21 +52,39 @@ _LOOKED_AT = 1000  # cells among which those are that do not fit a column
 
 
 class Look(NamedTuple):
-    """Number of rows of a column that look alike, the first such cell, and the first cell of other shapes."""
+    """Number of similar rows of a column, the first such cell, and the first of other shapes."""
 
     rows: int
     like: str | None
     unlike: tuple[str, ...]
 
 
-#: What cells may look like; "given" are dates of the form in the options, and a "late day" or "late month" is above 12.
-_LOOKS = ("number", "numeric", "whole", "code", "pointed", "grouped", "boolean", "date", "time", "zoned", "given",
-          "day", "late day", "late month")  # fmt: skip
+#: What cells may look like; "given" are dates of the form in the options, and a "late day" or "late
+#: month" is above 12.
+_LOOKS = (
+    "number",
+    "numeric",
+    "whole",
+    "code",
+    "pointed",
+    "grouped",
+    "boolean",
+    "date",
+    "time",
+    "zoned",
+    "given",
+    "day",
+    "late day",
+    "late month",
+)
 
 
 @dataclass(frozen=True)
 class Looks:
-    """Looks of the cells of a column; looks of successive rows are merged, so that parts make the whole."""
+    """Looks of the cells of a column.
+
+    Looks of successive rows are merged, so that parts make the whole.
+    """
 
     present: int = 0  # rows with a value
     each: Mapping[str, Look] = field(default_factory=dict)
@@ -84,7 +102,8 @@ class Looks:
             return self if self.present else other
         each = {}
         for look in _LOOKS:
-            first, second = self[look], other[look]
+            first = self[look]
+            second = other[look]
             unlike = one_of_each_shape((*first.unlike, *second.unlike))
             each[look] = Look(first.rows + second.rows, first.like or second.like, unlike)
         return Looks(self.present + other.present, each)
@@ -112,7 +131,7 @@ class OddCells(ValueError):
         self.cells = cells
 
 
-# --- reading ------------------------------------------------------------------------------------------------
+# --- reading --------------------------------------------------------------------------------------
 
 
 def levels_of(cells: pd.Series, options: TextOptions) -> tuple[np.ndarray, pd.Series]:
@@ -124,7 +143,9 @@ def levels_of(cells: pd.Series, options: TextOptions) -> tuple[np.ndarray, pd.Se
     levels = pd.Series(distinct, dtype=object)
     missing = levels.isin([*MISSING, *map(as_it_looks, options.na)])
     if (words := floats_in(pd.Series(options.na, dtype=object))).size:
-        missing |= np.isin(floats_in(levels, options.decimal or "."), words) & ~levels.str.fullmatch(CODE)
+        missing |= np.isin(
+            floats_in(levels, options.decimal or "."), words
+        ) & ~levels.str.fullmatch(CODE)
     places = np.append(np.where(missing, -1, np.cumsum(~missing) - 1), -1)
     return places[np.append(plain, -1)[codes]], levels[~missing].reset_index(drop=True)
 
@@ -137,7 +158,7 @@ def labels_of(cells: pd.Series, options: TextOptions) -> list[Any]:
 
 
 def read_column(cells: pd.Series, kind: Any, mark: str, options: TextOptions) -> Any:
-    """Return the values of a column, by what its cells are, or as the type ``kind``; raise OddCells.
+    """Return the values of a column, by its cells or as the type ``kind``; raise OddCells.
 
     ``mark`` is what is between the cells of the file.
     """
@@ -145,7 +166,9 @@ def read_column(cells: pd.Series, kind: Any, mark: str, options: TextOptions) ->
     if plain is not None:
         return plain.values
     codes, levels = levels_of(cells, options)
-    return values_of(codes, levels, kind_of(looks_of(codes, levels, options), kind, mark, options), options)
+    return values_of(
+        codes, levels, kind_of(looks_of(codes, levels, options), kind, mark, options), options
+    )
 
 
 class PlainNumbers(NamedTuple):
@@ -158,8 +181,16 @@ class PlainNumbers(NamedTuple):
 
 
 def plain_numbers(cells: pd.Series, mark: str, options: TextOptions) -> PlainNumbers | None:
-    """Return the numbers of cells; None if some may be anything else, or not the numbers that they seem to be."""
-    if options.decimal == "," or options.thousands or options.na or (mark == ";" and options.decimal is None):
+    """Return the numbers of cells.
+
+    None if some may be anything else, or not the numbers that they seem to be.
+    """
+    if (
+        options.decimal == ","
+        or options.thousands
+        or options.na
+        or (mark == ";" and options.decimal is None)
+    ):
         return None
     missing = cells.isin(MISSING).to_numpy()
     present = cells.to_numpy(dtype=object)[~missing]
@@ -204,10 +235,14 @@ def looks_of(codes: np.ndarray, levels: pd.Series, options: TextOptions) -> Look
 
     rows = int(counts.sum())
     looks = dict.fromkeys(_LOOKS, Look(0, None, (levels[0],)))
-    looks["number"] = look(np.isfinite(numbers_written(levels, options.decimal or ".", options.thousands)))
+    looks["number"] = look(
+        np.isfinite(numbers_written(levels, options.decimal or ".", options.thousands))
+    )
     looks["whole"] = look(signed(levels).str.fullmatch(WHOLE))
     looks["code"] = look(levels.str.fullmatch(CODE))
-    looks["pointed"] = look(np.isfinite(floats_in(levels)) & levels.str.contains(".", regex=False).to_numpy(bool))
+    looks["pointed"] = look(
+        np.isfinite(floats_in(levels)) & levels.str.contains(".", regex=False).to_numpy(bool)
+    )
     looks["grouped"] = look(levels.str.fullmatch(GROUPS))
     if options.date_format:
         looks["given"] = look(dates_in(levels, options.date_format).notna())
@@ -227,15 +262,21 @@ def looks_of(codes: np.ndarray, levels: pd.Series, options: TextOptions) -> Look
 def kind_of(looks: Looks, kind: Any, mark: str, options: TextOptions) -> str:
     """Return how the cells of a column are read; raise OddCells if that is doubtful.
 
-    Besides kinds of columns this is "whole", "decorated" (numbers as people write them), and the form of dates.
+    Besides kinds of columns this is "whole", "decorated" (numbers as people write them), and the
+    form of dates.
     """
     if not looks.present:
         return "date" if kind == "date" or is_date_form(kind) else "number"
     if is_date_form(kind):
         return str(kind)
-    numbers = kind in (None, "ordered", "boolean") and not looks["number"].unlike and not looks["code"].rows
+    numbers = (
+        kind in (None, "ordered", "boolean")
+        and not looks["number"].unlike
+        and not looks["code"].rows
+    )
     if numbers or kind == "number":
-        pointed, unmarked = looks["pointed"].like, options.decimal is None and options.thousands is None
+        pointed = looks["pointed"].like
+        unmarked = options.decimal is None and options.thousands is None
         if unmarked and mark == ";" and pointed and not looks["grouped"].unlike:
             raise OddCells(OddCell(pointed, "may have points between thousands", grouped=True))
         return "decorated" if kind == "number" else "number" if looks["whole"].unlike else "whole"
@@ -244,7 +285,12 @@ def kind_of(looks: Looks, kind: Any, mark: str, options: TextOptions) -> str:
         if not others:
             return options.date_format
         if 2 * rows >= looks.present:
-            raise OddCells(*(OddCell(cell, f"is not a date of the form {options.date_format}") for cell in others))
+            raise OddCells(
+                *(
+                    OddCell(cell, f"is not a date of the form {options.date_format}")
+                    for cell in others
+                )
+            )
     if kind == "date" and looks["day"].rows and 2 * looks["day"].rows >= looks.present:
         return _form_of_days(looks)
     kind = _likely(looks) if kind is None else "date" if kind == "date" else "category"
@@ -259,7 +305,10 @@ def is_date_form(kind: Any) -> bool:
 
 
 def _likely(looks: Looks) -> str:
-    """Return what a column without a type holds, other than numbers; raise OddCells if it is doubtful."""
+    """Return what a column without a type holds, other than numbers.
+
+    Raise OddCells if it is doubtful.
+    """
     for kind in ("boolean", "date", "time"):
         if not looks[kind].unlike:
             return kind
@@ -268,7 +317,9 @@ def _likely(looks: Looks) -> str:
     for kind, look in (("number", "numeric"), ("date", "date"), ("time", "time")):
         if 2 * looks[look].rows >= looks.present and not (kind == "number" and looks["code"].rows):
             pointed = looks["pointed"].rows > 0
-            raise OddCells(*(OddCell(cell, _fault(cell, kind), pointed=pointed) for cell in looks[kind].unlike))
+            raise OddCells(
+                *(OddCell(cell, _fault(cell, kind), pointed=pointed) for cell in looks[kind].unlike)
+            )
     return "category"
 
 
@@ -279,7 +330,10 @@ def _fault(cell: str, kind: str) -> str:
 
 
 def _form_of_days(looks: Looks) -> str:
-    """Return the form of dates such as 13/02/1931; raise OddCells if they have several, or some are no dates."""
+    """Return the form of dates such as 13/02/1931.
+
+    Raise OddCells if they have several, or some are no dates.
+    """
     day = str(looks["day"].like)
     forms = _date_forms(looks, day)
     fault = "may have the day or the month first" if len(forms) > 1 else "has a year of two digits"
@@ -305,7 +359,10 @@ def _date_forms(looks: Looks, day: str) -> list[str]:
 
 
 def values_of(codes: np.ndarray, levels: pd.Series, kind: str, options: TextOptions) -> Any:
-    """Return the values of cells of a :func:`kind <kind_of>`, of all rows of a column or some; raise OddCells."""
+    """Return the values of cells of a :func:`kind <kind_of>`, of all rows of a column or some.
+
+    Raise OddCells.
+    """
     import pandas as pd
 
     if kind in ("whole", "number", "decorated"):
@@ -314,8 +371,14 @@ def values_of(codes: np.ndarray, levels: pd.Series, kind: str, options: TextOpti
         zoned = bool(levels.str.contains(ZONE).any())
         dates = dates_in(levels, "ISO8601" if kind == "date" else kind, utc=zoned)
         if dates.isna().any():
-            fault = f"is not {_EXAMPLES['date']}" if kind == "date" else f"is not a date of the form {kind}"
-            raise OddCells(*(OddCell(cell, fault) for cell in one_of_each_shape(levels[dates.isna()])))
+            fault = (
+                f"is not {_EXAMPLES['date']}"
+                if kind == "date"
+                else f"is not a date of the form {kind}"
+            )
+            raise OddCells(
+                *(OddCell(cell, fault) for cell in one_of_each_shape(levels[dates.isna()]))
+            )
         return pd.Series(dates.array.take(codes, allow_fill=True))
     if kind == "category":
         places, names = pd.factorize(np.array([*map(text_level, levels)], dtype=object))
@@ -323,12 +386,17 @@ def values_of(codes: np.ndarray, levels: pd.Series, kind: str, options: TextOpti
     if kind == "boolean":
         truth = np.array([*(levels.str.casefold() == "true"), pd.NA], dtype=object)[codes]
         return pd.array(truth, dtype="boolean" if (codes < 0).any() else "bool")
-    times = [datetime.time.fromisoformat(level if level[1] != ":" else f"0{level}") for level in levels]
+    times = [
+        datetime.time.fromisoformat(level if level[1] != ":" else f"0{level}") for level in levels
+    ]
     return pd.Series(np.array([*times, None], dtype=object)[codes])
 
 
 def _numbers(codes: np.ndarray, levels: pd.Series, kind: str, options: TextOptions) -> Any:
-    """Return numbers as floats, and whole ones as integers unless values are missing or they have too many digits."""
+    """Return numbers as floats, and whole ones as integers if possible.
+
+    Whole numbers stay floats if values are missing or they have too many digits.
+    """
     import pandas as pd
 
     read = people_write if kind == "decorated" else numbers_written
@@ -336,7 +404,8 @@ def _numbers(codes: np.ndarray, levels: pd.Series, kind: str, options: TextOptio
     if not np.isfinite(numbers).all():
         odd = one_of_each_shape(levels[~np.isfinite(numbers)])
         raise OddCells(*(OddCell(cell, _fault(cell, "number")) for cell in odd))
-    gaps, largest = bool((codes < 0).any()), np.abs(numbers).max(initial=0.0)
+    gaps = bool((codes < 0).any())
+    largest = np.abs(numbers).max(initial=0.0)
     texts = signed(levels)
     if kind == "number" or (gaps and largest <= EXACT) or not texts.str.fullmatch(WHOLE).all():
         return np.append(numbers, np.nan)[codes]
@@ -357,5 +426,6 @@ def type_for(odd: OddCell, name: str) -> str:
         return f"set column_types={{{name!r}: 'duration'}}, or to 'category'"
     convert = np.isfinite(people_write(cell, ",")[0])
     return (
-        f"{'convert it' if convert else 'replace it by None'}, or set column_types={{{name!r}: 'category'}} or 'drop'"
+        f"{'convert it' if convert else 'replace it by None'}, or set column_types={{{name!r}: "
+        f"'category'}} or 'drop'"
     )

@@ -1,4 +1,4 @@
-"""Column: the values of one variable of a table, by the kind of variable that its dtype says it is."""
+"""Column: the values of one variable of a table, by the kind that its dtype indicates."""
 
 from __future__ import annotations
 
@@ -35,8 +35,15 @@ KINDS = (*NUMERIC, "boolean", "category")
 #: Entry of ``column_types`` for a column that is not tested.
 DROP = "drop"
 #: Words of messages for the values of every kind.
-WORDS = {"number": "numbers", "ordered": "ordered categories", "date": "dates", "duration": "durations",
-          "time": "times of day", "boolean": "True and False", "category": "categories"}  # fmt: skip
+WORDS = {
+    "number": "numbers",
+    "ordered": "ordered categories",
+    "date": "dates",
+    "duration": "durations",
+    "time": "times of day",
+    "boolean": "True and False",
+    "category": "categories",
+}
 #: dtypes of dates and durations.
 TIMES = {"date": "datetime64[us]", "duration": "timedelta64[us]"}
 CODED = ("ordered", "boolean", "category")
@@ -50,8 +57,8 @@ _PLAIN = TextOptions()
 class Column:
     """Values of one variable, some of which may be missing.
 
-    Values (n,) are float64 for numbers and times of day (in hours), NaN if missing; datetime64 or timedelta64, NaT if
-    missing; and codes of levels for the other kinds, -1 if missing.
+    Values (n,) are float64 for numbers and times of day (in hours), NaN if missing; datetime64 or
+    timedelta64, NaT if missing; and codes of levels for the other kinds, -1 if missing.
     """
 
     name: str
@@ -75,12 +82,14 @@ class Column:
     def numbers(self, origin: Any = None) -> np.ndarray:
         """Return the values of a column with an order, shape (n,), NaN if missing.
 
-        Dates are in days since ``origin`` (default 1970-01-01), durations in days, times of day in hours, and ordered
-        categories are numbered from 0.
+        Dates are in days since ``origin`` (default 1970-01-01), durations in days, times of day in
+        hours, and ordered categories are numbered from 0.
         """
         values: Any = self.values
         if self.kind in TIMES:
-            values = (values - (np.zeros((), TIMES[self.kind]) if origin is None else origin)) / _DAY
+            values = (
+                values - (np.zeros((), TIMES[self.kind]) if origin is None else origin)
+            ) / _DAY
         return np.asarray(np.where(self.missing(), np.nan, values), dtype=np.float64)
 
     def taken(self, rows: Any) -> Column:
@@ -122,20 +131,29 @@ class Table:
         return len(self.columns[0])
 
 
-def read_column(series: pd.Series, name: str, where: str, column_type: Any = None, *, compared: bool = True) -> Column:
-    """Read a pandas Series by its dtype, or by the type of its objects; as ``column_type``, if given.
+def read_column(
+    series: pd.Series, name: str, where: str, column_type: Any = None, *, compared: bool = True
+) -> Column:
+    """Read a pandas Series by its dtype or the type of its objects, or as ``column_type``.
 
-    Messages call it ``where``.  Columns not ``compared`` label rows.  Raises TypeError for values that are no variable,
-    and ValueError for text of which most is numbers, dates or times, and some is not.
+    ``column_type`` prevails if given.
+
+    Messages call it ``where``.  Columns not ``compared`` label rows.  Raises TypeError for values
+    that are no variable, and ValueError for text of which most is numbers, dates or times, and some
+    is not.
     """
     column = _by_dtype(series, name, where, column_type, compared=compared)
     if column.values.dtype.kind == "f" and (infinite := np.isinf(column.values)).any():
         row = infinite.argmax()
-        raise ValueError(f"{where} has an infinite value in row {row} (counting from 0); remove or replace it")
+        raise ValueError(
+            f"{where} has an infinite value in row {row} (counting from 0); remove or replace it"
+        )
     return column if column_type is None else as_kind(column, column_type, where)
 
 
-def _by_dtype(series: pd.Series, name: str, where: str, column_type: Any, *, compared: bool = True) -> Column:
+def _by_dtype(
+    series: pd.Series, name: str, where: str, column_type: Any, *, compared: bool = True
+) -> Column:
     import pandas as pd
     from pandas.api import types
 
@@ -149,10 +167,16 @@ def _by_dtype(series: pd.Series, name: str, where: str, column_type: Any, *, com
     if dtype.kind in "mM":
         return _from_times(name, series.to_numpy())
     if types.is_bool_dtype(dtype):
-        return Column(name, "boolean", series.to_numpy(np.float64, na_value=-1).astype(np.int64), _TRUTH)
+        return Column(
+            name, "boolean", series.to_numpy(np.float64, na_value=-1).astype(np.int64), _TRUTH
+        )
     if types.is_any_real_numeric_dtype(dtype):
         present = series.dropna()
-        if dtype.kind in "iu" and len(present) and not -EXACT <= present.min() <= present.max() <= EXACT:
+        if (
+            dtype.kind in "iu"
+            and len(present)
+            and not -EXACT <= present.min() <= present.max() <= EXACT
+        ):
             return _long_numbers(series, name, where, column_type)
         short = precision_of(np.dtype(str(dtype).lower())) if dtype.kind == "f" else DOUBLE
         values = series.to_numpy(np.float64, na_value=np.nan)
@@ -162,7 +186,9 @@ def _by_dtype(series: pd.Series, name: str, where: str, column_type: Any, *, com
     return _from_objects(series.astype(object), name, where, column_type, compared=compared)
 
 
-def _from_objects(series: pd.Series, name: str, where: str, column_type: Any, *, compared: bool) -> Column:
+def _from_objects(
+    series: pd.Series, name: str, where: str, column_type: Any, *, compared: bool
+) -> Column:
     """Read objects by the type that all of them have."""
     import pandas as pd
 
@@ -178,8 +204,14 @@ def _from_objects(series: pd.Series, name: str, where: str, column_type: Any, *,
     if inferred in ("datetime64", "datetime", "date"):
         zoned = {getattr(entry, "tzinfo", None) is not None for entry in series.dropna()}
         if len(zoned) > 1:
-            raise ValueError(f"{where} holds dates of which only some have a time zone; give all of them one")
-        return _from_times(name, pd.to_datetime(series, utc=True).dt.tz_localize(None).to_numpy(), zoned=True in zoned)
+            raise ValueError(
+                f"{where} holds dates of which only some have a time zone; give all of them one"
+            )
+        return _from_times(
+            name,
+            pd.to_datetime(series, utc=True).dt.tz_localize(None).to_numpy(),
+            zoned=True in zoned,
+        )
     if inferred in ("timedelta64", "timedelta"):
         return _from_times(name, pd.to_timedelta(series).to_numpy())
     if inferred == "time":
@@ -190,13 +222,18 @@ def _from_objects(series: pd.Series, name: str, where: str, column_type: Any, *,
     odd = next((entry for entry in others if type(entry) is not type(first)), first)
     entries = dict.fromkeys(f"{entry!r} ({type(entry).__name__})" for entry in (first, odd))
     raise TypeError(
-        f"{where} must hold real numbers, text, dates or booleans; got {' and '.join(entries)}; convert it, or use "
+        f"{where} must hold real numbers, text, dates or booleans; got {' and '.join(entries)}; "
+        "convert it, or use "
         f"column_types={{{name!r}: 'drop'}} or 'category'"
     )
 
 
-def _from_text(series: pd.Series, name: str, where: str, column_type: Any, *, compared: bool) -> Column:
-    """Read text as the numbers, dates, times or categories that it writes, as in files; or as categories of a type.
+def _from_text(
+    series: pd.Series, name: str, where: str, column_type: Any, *, compared: bool
+) -> Column:
+    """Read text as the numbers, dates, times or categories it writes, as in files.
+
+    Text may also be read as categories of a type.
 
     Whole numbers are labels in a column that is not ``compared``.
     """
@@ -208,14 +245,18 @@ def _from_text(series: pd.Series, name: str, where: str, column_type: Any, *, co
     if not compared and levels.str.isdigit().all():
         return _with_levels(name, codes, levels.tolist())
     try:
-        values = values_of(codes, levels, kind_of(looks_of(codes, levels, _PLAIN), None, "", _PLAIN), _PLAIN)
+        values = values_of(
+            codes, levels, kind_of(looks_of(codes, levels, _PLAIN), None, "", _PLAIN), _PLAIN
+        )
     except OddCells as error:
         raise _odd(error, codes, levels, name, where) from None
     column = _by_dtype(pd.Series(values), name, where, None)
     return replace(column, from_text=column.kind == "number")
 
 
-def _odd(error: OddCells, codes: np.ndarray, levels: pd.Series, name: str, where: str) -> ValueError:
+def _odd(
+    error: OddCells, codes: np.ndarray, levels: pd.Series, name: str, where: str
+) -> ValueError:
     """Return an error with the rows of odd cells, and how to read the column."""
     problems = []
     for odd in error.cells:
@@ -233,7 +274,10 @@ def _categories(name: str, entries: Any) -> Column:
 
 
 def _with_levels(name: str, codes: np.ndarray, names: Sequence[str]) -> Column:
-    """Sort the levels, of which some may have the same name, and leave out those that do not occur."""
+    """Sort the levels, and omit those that do not occur.
+
+    Some levels may have the same name.
+    """
     levels = sorted({names[code] for code in np.unique(codes) if code >= 0})
     return Column(name, "category", recoded(codes, names, levels), tuple(levels))
 
@@ -264,7 +308,10 @@ def _from_times(name: str, values: np.ndarray, *, zoned: bool = False) -> Column
 
 
 def in_microseconds(values: np.ndarray) -> np.ndarray:
-    """Return dates or durations in microseconds; in nanoseconds if some are no whole number of microseconds."""
+    """Return dates or durations in microseconds.
+
+    In nanoseconds if some are no whole number of microseconds.
+    """
     rounded = values.astype(f"{values.dtype.kind}8[us]")
     if values.dtype != f"{values.dtype.kind}8[ns]":
         return rounded
@@ -272,7 +319,7 @@ def in_microseconds(values: np.ndarray) -> np.ndarray:
 
 
 def in_one_unit(columns: Sequence[Column]) -> list[Column]:
-    """Return columns of dates or durations in nanoseconds if some need them and all can have them."""
+    """Return date or duration columns in nanoseconds if some need them and all allow them."""
     kind = columns[0].kind
     if kind not in TIMES or len({column.values.dtype for column in columns}) == 1:
         return list(columns)
@@ -283,7 +330,10 @@ def in_one_unit(columns: Sequence[Column]) -> list[Column]:
 
 
 def _stay(values: np.ndarray, dtype: str) -> bool:
-    """Return True if dates or durations are the same in another unit, which has a range of its own."""
+    """Return True if dates or durations are unchanged in another unit.
+
+    Each unit has a range of its own.
+    """
     return bool(((values.astype(dtype).astype(values.dtype) == values) | np.isnat(values)).all())
 
 
@@ -305,19 +355,26 @@ def level_name(entry: Any) -> str:
     return str(entry)
 
 
-# --- as another kind ----------------------------------------------------------------------------------------
+# --- as another kind ------------------------------------------------------------------------------
 
 
 def as_kind(column: Column, column_type: Any, where: str) -> Column:
-    """Read a column as another kind, or as ordered with these levels; raise ValueError if it cannot be.
+    """Read a column as another kind, or as ordered with these levels.
 
-    ``column_type`` is one of ``KINDS`` without "duration" and "time", or a list of levels in their order.
+    Raise ValueError if the column cannot be read so.
+
+    ``column_type`` is one of ``KINDS`` without "duration" and "time", or a list of levels in their
+    order.
     """
     argument = f"column_types[{column.name!r}]"
     if isinstance(column_type, list | tuple):
         return _ordered(column, [*map(level_name, column_type)], argument, where)
     if is_date_form(column_type):
-        return column if column.kind == "date" else _by_level(_as_category(column), column_type, where, argument)
+        return (
+            column
+            if column.kind == "date"
+            else _by_level(_as_category(column), column_type, where, argument)
+        )
     kind = choice(column_type, (*KINDS, DROP), argument)
     if kind == column.kind or (kind == "ordered" and column.kind in NUMERIC):
         return column
@@ -325,13 +382,22 @@ def as_kind(column: Column, column_type: Any, where: str) -> Column:
         return _as_category(column)
     if kind == "boolean" and column.kind in ("number", "category"):
         truth = _as_category(column)
-        names = [{"0": "False", "1": "True"}.get(level, level.capitalize()) for level in truth.levels]
+        names = [
+            {"0": "False", "1": "True"}.get(level, level.capitalize()) for level in truth.levels
+        ]
         if {*names} <= {*_TRUTH}:
             return Column(column.name, kind, recoded(truth.values, names, _TRUTH), _TRUTH)
-    elif (column.kind == "category" and kind != "ordered") or (column.kind == "boolean" and kind == "number"):
+    elif (column.kind == "category" and kind != "ordered") or (
+        column.kind == "boolean" and kind == "number"
+    ):
         return _by_level(column, kind, where, argument)
-    advice = "give the levels in their order as a list" if kind == "ordered" else "leave it as it is"
-    raise ValueError(f"{argument}={kind!r}: {where} holds {WORDS[column.kind]}, which are not {WORDS[kind]}; {advice}")
+    advice = (
+        "give the levels in their order as a list" if kind == "ordered" else "leave it as it is"
+    )
+    raise ValueError(
+        f"{argument}={kind!r}: {where} holds {WORDS[column.kind]}, which are not {WORDS[kind]}; "
+        f"{advice}"
+    )
 
 
 def _as_category(column: Column) -> Column:
@@ -353,7 +419,9 @@ def _ordered(column: Column, levels: list[str], argument: str, where: str) -> Co
     codes = recoded(categories.values, categories.levels, levels)
     if (lacking := (codes < 0) & (categories.values >= 0)).any():
         names = [categories.levels[i] for i in np.unique(categories.values[lacking])]
-        raise ValueError(f"{argument} lacks levels that {where} has: {listed(names)}; name all of them, in order")
+        raise ValueError(
+            f"{argument} lacks levels that {where} has: {listed(names)}; name all of them, in order"
+        )
     return Column(column.name, "ordered", codes, tuple(levels))
 
 
@@ -368,14 +436,25 @@ def parsed(levels: Iterable[str], kind: str) -> np.ndarray:
         numbers = people_write(text.replace({"False": "0", "True": "1"}))
         return np.where(np.isinf(numbers), np.nan, numbers)
     if kind == "date":
-        dates = pd.to_datetime(text, format="ISO8601", errors="coerce", utc=True).dt.tz_localize(None).to_numpy()
-        return np.where(text.str.len() < 8, np.datetime64("NaT"), dates)  # a year alone is not a date
-    text = text.where(text.str.contains(":|day")).str.replace(r"^([+-]?\d+:\d\d)$", r"\1:00", regex=True)
+        dates = (
+            pd.to_datetime(text, format="ISO8601", errors="coerce", utc=True)
+            .dt.tz_localize(None)
+            .to_numpy()
+        )
+        return np.where(
+            text.str.len() < 8, np.datetime64("NaT"), dates
+        )  # a year alone is not a date
+    text = text.where(text.str.contains(":|day")).str.replace(
+        r"^([+-]?\d+:\d\d)$", r"\1:00", regex=True
+    )
     return pd.to_timedelta(text, errors="coerce").to_numpy()
 
 
 def _by_level(column: Column, kind: str, where: str, argument: str) -> Column:
-    """Read every level as a number, a date, also of a form, or a duration; cells such as NA are missing."""
+    """Read every level as a number, a date, also of a form, or a duration.
+
+    Cells such as NA are missing.
+    """
     import pandas as pd
 
     levels = pd.Series([*column.levels], dtype=object)
@@ -396,5 +475,9 @@ def _by_level(column: Column, kind: str, where: str, argument: str) -> Column:
             f"{argument}={kind!r}: {where} has {' and '.join(cells)} (counting from 0); "
             f"correct it, or use column_types={{{column.name!r}: 'drop'}}"
         )
-    values = np.append(values, np.array([math.nan if kind == "number" else "NaT"], dtype=values.dtype))[column.values]
-    return Column(column.name, kind, values) if kind == "number" else _from_times(column.name, values)
+    values = np.append(
+        values, np.array([math.nan if kind == "number" else "NaT"], dtype=values.dtype)
+    )[column.values]
+    return (
+        Column(column.name, kind, values) if kind == "number" else _from_times(column.name, values)
+    )

@@ -26,14 +26,22 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _GZIP = b"\x1f\x8b"
-_NO_TEXT = (b"PK\x03\x04", b"PAR1\x15", b"\x93NUMPY", b"ARROW1", b"BZh")  # first bytes of other files
+_NO_TEXT = (
+    b"PK\x03\x04",
+    b"PAR1\x15",
+    b"\x93NUMPY",
+    b"ARROW1",
+    b"BZh",
+)  # first bytes of other files
 _BYTE_ORDER = "\ufeff"  # mark of Excel at the beginning
 _END = "\ue000end"  # a row after the last one, which an open quotation mark swallows
 _LOOKED_AT = 1000  # rows that say whether the first one names the columns
 _OTHER_SIZE = 10.0  # times as large or as small as all numbers below it: not one of them
 _MANY = 3  # consecutive numbers from which these are rather names than values
 _YEARS = (1800, 2200)
-_MARK_LINE = re.compile(r'"?sep=(.)"?[ \t\r]*(?=\n|$)', re.IGNORECASE)  # first line of files for Excel
+_MARK_LINE = re.compile(
+    r'"?sep=(.)"?[ \t\r]*(?=\n|$)', re.IGNORECASE
+)  # first line of files for Excel
 
 
 @dataclass(frozen=True)
@@ -41,7 +49,9 @@ class TextOptions:
     """Dialect and conventions of delimited text; None means detected from the text."""
 
     sep: str | None = None  # between cells
-    decimal: str | None = None  # before decimals; None is a point, and points between thousands are errors
+    decimal: str | None = (
+        None  # before decimals; None is a point, and points between thousands are errors
+    )
     thousands: str | None = None
     date_format: str | None = None
     comment: Sequence[str] = ()  # what lines begin with that are skipped
@@ -52,7 +62,10 @@ class TextOptions:
 
 
 class TextFault(ValueError):
-    """Raised for text that cannot be divided into rows and columns; ``option`` is one of TextOptions that may help."""
+    """Raised for text that cannot be divided into rows and columns.
+
+    ``option`` is one of TextOptions that may help.
+    """
 
     def __init__(self, fault: str, option: str, such: str = "") -> None:
         super().__init__(f"{fault}; correct it, or read it by pandas.read_csv and give the table")
@@ -74,9 +87,13 @@ class TextSource:
         """Return the text in a file, or of standard input (-)."""
         if path != "-":
             file = Path(path)
-            return cls(path, file if file.is_file() else file.read_bytes(), options)  # a pipe can be read once
+            return cls(
+                path, file if file.is_file() else file.read_bytes(), options
+            )  # a pipe can be read once
         if sys.stdin is None or sys.stdin.closed:
-            raise ValueError("standard input (-) is closed; give a file, or let something write to it")
+            raise ValueError(
+                "standard input (-) is closed; give a file, or let something write to it"
+            )
         if hasattr(sys.stdin, "buffer"):
             return cls("standard input", sys.stdin.buffer.read(), options)
         return cls("standard input", sys.stdin.read().encode(), replace(options, encoding="utf-8"))
@@ -87,7 +104,9 @@ class TextSource:
         with raw:
             first = raw.read(8)
         if first.startswith(_NO_TEXT):
-            raise ValueError(f"{self.name} is not text; save the table as CSV, Parquet or .npy, and name it so")
+            raise ValueError(
+                f"{self.name} is not text; save the table as CSV, Parquet or .npy, and name it so"
+            )
         encoding = self.options.encoding
         if not _is_known(encoding):
             raise TextFault(f"{self.name}: encoding {encoding} is unknown", "encoding", "utf-8")
@@ -106,7 +125,9 @@ class TextSource:
         except UnicodeError as error:
             fault = f"{self.name} is not text in {self.options.encoding.upper()} ({error})"
             first = error.object[:1] if isinstance(error, UnicodeDecodeError) else b""
-            raise TextFault(fault, "encoding", "utf-16" if first in (b"\xff", b"\xfe") else "latin-1") from None
+            raise TextFault(
+                fault, "encoding", "utf-16" if first in (b"\xff", b"\xfe") else "latin-1"
+            ) from None
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise ValueError(f"{self.name} cannot be decompressed: {error}") from None
 
@@ -124,7 +145,9 @@ class TextSource:
         marks = tuple(self.options.comment)
         quoted = False
         for number, line in enumerate(lines):
-            blank = number < self.options.skip_rows or (not quoted and line.lstrip().startswith(marks))
+            blank = number < self.options.skip_rows or (
+                not quoted and line.lstrip().startswith(marks)
+            )
             quoted ^= not blank and line.count('"') % 2 == 1
             yield "\n" if blank else line
 
@@ -136,7 +159,8 @@ class TextSource:
             named = _MARK_LINE.match(next(text))
         if named:
             return named[1]
-        # Semicolons and tabs hardly ever occur in files separated by commas; commas (decimals) do in the others.
+        # Semicolons and tabs hardly ever occur in files separated by commas; commas (decimals) do
+        # in the others.
         line = next((line for line in self.lines() if line != "\n"), "")
         bare = re.sub(r'"[^"]*"', "", line)
         return next((mark for mark in "\t;,|" if mark in bare), ",")
@@ -149,7 +173,10 @@ class TextSource:
         return csv.reader(chain(lines, [_END]), delimiter=mark, skipinitialspace=mark != " ")
 
     def rows(self, mark: str) -> Iterator[tuple[int, list[str]]]:
-        """Yield rows that are not blank, and the line on which each ends; raise ValueError for faults in them."""
+        """Yield rows that are not blank, and the line on which each ends.
+
+        Raise ValueError for faults in them.
+        """
         reader = self.cells(mark)
         first = width = line = 0
         try:
@@ -163,13 +190,17 @@ class TextSource:
                     first = line
                     width = len(cells)
                 if len(cells) != width:
-                    fault = f"line {line} has {counted(len(cells), 'cell')}, line {first} has {width}"
+                    fault = (
+                        f"line {line} has {counted(len(cells), 'cell')}, line {first} has {width}"
+                    )
                     raise TextFault(f"{self.name}: {fault}", "sep")
                 yield line, cells
         except csv.Error:  # a cell without end
             cells = []
         if cells != [_END]:
-            raise ValueError(f"{self.name}: line {line + 1} has a quotation mark that is not closed")
+            raise ValueError(
+                f"{self.name}: line {line + 1} has a quotation mark that is not closed"
+            )
 
 
 def _is_known(encoding: str) -> bool:
@@ -206,7 +237,9 @@ class Delimited:
             return cls(source, mark, tuple(str(j + 1) for j in range(len(first))), named)
         names = tuple(name.strip() or f"Unnamed: {j}" for j, name in enumerate(first))
         if repeated := next((name for name in names if names.count(name) > 1), None):
-            raise ValueError(f"{source.name} has more than one column named {repeated!r}; rename them")
+            raise ValueError(
+                f"{source.name} has more than one column named {repeated!r}; rename them"
+            )
         if len(head) == 1:
             raise ValueError(f"{source.name} has a header and no rows")
         return cls(source, mark, names, named)
@@ -253,15 +286,19 @@ class Delimited:
         return f"{self.source.name}: line {line}, column {name!r}"
 
 
-# --- whether the first row names the columns ----------------------------------------------------------------
+# --- whether the first row names the columns ------------------------------------------------------
 
 
 def _is_header(head: pd.DataFrame, where: str, decimal: str) -> bool:
-    """Return True if the first row names the columns: all of it is text, or some is, unlike what is below.
+    """Return True if the first row names the columns.
 
-    Text that occurs again below is a value.  Raises ValueError for rows that may be names or values.
+    It does if all of it is text, or some is, unlike what is below.
+
+    Text that occurs again below is a value.  Raises ValueError for rows that may be names or
+    values.
     """
-    first, below = head.iloc[0], head.iloc[1:]
+    first = head.iloc[0]
+    below = head.iloc[1:]
     kinds = _kinds_of_first(first, decimal)
     named = any(_is_name(kind, below[j], decimal) for j, kind in enumerate(kinds))
     text = first.index[kinds == "category"]
@@ -294,21 +331,33 @@ def _kinds_of_first(cells: pd.Series, decimal: str) -> np.ndarray:
 
 
 def _is_name(kind: str, below: pd.Series, decimal: str) -> bool:
-    """Return True if a cell of this kind names a column: it is not a number, and others are below it."""
+    """Return True if a cell of this kind names a column.
+
+    It does if it is not a number, and others are below it.
+    """
     kinds = _kinds_of_first(below, decimal)
     return kind not in ("", "number") and bool(2 * (kinds == kind).sum() <= (kinds != "").sum())
 
 
-def _may_be_names(first: pd.Series, below: pd.DataFrame, decimal: str, *, beside_names: bool) -> bool:
-    """Return True if numbers in the first row look like names: whole, rising, and unlike what is below them."""
+def _may_be_names(
+    first: pd.Series, below: pd.DataFrame, decimal: str, *, beside_names: bool
+) -> bool:
+    """Return True if numbers in the first row look like names.
+
+    They do if they are whole, rising, and unlike the rows below them.
+    """
     if not first.str.isdecimal().all():
         return False
     values = first.astype(int)
-    steps, alone = values.diff().iloc[1:], len(values) == 1
+    steps = values.diff().iloc[1:]
+    alone = len(values) == 1
     if (steps <= 0).any():
         return False
-    years, counter = _YEARS[0] <= values.iloc[0] < _YEARS[1], values.iloc[0] in (0, 1)
-    consecutive = (steps == 1).all() and ((years and len(values) >= _MANY) or (counter and len(values) > _MANY))
+    years = _YEARS[0] <= values.iloc[0] < _YEARS[1]
+    counter = values.iloc[0] in (0, 1)
+    consecutive = (steps == 1).all() and (
+        (years and len(values) >= _MANY) or (counter and len(values) > _MANY)
+    )
     signs = [_unlike(values[j], below[j], decimal) for j in first.index]
     return consecutive or (beside_names and not alone) or min(signs) > (alone and not beside_names)
 

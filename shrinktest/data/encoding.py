@@ -39,18 +39,30 @@ class Code:
     kind: str
     levels: tuple[str, ...] = ()  # of categories those that occur
     origin: Any = None  # earliest date, from which days are counted
-    fill: float | None = None  # median, in place of missing values of an ordered variable; NaN until it is known
+    fill: float | None = (
+        None  # median, in place of missing values of an ordered variable; NaN until it is known
+    )
     indicated: bool = False  # True if the last feature indicates missing values
 
     @classmethod
     def of(cls, summary: ColumnSummary, *, indicate: bool = False) -> Code:
-        """Code a column by the summary of all its rows; with ``indicate`` missing values have an indicator."""
-        kind, indicated = summary.kind, indicate and summary.known < summary.size
+        """Code a column by the summary of all its rows.
+
+        With ``indicate`` missing values have an indicator.
+        """
+        kind = summary.kind
+        indicated = indicate and summary.known < summary.size
         if kind in ("boolean", "category"):
             levels = tuple(name for name in summary.levels if name in summary.counts)
             return cls(summary.name, kind, levels, indicated=indicated)
-        origin = (np.datetime64(0, "us") if summary.low is None else summary.low) if kind == "date" else None
-        return cls(summary.name, kind, summary.levels, origin, np.nan if indicated else None, indicated)
+        origin = (
+            (np.datetime64(0, "us") if summary.low is None else summary.low)
+            if kind == "date"
+            else None
+        )
+        return cls(
+            summary.name, kind, summary.levels, origin, np.nan if indicated else None, indicated
+        )
 
     @property
     def categorical(self) -> bool:
@@ -60,11 +72,17 @@ class Code:
     @property
     def features(self) -> tuple[str, ...]:
         """Names of the columns of numbers."""
-        values = tuple(f"{self.name} = {level}" for level in self.levels) if self.categorical else (self.name,)
+        values = (
+            tuple(f"{self.name} = {level}" for level in self.levels)
+            if self.categorical
+            else (self.name,)
+        )
         return (*values, f"{self.name} is missing") if self.indicated else values
 
     def numbers(self, column: Column) -> Array:
-        """Return the numbers of a column, shape (n, features); NaN for missing values without an indicator.
+        """Return the numbers of a column, shape (n, features).
+
+        Missing values without an indicator are NaN.
 
         Raises ValueError for levels that the code does not have.
         """
@@ -74,7 +92,8 @@ class Code:
             if (strange := (codes < 0) & ~missing).any():
                 level = column.levels[column.values[strange][0]]
                 raise ValueError(
-                    f"column {self.name!r} has the level {level!r}, which the data that were tested have not; they "
+                    f"column {self.name!r} has the level {level!r}, which the data that were "
+                    "tested have not; they "
                     f"have {listed(self.levels)}"
                 )
             values = (codes[:, np.newaxis] == np.arange(len(self.levels))).astype(np.float64)
@@ -84,31 +103,43 @@ class Code:
             values = column.numbers(self.origin)[:, np.newaxis]
             if self.fill is not None:
                 values[missing] = self.fill
-        return np.hstack([values, missing[:, np.newaxis].astype(np.float64)]) if self.indicated else values
+        return (
+            np.hstack([values, missing[:, np.newaxis].astype(np.float64)])
+            if self.indicated
+            else values
+        )
 
     def units(self, scale: Any) -> list[Any]:
-        """Return the unit of each feature if the variable has the unit ``scale``: a name, a number or None."""
+        """Return the unit of each feature for the variable unit ``scale``.
+
+        ``scale`` is a name, a number or None.
+        """
         plain = 1.0 if scale is None else scale
         level = 1.0 / TYPICAL.get(plain, 1.0) if isinstance(plain, str) else plain
         if self.categorical:
             return [level] * len(self.features)
-        return [plain, _APART * (level if isinstance(plain, str) else 1.0)] if self.indicated else [plain]
+        return (
+            [plain, _APART * (level if isinstance(plain, str) else 1.0)]
+            if self.indicated
+            else [plain]
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Encoding:
     """Rules by which the columns of a table become the numbers that a kernel compares.
 
-    Numbers, ordered categories (their position), dates and durations (in days) and times of day (in hours) have one
-    feature each, in units that ``scale`` says.  A category has an indicator for every level, so that two different
-    levels are as far apart as two numbers in units of their standard deviation are on average: their squared distance
-    is 2.  Missing values, if they are indicated, are the pooled median and an indicator of the same size; if the unit
-    of their column is a number, of that size times the standard deviation of the column in this unit.
+    Numbers, ordered categories (their position), dates and durations (in days) and times of day (in
+    hours) have one feature each, in units that ``scale`` says.  A category has an indicator for
+    every level, so that two different levels are as far apart as two numbers in units of their
+    standard deviation are on average: their squared distance is 2. Missing values, if they are
+    indicated, are the pooled median and an indicator of the same size; if the unit of their column
+    is a number, of that size times the standard deviation of the column in this unit.
 
     Examples
     --------
-    A table in memory is one chunk: ``Encoding.of`` takes for every column the summaries of all samples, and ``fitted``
-    finds medians and units on the pooled rows.
+    A table in memory is one chunk: ``Encoding.of`` takes for every column the summaries of all
+    samples, and ``fitted`` finds medians and units on the pooled rows.
 
     >>> import pandas as pd
     >>> X, Y = pd.DataFrame({"size": [1.0, 3.0], "part": ["a", "b"]}), pd.DataFrame({"size": [2.0], "part": ["b"]})
@@ -129,19 +160,32 @@ class Encoding:
 
     @classmethod
     def of(
-        cls, columns: Sequence[Sequence[ColumnSummary]], scale: Any, *, indicate: bool = False, named: bool = True
+        cls,
+        columns: Sequence[Sequence[ColumnSummary]],
+        scale: Any,
+        *,
+        indicate: bool = False,
+        named: bool = True,
     ) -> Encoding:
-        """Encode columns by the summaries of each in all samples; units by name are 1 until they are found."""
-        codes = tuple(Code.of(reduce(ColumnSummary.merge, samples), indicate=indicate) for samples in columns)
+        """Encode columns by the summaries of each in all samples.
+
+        Units by name are 1 until they are found.
+        """
+        codes = tuple(
+            Code.of(reduce(ColumnSummary.merge, samples), indicate=indicate) for samples in columns
+        )
         width = sum(len(code.features) for code in codes)
         return cls(codes, Units((1.0,) * width, np.empty((0, width))), scale, named)
 
-    def fitted(self, table: Table, *, argument: str = "scale", whose: str = "") -> tuple[Encoding, Array]:
-        """Find medians and units on all rows that are tested, and return these rows as numbers, too.
+    def fitted(
+        self, table: Table, *, argument: str = "scale", whose: str = ""
+    ) -> tuple[Encoding, Array]:
+        """Find medians and units on all tested rows, and return these rows as numbers.
 
         Messages call the scale ``argument``, and the table ``whose``.
         """
-        raw, codes = self.raw(table), list(self.codes)
+        raw = self.raw(table)
+        codes = list(self.codes)
         for i, group in enumerate(self.groups):
             if codes[i].fill is not None:
                 gaps = raw[:, group.stop - 1] != 0.0
@@ -149,10 +193,15 @@ class Encoding:
                 codes[i], raw[gaps, group.start] = replace(codes[i], fill=fill), fill
         missing = np.isnan(raw).any(axis=1)
         complete = raw[~missing] if missing.any() else raw
-        entries, filled = list(self.entries(self.scale, argument)), gaps_of(codes)
+        entries = list(self.entries(self.scale, argument))
+        filled = gaps_of(codes)
         if any(not isinstance(entries[j], str) for j in filled):
-            entries = beside_gaps(entries, filled, deviations(complete) if len(complete) else np.ones(raw.shape[1]))
-        constant = constant_columns(complete) if len(complete) else np.zeros(raw.shape[1], dtype=bool)
+            entries = beside_gaps(
+                entries, filled, deviations(complete) if len(complete) else np.ones(raw.shape[1])
+            )
+        constant = (
+            constant_columns(complete) if len(complete) else np.zeros(raw.shape[1], dtype=bool)
+        )
         shown = [name if name.isdigit() and not self.named else repr(name) for name in self.names]
         called = [f"{shown[i]} of {whose}" if whose else shown[i] for i in self._places]
         try:
@@ -165,7 +214,11 @@ class Encoding:
 
     def knowing(self, constant: np.ndarray) -> Encoding:
         """Return the encoding with the knowledge which features have one value only."""
-        names = tuple(entry for entry, group in zip(self.names, self.groups, strict=True) if constant[group].all())
+        names = tuple(
+            entry
+            for entry, group in zip(self.names, self.groups, strict=True)
+            if constant[group].all()
+        )
         return replace(self, constant=names)
 
     def without(self, names: Collection[str]) -> tuple[Encoding, np.ndarray]:
@@ -216,7 +269,9 @@ class Encoding:
     @property
     def together(self) -> np.ndarray:
         """A label for every feature (d,), the same for all categories of one variable."""
-        starts = [j == 0 or not code.categorical for code in self.codes for j in range(len(code.features))]
+        starts = [
+            j == 0 or not code.categorical for code in self.codes for j in range(len(code.features))
+        ]
         return np.cumsum(starts) - 1
 
     @property
@@ -225,7 +280,9 @@ class Encoding:
         places = np.full(len(self.features), -1)
         for code, group in zip(self.codes, self.groups, strict=True):
             if code.indicated:
-                places[slice(group.start, group.stop if code.categorical else group.stop - 1)] = group.stop - 1
+                places[slice(group.start, group.stop if code.categorical else group.stop - 1)] = (
+                    group.stop - 1
+                )
         return places
 
     @property
@@ -249,24 +306,34 @@ class Encoding:
     def entries(self, scale: Any, argument: str = "scale") -> tuple[Any, ...]:
         """Return the unit of every feature, a name or a number, for a ``scale`` of the columns."""
         each = scale_each(scale, self.names, argument)
-        return tuple(unit for code, entry in zip(self.codes, each, strict=True) for unit in code.units(entry))
+        return tuple(
+            unit for code, entry in zip(self.codes, each, strict=True) for unit in code.units(entry)
+        )
 
     def __call__(self, x: Any, name: str = "points") -> Array:
-        """Return the numbers of a table with these columns by name, or of an array if all columns are numbers.
+        """Return the numbers of a table with these named columns, or of a numeric array.
 
-        Raises TypeError or ValueError for other columns, other kinds, missing values without an indicator, and levels
-        that the data which were tested do not have; messages call the table ``name``.
+        An array is used if all columns are numbers.
+
+        Raises TypeError or ValueError for other columns, other kinds, missing values without an
+        indicator, and levels that the data which were tested do not have; messages call the table
+        ``name``.
         """
         if is_table(x):
             alone = not self.named and len(self.codes) == 1  # a series, whose column is read as "0"
             typed = [code for code in self.codes if code.kind not in ("duration", "time")]
-            types = {"0" if alone else c.name: [*c.levels] if c.kind == "ordered" else c.kind for c in typed}
+            types = {
+                "0" if alone else c.name: [*c.levels] if c.kind == "ordered" else c.kind
+                for c in typed
+            }
             table = read_table(x, name, types)
         elif self.plain:
             table = table_of(as_points(x, name))
         else:
             kinds = ", ".join(f"{code.name} ({code.kind})" for code in self.codes)
-            raise TypeError(f"{name} must be a table with the columns that were tested: {kinds}; got an array")
+            raise TypeError(
+                f"{name} must be a table with the columns that were tested: {kinds}; got an array"
+            )
         columns = dict(zip(table.names, table.columns, strict=True))
         if not (table.named and self.named):
             if len(columns) != len(self.codes):
@@ -274,13 +341,21 @@ class Encoding:
                 raise ValueError(f"{name} has {counted(len(columns), 'column')}, and {tested}")
             columns = dict(zip(self.names, table.columns, strict=True))
         if lacking := [entry for entry in self.names if entry not in columns]:
-            raise ValueError(f"{name} lacks columns that were tested: {listed(lacking)}; it has {listed(table.names)}")
-        return self.points(Table(tuple(_as_tested(columns[code.name], code, name) for code in self.codes)))
+            raise ValueError(
+                f"{name} lacks columns that were tested: {listed(lacking)}; it has "
+                f"{listed(table.names)}"
+            )
+        return self.points(
+            Table(tuple(_as_tested(columns[code.name], code, name) for code in self.codes))
+        )
 
     read = __call__
 
     def by_feature(self, given: Any, name: str) -> Any:
-        """Repeat numbers for columns, by name or one for each, for every feature; return anything else as it is."""
+        """Repeat numbers for columns, by name or one for each, for every feature.
+
+        Return anything else as it is.
+        """
         if entries_by_name(given) is not None:
             values = by_name(given, self.names, name)
         elif not isinstance(given, str | list) and np.ndim(given) == 1:
@@ -290,7 +365,8 @@ class Encoding:
         if len(values) != len(self.codes):
             which = f" ({listed(self.names)})" if self.named and len(self.codes) <= 12 else ""
             raise ValueError(
-                f"{name} has {len(values)} entries for {counted(len(self.codes), 'column')}{which}; give one for each "
+                f"{name} has {len(values)} entries for "
+                f"{counted(len(self.codes), 'column')}{which}; give one for each "
                 "that is tested"
             )
         return tuple(values[i] for i in self._places)
@@ -298,20 +374,31 @@ class Encoding:
     # --- pictures, notes, plain values ---
 
     def typical(self, points: Array) -> Array:
-        """Return a row in the middle of others (n, features): medians, and the most frequent levels."""
+        """Return a central row of others (n, features): medians and most frequent levels."""
         middle = np.median(points, axis=0)
         for code, group in zip(self.codes, self.groups, strict=True):
             if code.categorical:
                 means = points[:, group].mean(axis=0)
-                middle[group] = np.where(np.arange(len(means)) == means.argmax(), points[:, group].max(axis=0), 0.0)
+                middle[group] = np.where(
+                    np.arange(len(means)) == means.argmax(), points[:, group].max(axis=0), 0.0
+                )
         return np.asarray(middle)
 
     def notes(self, what: str, *, unasked: bool) -> tuple[str, ...]:
-        """Return notes on columns and units; ``unasked`` says that the units are the default for tables."""
+        """Return notes on columns and units.
+
+        ``unasked`` says that the units are the default for tables.
+        """
         notes = []
         if self.constant:
             columns = "columns {} have" if len(self.constant) > 1 else "column {} has"
-            notes.append(note("no-weight", which=f"{what}: {columns.format(', '.join(self.constant))}", unit=""))
+            notes.append(
+                note(
+                    "no-weight",
+                    which=f"{what}: {columns.format(', '.join(self.constant))}",
+                    unit="",
+                )
+            )
         if unasked and len(self.codes) > 1:
             notes.append(note("units-sd"))
         if filled := [code.name for code in self.codes if code.indicated]:
@@ -327,7 +414,10 @@ class Encoding:
                 "levels": list(code.levels),
                 "origin": None if code.origin is None else str(code.origin),
                 "features": list(code.features),
-                "units": [units if isinstance(units, str) else units[j] for j in range(group.start, group.stop)],
+                "units": [
+                    units if isinstance(units, str) else units[j]
+                    for j in range(group.start, group.stop)
+                ],
             }
             for code, group in zip(self.codes, self.groups, strict=True)
         ]
@@ -336,27 +426,39 @@ class Encoding:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Encoding):
             return NotImplemented
-        return self.to_dict() == other.to_dict() and np.array_equal(self.units.points, other.units.points)
+        return self.to_dict() == other.to_dict() and np.array_equal(
+            self.units.points, other.units.points
+        )
 
     __hash__ = None  # type: ignore[assignment]  # it holds an array
 
 
 def _as_tested(column: Column, code: Code, name: str) -> Column:
-    """Return a column as the kind that was tested; raise for missing values without an indicator, and other kinds."""
+    """Return a column as the kind that was tested.
+
+    Raise for missing values without an indicator, and other kinds.
+    """
     missing = column.missing()
     if missing.any() and not code.indicated:
         raise ValueError(
-            f"{name} has {counted(int(missing.sum()), 'missing value')} in column {column.name!r}, the first in row "
+            f"{name} has {counted(int(missing.sum()), 'missing value')} in column {column.name!r}, "
+            "the first in row "
             f"{int(missing.argmax())} (counting from 0); remove such rows first"
         )
     if code.kind in ("duration", "time") and column.kind != code.kind and not missing.all():
-        tested, given = WORDS[code.kind], WORDS[column.kind]
-        raise TypeError(f"{name}, column {column.name!r}, holds {given}; the data that were tested have {tested} there")
+        tested = WORDS[code.kind]
+        given = WORDS[column.kind]
+        raise TypeError(
+            f"{name}, column {column.name!r}, holds {given}; the data that were tested have "
+            f"{tested} there"
+        )
     levels = column.levels if code.categorical and column.kind == code.kind else code.levels
     return as_common(column, code.kind, levels)
 
 
 def gaps_of(codes: Sequence[Code]) -> tuple[int, ...]:
-    """Return the features with something in place of missing values, and an indicator next to them."""
+    """Return the features with missing values filled, each next to its missing indicator."""
     starts = np.cumsum([0, *(len(code.features) for code in codes)]).tolist()
-    return tuple(j for code, j in zip(codes, starts, strict=False) if code.indicated and not code.categorical)
+    return tuple(
+        j for code, j in zip(codes, starts, strict=False) if code.indicated and not code.categorical
+    )

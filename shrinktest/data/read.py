@@ -1,4 +1,7 @@
-"""Reading of users' data: samples of the same variables or variables observed together, with labels of their rows."""
+"""Reading of users' data: samples of the same variables or joint variables, with row labels.
+
+Joint variables are observed together.
+"""
 
 from __future__ import annotations
 
@@ -50,11 +53,20 @@ class ReadOptions:
     groups: Any = None
 
     def observe(
-        self, tables: Sequence[Any], names: Sequence[str], nan_policy: str, labels: Mapping[str, Any], *, apart: bool
+        self,
+        tables: Sequence[Any],
+        names: Sequence[str],
+        nan_policy: str,
+        labels: Mapping[str, Any],
+        *,
+        apart: bool,
     ) -> tuple[Observed, tuple[str, ...]]:
-        """Read tables without the columns that are the ``labels`` of their rows; return also notes on these.
+        """Read tables without the ``labels`` columns of their rows.
 
-        Columns that are read ``apart`` say which rows belong together, or are taken as given, and are not compared.
+        Return also notes on these.
+
+        Columns that are read ``apart`` say which rows belong together, or are taken as given, and
+        are not compared.
         """
         types: Any = self.column_types
         notes: tuple[str, ...] = ()
@@ -63,7 +75,7 @@ class ReadOptions:
         return observed(tables, names, nan_policy, types, self.transform, labels=apart), notes
 
 
-# --- the two readers ----------------------------------------------------------------------------------------
+# --- the two readers ------------------------------------------------------------------------------
 
 
 def read_samples(
@@ -79,16 +91,19 @@ def read_samples(
 ) -> Samples:
     """Numbers and restriction of samples of the same variables.
 
-    Columns of tables are matched by name, in the order of the first.  Messages call the samples ``names``.  By
-    ``nan_policy`` "omit" rows with missing values are dropped with their labels; of a pair, all its observations.
-    ``options`` are those of :class:`ReadOptions`; ``blocks`` and ``groups`` are a vector of labels for the pooled
-    observations, sample after sample, or a vector for every sample.
+    Columns of tables are matched by name, in the order of the first.  Messages call the samples
+    ``names``.  By ``nan_policy`` "omit" rows with missing values are dropped with their labels; of
+    a pair, all its observations.  ``options`` are those of :class:`ReadOptions`; ``blocks`` and
+    ``groups`` are a vector of labels for the pooled observations, sample after sample, or a vector
+    for every sample.
 
-    Where samples are ``paired``, row i of all of them belong together.  For every sample ``covariates`` says which of
-    its rows have complete covariates.  With ``labels`` columns are taken as given, and not compared.  With
-    ``same_units`` a note says if the same units may be in all samples.
+    Where samples are ``paired``, row i of all of them belong together.  For every sample
+    ``covariates`` says which of its rows have complete covariates.  With ``labels`` columns are
+    taken as given, and not compared.  With ``same_units`` a note says if the same units may be in
+    all samples.
 
-    Raises TypeError or ValueError for what cannot be tested; the message names the argument and says what to do.
+    Raises TypeError or ValueError for what cannot be tested; the message names the argument and
+    says what to do.
     """
     if paired is False and covariates is None and not labels:
         arrays = plain_arrays(samples, nan_policy, options)
@@ -103,7 +118,8 @@ def read_samples(
     for name, given in given_labels.items():
         if paired and given is not None:
             raise ValueError(
-                f"{name}= does not apply to paired=True; leave out one of them, or use blocks= with groups= labels"
+                f"{name}= does not apply to paired=True; leave out one of them, or use blocks= "
+                "with groups= labels"
             )
     _check_number(samples, "samples", nan_policy)
     data, notes = how.observe(samples, names, nan_policy, given_labels, apart=labels)
@@ -112,17 +128,30 @@ def read_samples(
     omit = nan_policy == "omit"
     if covariates is not None:
         for rows, size, name in zip(covariates, data.sizes, names, strict=True):
-            _check_same_size((f"covariates= for {name}", name), (len(rows), size), "give them for the same rows")
+            _check_same_size(
+                (f"covariates= for {name}", name), (len(rows), size), "give them for the same rows"
+            )
         complete = [rows & others for rows, others in zip(complete, covariates, strict=True)]
-    keep = _pairs_kept(data, samples, names, complete, omit) if paired else _rows_kept(data, names, complete, omit)
+    keep = (
+        _pairs_kept(data, samples, names, complete, omit)
+        if paired
+        else _rows_kept(data, names, complete, omit)
+    )
     pooled = np.concatenate(keep)
     taken = data.taken(pooled, how.scale, "scale", indicate=nan_policy == "indicator")
     sizes = [int(rows.sum()) for rows in keep]
-    values = tuple(np.ascontiguousarray(part) for part in np.split(taken.values, np.cumsum(sizes)[:-1]))
+    values = tuple(
+        np.ascontiguousarray(part) for part in np.split(taken.values, np.cumsum(sizes)[:-1])
+    )
     restriction = PermutationDesign(paired=bool(paired))
     if how.blocks is not None or how.groups is not None:
-        codes = [_codes(given, name, samples, names, data.sizes, pooled) for name, given in given_labels.items()]
-        restriction = design_of(codes[0], codes[1], np.repeat(np.arange(len(sizes)), sizes), "more than one sample")
+        codes = [
+            _codes(given, name, samples, names, data.sizes, pooled)
+            for name, given in given_labels.items()
+        ]
+        restriction = design_of(
+            codes[0], codes[1], np.repeat(np.arange(len(sizes)), sizes), "more than one sample"
+        )
     notes = (*notes, *data.omitted(keep), *taken.notes)
     if paired or (same_units and not restriction and covariates is None):
         notes += data.units(paired=bool(paired))
@@ -143,7 +172,9 @@ def read_samples(
     )
 
 
-def _rows_kept(data: Observed, names: Sequence[str], complete: Sequence[Rows], omit: bool) -> list[Rows]:
+def _rows_kept(
+    data: Observed, names: Sequence[str], complete: Sequence[Rows], omit: bool
+) -> list[Rows]:
     """Return which rows of every sample are kept; raise ValueError if these are too few."""
     keep = list(complete) if omit else [np.ones(size, dtype=bool) for size in data.sizes]
     for i, (rows, name) in enumerate(zip(keep, names, strict=True)):
@@ -152,9 +183,16 @@ def _rows_kept(data: Observed, names: Sequence[str], complete: Sequence[Rows], o
 
 
 def _pairs_kept(
-    data: Observed, samples: Sequence[Any], names: Sequence[str], complete: Sequence[Rows], omit: bool
+    data: Observed,
+    samples: Sequence[Any],
+    names: Sequence[str],
+    complete: Sequence[Rows],
+    omit: bool,
 ) -> list[Rows]:
-    """Return which pairs are kept, once for every sample; raise ValueError if these are too few, or are none."""
+    """Return which pairs are kept, once for every sample.
+
+    Raise ValueError if these are too few, or are none.
+    """
     for size, name in zip(data.sizes, names, strict=True):
         at_least_two_rows(name, np.ones(size, dtype=bool))
     _check_same_rows(samples, names, data.sizes, "with paired=True row i of each is a pair")
@@ -165,7 +203,12 @@ def _pairs_kept(
 
 
 def _codes(
-    labels: Any, argument: str, samples: Sequence[Any], names: Sequence[str], sizes: tuple[int, ...], keep: Rows
+    labels: Any,
+    argument: str,
+    samples: Sequence[Any],
+    names: Sequence[str],
+    sizes: tuple[int, ...],
+    keep: Rows,
 ) -> np.ndarray | None:
     """Return the labels of rows of all samples that are kept as integers; None without labels."""
     if labels is None:
@@ -187,15 +230,17 @@ def read_variables(
 ) -> Variables:
     """Numbers and restriction of variables observed together.
 
-    There are as many rows in each.  Messages call the variables ``names``.  By ``nan_policy`` "omit" a row is dropped,
-    with its labels, when any variable misses a value.  ``options`` are those of :class:`ReadOptions`: ``scale`` and
-    ``transform`` are one for all variables, or a list with one for each; ``blocks`` and ``groups`` have a label for
-    every row.  ``block_length`` says how many successive rows of a series move together.
+    There are as many rows in each.  Messages call the variables ``names``.  By ``nan_policy``
+    "omit" a row is dropped, with its labels, when any variable misses a value.  ``options`` are
+    those of :class:`ReadOptions`: ``scale`` and ``transform`` are one for all variables, or a list
+    with one for each; ``blocks`` and ``groups`` have a label for every row.  ``block_length`` says
+    how many successive rows of a series move together.
 
-    ``labels`` are names of variables that say which rows belong together, or are taken as given, and are not compared.
-    ``dropped`` has, by the names of variables, columns to leave out.
+    ``labels`` are names of variables that say which rows belong together, or are taken as given,
+    and are not compared. ``dropped`` has, by the names of variables, columns to leave out.
 
-    Raises TypeError or ValueError for what cannot be tested; the message names the argument and says what to do.
+    Raises TypeError or ValueError for what cannot be tested; the message names the argument and
+    says what to do.
     """
     if block_length is None and not labels and not dropped:
         arrays = plain_arrays(variables, nan_policy, options)
@@ -203,24 +248,40 @@ def read_variables(
             return variables_of(arrays, names)
     how = ReadOptions(**options)
     _check_number(variables, "variables", nan_policy)
-    transforms, scale = _one_each(how.transform, names, "transform"), how.scale
+    transforms = _one_each(how.transform, names, "transform")
+    scale = how.scale
     data: list[Observed] = []
     notes: tuple[str, ...] = ()
-    units = scale if isinstance(scale, list | tuple) and len(scale) == len(variables) else [scale] * len(variables)
+    units = (
+        scale
+        if isinstance(scale, list | tuple) and len(scale) == len(variables)
+        else [scale] * len(variables)
+    )
     for variable, name, change, unit in zip(variables, names, transforms, units, strict=True):
         types = how.column_types
         if dropped.get(name):
             types = {**checked_types(types), **dict.fromkeys(dropped[name], DROP)}
         own = replace(how, transform=change, scale=unit, column_types=types)
         given_labels = {"blocks": [how.blocks], "groups": [how.groups]}
-        entry, more = own.observe([variable], [name], nan_policy, given_labels, apart=name in labels)
+        entry, more = own.observe(
+            [variable], [name], nan_policy, given_labels, apart=name in labels
+        )
         data.append(entry)
         notes += more
     check_column_types(how.column_types, data)
-    every, size = " and ".join(names) if len(names) == 2 else "every variable", data[0].sizes[0]
-    _check_same_rows(variables, names, [entry.sizes[0] for entry in data], "row i of each must be the same observation")
-    conditions = [id(variable) for variable, name in zip(variables, names, strict=True) if name in labels]
-    complete, omit = np.ones(size, dtype=bool), nan_policy == "omit"
+    every = " and ".join(names) if len(names) == 2 else "every variable"
+    size = data[0].sizes[0]
+    _check_same_rows(
+        variables,
+        names,
+        [entry.sizes[0] for entry in data],
+        "row i of each must be the same observation",
+    )
+    conditions = [
+        id(variable) for variable, name in zip(variables, names, strict=True) if name in labels
+    ]
+    complete = np.ones(size, dtype=bool)
+    omit = nan_policy == "omit"
     for variable, entry in zip(variables, data, strict=True):
         complete &= entry.complete(nan_policy, given=id(variable) in conditions)[0]
     keep = complete if omit else np.ones(size, dtype=bool)
@@ -228,9 +289,14 @@ def read_variables(
     at_least_two_rows(every, keep, gaps if omit else None)
     taken = [
         rows.taken(keep, *unit, indicate=nan_policy == "indicator")
-        for rows, unit in zip(data, scales_of(scale, [entry.columns for entry in data], names), strict=True)
+        for rows, unit in zip(
+            data, scales_of(scale, [entry.columns for entry in data], names), strict=True
+        )
     ]
-    notes += (*_omitted_together(variables, data, keep), *(text for entry in taken for text in entry.notes))
+    notes += (
+        *_omitted_together(variables, data, keep),
+        *(text for entry in taken for text in entry.notes),
+    )
     restriction = _design(variables[0], names[0], every, how, keep)
     if block_length is not None:
         in_order = [OrderedRows.of([entry.values], entry.encoding) for entry in taken]
@@ -241,7 +307,9 @@ def read_variables(
         restriction=restriction,
         scales=tuple(entry.scale for entry in taken),
         encodings=tuple(entry.encoding for entry in taken),
-        labels=tuple(_label(variable, entry.columns) for variable, entry in zip(variables, data, strict=True)),
+        labels=tuple(
+            _label(variable, entry.columns) for variable, entry in zip(variables, data, strict=True)
+        ),
         notes=tuple(dict.fromkeys(notes)),
         kept=(keep,) * len(data),
         observed=tuple(data),
@@ -251,7 +319,10 @@ def read_variables(
 
 
 def _design(first: Any, name: str, every: str, how: ReadOptions, keep: Rows) -> PermutationDesign:
-    """Return which rows may change places, by labels of the rows of the ``first`` variable and all others."""
+    """Return which rows may be exchanged, by labels of the ``first`` variable and the others.
+
+    The labels are those of the rows.
+    """
     codes: list[Any] = []
     places = None
     for argument, labels in (("blocks", how.blocks), ("groups", how.groups)):
@@ -264,55 +335,79 @@ def _design(first: Any, name: str, every: str, how: ReadOptions, keep: Rows) -> 
     return replace(design_of(codes[0], codes[1]), places=places)
 
 
-def _omitted_together(given: Sequence[Any], read: Sequence[Observed], keep: Rows) -> tuple[str, ...]:
+def _omitted_together(
+    given: Sequence[Any], read: Sequence[Observed], keep: Rows
+) -> tuple[str, ...]:
     """Return notes on rows of variables that were left out, and for which columns.
 
     A table that is ``given`` for several variables is spoken of once.
     """
     if keep.all():
         return ()
-    once = [entry for v, entry in enumerate(read) if not any(given[v] is before for before in given[:v])]
+    once = [
+        entry for v, entry in enumerate(read) if not any(given[v] is before for before in given[:v])
+    ]
     why = " and ".join(f"{holes} of {entry.names[0]}" for entry in once if (holes := entry.holes()))
     rows = f"{int((~keep).sum())} of {counted(len(keep), 'row')}"
     return (note("missing-left-out", rows=rows, where=f"; missing in {why}"),)
 
 
-def scales_of(scale: Any, columns: Sequence[Columns], names: Sequence[str]) -> list[tuple[Any, str]]:
-    """For every variable its units, and what messages call them: one for all, or a list with one for each."""
+def scales_of(
+    scale: Any, columns: Sequence[Columns], names: Sequence[str]
+) -> list[tuple[Any, str]]:
+    """Return the units of every variable, and its names in messages.
+
+    Both are one for all, or a list with one for each.
+    """
     if scale is None or isinstance(scale, str):
         return [(scale, "scale")] * len(names)
     units = entries_by_name(scale)
     if units is not None:
         known = [name for entry in columns for name in entry or ()]
         if not known:
-            raise ValueError("scale gives units by names of columns, which arrays do not have; give a list of them")
+            raise ValueError(
+                "scale gives units by names of columns, which arrays do not have; give a list of "
+                "them"
+            )
         for key in units:
             choice(key, known, "a column in scale")
-        each = [{key: unit for key, unit in units.items() if key in (entry or ())} for entry in columns]
+        each = [
+            {key: unit for key, unit in units.items() if key in (entry or ())} for entry in columns
+        ]
         return [(own if entry else None, "scale") for entry, own in zip(columns, each, strict=True)]
     one_each = isinstance(scale, list | tuple) and len(scale) == len(names)
     if not one_each or any(isinstance(unit, int | float) for unit in scale):
         raise ValueError(
-            f"scale must be one name, or a list with one entry for each of {len(names)} variables; got {scale!r}"
+            f"scale must be one name, or a list with one entry for each of {len(names)} variables; "
+            f"got {scale!r}"
         )
     return [(entry, f"scale[{v}]") for v, entry in enumerate(scale)]
 
 
-# --- what messages call them, and what must fit together ----------------------------------------------------
+# --- what messages call them, and what must fit together ------------------------------------------
 
 
 def _check_number(tables: Sequence[Any], things: str, nan_policy: str) -> None:
-    """Raise ValueError for fewer than two ``things``, that is samples or variables, and for unknown policies."""
+    """Raise ValueError for fewer than two ``things``, and for unknown policies.
+
+    The things are samples or variables.
+    """
     check_nan_policy(nan_policy)
     if len(tables) < 2:
         all_in_one = "a dict or a DataFrame" if things == "variables" else "a dict"
         raise ValueError(
-            f"give two {things} or more, each as its own argument, or {all_in_one} of them; got {len(tables)}"
+            f"give two {things} or more, each as its own argument, or {all_in_one} of them; got "
+            f"{len(tables)}"
         )
 
 
-def _check_same_rows(tables: Sequence[Any], names: Sequence[str], sizes: Sequence[int], why: str) -> None:
-    """Raise ValueError for tables with other rows than the first: as many as that, in the same order."""
+def _check_same_rows(
+    tables: Sequence[Any], names: Sequence[str], sizes: Sequence[int], why: str
+) -> None:
+    """Raise ValueError for tables whose rows do not match those of the first.
+
+    They must be as many, in the same order.
+    """
     for table, name, size in zip(tables[1:], names[1:], sizes[1:], strict=True):
         _check_same_size((names[0], name), (sizes[0], size), why)
         check_same_index(tables[0], table, names[0], name)
@@ -320,7 +415,9 @@ def _check_same_rows(tables: Sequence[Any], names: Sequence[str], sizes: Sequenc
 
 def _check_same_size(names: tuple[str, str], sizes: tuple[int, int], why: str) -> None:
     if sizes[0] != sizes[1]:
-        first, second = (f"{name} has {counted(size, 'row')}" for name, size in zip(names, sizes, strict=True))
+        first, second = (
+            f"{name} has {counted(size, 'row')}" for name, size in zip(names, sizes, strict=True)
+        )
         raise ValueError(f"{first} and {second}; {why}")
 
 
@@ -333,7 +430,10 @@ def _one_each(given: Any, names: Sequence[str], argument: str) -> list[Any]:
     if not isinstance(given, list | tuple):
         return [given] * len(names)
     if len(given) != len(names):
-        raise ValueError(f"{argument} has {len(given)} entries for {len(names)} variables; give one for each, or one")
+        raise ValueError(
+            f"{argument} has {len(given)} entries for {len(names)} variables; give one for each, "
+            "or one"
+        )
     return list(given)
 
 

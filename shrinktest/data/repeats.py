@@ -17,13 +17,17 @@ _MOST = 20_000  # rows among which equal rows are searched for
 _BY_CHANCE = 5  # equal rows that two samples may have, and values that may repeat
 _UNLIKELY = np.log(0.001)  # chance of what is pointed out
 _RARE = 0.05  # of the rows: fewer may repeat
-_HEAVY = 0.1  # of the rows: values that are as frequent are limits or zeros, of which many rows may consist
+# of the rows: values that are as frequent are limits or zeros, of which many rows may consist
+_HEAVY = 0.1
 _SELDOM = 0.1  # times as frequent as it is within a sample
 _NEARLY_ALL = 0.8  # of the rows with a value that repeats, if the value names units
-_MOST_VALUES = 0.6  # of the rows: if nearly all repeat, there are at most half as many values as rows, and the rest
-_EVEN = 0.5  # variance over mean of how often values occur, of units that were observed about equally often
+# of the rows: if nearly all repeat, there are at most half as many values as rows, and the rest
+_MOST_VALUES = 0.6
+# variance over mean of how often values occur, of units that were observed about equally often
+_EVEN = 0.5
 _DIGITS = 1e-6  # by which multiples of a step may be off
-_REGULAR = 0.2  # smallest over median distance of neighboring values, from which they are about evenly spaced
+# smallest over median distance of neighboring values, from which they are about evenly spaced
+_REGULAR = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +48,9 @@ class Repeats:
         return cls(np.array([np.bincount(part, minlength=len(first)) for part in parts]), first)
 
     def within(self, sample: int) -> float:
-        """Return the share of the pairs of a sample's rows that are equal, heavy values left out."""
-        light, size = self._light(sample), int(self.counts[sample].sum())
+        """Return the share of equal pairs of rows in a sample, heavy values left out."""
+        light = self._light(sample)
+        size = int(self.counts[sample].sum())
         return float((light * (light - 1)).sum() / max(size * (size - 1), 1))
 
     def between(self, sample: int, other: int) -> float:
@@ -54,7 +59,7 @@ class Repeats:
         return float(pairs / (self.counts[sample].sum() * self.counts[other].sum()))
 
     def repeated(self, sample: int) -> np.ndarray:
-        """Return which distinct rows (distinct,) a sample holds more than once, heavy ones left out."""
+        """Return which distinct rows (distinct,) a sample repeats, heavy ones left out."""
         return np.asarray(self._light(sample) > 1)
 
     def _light(self, sample: int) -> np.ndarray:
@@ -65,10 +70,12 @@ class Repeats:
 def repeat_notes(
     samples: Sequence[Array], names: Sequence[str], encoding: Encoding | None, *, independent: bool
 ) -> tuple[str, ...]:
-    """Return notes on samples with the same rows, and on rows that are not ``independent`` as the test assumes.
+    """Return notes on samples with the same rows, and on rows that are not ``independent``.
 
-    Rows of a sample are drawn one by one if no unit is in two samples and no row of a sample is a copy of another.
-    The notes do not depend on the order of rows.
+    The test assumes ``independent`` rows.
+
+    Rows of a sample are drawn one by one if no unit is in two samples and no row of a sample is a
+    copy of another. The notes do not depend on the order of rows.
     """
     if sum(map(len, samples)) > _MOST:
         return ()
@@ -101,14 +108,17 @@ class _Values:
 def _columns(samples: Sequence[Array], encoding: Encoding | None) -> list[_Values]:
     if encoding is None:
         places = range(samples[0].shape[1])
-        return [_Values(str(j), "number", tuple(sample[:, j : j + 1] for sample in samples)) for j in places]
+        return [
+            _Values(str(j), "number", tuple(sample[:, j : j + 1] for sample in samples))
+            for j in places
+        ]
     return [
         _Values(repr(code.name), code.kind, tuple(sample[:, group] for sample in samples))
         for code, group in zip(encoding.codes, encoding.groups, strict=True)
     ]
 
 
-# --- rows that two samples share ----------------------------------------------------------------------------
+# --- rows that two samples share ------------------------------------------------------------------
 
 
 def _shared_rows(rows: Repeats) -> tuple[str, ...]:
@@ -120,13 +130,18 @@ def _shared_rows(rows: Repeats) -> tuple[str, ...]:
 
 
 def _same_rows(rows: Repeats, samples: Sequence[Array], names: Sequence[str]) -> Iterator[str]:
-    """Yield a note for each pair of samples that hold the same rows, unless chance or another note explains it."""
+    """Yield a note for each pair of samples with the same rows.
+
+    There is none if chance or another note explains it.
+    """
     for i, j in combinations(range(len(samples)), 2):
         counts = rows.counts[i]
         if not np.array_equal(counts, rows.counts[j]) or (len(samples) == 2 and _shared_rows(rows)):
             continue
         size = int(counts.sum())
-        same_counts = sum(_log_ways(2 * count, count) for count in counts) - _log_ways(2 * size, size)
+        same_counts = sum(_log_ways(2 * count, count) for count in counts) - _log_ways(
+            2 * size, size
+        )
         same_order = sum(lgamma(count + 1) for count in counts) - lgamma(size + 1)
         in_order = np.array_equal(samples[i], samples[j])
         if same_counts < _UNLIKELY or (in_order and same_order < _UNLIKELY):
@@ -137,13 +152,15 @@ def _log_ways(size: int, chosen: int) -> float:
     return lgamma(size + 1) - lgamma(chosen + 1) - lgamma(size - chosen + 1)
 
 
-# --- rows that a sample holds more than once ----------------------------------------------------------------
+# --- rows that a sample holds more than once ------------------------------------------------------
 
 
 def _repeated_rows(
     rows: Repeats, samples: Sequence[Array], names: Sequence[str], columns: Sequence[_Values]
 ) -> Iterator[str]:
-    """Yield a note for each sample whose rows repeat more often than those of others, or than they are in others.
+    """Yield a note for each sample whose rows repeat unusually often.
+
+    They repeat more often than those of others, or than they are in others.
 
     Values that only a few digits tell apart repeat in all samples, and so often in two of them.
     """
@@ -158,7 +175,8 @@ def _repeated_rows(
 
 def _more_often(rows: Repeats, sample: int) -> bool:
     """Return True if equal rows are more frequent within a sample than within or between others."""
-    rate, sizes = rows.within(sample), rows.counts.sum(axis=1)
+    rate = rows.within(sample)
+    sizes = rows.counts.sum(axis=1)
     for other in range(len(sizes)):
         if other == sample:
             continue
@@ -172,29 +190,35 @@ def _more_often(rows: Repeats, sample: int) -> bool:
 
 
 def _look_continuous(column: _Values, rows: Repeats, sample: int) -> bool:
-    """Return True if values of a column have so many digits that they would hardly ever be equal by chance."""
+    """Return True if values of a column have too many digits to be equal by chance."""
     if column.kind not in ("number", "date", "duration", "time"):
         return False
-    pooled, repeated = np.concatenate(column.samples)[:, 0], rows.repeated(sample)
+    pooled = np.concatenate(column.samples)[:, 0]
+    repeated = rows.repeated(sample)
     values = np.unique(pooled[rows.first[repeated]])
     if values.size < _NEARLY_ALL * repeated.sum():  # a zero, say, with many values of other columns
         return False
     own = column.samples[sample][:, 0]
     gaps = np.diff(np.unique(own))
     if not _are_multiples(gaps):
-        return bool(gaps.min() < _REGULAR * np.median(gaps))  # logarithms of counts are about evenly spaced
+        return bool(
+            gaps.min() < _REGULAR * np.median(gaps)
+        )  # logarithms of counts are about evenly spaced
     spread = float(np.subtract(*np.quantile(own, (0.75, 0.25))))
     by_chance = gaps.min() / max(2.0 * spread, gaps.min())  # share of equal pairs of rounded values
     return bool(by_chance < _SELDOM * rows.within(sample))
 
 
 def _are_multiples(gaps: np.ndarray) -> bool:
-    """Return True if distances are multiples of the smallest, as of rounded values and counts in any unit."""
+    """Return True if distances are multiples of the smallest.
+
+    This is so for rounded values and counts in any unit.
+    """
     multiples = gaps / gaps.min()
     return bool((np.abs(multiples - np.rint(multiples)) <= _DIGITS * multiples).all())
 
 
-# --- columns that name units --------------------------------------------------------------------------------
+# --- columns that name units ----------------------------------------------------------------------
 
 
 def _unit_columns(
@@ -204,17 +228,26 @@ def _unit_columns(
 
     There are no ``rows`` if all of them differ.
     """
-    units = [column.label for column in columns if _names_units(column, rows)] if len(columns) > 1 else []
+    units = (
+        [column.label for column in columns if _names_units(column, rows)]
+        if len(columns) > 1
+        else []
+    )
     if not units:
         return ()
-    which, column = f"column {units[0]}", "it"
+    which = f"column {units[0]}"
+    column = "it"
     if len(units) > 1:
-        which, column = f"columns {', '.join(units)}", "one of these columns"
+        which = f"columns {', '.join(units)}"
+        column = "one of these columns"
     return (note("unit-columns", which=which, names=" and ".join(names), column=column),)
 
 
 def _names_units(column: _Values, rows: Repeats | None) -> bool:
-    """Return True if values repeat within samples, are never in two, and rows do not repeat as often."""
+    """Return True if values repeat within but never across samples.
+
+    In addition, rows must not repeat as often.
+    """
     pooled = np.sort(np.concatenate(column.samples)[:, 0])
     if np.count_nonzero(np.diff(pooled)) > _MOST_VALUES * pooled.size:
         return False
@@ -225,7 +258,9 @@ def _names_units(column: _Values, rows: Repeats | None) -> bool:
     repeating = np.where(values.counts > 1, values.counts, 0).sum(axis=1)
     if (repeating < _NEARLY_ALL * values.counts.sum(axis=1)).any():
         return False
-    if rows is not None and any(rows.within(i) > 0.5 * values.within(i) for i in range(len(values.counts))):
+    if rows is not None and any(
+        rows.within(i) > 0.5 * values.within(i) for i in range(len(values.counts))
+    ):
         return False
     if column.kind == "category":
         return True

@@ -75,20 +75,32 @@ def read_series(
         at_least_two_rows(data.names[0], keep, data.missing_in(0))
     if keep.sum() < FEWEST:
         rows = counted(int(keep.sum()), "row")
-        raise ValueError(f"{data.names[0]} has {rows}; a change takes {FEWEST} at least, two before it, two after it")
+        raise ValueError(
+            f"{data.names[0]} has {rows}; a change takes {FEWEST} at least, two before it, two "
+            "after it"
+        )
     taken = data.taken(keep, scale, "scale", indicate=nan_policy == "indicator")
     restriction = PermutationDesign()
     if blocks is not None:
         check_same_index(X, blocks, name, "blocks")
-        restriction = PermutationDesign(label_codes(as_labels(blocks, "blocks", data.sizes[0], name), "blocks", keep))
+        restriction = PermutationDesign(
+            label_codes(as_labels(blocks, "blocks", data.sizes[0], name), "blocks", keep)
+        )
     values = np.ascontiguousarray(taken.values)
     if block_length is not None:
         in_order = OrderedRows.of([values], taken.encoding)
         restriction = moved_in_time(block_length, [in_order], restriction, keep)
     times = dates_of(X) if times is None else times
-    known = () if times is None else tuple(time for time, stays in zip(as_times(times, X), keep, strict=True) if stays)
+    known = (
+        ()
+        if times is None
+        else tuple(time for time, stays in zip(as_times(times, X), keep, strict=True) if stays)
+    )
     if telling and constant_columns(values).all():
-        raise ValueError(f"{name} changes only in {listed(telling)}, which tell the time; nothing is left to test")
+        raise ValueError(
+            f"{name} changes only in {listed(telling)}, which tell the time; nothing is left to "
+            "test"
+        )
     left_out = (
         note(
             "untested-column",
@@ -113,23 +125,35 @@ def read_series(
 
 
 def _columns_of_time(table: Table, name: str, requested: set[str]) -> dict[str, str]:
-    """Return the kinds of columns that tell the time: all dates, and numbers that count if others remain."""
-    dates = [column for column in table.columns if column.kind == "date" and column.name not in requested]
+    """Return the kinds of columns that tell the time.
+
+    These are all dates, and numbers that count if others remain.
+    """
+    dates = [
+        column for column in table.columns if column.kind == "date" and column.name not in requested
+    ]
     for column in dates:
         rows = np.flatnonzero(~column.missing())
         times = column.values[rows]
         for back in np.flatnonzero(times[1:] < times[:-1])[:1]:
             raise ValueError(
                 f"{name}, column {column.name!r}: dates are not sorted: {times[back + 1]} in row "
-                f"{rows[back + 1]} follows {times[back]}; sort, or use column_types={{{column.name!r}: 'drop'}}"
+                f"{rows[back + 1]} follows {times[back]}; sort, or use "
+                f"column_types={{{column.name!r}: 'drop'}}"
             )
     if len(dates) == len(table.columns):
-        raise ValueError(f"{name} holds only dates, which tell the time; give the values that were observed then")
-    clocks, remaining = dates, [column for column in table.columns if column not in dates]
+        raise ValueError(
+            f"{name} holds only dates, which tell the time; give the values that were observed then"
+        )
+    clocks = dates
+    remaining = [column for column in table.columns if column not in dates]
     for is_clock in (_counts_evenly, _counts_unevenly) if table.named else ():
-        timed = [column for column in remaining if column.name not in requested and is_clock(column)]
+        timed = [
+            column for column in remaining if column.name not in requested and is_clock(column)
+        ]
         if len(timed) < len(remaining):
-            clocks, remaining = clocks + timed, [column for column in remaining if column not in timed]
+            clocks = clocks + timed
+            remaining = [column for column in remaining if column not in timed]
     return {column.name: column.kind for column in clocks}
 
 
@@ -159,7 +183,9 @@ def _counts_unevenly(column: Column) -> bool:
     """True if whole numbers or times never turn back, and move in at least half of the rows."""
     numbers = np.empty(0) if column.categorical else column.numbers()
     values = 0.25 * numbers[~np.isnan(numbers)]
-    if column.kind not in ("number", "duration", "time") or (column.kind == "number" and (4.0 * values % 1.0).any()):
+    if column.kind not in ("number", "duration", "time") or (
+        column.kind == "number" and (4.0 * values % 1.0).any()
+    ):
         return False
     steps = np.sign(np.diff(values))
     moves = np.count_nonzero(steps)
@@ -175,24 +201,44 @@ def dates_of(X: Any) -> Any:
 
 
 def as_times(times: Any, X: Any) -> list[Any]:
-    """Return the times of all rows; raise TypeError or ValueError if they go back, repeat or are missing."""
+    """Return the times of all rows.
+
+    Raise TypeError or ValueError if they go back, repeat or are missing.
+    """
     check_same_index(X, times, "X", "times")
-    dated = getattr(getattr(times, "dtype", None), "kind", "") in ("M", "m") or hasattr(times, "freq")
+    dated = getattr(getattr(times, "dtype", None), "kind", "") in ("M", "m") or hasattr(
+        times, "freq"
+    )
     vector = getattr(times, "ndim", 1) == 1  # a single date is refused
     moments = list(times) if dated and vector else as_labels(times, "times", len(X), "X")
     if len(moments) != len(X):
-        raise ValueError(f"times has {len(moments)} entries, and X has {counted(len(X), 'row')}; give one for each")
+        raise ValueError(
+            f"times has {len(moments)} entries, and X has {counted(len(X), 'row')}; give one for "
+            "each"
+        )
     for row, time in enumerate(moments):
         if time is None or time != time:
-            raise ValueError(f"times has none for row {row} (from 0); give every row its time, or drop the row")
+            raise ValueError(
+                f"times has none for row {row} (from 0); give every row its time, or drop the row"
+            )
     for row, (before, here) in enumerate(pairwise(moments), start=1):
         try:
             if before < here:
                 continue
         except TypeError:
-            raise TypeError(f"times must be numbers, dates or texts; row {row} has {here!r} after {before!r}") from None
+            raise TypeError(
+                f"times must be numbers, dates or texts; row {row} has {here!r} after {before!r}"
+            ) from None
         if before == here:
-            raise ValueError(f"times repeat: rows {row - 1} and {row} are both at {here}; give one row per time")
-        way = "give dates (pandas.to_datetime), not text" if isinstance(here, str) else "sort the rows first"
-        raise ValueError(f"times are not sorted: row {row} is at {here}, the row before it at {before}; {way}")
+            raise ValueError(
+                f"times repeat: rows {row - 1} and {row} are both at {here}; give one row per time"
+            )
+        way = (
+            "give dates (pandas.to_datetime), not text"
+            if isinstance(here, str)
+            else "sort the rows first"
+        )
+        raise ValueError(
+            f"times are not sorted: row {row} is at {here}, the row before it at {before}; {way}"
+        )
     return moments

@@ -1,4 +1,7 @@
-"""ColumnSummary: what decides how a column becomes numbers; summaries of successive rows can be merged."""
+"""ColumnSummary: what decides how a column becomes numbers.
+
+Summaries of successive rows can be merged.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,16 @@ from typing import Any
 import numpy as np
 
 from shrinktest._rounding import DOUBLE, coarsest, merged
-from shrinktest.data.column import CODED, TIMES, WORDS, Column, as_kind, parsed, read_column, recoded
+from shrinktest.data.column import (
+    CODED,
+    TIMES,
+    WORDS,
+    Column,
+    as_kind,
+    parsed,
+    read_column,
+    recoded,
+)
 from shrinktest.data.texts import number_level
 from shrinktest.notes import note
 
@@ -25,27 +37,36 @@ _OFTEN = 3  # rows with a value, which is no exception then
 
 @dataclass(frozen=True, eq=False)
 class ColumnSummary:
-    """Summary of a column after some rows; summaries of successive chunks are merged in their order."""
+    """Summary of a column after some rows.
+
+    Summaries of successive chunks are merged in their order.
+    """
 
     name: str
     kind: str
     size: int  # rows
     known: int  # rows with a value
     levels: tuple[str, ...] = ()  # as of :class:`Column`; of categories those that occur
-    counts: Mapping[str, int] = field(default_factory=dict)  # rows with each level, of MOST_LEVELS + 1 chosen by hash
+    counts: Mapping[str, int] = field(
+        default_factory=dict
+    )  # rows with each level, of MOST_LEVELS + 1 chosen by hash
     whole: bool = False
     zoned: bool = False
     precision: np.dtype[Any] = DOUBLE
     low: Any = None  # smallest value of a column without levels
     high: Any = None
-    offset: float | None = None  # value minus number of the row, if these differ by it so far; NaN without values
+    offset: float | None = (
+        None  # value minus number of the row, if these differ by it so far; NaN without values
+    )
     differ: bool = False  # True if no two rows had the same text so far
     from_text: bool = False  # numbers that the table holds as text
 
     @classmethod
     def of(cls, data: Any) -> ColumnSummary:
         """Summarize a pandas Series or a :class:`Column`."""
-        column = data if isinstance(data, Column) else read_column(data, str(data.name), "one table")
+        column = (
+            data if isinstance(data, Column) else read_column(data, str(data.name), "one table")
+        )
         rows = np.flatnonzero(~column.missing())
         values = column.values[rows]
         shared = column.name, column.kind, len(column), rows.size
@@ -54,9 +75,15 @@ class ColumnSummary:
             counts = {level: n for level, n in zip(column.levels, numbers, strict=True) if n}
             levels = tuple(counts) if column.kind == "category" else column.levels
             return cls(*shared, levels, counts, differ=rows.size == len(counts))._cut()
-        whole = column.kind == "number" and (column.whole or bool((values == np.rint(values)).all()))
+        whole = column.kind == "number" and (
+            column.whole or bool((values == np.rint(values)).all())
+        )
         offsets = values - rows if whole and rows.size else np.array([np.nan])
-        offset = float(offsets[0]) if whole and (not rows.size or (offsets == offsets[0]).all()) else None
+        offset = (
+            float(offsets[0])
+            if whole and (not rows.size or (offsets == offsets[0]).all())
+            else None
+        )
         low, high = (values.min(), values.max()) if rows.size else (None, None)
         return cls(
             *shared,
@@ -69,27 +96,54 @@ class ColumnSummary:
             from_text=column.from_text,
         )
 
-    def merge(self, other: ColumnSummary, names: Sequence[str] = ("some rows", "others")) -> ColumnSummary:
+    def merge(
+        self, other: ColumnSummary, names: Sequence[str] = ("some rows", "others")
+    ) -> ColumnSummary:
         """Add the rows that come next; raise ValueError if they hold another kind of values."""
         kind, levels = common([self, other], names)
         zoned = self.zoned if self.known else other.zoned
         both = replace(
-            self, kind=kind, size=self.size + other.size, known=self.known + other.known,
-            whole=self.whole and other.whole, zoned=zoned, precision=coarsest((self.precision, other.precision)),
+            self,
+            kind=kind,
+            size=self.size + other.size,
+            known=self.known + other.known,
+            whole=self.whole and other.whole,
+            zoned=zoned,
+            precision=coarsest((self.precision, other.precision)),
             from_text=kind == "number" and (self.from_text or other.from_text),
-        )  # fmt: skip
+        )
         if kind in CODED:
-            mine, theirs = self.counts, other.counts
-            counts = {level: mine.get(level, 0) + theirs.get(level, 0) for level in (*mine, *theirs)}
+            mine = self.counts
+            theirs = other.counts
+            counts = {
+                level: mine.get(level, 0) + theirs.get(level, 0) for level in (*mine, *theirs)
+            }
             once = self.differ and other.differ and max(counts.values(), default=1) == 1
-            return replace(both, levels=levels, counts=counts, low=None, high=None, offset=None, differ=once)._cut()
-        low = min((summary.low for summary in (self, other) if summary.low is not None), default=None)
-        high = max((summary.high for summary in (self, other) if summary.high is not None), default=None)
-        return replace(both, levels=(), counts={}, low=low, high=high, offset=self._offset_with(other), differ=False)
+            return replace(
+                both, levels=levels, counts=counts, low=None, high=None, offset=None, differ=once
+            )._cut()
+        low = min(
+            (summary.low for summary in (self, other) if summary.low is not None), default=None
+        )
+        high = max(
+            (summary.high for summary in (self, other) if summary.high is not None), default=None
+        )
+        return replace(
+            both,
+            levels=(),
+            counts={},
+            low=low,
+            high=high,
+            offset=self._offset_with(other),
+            differ=False,
+        )
 
     @property
     def counts_rows(self) -> bool:
-        """True if whole numbers go up by one a row, and at least half of the rows (and three) have a value."""
+        """True if whole numbers go up by one a row.
+
+        At least half of the rows (and three) must have a value.
+        """
         return self.offset is not None and self.known > 2 and 2 * self.known >= self.size
 
     @property
@@ -98,14 +152,19 @@ class ColumnSummary:
         return len(self.counts) <= 1 if self.kind in CODED else bool(self.low == self.high)
 
     def _cut(self) -> ColumnSummary:
-        """Keep the levels with the least hashes, if there are too many, so that no count misses a row."""
+        """Keep the levels with the smallest hashes if too many.
+
+        Then no count misses a row.
+        """
         if len(self.counts) <= MOST_LEVELS + 1:
             return self
         from pandas.util import hash_array
 
         levels = np.array([*self.counts], dtype=object)
         least = levels[np.argsort(hash_array(levels), kind="stable")[: MOST_LEVELS + 1]].tolist()
-        return replace(self, counts={level: self.counts[level] for level in least}, levels=tuple(sorted(least)))
+        return replace(
+            self, counts={level: self.counts[level] for level in least}, levels=tuple(sorted(least))
+        )
 
     def _offset_with(self, other: ColumnSummary) -> float | None:
         if self.offset is None or other.offset is None:
@@ -116,27 +175,44 @@ class ColumnSummary:
         return later if later == self.offset else None
 
 
-def common(summaries: Sequence[ColumnSummary], tables: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """Return the kind and the levels of a column in several tables; raise ValueError if their kinds differ."""
-    name, present = summaries[0].name, [summary for summary in summaries if summary.known] or [*summaries[:1]]
+def common(
+    summaries: Sequence[ColumnSummary], tables: Sequence[str]
+) -> tuple[str, tuple[str, ...]]:
+    """Return the kind and the levels of a column in several tables.
+
+    Raise ValueError if their kinds differ.
+    """
+    name = summaries[0].name
+    present = [summary for summary in summaries if summary.known] or [*summaries[:1]]
     kinds = {summary.kind for summary in present}
-    for pair, both in (("number boolean", "number"), ("boolean category", "category"), ("ordered category", "ordered")):
+    for pair, both in (
+        ("number boolean", "number"),
+        ("boolean category", "category"),
+        ("ordered category", "ordered"),
+    ):
         kinds = {both} if kinds == {*pair.split()} else kinds
     zones = {summary.zoned for summary in present if summary.kind == "date"}
     if len(kinds) > 1 or len(zones) > 1:
         zone = {True: " with a time zone", False: " without a time zone"} if len(zones) > 1 else {}
         words = (
-            f"{WORDS[summary.kind]}{zone.get(summary.zoned, '') if summary.kind == 'date' else ''} in {table}"
+            f"{WORDS[summary.kind]}{zone.get(summary.zoned, '') if summary.kind == 'date' else ''} "
+            f"in {table}"
             for summary, table in zip(summaries, tables, strict=True)
             if summary.known
         )
         raise ValueError(
-            f"column {name!r} holds {' and '.join(dict.fromkeys(words))}; convert one, read both as categories "
-            f"(column_types={{{name!r}: 'category'}}), or leave it out (column_types={{{name!r}: 'drop'}})"
+            f"column {name!r} holds {' and '.join(dict.fromkeys(words))}; convert one, read both "
+            "as categories "
+            f"(column_types={{{name!r}: 'category'}}), or leave it out (column_types={{{name!r}: "
+            f"'drop'}})"
         )
     (kind,) = kinds
     if kind != "ordered":
-        levels = sorted({level for summary in summaries for level in summary.counts}) if kind == "category" else ()
+        levels = (
+            sorted({level for summary in summaries for level in summary.counts})
+            if kind == "category"
+            else ()
+        )
         return kind, ("False", "True") if kind == "boolean" else tuple(levels)
     longest = max((summary.levels for summary in summaries if summary.kind == kind), key=len)
     for summary in present:
@@ -153,25 +229,34 @@ def as_common(column: Column, kind: str, levels: tuple[str, ...]) -> Column:
     """Return a column as one of the kind and the levels that it has in all tables."""
     if kind in CODED:
         codes = np.full(len(column), -1) if column.kind not in CODED else column.values
-        return replace(column, kind=kind, values=recoded(codes, column.levels, levels), levels=levels)
+        return replace(
+            column, kind=kind, values=recoded(codes, column.levels, levels), levels=levels
+        )
     if column.missing().all():
-        nothing = np.full(len(column), "NaT", TIMES[kind]) if kind in TIMES else np.full(len(column), np.nan)
+        nothing = (
+            np.full(len(column), "NaT", TIMES[kind])
+            if kind in TIMES
+            else np.full(len(column), np.nan)
+        )
         return Column(column.name, kind, nothing, whole=True)
     return as_kind(column, kind, column.name)
 
 
-# --- which columns are tested -------------------------------------------------------------------------------
+# --- which columns are tested ---------------------------------------------------------------------
 
 
 def identifies(name: str, samples: Sequence[ColumnSummary]) -> str | None:
-    """Return why a column identifies rows: text that differs in every row, or a count of the rows; None if not.
+    """Return why a column identifies rows: distinct text in every row, or a count of the rows.
+
+    Return None if it does not identify rows.
 
     Raises ValueError for text with too many values for categories.
     """
     kind, levels = common(samples, [""] * len(samples))
     if kind == "number" and all(summary.counts_rows for summary in samples):
         return "it counts the rows"
-    rows, size = sum(summary.known for summary in samples), len(levels)
+    rows = sum(summary.known for summary in samples)
+    size = len(levels)
     if kind != "category" or rows <= 2:
         return None
     everywhere = all(summary.differ and 2 * summary.known >= summary.size for summary in samples)
@@ -180,7 +265,11 @@ def identifies(name: str, samples: Sequence[ColumnSummary]) -> str | None:
         return "it has another text in every row"
     if not differs and size <= MANY_LEVELS and (size <= FEW or 5 * size <= 4 * rows):
         return None
-    readable = [kind for kind in ("date", "duration") if (parsed(levels, kind) == parsed(levels, kind)).all()]
+    readable = [
+        kind
+        for kind in ("date", "duration")
+        if (parsed(levels, kind) == parsed(levels, kind)).all()
+    ]
     way = f"read {readable[0]}s (column_types={{{name!r}: {readable[0]!r}}}), " if readable else ""
     many = f"more than {MOST_LEVELS}" if MOST_LEVELS < size < rows else str(size)
     raise ValueError(
@@ -190,7 +279,10 @@ def identifies(name: str, samples: Sequence[ColumnSummary]) -> str | None:
 
 
 def tells_apart(samples: Sequence[ColumnSummary], names: Sequence[str]) -> str | None:
-    """Return why a column alone tells to which of several samples a row belongs; None if it does not."""
+    """Return why a column alone tells to which of several samples a row belongs.
+
+    None if it does not.
+    """
     kind, _ = common(samples, names)
     if not all(summary.known for summary in samples):
         return None
@@ -207,7 +299,10 @@ def tells_apart(samples: Sequence[ColumnSummary], names: Sequence[str]) -> str |
             often = np.repeat(lows, _OFTEN)[:, np.newaxis]
             lows = merged(often, coarsest(summary.precision for summary in samples))[::_OFTEN, 0]
         if np.unique(lows).size == lows.size:
-            return f"it is {_each_in((number_level(float(summary.low)) for summary in samples), names)}"
+            return (
+                f"it is "
+                f"{_each_in((number_level(float(summary.low)) for summary in samples), names)}"
+            )
     return None
 
 
@@ -225,31 +320,45 @@ def select(
 ) -> tuple[dict[str, str], list[str]]:
     """Return the columns that are not tested, with reasons, and notes on columns.
 
-    ``columns`` has the summaries of every column in all samples, which messages call ``names``.  Those in ``typed`` are
-    read as the user says, and are tested.  Columns that are not ``compared`` label rows or are taken as given.  Raises
-    ValueError if no column is left, and for text that is neither categories nor identifies rows.
+    ``columns`` has the summaries of every column in all samples, which messages call ``names``.
+    Those in ``typed`` are read as the user says, and are tested.  Columns that are not ``compared``
+    label rows or are taken as given.  Raises ValueError if no column is left, and for text that is
+    neither categories nor identifies rows.
     """
     left_out: dict[str, str] = {}
     notes: list[str] = []
-    every, several = " and ".join(names), named and len(columns) > 1
+    every = " and ".join(names)
+    several = named and len(columns) > 1
     for samples in columns:
-        name, kind = samples[0].name, common(samples, names)[0]
+        name = samples[0].name
+        kind = common(samples, names)[0]
         reason = None
-        if name not in typed and (several or (compared and kind == "category")) and (compared or kind != "number"):
+        if (
+            name not in typed
+            and (several or (compared and kind == "category"))
+            and (compared or kind != "number")
+        ):
             reason = identifies(name, samples)
         if reason is not None:
             left_out[name] = reason
-            reason = f"{reason} (column_types={{{name!r}: {kind!r}}} {'tests' if compared else 'keeps'} it)"
+            reason = (
+                f"{reason} (column_types={{{name!r}: {kind!r}}} {'tests' if compared else 'keeps'} "
+                f"it)"
+            )
             what = "is not tested" if compared else f"of {every} is left out"
             notes.append(note("untested-column", column=name, what=what, reason=reason))
             continue
         if any(summary.from_text and summary.whole and summary.known for summary in samples):
             notes.append(note("text-as-numbers", column=name))
         if (
-            several and len(samples) > 1 and not (kind == "date" and name in typed)
+            several
+            and len(samples) > 1
+            and not (kind == "date" and name in typed)
             and (reason := tells_apart(samples, names))
-        ):  # fmt: skip
+        ):
             notes.append(note("tells-samples-apart", column=name, names=every, reason=reason))
     if len(left_out) == len(columns):
-        raise ValueError(f"{every}: no column is left to test; {' '.join(notes)} Say how to read one of them")
+        raise ValueError(
+            f"{every}: no column is left to test; {' '.join(notes)} Say how to read one of them"
+        )
     return left_out, notes

@@ -29,7 +29,12 @@ if TYPE_CHECKING:
 
 #: Name of the one column of a series, unless it has a name.
 ALONE = "0"
-_ARRAYS = ("builtins", "numpy", "torch", "array")  # types that are no tables, for which narwhals is not imported
+_ARRAYS = (
+    "builtins",
+    "numpy",
+    "torch",
+    "array",
+)  # types that are no tables, for which narwhals is not imported
 _LARGEST = 2**31  # bytes of a sparse matrix that is made dense
 _LEAST_INTEGER = -(2**63)  # of 64 bits
 _LARGEST_INTEGER = 2**63 - 1
@@ -48,7 +53,10 @@ def _is_pandas(x: Any) -> bool:
 
 
 def _arrow_names(x: Any) -> list[str] | None:
-    """Return the names of the columns of a table of pyarrow, which may repeat; None for anything else."""
+    """Return the names of the columns of a table of pyarrow, which may repeat.
+
+    None for anything else.
+    """
     is_arrow = type(x).__module__.startswith("pyarrow") and type(x).__name__ == "Table"
     return list(x.column_names) if is_arrow else None
 
@@ -59,15 +67,20 @@ def _narwhals_of(x: Any) -> Any:
 
     given = nw.from_native(x, allow_series=True, pass_through=True)
     if isinstance(given, nw.LazyFrame):
-        raise TypeError(f"a lazy table ({type(x).__module__.partition('.')[0]}) has no rows yet; give x.collect()")
+        raise TypeError(
+            f"a lazy table ({type(x).__module__.partition('.')[0]}) has no rows yet; give "
+            "x.collect()"
+        )
     return given if isinstance(given, nw.DataFrame | nw.Series) else None
 
 
-# --- any library to pandas ----------------------------------------------------------------------------------
+# --- any library to pandas ------------------------------------------------------------------------
 
 
 def frame_of(x: Any) -> pd.DataFrame:
-    """Return a table or a series as a data frame of pandas with numbered columns, whose names may repeat.
+    """Return a table or series as a pandas data frame with numbered columns.
+
+    The names of the columns may repeat.
 
     No other module asks which library a table comes from.
     """
@@ -80,7 +93,9 @@ def frame_of(x: Any) -> pd.DataFrame:
     given = _narwhals_of(x)
     if not hasattr(given, "iter_columns"):
         return _from_narwhals(given).to_frame(0)
-    return pd.DataFrame({j: _from_narwhals(series) for j, series in enumerate(given.iter_columns())})
+    return pd.DataFrame(
+        {j: _from_narwhals(series) for j, series in enumerate(given.iter_columns())}
+    )
 
 
 def _plain(series: pd.Series) -> pd.Series:
@@ -97,12 +112,18 @@ def _plain(series: pd.Series) -> pd.Series:
 
 
 def _from_narwhals(series: Any) -> pd.Series:
-    """Return a series of polars, pyarrow and other libraries as one of pandas; pyarrow need not be installed."""
+    """Return a series of polars, pyarrow and other libraries as one of pandas.
+
+    Pyarrow need not be installed.
+    """
     import narwhals as nw
     import pandas as pd
 
-    dtype, native = series.dtype, series.to_native()
-    if dtype == nw.Unknown and "date64" in str(getattr(native, "type", "")):  # which narwhals does not know
+    dtype = series.dtype
+    native = series.to_native()
+    if dtype == nw.Unknown and "date64" in str(
+        getattr(native, "type", "")
+    ):  # which narwhals does not know
         return pd.Series(native.cast("timestamp[ms]").to_numpy())
     if dtype == nw.Date:
         return pd.Series(series.cast(nw.Datetime("us")).to_numpy())
@@ -112,7 +133,10 @@ def _from_narwhals(series: Any) -> pd.Series:
     whole = dtype.is_integer() and not series.null_count()
     if whole and str(dtype).endswith("128"):  # which numpy does not have
         entries = series.to_list()
-        fits = min(entries, default=0) >= _LEAST_INTEGER and max(entries, default=0) <= _LARGEST_INTEGER
+        fits = (
+            min(entries, default=0) >= _LEAST_INTEGER
+            and max(entries, default=0) <= _LARGEST_INTEGER
+        )
         return pd.Series(entries, dtype="int64" if fits else object)
     if whole or dtype.is_float() or dtype in (nw.Duration, nw.Datetime):
         return pd.Series(series.to_numpy())
@@ -120,22 +144,30 @@ def _from_narwhals(series: Any) -> pd.Series:
     if isinstance(dtype, nw.Enum):
         return entries.astype(pd.CategoricalDtype([*dict.fromkeys(dtype.categories)], ordered=True))
     if dtype == nw.Categorical:
-        order = native.unify_dictionaries().chunks if getattr(getattr(native, "type", None), "ordered", False) else []
+        order = (
+            native.unify_dictionaries().chunks
+            if getattr(getattr(native, "type", None), "ordered", False)
+            else []
+        )
         levels = order[0].dictionary.to_pylist() if order else None
         return entries.astype(pd.CategoricalDtype(levels, ordered=levels is not None))
     return entries
 
 
-# --- data frames to columns ---------------------------------------------------------------------------------
+# --- data frames to columns -----------------------------------------------------------------------
 
 
-def read_table(x: Any, name: str, column_types: Mapping[Any, Any] | None = None, *, compared: bool = True) -> Table:
-    """Read the columns of a table, of a series its one column, which is called "0" if it has no name.
+def read_table(
+    x: Any, name: str, column_types: Mapping[Any, Any] | None = None, *, compared: bool = True
+) -> Table:
+    """Read the columns of a table, or the single column of a series.
 
-    Messages call it ``name``; ``column_types`` has a kind, levels in their order, or "drop" for names of columns.
-    Columns that are not ``compared`` label rows, or are taken as given.  Raises TypeError for columns that hold no
-    variable (lists, mixtures, complex numbers), and ValueError without rows or columns, for several columns of one
-    name, and for infinite values.
+    The column of a series without a name is called "0".
+
+    Messages call it ``name``; ``column_types`` has a kind, levels in their order, or "drop" for
+    names of columns.  Columns that are not ``compared`` label rows, or are taken as given.  Raises
+    TypeError for columns that hold no variable (lists, mixtures, complex numbers), and ValueError
+    without rows or columns, for several columns of one name, and for infinite values.
     """
     labels = read_names(x) or (x.names if isinstance(x, Table) else (label_of(x) or ALONE,))
     named = read_names(x) is not None
@@ -149,7 +181,10 @@ def read_table(x: Any, name: str, column_types: Mapping[Any, Any] | None = None,
     where = {j: f"{name}, column {labels[j]!r}," if named else name for j in stays}
     if isinstance(x, Table):
         columns = [
-            as_kind(x.columns[j], types[labels[j]], where[j]) if labels[j] in types else x.columns[j] for j in stays
+            as_kind(x.columns[j], types[labels[j]], where[j])
+            if labels[j] in types
+            else x.columns[j]
+            for j in stays
         ]
         return Table(tuple(columns), named, (*x.dropped, *dropped))
     _refuse_repeated(labels, name)
@@ -157,13 +192,18 @@ def read_table(x: Any, name: str, column_types: Mapping[Any, Any] | None = None,
     if not frame.size:
         sizes = f"{counted(len(frame), 'row')} and {counted(len(labels), 'column')}"
         raise ValueError(f"{name} is empty: it has {sizes}")
-    columns = [read_column(frame[j], labels[j], where[j], types.get(labels[j]), compared=compared) for j in stays]
+    columns = [
+        read_column(frame[j], labels[j], where[j], types.get(labels[j]), compared=compared)
+        for j in stays
+    ]
     return Table(tuple(columns), named, dropped)
 
 
 def _refuse_repeated(labels: Sequence[str], name: str) -> None:
     if repeated := sorted(label for label, times in Counter(labels).items() if times > 1):
-        raise ValueError(f"{name} has more than one column named {listed(repeated)}; rename or drop them")
+        raise ValueError(
+            f"{name} has more than one column named {listed(repeated)}; rename or drop them"
+        )
 
 
 def table_of(points: Points) -> Table:
@@ -175,10 +215,13 @@ def table_of(points: Points) -> Table:
     return Table(tuple(columns), named=False)
 
 
-def pooled(columns: Sequence[Column], tables: Sequence[str], summaries: Sequence[ColumnSummary] = ()) -> Column:
+def pooled(
+    columns: Sequence[Column], tables: Sequence[str], summaries: Sequence[ColumnSummary] = ()
+) -> Column:
     """Return the values of a column in several tables, one after the other, with the levels of all.
 
-    Raises ValueError if they hold different kinds of values; ``summaries`` of the columns may be known.
+    Raises ValueError if they hold different kinds of values; ``summaries`` of the columns may be
+    known.
     """
     kind, levels = common(summaries or [ColumnSummary.of(column) for column in columns], tables)
     if kind == "category":  # of which summaries may lack some
@@ -186,17 +229,24 @@ def pooled(columns: Sequence[Column], tables: Sequence[str], summaries: Sequence
         levels = tuple(sorted({level for names in present for level in names}))
     alike = in_one_unit([as_common(column, kind, levels) for column in columns])
     return Column(
-        columns[0].name, kind, np.concatenate([column.values for column in alike]), levels,
-        all(column.whole for column in alike), any(column.zoned for column in alike),
+        columns[0].name,
+        kind,
+        np.concatenate([column.values for column in alike]),
+        levels,
+        all(column.whole for column in alike),
+        any(column.zoned for column in alike),
         coarsest(column.precision for column in alike),
-    )  # fmt: skip
+    )
 
 
-# --- names --------------------------------------------------------------------------------------------------
+# --- names ----------------------------------------------------------------------------------------
 
 
 def read_names(x: Any) -> tuple[str, ...] | None:
-    """Return the names of the columns of a table as text; None for a series, whose column has none, and for arrays."""
+    """Return the names of the columns of a table as text.
+
+    None for a series, whose column has none, and for arrays.
+    """
     if isinstance(x, Table):
         return x.names if x.named else None
     columns = _arrow_names(x)
@@ -210,8 +260,13 @@ def names_in(x: Any) -> tuple[str, ...]:
     return read_names(x) or ()
 
 
-def names_for(samples: Sequence[Any], names: Sequence[str], called: Sequence[str | None] = ()) -> tuple[str, ...]:
-    """Return what messages call samples: by the user, by their files if all are from some, or these names."""
+def names_for(
+    samples: Sequence[Any], names: Sequence[str], called: Sequence[str | None] = ()
+) -> tuple[str, ...]:
+    """Return what messages call samples: user names, file names, or these names.
+
+    File names are used if all samples are from files.
+    """
     if given := tuple(entry for entry in called if entry):
         return given
     sources = [sample.source for sample in samples if isinstance(sample, Table) and sample.source]
@@ -229,7 +284,7 @@ def shown_names(names: Sequence[str], *, named: bool) -> tuple[str, ...] | None:
     return tuple(names) if named or not all(map(str.isdigit, names)) else None
 
 
-# --- rows and columns in the library that they come from ----------------------------------------------------
+# --- rows and columns in the library that they come from ------------------------------------------
 
 
 def columns_at(x: Any, places: Sequence[int]) -> Any:
@@ -245,7 +300,7 @@ def columns_at(x: Any, places: Sequence[int]) -> Any:
 
 
 def taken(table: Any, rows: np.ndarray) -> Any:
-    """Return the rows with these numbers, of a table without the labels of its rows, or of an array."""
+    """Return the rows with these numbers, of an array, or of a table without row labels."""
     if isinstance(table, Table):
         return table.taken(rows)
     if not is_table(table):
@@ -256,9 +311,12 @@ def taken(table: Any, rows: np.ndarray) -> Any:
 
 
 def stacked(tables: Sequence[Any], names: Sequence[str]) -> Any:
-    """Return all rows as one table of the library of the first, or as an array if one is not a table.
+    """Return all rows as one table of the library of the first, or as an array.
 
-    Messages call the tables ``names``.  Raises ValueError or TypeError for other columns, or types of them.
+    An array is returned if one is not a table.
+
+    Messages call the tables ``names``.  Raises ValueError or TypeError for other columns, or types
+    of them.
     """
     if len(tables) == 1:
         return tables[0]
@@ -268,10 +326,15 @@ def stacked(tables: Sequence[Any], names: Sequence[str]) -> Any:
     for own, name in zip(labels, names, strict=True):
         _refuse_repeated(own, name)
         if sorted(own) != sorted(labels[0]):
-            raise ValueError(f"{names[0]} and {name} have different columns; select the same in all")
+            raise ValueError(
+                f"{names[0]} and {name} have different columns; select the same in all"
+            )
     places = [[own.index(label) for label in labels[0]] for own in labels]
     if all(isinstance(table, Table) for table in tables):
-        each = zip(*([table.columns[j] for j in at] for table, at in zip(tables, places, strict=True)), strict=True)
+        each = zip(
+            *([table.columns[j] for j in at] for table, at in zip(tables, places, strict=True)),
+            strict=True,
+        )
         return replace(tables[0], columns=tuple(pooled(columns, names) for columns in each))
     try:
         if all(map(_is_pandas, tables)):
@@ -281,9 +344,13 @@ def stacked(tables: Sequence[Any], names: Sequence[str]) -> Any:
         if not hasattr(tables[0], "columns"):
             frames = [_narwhals_of(table).alias(ALONE).to_frame() for table in tables]
             return nw.concat(frames, how="vertical")[ALONE].to_native()
-        frames = [_narwhals_of(columns_at(table, at)) for table, at in zip(tables, places, strict=True)]
+        frames = [
+            _narwhals_of(columns_at(table, at)) for table, at in zip(tables, places, strict=True)
+        ]
         return nw.concat(frames, how="vertical").to_native()
-    except Exception as error:  # the libraries have errors of their own for columns of different types
+    except (
+        Exception
+    ) as error:  # the libraries have errors of their own for columns of different types
         raise TypeError(f"{' and '.join(names)} cannot be put below each other: {error}") from None
 
 
@@ -291,7 +358,10 @@ def _stacked_pandas(tables: Sequence[Any], places: Sequence[Sequence[int]]) -> A
     import pandas as pd
 
     series = isinstance(tables[0], pd.Series)
-    frames = [table.to_frame() if series else table.iloc[:, at] for table, at in zip(tables, places, strict=True)]
+    frames = [
+        table.to_frame() if series else table.iloc[:, at]
+        for table, at in zip(tables, places, strict=True)
+    ]
     columns = {}
     for j in range(frames[0].shape[1]):
         parts = [frame.iloc[:, j] for frame in frames]
@@ -299,58 +369,82 @@ def _stacked_pandas(tables: Sequence[Any], places: Sequence[Sequence[int]]) -> A
         if len(dtypes) == len(parts):
             longest = max(dtypes, key=lambda dtype: (bool(dtype.ordered), len(dtype.categories)))
             levels = dict.fromkeys(level for dtype in dtypes for level in dtype.categories)
-            parts = [part.astype(longest if longest.ordered else pd.CategoricalDtype([*levels])) for part in parts]
+            parts = [
+                part.astype(longest if longest.ordered else pd.CategoricalDtype([*levels]))
+                for part in parts
+            ]
         columns[j] = pd.concat(parts, ignore_index=True)
     whole = pd.DataFrame(columns)
     return whole[0].rename(ALONE) if series else whole.set_axis(tables[0].columns, axis=1)
 
 
 def categories(tables: Sequence[Any]) -> dict[str, str]:
-    """Return the columns of text of typed tables, which may have any number of values, as ``column_types``."""
+    """Return the text columns of typed tables, as ``column_types``.
+
+    These may have any number of values.
+    """
     columns = [column for table in tables if isinstance(table, Table) for column in table.columns]
     return {column.name: "category" for column in columns if column.kind == "category"}
 
 
 def check_same_index(first: Any, second: Any, first_name: str, second_name: str) -> None:
-    """Raise ValueError if two pandas objects of equal length, whose rows belong together, have different row labels."""
+    """Raise ValueError if two pandas objects of equal length have different row labels.
+
+    Their rows belong together.
+    """
     if not (_is_pandas(first) and _is_pandas(second)) or len(first) != len(second):
         return
-    a, b = first.index, second.index
+    a = first.index
+    b = second.index
     if not a.equals(b):
-        row = next((i for i, (label, other) in enumerate(zip(a, b, strict=True)) if label != other), 0)
+        row = next(
+            (i for i, (label, other) in enumerate(zip(a, b, strict=True)) if label != other), 0
+        )
         same = a.is_unique and set(a) == set(b)
-        align = f"reorder: {second_name}.loc[" if same else f"to match them by position: {second_name}.set_axis("
+        align = (
+            f"reorder: {second_name}.loc["
+            if same
+            else f"to match them by position: {second_name}.set_axis("
+        )
         raise ValueError(
-            f"{first_name} and {second_name} have different row labels (row {row}: {a[row]} and {b[row]}); "
+            f"{first_name} and {second_name} have different row labels (row {row}: {a[row]} and "
+            f"{b[row]}); "
             f"{align}{first_name}.index{']' if same else ')'}"
         )
 
 
-# --- transform= ---------------------------------------------------------------------------------------------
+# --- transform= -----------------------------------------------------------------------------------
 
 
 def transformed(tables: Sequence[Any], transform: Any, names: Sequence[str]) -> list[Any]:
     """Return the tables after a transformation of all their rows together, without their labels.
 
-    ``transform`` is a function or has ``fit_transform``; it gives as many rows as it gets.  Raises TypeError or
-    ValueError if it does not; messages call the tables ``names``.
+    ``transform`` is a function or has ``fit_transform``; it gives as many rows as it gets.  Raises
+    TypeError or ValueError if it does not; messages call the tables ``names``.
     """
     function = getattr(transform, "fit_transform", transform)
     meaning = "transform must be a scikit-learn transformer or a function of the pooled rows (N, d)"
     if not callable(function) or isinstance(transform, type):
-        made = " (an object, not a class: write it with parentheses)" if isinstance(transform, type) else ""
+        made = (
+            " (an object, not a class: write it with parentheses)"
+            if isinstance(transform, type)
+            else ""
+        )
         raise TypeError(f"{meaning}{made}; got {transform!r}")
     check_signature(function, ("rows",), meaning)
     tables = [tensors_to_numpy(table, name) for table, name in zip(tables, names, strict=True)]
     for table, name in zip(tables, names, strict=True):
         refuse_sparse(table, name)
     ends = np.cumsum([0, *map(len, tables)]).tolist()
-    rows = deepcopy(tables[0]) if len(tables) == 1 else stacked(tables, names)  # the user's own stay as they are
+    rows = (
+        deepcopy(tables[0]) if len(tables) == 1 else stacked(tables, names)
+    )  # the user's own stay as they are
     values = tensors_to_numpy(function(rows), "what transform returns")
     if hasattr(values, "toarray"):
         if (size := 8.0 * np.prod(values.shape)) > _LARGEST:
             raise MemoryError(
-                f"transform gives a sparse matrix {values.shape}, {size / 1e9:.3g} GB when dense; reduce its columns"
+                f"transform gives a sparse matrix {values.shape}, {size / 1e9:.3g} GB when dense; "
+                "reduce its columns"
             )
         values = values.toarray()
     if not hasattr(values, "__len__") or len(values) != ends[-1]:
@@ -360,7 +454,8 @@ def transformed(tables: Sequence[Any], transform: Any, names: Sequence[str]) -> 
         anew = (values.index == np.arange(len(rows))).all()
         if not anew and rows.index.is_unique and values.index.isin(rows.index).all():
             raise ValueError(
-                "transform must return the rows in their order, with the same index; use .reset_index(drop=True) "
+                "transform must return the rows in their order, with the same index; use "
+                ".reset_index(drop=True) "
                 "if only the index differs"
             )
     return [values[start:end] for start, end in pairwise(ends)]

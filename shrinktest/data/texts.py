@@ -1,4 +1,4 @@
-"""Single texts: what they look like, the numbers and dates in them, and what they are called as categories."""
+"""Single texts: their appearance, numbers and dates in them, and their names as categories."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ _DATE = r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d
 DURATION = r"\d+:[0-5]\d(?::[0-5]\d(?:\.\d+)?)?"
 ZONE = r":.*(?:Z|[+-]\d\d:?\d\d)$"
 _TIME = r"(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?"
-DAY = r"(?:(\d{1,2})([/.-])(\d{1,2})\2(?:\d{4}|\d\d)|\d{4}([/.])\d{1,2}\4\d{1,2})(?: \d{1,2}:\d\d(?::\d\d)?)?"
+DAY = (
+    r"(?:(\d{1,2})([/.-])(\d{1,2})\2(?:\d{4}|\d\d)|\d{4}([/.])\d{1,2}\4\d{1,2})(?: "
+    r"\d{1,2}:\d\d(?::\d\d)?)?"
+)
 _DECORATION = r"\b[A-Z]{1,3}\$|[\s'_$£¥\u20a0-\u20c0%<>~≤≥]"  # of numbers as people write them
 #: By the mark before decimals, numbers with the other mark between thousands.
 THOUSANDS = {".": r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?", ",": r"[+-]?\d{1,3}(?:\.\d{3})+(?:,\d+)?"}
@@ -63,8 +66,13 @@ def like_numbers(levels: pd.Series) -> np.ndarray:
 
 
 def people_write(texts: pd.Series, decimal: str = ".", thousands: str | None = None) -> np.ndarray:
-    """Return the numbers in texts that may have currency, percent signs and marks between thousands; NaN for others."""
-    bare = texts.str.replace(_DECORATION, "", regex=True).str.replace(r"^\((.*)\)$", r"-\1", regex=True)
+    """Return the numbers in texts, NaN for others.
+
+    They may have currency, percent signs and marks between thousands.
+    """
+    bare = texts.str.replace(_DECORATION, "", regex=True).str.replace(
+        r"^\((.*)\)$", r"-\1", regex=True
+    )
     return numbers_written(bare, decimal, thousands or ("," if decimal == "." else "."))
 
 
@@ -74,7 +82,9 @@ def number_level(value: float) -> str:
 
 
 def text_level(text: str) -> str:
-    """Name a text as a category, as it looks: 1.0 is 1, as another file may write it, 007 is not 7, and true is True.
+    """Name a text as a category, as it looks.
+
+    1.0 is 1, as another file may write it, 007 is not 7, and true is True.
 
     Examples
     --------
@@ -90,7 +100,11 @@ def text_level(text: str) -> str:
 
 
 def as_it_looks(text: str) -> str:
-    """Return a text as it looks: letters composed, single blanks of one kind, none at its ends, no invisible marks."""
+    """Return a text normalized to its appearance.
+
+    Letters are composed, blanks are single, of one kind and not at the ends, and invisible marks
+    are removed.
+    """
     if text.isascii() and "  " not in text and "\t" not in text:
         return text.strip()
     if not text.isascii():
@@ -109,10 +123,15 @@ def one_of_each_shape(cells: Iterable[str]) -> tuple[str, ...]:
 
 
 def signed(texts: pd.Series) -> pd.Series:
-    """Return texts in which signs that look like a minus before digits, or a minus after them, are one before them."""
+    """Return texts with minus-like and trailing minus signs as a leading minus.
+
+    This affects only signs before or after digits.
+    """
     first = {*_MINUS}
     last = {"-", *_MINUS}
-    if not any(text[:1] in first or text[-1:] in last for text in texts):  # as in nearly all columns
+    if not any(
+        text[:1] in first or text[-1:] in last for text in texts
+    ):  # as in nearly all columns
         return texts
     ahead = texts.str.replace(f"^[{_MINUS}](?=[\\d.,])", "-", regex=True)
     return ahead.str.replace(rf"^(\d[\d.,]*)[-{_MINUS}]$", r"-\1", regex=True)
@@ -142,7 +161,9 @@ def floats_in(texts: pd.Series, decimal: str = ".") -> np.ndarray:
 
     texts = signed(texts)
     if decimal != ".":
-        texts = texts.where(~texts.str.contains(".", regex=False), "").str.replace(decimal, ".", regex=False)
+        texts = texts.where(~texts.str.contains(".", regex=False), "").str.replace(
+            decimal, ".", regex=False
+        )
     values = np.full(len(texts), np.nan)
     valid = pd.to_numeric(texts, errors="coerce").notna().to_numpy()
     values[valid] = texts.to_numpy(object)[valid].astype(float)

@@ -21,21 +21,31 @@ class Untestable(ValueError):
 
     def __init__(self, message: str, whose: str, column: str, reason: str) -> None:
         super().__init__(message, whose, column, reason)
-        self.whose, self.column, self.reason = whose, column, reason
+        self.whose = whose
+        self.column = column
+        self.reason = reason
 
     def __str__(self) -> str:
         return str(self.args[0])
 
 
 def refuse_empty(values: Sequence[tuple[str, str, int]], left: int) -> None:
-    """Raise Untestable for the first column (table, name, number of values) with fewer than two values."""
+    """Raise Untestable for the first column with fewer than two values.
+
+    A column is given as (table, name, number of values).
+    """
     for whose, column, number in values:
         if number < 2:
             alone = column.isdigit() and sum(other == whose for other, *_ in values) == 1
-            where = whose if alone else f"column {column if column.isdigit() else repr(column)} of {whose}"
+            where = (
+                whose
+                if alone
+                else f"column {column if column.isdigit() else repr(column)} of {whose}"
+            )
             reason = f"all values {'but one ' if number else ''}are missing"
             raise Untestable(
-                f"{where}: {reason}, so nan_policy='omit' leaves {counted(left, 'row')}; leave this column out",
+                f"{where}: {reason}, so nan_policy='omit' leaves {counted(left, 'row')}; leave "
+                "this column out",
                 whose,
                 column,
                 f"{reason} in {whose}",
@@ -43,7 +53,7 @@ def refuse_empty(values: Sequence[tuple[str, str, int]], left: int) -> None:
 
 
 def without_untestable(read: Callable[[Reasons], T]) -> tuple[T, Reasons]:
-    """Return the result of ``read`` without the columns that it cannot take, and the reasons for these."""
+    """Return the result of ``read`` without the columns it cannot take, and the reasons."""
     reasons: dict[tuple[str, str], str] = {}
     first: Untestable | None = None
     while True:

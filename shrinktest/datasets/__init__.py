@@ -1,4 +1,4 @@
-"""Eckerle4: two measured variables that depend on each other through a narrow peak, and a simulator."""
+"""Eckerle4: two measured variables that depend through a narrow peak, and a simulator."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ import numpy as np
 from shrinktest._check import Array, as_rng, count, positive, real_values
 
 #: NIST's certified parameters of the model, and its residual standard deviation.
-B1, B2, B3 = 1.5543827178, 4.0888321754, 451.54121844
+B1 = 1.5543827178
+B2 = 4.0888321754
+B3 = 451.54121844
 RESIDUAL_SD = 0.0067629245447
 
 
 class Eckerle(NamedTuple):
-    """Wavelengths in nanometres (n,) and the transmittance measured at each (n,); unpacks to the two.
+    """Wavelengths in nanometers (n,) and their transmittances (n,).
+
+    Unpacks to the two.
 
     Parameters
     ----------
@@ -47,8 +51,9 @@ def load_eckerle4() -> Eckerle:
 
     Notes
     -----
-    K. Eckerle, circular interference transmittance study, National Institute of Standards and Technology,
-    1979; a data set of the Statistical Reference Datasets for nonlinear regression, in the public domain.
+    K. Eckerle, circular interference transmittance study, National Institute of Standards and
+    Technology, 1979; a data set of the Statistical Reference Datasets for nonlinear regression, in
+    the public domain.
 
     Examples
     --------
@@ -95,16 +100,17 @@ def eckerle_curve(wavelength: Any) -> Array:
 def simulate_eckerle(n: int, noise: float = RESIDUAL_SD, rng: Any = None) -> Eckerle:
     """Draw independent observations from NIST's certified model of Eckerle4.
 
-    Wavelengths are uniform on [400, 500] nm, so that the pairs are independent and identically distributed;
-    the 35 measured ones are a fixed design, denser around the peak.  Transmittances are the certified curve
-    plus Gaussian noise (and, unlike real ones, may be negative).
+    Wavelengths are uniform on [400, 500] nm, so that the pairs are independent and identically
+    distributed; the 35 measured ones are a fixed design, denser around the peak.  Transmittances
+    are the certified curve plus Gaussian noise (and, unlike real ones, may be negative).
 
     Parameters
     ----------
     n : int
         Number of observations, at least 1.
     noise : float, optional
-        Standard deviation of the noise, at least 0; by default the residual one that NIST certifies.
+        Standard deviation of the noise, at least 0; by default the residual one that NIST
+        certifies.
     rng : None, int, SeedSequence, BitGenerator or Generator, optional
         Seed or source of the random numbers.
 
@@ -116,7 +122,8 @@ def simulate_eckerle(n: int, noise: float = RESIDUAL_SD, rng: Any = None) -> Eck
     Raises
     ------
     TypeError, ValueError
-        For an ``n`` that is not a positive integer, or a ``noise`` that is not a finite number at least 0.
+        For an ``n`` that is not a positive integer, or a ``noise`` that is not a finite number at
+        least 0.
 
     See Also
     --------
@@ -129,7 +136,8 @@ def simulate_eckerle(n: int, noise: float = RESIDUAL_SD, rng: Any = None) -> Eck
     >>> transmittance.shape
     (200,)
     """
-    n, noise = count(n, "n", minimum=1), positive(noise, "noise", allow_zero=True)
+    n = count(n, "n", minimum=1)
+    noise = positive(noise, "noise", allow_zero=True)
     generator = as_rng(rng)
     wavelength = generator.uniform(400.0, 500.0, size=n)
     return Eckerle(wavelength, eckerle_curve(wavelength) + noise * generator.standard_normal(n))

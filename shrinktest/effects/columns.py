@@ -1,4 +1,4 @@
-"""Changes of a column between two tables: location, spread, shares and missing values, with intervals."""
+"""Changes of a column between tables: location, spread, shares, missing values, intervals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from shrinktest.effects.separability import roc_area
 from shrinktest.results.columns import MEDIAN, MISSING, POSITION, SHARE, SPREAD, Change, shares
 from shrinktest.units import means, near_one
 
-#: Units (rows, pairs, groups) of each table that the interval of a ratio of interquartile ranges takes.
+#: Units (rows, pairs, groups) of each table that the interval of a ratio of interquartile ranges
+#: takes.
 FEWEST_FOR_SPREAD = 10
 
 _NOTHING = (math.nan, math.nan)  # limits of an interval that is not estimated
@@ -39,7 +40,9 @@ class RowUnits:
     @classmethod
     def rows(cls, sizes: tuple[int, int], *, paired: bool = False) -> RowUnits:
         """Return independent rows, or pairs of which row i of each table is one."""
-        return cls(sizes, np.arange(sum(sizes)) % sizes[0] if paired else np.arange(sum(sizes)), paired)
+        return cls(
+            sizes, np.arange(sum(sizes)) % sizes[0] if paired else np.arange(sum(sizes)), paired
+        )
 
     def taken(self, keep: np.ndarray) -> RowUnits:
         """Return the units of the rows that are kept."""
@@ -59,27 +62,38 @@ class RowUnits:
     def sums(self, *values: np.ndarray) -> np.ndarray:
         """Sums (units, k, 2) of k values (N,) each, by unit and table."""
         _, codes = np.unique(self.codes, return_inverse=True)
-        count, places = int(codes.max(initial=-1)) + 1, 2 * codes + self.table
-        flat = [np.bincount(places, weights=column, minlength=2 * count).reshape(count, 2) for column in values]
+        count = int(codes.max(initial=-1)) + 1
+        places = 2 * codes + self.table
+        flat = [
+            np.bincount(places, weights=column, minlength=2 * count).reshape(count, 2)
+            for column in values
+        ]
         return np.stack(flat, axis=1).astype(np.float64)
 
 
-def changes(first: Column, second: Column, units: RowUnits, confidence: float) -> tuple[Change, ...]:
+def changes(
+    first: Column, second: Column, units: RowUnits, confidence: float
+) -> tuple[Change, ...]:
     """Estimate how a column differs between two tables, in every respect that its kind has.
 
-    The columns have the same levels, ``units`` identify all their rows, and ``confidence`` holds for each interval
-    by itself.  Location and spread come first, then shares by the size of their change: of True and False the share of
-    True, of two categories the share of the first.  Pairs that miss a value are left out.
+    The columns have the same levels, ``units`` identify all their rows, and ``confidence`` holds
+    for each interval by itself.  Location and spread come first, then shares by the size of their
+    change: of True and False the share of True, of two categories the share of the first.  Pairs
+    that miss a value are left out.
     """
-    missing, size = np.concatenate([first.missing(), second.missing()]), len(first)
+    missing = np.concatenate([first.missing(), second.missing()])
+    size = len(first)
     if units.paired:
         missing = np.tile(np.logical_or(*np.split(missing, 2)), 2)
-    first, second, units = first.taken(~missing[:size]), second.taken(~missing[size:]), units.taken(~missing)
+    first = first.taken(~missing[:size])
+    second = second.taken(~missing[size:])
+    units = units.taken(~missing)
     if min(units.sizes) == 0:
         return ()
     out: list[Change] = []
     if not first.categorical:
-        numbers, ordered = (first.numbers(), second.numbers()), first.kind == "ordered"
+        numbers = (first.numbers(), second.numbers())
+        ordered = first.kind == "ordered"
         what, center = (POSITION, np.mean) if ordered else (MEDIAN, median)
         before, after = (float(center(values)) for values in numbers)
         if first.kind == "date":  # days since 1970 have no nanoseconds
@@ -88,21 +102,35 @@ def changes(first: Column, second: Column, units: RowUnits, confidence: float) -
         out.append(Change(what, "", before, after, *larger(*numbers, units, confidence)))
         if not ordered and min(units.sizes) > 1:
             before, after = (Middle(values).width for values in numbers)
-            out.append(Change(SPREAD, "", before, after, *ratio_of_widths(*numbers, units, confidence)))
+            out.append(
+                Change(SPREAD, "", before, after, *ratio_of_widths(*numbers, units, confidence))
+            )
     if first.levels:
-        levels, codes = shares(first, second), np.concatenate([first.values, second.values])
+        levels = shares(first, second)
+        codes = np.concatenate([first.values, second.values])
         if first.kind == "boolean":
             levels = [level for level in levels if level[0] == "True"]
         changed = [
-            Change(SHARE, name, a, b, *difference_of_shares(codes == first.levels.index(name), units, confidence))
+            Change(
+                SHARE,
+                name,
+                a,
+                b,
+                *difference_of_shares(codes == first.levels.index(name), units, confidence),
+            )
             for name, a, b in (levels[:1] if len(levels) == 2 else levels)
         ]
         out += sorted(changed, key=lambda change: -abs(change.estimate))
     return tuple(out)
 
 
-def missing_change(first: Column, second: Column, units: RowUnits, confidence: float) -> Change | None:
-    """Estimate how the share of missing values differs between two tables; None if there are none."""
+def missing_change(
+    first: Column, second: Column, units: RowUnits, confidence: float
+) -> Change | None:
+    """Estimate how the share of missing values differs between two tables.
+
+    None if there are none.
+    """
     missing = np.concatenate([first.missing(), second.missing()])
     if not missing.any():
         return None
@@ -115,15 +143,22 @@ def median(values: Array) -> float:
     return float(means(np.sort(values)[(len(values) - 1) // 2 : len(values) // 2 + 1]))
 
 
-def larger(first: Array, second: Array, units: RowUnits, confidence: float) -> tuple[float, float, float]:
-    """Estimate the probability that a value of the second table is larger than one of the first, ties counted half.
+def larger(
+    first: Array, second: Array, units: RowUnits, confidence: float
+) -> tuple[float, float, float]:
+    """Estimate the probability that a value of the second table exceeds one of the first.
 
-    This is the area under the ROC curve (AUC) of the values.  Values of one pair or group are not compared with each
-    other.  Returns the estimate and the limits of its interval, NaN for what is not estimated.
+    Ties are counted half.
+
+    This is the area under the ROC curve (AUC) of the values.  Values of one pair or group are not
+    compared with each other.  Returns the estimate and the limits of its interval, NaN for what is
+    not estimated.
     """
     if min(units.sizes) < 2:
         return math.nan, *_NOTHING
-    ranks, codes = (np.unique(v, return_inverse=True)[1] for v in (np.concatenate([first, second]), units.codes))
+    ranks, codes = (
+        np.unique(v, return_inverse=True)[1] for v in (np.concatenate([first, second]), units.codes)
+    )
     area = roc_area(-1.0 * ranks, units.table == 1, np.zeros_like(ranks), codes, 0.0)
     return area.value, *area.interval(confidence)
 
@@ -139,7 +174,9 @@ class Middle:
     def __init__(self, values: Array) -> None:
         self.values = values
         self.distinct, counts = np.unique(values, return_counts=True)
-        self.heights = (np.cumsum(counts) - 0.5 * counts) / len(values)  # the mid-distribution function
+        self.heights = (np.cumsum(counts) - 0.5 * counts) / len(
+            values
+        )  # the mid-distribution function
 
     def quantiles(self, shares: Array) -> Array:
         """Return quantiles by linear interpolation of the mid-distribution function."""
@@ -152,24 +189,34 @@ class Middle:
         return float(np.diff(self.quantiles(_QUARTILES))[0])
 
     def widths(self, shifts: Array) -> Array:
-        """Return the widths (k,) between quantiles whose shares are shifted (k, 2) from those of the quartiles."""
+        """Return widths (k,) between quantiles with shifted shares.
+
+        Shares are shifted (k, 2) from those of the quartiles.
+        """
         quantiles = self.quantiles(_QUARTILES + shifts)
         return np.asarray(quantiles[:, 1] - quantiles[:, 0])
 
     def influences(self) -> Array:
-        """Return the influence (2, n) of every value on the mid-distribution function at both quartiles."""
+        """Return the influence (2, n) of values on the mid-distribution at both quartiles.
+
+        It is their influence on the mid-distribution function.
+        """
         below = []
         for share in _QUARTILES:
             # the share of values below, ties counted half, between two distinct values
             place = int(np.clip(np.searchsorted(self.heights, share), 1, len(self.heights) - 1))
             low, high = self.distinct[place - 1 : place + 1]
             part = float(np.interp(share, self.heights[place - 1 : place + 1], [0.0, 1.0]))
-            influence = (np.sign(low - self.values) * (1.0 - part) + np.sign(high - self.values) * part) / 2.0
+            influence = (
+                np.sign(low - self.values) * (1.0 - part) + np.sign(high - self.values) * part
+            ) / 2.0
             below.append((influence - influence.mean()) / len(influence))
         return np.stack(below)
 
 
-def ratio_of_widths(first: Array, second: Array, units: RowUnits, confidence: float) -> tuple[float, float, float]:
+def ratio_of_widths(
+    first: Array, second: Array, units: RowUnits, confidence: float
+) -> tuple[float, float, float]:
     """Estimate the ratio of interquartile ranges, second over first, with an interval.
 
     The interval holds the ratios for all shares below the quartiles that a confidence ellipsoid
@@ -202,7 +249,9 @@ def ratio_of_widths(first: Array, second: Array, units: RowUnits, confidence: fl
 
 
 def _units_at_quartiles(middles: list[Middle], units: RowUnits) -> tuple[Array, NDArray[np.bool_]]:
-    """Return the influences of units (units, 4) on the shares below the quartiles, and in which tables they have rows.
+    """Return the influences of units (units, 4) on the shares below the quartiles.
+
+    Return also in which tables the units have rows.
 
     Columns are the first quartile in both tables, then the third.
     """
@@ -212,14 +261,18 @@ def _units_at_quartiles(middles: list[Middle], units: RowUnits) -> tuple[Array, 
 
 
 def _within_ellipsoid(covariance: Array) -> Array:
-    """Return the points (k, 4) of an ellipsoid at which functions that grow along some axes are largest or smallest.
+    """Return the points (k, 4) of an ellipsoid where functions are largest or smallest.
+
+    The functions grow along some axes.
 
     Of a function with gradient g this is at C g / sqrt(g' C g).  Gradients are those of a logarithm
     of two widths, with all proportions of the four quartiles; kinks may be inside, at the same
     directions nearer to the centre.
     """
     angles = np.linspace(0.0, np.pi / 2.0, _ANGLES)
-    table, left, right = (grid.ravel() for grid in np.meshgrid(angles, angles, angles, indexing="ij"))
+    table, left, right = (
+        grid.ravel() for grid in np.meshgrid(angles, angles, angles, indexing="ij")
+    )
     lower = [np.sin(table) * np.sin(left), -np.cos(table) * np.sin(right)]
     upper = [-np.sin(table) * np.cos(left), np.cos(table) * np.cos(right)]
     gradients = np.stack([*lower, *upper], axis=1)
@@ -231,28 +284,36 @@ def _within_ellipsoid(covariance: Array) -> Array:
     return np.asarray((radii[:, None, None] * points).reshape(-1, 4))
 
 
-def difference_of_shares(is_so: np.ndarray, units: RowUnits, confidence: float) -> tuple[float, float, float]:
+def difference_of_shares(
+    is_so: np.ndarray, units: RowUnits, confidence: float
+) -> tuple[float, float, float]:
     """Estimate the share of rows (N,) that are so in the second table less that in the first.
 
-    The limits of Wilson's intervals for both shares, put together as R. G. Newcombe does, Statistics in Medicine 17
-    (1998), 873-890 (independent rows, method 10) and 2635-2650 (pairs, with the correlation of both).  Rows in groups
-    count as many as independent ones with their variance would be.  Returns the estimate and the two limits, NaN for
-    what cannot be estimated.
+    The limits of Wilson's intervals for both shares, put together as R. G. Newcombe does,
+    Statistics in Medicine 17 (1998), 873-890 (independent rows, method 10) and 2635-2650 (pairs,
+    with the correlation of both).  Rows in groups count as many as independent ones with their
+    variance would be.  Returns the estimate and the two limits, NaN for what cannot be estimated.
     """
     sizes = np.array(units.sizes, dtype=np.float64)
     if sizes.min() < 1.0:
         return math.nan, *_NOTHING
-    so, table = is_so.astype(np.float64), units.table
+    so = is_so.astype(np.float64)
+    table = units.table
     both = np.bincount(table, weights=so, minlength=2) / sizes
     estimate = float(both[1] - both[0])
-    counted, correlation = sizes, 0.0
+    counted = sizes
+    correlation = 0.0
     if not units.alone:
         residuals = units.sums(so - both[table])[:, 0]
         if units.paired:
             product = math.sqrt(float((both * (1.0 - both) * sizes).prod()))
-            correlation = float((residuals[:, 0] * residuals[:, 1]).sum()) / product if product else 0.0
+            correlation = (
+                float((residuals[:, 0] * residuals[:, 1]).sum()) / product if product else 0.0
+            )
         else:
-            groups = np.array([np.unique(units.codes[table == j]).size for j in (0, 1)], dtype=np.float64)
+            groups = np.array(
+                [np.unique(units.codes[table == j]).size for j in (0, 1)], dtype=np.float64
+            )
             if groups.min() < FEWEST:
                 return estimate, *_NOTHING
             variances = groups / (groups - 1.0) * (residuals**2).sum(axis=0) / sizes**2
@@ -262,13 +323,19 @@ def difference_of_shares(is_so: np.ndarray, units: RowUnits, confidence: float) 
     low, high = _wilson(both, counted, confidence)
     down = (both[1] - low[1], high[0] - both[0])
     up = (high[1] - both[1], both[0] - low[0])
-    below, above = (math.sqrt(max(a**2 + b**2 - 2.0 * correlation * a * b, 0.0)) for a, b in (down, up))
+    below, above = (
+        math.sqrt(max(a**2 + b**2 - 2.0 * correlation * a * b, 0.0)) for a, b in (down, up)
+    )
     return estimate, estimate - below, estimate + above
 
 
-def _wilson(shares: np.ndarray, counted: np.ndarray, confidence: float) -> tuple[np.ndarray, np.ndarray]:
+def _wilson(
+    shares: np.ndarray, counted: np.ndarray, confidence: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Return Wilson's limits for shares of so many rows."""
     z2 = NormalDist().inv_cdf(0.5 + confidence / 2.0) ** 2
     centre = (shares + z2 / (2.0 * counted)) / (1.0 + z2 / counted)
-    reach = np.sqrt(z2 * shares * (1.0 - shares) / counted + z2**2 / (4.0 * counted**2)) / (1.0 + z2 / counted)
+    reach = np.sqrt(z2 * shares * (1.0 - shares) / counted + z2**2 / (4.0 * counted**2)) / (
+        1.0 + z2 / counted
+    )
     return centre - reach, centre + reach

@@ -1,4 +1,4 @@
-"""Dependence of two variables, on a scale from 0 to 1: HSIC without bias, divided by the HSIC of each with itself."""
+"""Dependence of two variables from 0 to 1: unbiased HSIC over the HSIC of each with itself."""
 
 from __future__ import annotations
 
@@ -7,39 +7,58 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest.effects.jackknife import ROUNDING, Estimate, JackknifeEstimates, variance_from_deleted
+from shrinktest.effects.jackknife import (
+    ROUNDING,
+    Estimate,
+    JackknifeEstimates,
+    variance_from_deleted,
+)
 from shrinktest.statistics.features import Features, summing
 from shrinktest.statistics.sums import PairSums, centred_sums
 
 #: Groups that an estimate from pairs of different groups takes.
 FEWEST_GROUPS = 4
 
-_SAME = 1e-9  # difference of two inner products, relative to the largest, up to which rows are the same
+_SAME = (
+    1e-9  # difference of two inner products, relative to the largest, up to which rows are the same
+)
 _ROUNDING_OF_SUMS = 2.0**-12  # as `ROUNDING`, for features that were made whole numbers
-_MOST_PRODUCTS = 2**25  # numbers in the products of groups at a time; more groups are thinned out evenly
+_MOST_PRODUCTS = (
+    2**25
+)  # numbers in the products of groups at a time; more groups are thinned out evenly
 _ENOUGH_GROUPS = 2**11  # their two million pairs determine the variance
 
 
 def dependence(x: Features, y: Features, groups: np.ndarray | None = None) -> Estimate:
-    """Return the kernel correlation HSIC(X, Y) / sqrt(HSIC(X, X) HSIC(Y, Y)), with every part unbiased.
+    """Return the unbiased kernel correlation HSIC(X, Y) / sqrt(HSIC(X, X) HSIC(Y, Y)).
 
-    It is the centred kernel alignment of C. Cortes et al., Journal of Machine Learning Research 13 (2012), 795-828;
-    with kernels of a distance, the squared distance correlation with its bias removed (G. J. Szekely and M. L. Rizzo,
-    Annals of Statistics 42 (2014)).  The variance is the jackknife variance over pairs, or over ``groups`` (n,) of them
-    (codes 0, 1, ...).  Its part of second order is the variance under independence, which is 2 / (n (n - 3)); with
-    groups, which take features less their mean, only pairs of different groups are compared, and it is estimated.  NaN
-    for a variable without HSIC with itself and with fewer than four groups.
+    Every part is unbiased.
+
+    It is the centred kernel alignment of C. Cortes et al., Journal of Machine Learning Research 13
+    (2012), 795-828; with kernels of a distance, the squared distance correlation with its bias
+    removed (G. J. Szekely and M. L. Rizzo, Annals of Statistics 42 (2014)).  The variance is the
+    jackknife variance over pairs, or over ``groups`` (n,) of them (codes 0, 1, ...).  Its part of
+    second order is the variance under independence, which is 2 / (n (n - 3)); with groups, which
+    take features less their mean, only pairs of different groups are compared, and it is estimated.
+    NaN for a variable without HSIC with itself and with fewer than four groups.
     """
-    n, second = len(x), _second_order(len(x))
+    n = len(x)
+    second = _second_order(len(x))
     if groups is not None and groups.max() + 1 < n:
         order = np.argsort(groups, kind="stable")
-        x, y, groups = x[order], y[order], groups[order]
+        x = x[order]
+        y = y[order]
+        groups = groups[order]
     else:
         groups = None
     parts = [hsic(*pair, groups) for pair in ((x, y), (x, x), (y, y))]
     if groups is not None:
         own = parts[1][0], parts[2][0]
-        second = max(noise_of_groups(x, y, groups) / (own[0] * own[1]), second) if min(own) > 0.0 else np.nan
+        second = (
+            max(noise_of_groups(x, y, groups) / (own[0] * own[1]), second)
+            if min(own) > 0.0
+            else np.nan
+        )
     least = [ROUNDING * features.squares() / n**2 for features in (x, y)]
     both, left, right = parts
     value, without = (_correlation(both[i], left[i], right[i], least) for i in (0, 1))
@@ -50,7 +69,9 @@ def dependence(x: Features, y: Features, groups: np.ndarray | None = None) -> Es
 
 
 def _share_of_different_pairs(features: Features) -> float:
-    """Return the share of pairs of rows that differ, by their inner products with a weighted sum of all rows.
+    """Return the share of pairs of rows that differ.
+
+    It is found from their inner products with a weighted sum of all rows.
 
     Variables that determine each other have a dependence of 1.  If a share e of their pairs is
     exchanged at random, it is (1 - e)^2, but only pairs of rows that differ show.
@@ -63,19 +84,32 @@ def _share_of_different_pairs(features: Features) -> float:
 
 
 def dependence_in_groups(sums: PairSums) -> Estimate:
-    """Return the same from sums over groups of pairs chosen at random, with the jackknife over groups.
+    """Return the same from sums over random groups of pairs, with the jackknife over groups.
 
     The second-order part is computed from pairs, because these are independent.
     """
     whole = sums.whole
-    covariances = (centred_sums(xx, x, x, whole.n)[0] for xx, x in ((whole.xx, whole.x), (whole.yy, whole.y)))
-    least = [_ROUNDING_OF_SUMS * float(np.square(products).sum()) / float(whole.n[0]) ** 2 for products in covariances]
+    covariances = (
+        centred_sums(xx, x, x, whole.n)[0] for xx, x in ((whole.xx, whole.x), (whole.yy, whole.y))
+    )
+    least = [
+        _ROUNDING_OF_SUMS * float(np.square(products).sum()) / float(whole.n[0]) ** 2
+        for products in covariances
+    ]
     value, without = (_correlation(*part.unbiased(), least) for part in (whole, sums.without))
-    return Estimate(float(value[0]), variance_from_deleted(without), _second_order(int(sums.n.sum())), len(sums.n))
+    return Estimate(
+        float(value[0]),
+        variance_from_deleted(without),
+        _second_order(int(sums.n.sum())),
+        len(sums.n),
+    )
 
 
 def dependences(variables: Sequence[Features], *, normalised: bool) -> JackknifeEstimates:
-    """Return the unbiased HSIC of the first variable with each of the others, or their unbiased kernel correlations."""
+    """Return the unbiased HSIC of the first variable with each other, or the correlations.
+
+    The latter are unbiased kernel correlations.
+    """
     centred = [features.residuals() for features in variables]
     norms = np.array([features.norm for features in centred])
     if not all(features.by_coordinates for features in centred):
@@ -89,13 +123,17 @@ def dependences(variables: Sequence[Features], *, normalised: bool) -> Jackknife
     sizes = norms[0] * norms[1:]
     if normalised:
         scale = np.sqrt(with_and_without([(x, x)]) * with_and_without([(y, y) for y in others]))
-        values, sizes = values / scale, sizes / scale[0]
+        values = values / scale
+        sizes = sizes / scale[0]
     present = np.ones((len(values) - 1, len(centred)), dtype=bool)
     return JackknifeEstimates(values[0], values[1:], present, ROUNDING * float(sizes.max()))
 
 
 def _correlation(both: Any, left: Any, right: Any, least: Sequence[float]) -> np.ndarray:
-    """Return HSIC divided by the HSIC of each variable with itself; NaN if one of these is rounding error."""
+    """Return HSIC divided by the HSIC of each variable with itself.
+
+    NaN if one of these is rounding error.
+    """
     varies = (left > least[0]) & (right > least[1])
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(varies, both / np.sqrt(np.maximum(left * right, 0.0)), np.nan)
@@ -106,17 +144,20 @@ def _second_order(pairs: int) -> float:
     return 2.0 / (pairs * (pairs - 3.0)) if pairs > 3 else np.nan
 
 
-# --- HSIC of pairs, or of groups of pairs in order of their codes, by coordinates or by Gram matrices ----------------
+# --- HSIC of pairs, or of groups of pairs in order of their codes, by coordinates or by Gram matric
 
 
 def hsic(x: Features, y: Features, codes: np.ndarray | None = None) -> tuple[float, np.ndarray]:
-    """Return the unbiased HSIC [Song12] from pairs of different groups, and the same without each group.
+    """Return the unbiased HSIC [Song12] from pairs of different groups.
 
-    The mean of K_ij L_ij + K_ij L_qr - 2 K_ij L_iq over pairs i, j, q, r of four different groups: similar pairs of one
-    group would make independent variables seem dependent.  Without codes, every pair is a group.  NaN with fewer than
-    four groups.
+    Return also the same without each group.
+
+    The mean of K_ij L_ij + K_ij L_qr - 2 K_ij L_iq over pairs i, j, q, r of four different groups:
+    similar pairs of one group would make independent variables seem dependent.  Without codes,
+    every pair is a group.  NaN with fewer than four groups.
     """
-    groups, ones = np.arange(len(x)) if codes is None else codes, np.ones(len(x))
+    groups = np.arange(len(x)) if codes is None else codes
+    ones = np.ones(len(x))
 
     def by_group(values: np.ndarray) -> np.ndarray:
         return values if codes is None else np.bincount(codes, weights=values)
@@ -124,30 +165,48 @@ def hsic(x: Features, y: Features, codes: np.ndarray | None = None) -> tuple[flo
     own_x, own_y = (
         features.within(ones[:, None], groups)[:, 0] for features in (x, y)
     )  # sums over the group of a pair
-    a, b = x.inner(ones) - own_x, y.inner(ones) - own_y  # and over all others
+    a = x.inner(ones) - own_x
+    b = y.inner(ones) - own_y  # and over all others
     if codes is None:
-        group_x, group_y = x, y
+        group_x = x
+        group_y = y
         both = rows = columns = across = _row_products(x, y) - own_x * own_y
     else:
-        group_x, group_y = x.sums(codes), y.sums(codes)
+        group_x = x.sums(codes)
+        group_y = y.sums(codes)
         across = _row_products(group_x, group_y) - group_x.diagonal() * group_y.diagonal()
         both = by_group(_row_products(x, y))
         both -= np.array([_row_products(x[part], y[part]).sum() for part in _slices(codes)])
         if x.by_coordinates:
-            z, w = x.values, y.values
+            z = x.values
+            w = y.values
             rows = np.einsum("ir,ir->i", z @ (group_x.values.T @ group_y.values), w)
             columns = np.einsum("gr,gr->g", group_x.values @ (z.T @ w), group_y.values)
         else:
             products = (summing(codes) @ x.values) * (summing(codes) @ y.values)
-            rows, columns = products.sum(axis=0), products.sum(axis=1)
-        rows, columns = rows - own_x * own_y, columns - by_group(own_x * own_y)
-    whole_a, whole_b, same = by_group(a), by_group(b), by_group(a * b - rows)
-    ay, bx = by_group(y.inner(a) - a * own_y), by_group(x.inner(b) - b * own_x)
+            rows = products.sum(axis=0)
+            columns = products.sum(axis=1)
+        rows = rows - own_x * own_y
+        columns = columns - by_group(own_x * own_y)
+    whole_a = by_group(a)
+    whole_b = by_group(b)
+    same = by_group(a * b - rows)
+    ay = by_group(y.inner(a) - a * own_y)
+    bx = by_group(x.inner(b) - b * own_x)
     others = group_y.inner(whole_a) - group_y.diagonal() * whole_a
     others += group_x.inner(whole_b) - group_x.diagonal() * whole_b
-    sums = np.array([both.sum(), same.sum(), whole_a.sum(), whole_b.sum(), whole_a @ whole_b, across.sum()])
+    sums = np.array(
+        [both.sum(), same.sum(), whole_a.sum(), whole_b.sum(), whole_a @ whole_b, across.sum()]
+    )
     shared = same + ay + bx - 2.0 * columns
-    removed = [2.0 * both, shared, 2.0 * whole_a, 2.0 * whole_b, whole_a * whole_b + others - across, 2.0 * across]
+    removed = [
+        2.0 * both,
+        shared,
+        2.0 * whole_a,
+        2.0 * whole_b,
+        whole_a * whole_b + others - across,
+        2.0 * across,
+    ]
     powers = np.bincount(groups) ** np.arange(1.0, 5.0)[:, None]
     counts = powers.sum(axis=1)
     without = _mean_of_four(sums[:, None] - np.stack(removed), counts[:, None] - powers)
@@ -155,17 +214,22 @@ def hsic(x: Features, y: Features, codes: np.ndarray | None = None) -> tuple[flo
 
 
 def _mean_of_four(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return HSIC from sums over pairs of different groups, and sums of the first four powers of group sizes.
+    """Return HSIC from sums over pairs of different groups, and sums of powers of group sizes.
 
-    The sums are of K_ij L_ij; of K_ij L_iq; of K and of L; and of products of the sums of K and L over one group, and
-    over two.
+    The latter are the sums of the first four powers.
+
+    The sums are of K_ij L_ij; of K_ij L_iq; of K and of L; and of products of the sums of K and L
+    over one group, and over two.
     """
     products, same, a, b, by_one, by_two = sums
     n, two, three, four = counts
-    pairs, triples = n**2 - two, n**3 - 3.0 * n * two + 2.0 * three
+    pairs = n**2 - two
+    triples = n**3 - 3.0 * n * two + 2.0 * three
     fours = n**4 - 6.0 * n**2 * two + 8.0 * n * three + 3.0 * two**2 - 6.0 * four
     with np.errstate(divide="ignore", invalid="ignore"):
-        mean = products / pairs + (a * b - 4.0 * by_one + 2.0 * by_two) / fours - 2.0 * same / triples
+        mean = (
+            products / pairs + (a * b - 4.0 * by_one + 2.0 * by_two) / fours - 2.0 * same / triples
+        )
         return np.where(fours > 0.5, mean, np.nan)
 
 
@@ -176,12 +240,13 @@ def _row_products(x: Features, y: Features) -> np.ndarray:
 
 
 def noise_of_groups(x: Features, y: Features, codes: np.ndarray) -> float:
-    """Return the variance of HSIC if the variables are independent, however similar the rows of a group are.
+    """Return the variance of HSIC under independence, however similar the rows of a group are.
 
-    It is estimated by the squares of the sums of K_ij L_ij over the pairs of two groups, for centred features: these
-    sums are uncorrelated.
+    It is estimated by the squares of the sums of K_ij L_ij over the pairs of two groups, for
+    centred features: these sums are uncorrelated.
     """
-    count, n = int(codes[-1]) + 1, len(codes)
+    count = int(codes[-1]) + 1
+    n = len(codes)
     if count < FEWEST_GROUPS:
         return np.nan
     # groups whose products, of rows or of coordinates, fit in memory

@@ -1,4 +1,4 @@
-"""Estimates with the jackknife: variances, score intervals for squared distances, and differences of candidates."""
+"""Jackknife: variances, score intervals for squared distances, and candidate differences."""
 
 from __future__ import annotations
 
@@ -16,27 +16,40 @@ _LEAST_VARIANCE = 1e-18  # the square of what rounding may leave of a quantity n
 
 
 def centred(values: np.ndarray, strata: np.ndarray | None = None) -> np.ndarray:
-    """Return the deviations of values (n,) from their mean, or from the means of their strata (codes 0, 1, ...)."""
+    """Return deviations of values (n,) from their mean, or from stratum means.
+
+    Strata are given as codes 0, 1, ...
+    """
     if strata is None:
         return values - values.mean()
     means = np.bincount(strata, weights=values) / np.maximum(np.bincount(strata), 1)
     return np.asarray(values - means[strata])
 
 
-def jackknife(influences: np.ndarray, strata: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the variance that the units of each stratum add to an estimate, and the numbers of these units.
+def jackknife(
+    influences: np.ndarray, strata: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the variance that the units of each stratum contribute, and their numbers.
 
-    ``influences`` (n,) are what each independent unit adds to the estimate, less the mean: (1 - w) times the change
-    without it, with w its weight in its sample (R. G. Miller, The jackknife, Biometrika 61 (1974), 1-15).  Single units
-    of a stratum add nothing, because their variance is unknown.
+    It is their contribution to the variance of an estimate.
+
+    ``influences`` (n,) are what each independent unit adds to the estimate, less the mean: (1 - w)
+    times the change without it, with w its weight in its sample (R. G. Miller, The jackknife,
+    Biometrika 61 (1974), 1-15).  Single units of a stratum add nothing, because their variance is
+    unknown.
     """
     strata = np.zeros(len(influences), dtype=np.intp) if strata is None else strata
     counts = np.bincount(strata).astype(np.float64)
-    return counts / np.maximum(counts - 1.0, 1.0) * np.bincount(strata, weights=np.square(influences)), counts
+    return counts / np.maximum(counts - 1.0, 1.0) * np.bincount(
+        strata, weights=np.square(influences)
+    ), counts
 
 
 def variance_from_deleted(without: np.ndarray) -> float:
-    """Return the jackknife variance of an estimate from its values without each unit; NaN if one is not defined."""
+    """Return the jackknife variance of an estimate from its values without each unit.
+
+    NaN if one is not defined.
+    """
     if not np.isfinite(without).all():
         return math.nan
     return float(jackknife((1.0 - 1.0 / len(without)) * centred(without))[0].sum())
@@ -74,10 +87,13 @@ class Estimate:
         return self.units >= FEWEST and math.isfinite(self.jackknife) and varies
 
     def below(self, margin: float) -> tuple[float, float]:
-        """Return how many standard deviations the estimate is below a margin, and the p-value of "margin or more".
+        """Return the z-score of the estimate below a margin, and its p-value.
 
-        p <= alpha exactly if the upper limit of confidence 1 - 2 alpha is at most the margin.  For estimates far below
-        zero the nearest quantity in standard deviations may lie above the margin.  NaN without a variance.
+        The p-value is for the hypothesis "margin or more".
+
+        p <= alpha exactly if the upper limit of confidence 1 - 2 alpha is at most the margin.  For
+        estimates far below zero the nearest quantity in standard deviations may lie above the
+        margin.  NaN without a variance.
         """
         if not self.has_variance or self.second <= 0.0:
             return math.nan, math.nan
@@ -90,14 +106,15 @@ class Estimate:
     def interval(self, confidence: float) -> tuple[float, float]:
         """Return a score interval for the quantity, within [0, 1]; NaN without a variance.
 
-        It holds the values theta within t standard deviations of the estimate, for the standard deviation under theta
-        (as E. B. Wilson, Journal of the American Statistical Association 22 (1927), 209-212, for shares).  The variance
-        is ``second + slope * theta``: a squared distance in feature space varies by its second order if it is zero, and
-        else by its first order in proportion to itself (J. Shao and D. Tu, The Jackknife and Bootstrap, 1995, section
-        2.2).  At zero the distribution has at worst the long tail of the square of a normal variable: for the lower
-        limit ``second`` counts as many standard deviations as that needs.  Towards 1 the lower
-        limit is no higher than that of `_lower_near_one`; it counts in full from one half on, and
-        not at all below one quarter.
+        It holds the values theta within t standard deviations of the estimate, for the standard
+        deviation under theta (as E. B. Wilson, Journal of the American Statistical Association 22
+        (1927), 209-212, for shares).  The variance is ``second + slope * theta``: a squared
+        distance in feature space varies by its second order if it is zero, and else by its first
+        order in proportion to itself (J. Shao and D. Tu, The Jackknife and Bootstrap, 1995, section
+        2.2).  At zero the distribution has at worst the long tail of the square of a normal
+        variable: for the lower limit ``second`` counts as many standard deviations as that needs.
+        Towards 1 the lower limit is no higher than that of `_lower_near_one`; it counts in full
+        from one half on, and not at all below one quarter.
         """
         if not self.has_variance:
             return math.nan, math.nan
@@ -117,7 +134,7 @@ class Estimate:
         return float(low), float(high)
 
     def _lower_near_one(self, confidence: float) -> float:
-        """Return a lower limit for a quantity from which few units subtract, by the gamma distribution.
+        """Return a gamma-based lower limit for a quantity from which few units subtract.
 
         What is missing to 1 is a sum over the units that differ, whose number is nearly Poisson.
         The limit is that of M. P. Fay and E. J. Feuer, Statistics in Medicine 16 (1997), 791-801:
@@ -139,22 +156,30 @@ class JackknifeEstimates:
 
     estimates: np.ndarray  # (k,)
     without: np.ndarray  # (units, k)
-    present: np.ndarray  # (units, 1 + k): whether a unit has rows in X, and in each of the candidates
+    present: (
+        np.ndarray
+    )  # (units, 1 + k): whether a unit has rows in X, and in each of the candidates
     rounding: float  # possible rounding error of an estimate
 
     def difference(self, first: int, second: int) -> tuple[float, float, float]:
         """Return the difference of two estimates, its standard error and the degrees of freedom.
 
-        The stratified jackknife (R. G. Miller, Biometrika 61 (1974), 1-15) with the degrees of freedom of B. L. Welch,
-        Biometrika 34 (1947), 28-35.  It counts the second-order part of the variance twice (B. Efron and C. Stein,
-        Annals of Statistics 9 (1981), 586-596), and is conservative if all distributions are nearly the same.
+        The stratified jackknife (R. G. Miller, Biometrika 61 (1974), 1-15) with the degrees of
+        freedom of B. L. Welch, Biometrika 34 (1947), 28-35. It counts the second-order part of the
+        variance twice (B. Efron and C. Stein, Annals of Statistics 9 (1981), 586-596), and is
+        conservative if all distributions are nearly the same.
         """
         value = float(self.estimates[first] - self.estimates[second])
         influences = self.without[:, first] - self.without[:, second] - value
-        unit = 2.0 ** int(np.frexp(np.abs(influences).max())[1])  # keeps fourth powers in the range of numbers
+        unit = 2.0 ** int(
+            np.frexp(np.abs(influences).max())[1]
+        )  # keeps fourth powers in the range of numbers
         strata = np.unique(self.strata(first, second), return_inverse=True)[1]
-        variances, counts = jackknife((1.0 - 1.0 / np.bincount(strata)[strata]) * influences / unit, strata)
-        variances, counts = variances[counts > 1.0], counts[counts > 1.0]
+        variances, counts = jackknife(
+            (1.0 - 1.0 / np.bincount(strata)[strata]) * influences / unit, strata
+        )
+        variances = variances[counts > 1.0]
+        counts = counts[counts > 1.0]
         variance = float(variances.sum())
         error = unit * variance**0.5
         if error <= self.rounding:

@@ -1,4 +1,7 @@
-"""Separability of two samples: the area under the ROC curve of a witness function, fitted on folds."""
+"""Separability of two samples: area under the ROC curve of a cross-fitted witness function.
+
+The witness function is fitted on folds.
+"""
 
 from __future__ import annotations
 
@@ -24,15 +27,18 @@ _TIED = 1e-9  # scores that differ by less are tied, relative to the largest
 _GRID = np.linspace(0.0, 1.0, 1001)  # brackets of the limits of an interval
 
 
-# --- scores of rows that a witness function has not seen ------------------------------------------------------------
+# --- scores of rows that a witness function has not seen ------------------------------------------
 
 
 def fold_codes(
     units: np.ndarray, cells: np.ndarray, count: int, rng: np.random.Generator, *, together: int = 1
 ) -> np.ndarray:
-    """Return the fold 0, ..., count - 1 of every row (N,): whole units, shared out evenly within their cells.
+    """Return the fold 0, ..., count - 1 of every row (N,).
 
-    Runs of ``together`` cells begin with the same fold, so that small blocks have both samples in their folds.
+    Whole units are shared out evenly within their cells.
+
+    Runs of ``together`` cells begin with the same fold, so that small blocks have both samples in
+    their folds.
     """
     size = int(units.max()) + 1
     cell = np.empty(size, dtype=np.int64)
@@ -53,16 +59,19 @@ class CrossFit:
 
     estimator: MeanEstimator  # already tuned if it is tuned on the pooled sample
     kernel: Kernel  # of the observations
-    features: Features  # of all observations; unused by estimators that change them with every sample
+    features: (
+        Features  # of all observations; unused by estimators that change them with every sample
+    )
     points: np.ndarray  # (N, d)
     tuning: str
 
     def scores(self, second: np.ndarray, folds: np.ndarray) -> np.ndarray:
-        """Return the value (N,) at every row of the witness function that is fitted to the other folds."""
+        """Return the values (N,) at each row of the witness function fitted to other folds."""
         out = np.empty(len(second))
         sums = self._fold_sums(second, folds) if self.estimator.needs == "sums" else None
         for k in range(int(folds.max()) + 1):
-            train, test = np.flatnonzero(folds != k), np.flatnonzero(folds == k)
+            train = np.flatnonzero(folds != k)
+            test = np.flatnonzero(folds == k)
             if sums is None:
                 values, size = self._witness(train, second[train], test)
             else:
@@ -71,7 +80,9 @@ class CrossFit:
         return out
 
     def evidence(self, second: np.ndarray, folds: np.ndarray) -> np.ndarray:
-        """Return for every fold the unbiased squared distance (folds,) of the standard means of the other folds.
+        """Return for every fold the unbiased squared distance (folds,).
+
+        It is that of the standard means of the other folds.
 
         It is in units of about its standard deviation under equal distributions.
         """
@@ -84,30 +95,58 @@ class CrossFit:
     def _fold_sums(
         self, second: np.ndarray, folds: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return sums over both samples without each fold: at all rows, of one another, of squared lengths; sizes."""
-        members = (folds != np.arange(int(folds.max()) + 1)[:, None]) * np.stack([~second, second])[:, None]
+        """Return sums over both samples without each fold, and sizes.
+
+        The sums are at all rows, of one another, and of squared lengths.
+        """
+        members = (folds != np.arange(int(folds.max()) + 1)[:, None]) * np.stack([~second, second])[
+            :, None
+        ]
         members = members.transpose(1, 0, 2).astype(np.float64)  # (folds, 2, N)
         sums = self.features.inner(members.reshape(-1, len(second)).T).T.reshape(members.shape)
-        return sums, sums @ members.transpose(0, 2, 1), members @ self.features.diagonal(), members.sum(axis=2)
+        return (
+            sums,
+            sums @ members.transpose(0, 2, 1),
+            members @ self.features.diagonal(),
+            members.sum(axis=2),
+        )
 
     def _scaled_witness(
-        self, sums: np.ndarray, between: np.ndarray, trace: np.ndarray, sizes: np.ndarray, k: int, test: np.ndarray
+        self,
+        sums: np.ndarray,
+        between: np.ndarray,
+        trace: np.ndarray,
+        sizes: np.ndarray,
+        k: int,
+        test: np.ndarray,
     ) -> tuple[np.ndarray, float]:
         """Return `_witness` for scaled means, from sums over the rows of the other folds."""
         m, n = map(int, sizes[k])
-        factors = scales(cast(ScaledMean, self.estimator), between[k][None], trace[k][None], (m, n), self.tuning)[0]
-        return (factors / sizes[k] * (1.0, -1.0)) @ sums[k][:, test], self._largest * np.abs(factors).sum()
+        factors = scales(
+            cast(ScaledMean, self.estimator), between[k][None], trace[k][None], (m, n), self.tuning
+        )[0]
+        return (factors / sizes[k] * (1.0, -1.0)) @ sums[k][:, test], self._largest * np.abs(
+            factors
+        ).sum()
 
-    def _witness(self, train: np.ndarray, second: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, float]:
+    def _witness(
+        self, train: np.ndarray, second: np.ndarray, test: np.ndarray
+    ) -> tuple[np.ndarray, float]:
         """Return the witness function of some rows at others, and the size of its terms."""
-        points, values = self.points[train], self.features.values
+        points = self.points[train]
+        values = self.features.values
         if self.estimator.needs == "noise":
-            x, y = estimates_of(self.estimator, self.kernel, [points[~second], points[second]], self.tuning)
-            first, last = x.embedding(self.points[test]), y.embedding(self.points[test])
+            x, y = estimates_of(
+                self.estimator, self.kernel, [points[~second], points[second]], self.tuning
+            )
+            first = x.embedding(self.points[test])
+            last = y.embedding(self.points[test])
             return first - last, float(np.abs([first, last]).max())
         features = self.features[train]
         sizes = (int((~second).sum()), int(second.sum()))
-        weights = part_weights(self.estimator, features, sizes, self.tuning)(second[None].astype(np.uint16))[0]
+        weights = part_weights(self.estimator, features, sizes, self.tuning)(
+            second[None].astype(np.uint16)
+        )[0]
         signed = np.where(second, -weights, weights)
         if self.features.by_coordinates:
             products = values[test] @ (signed @ features.values)
@@ -122,7 +161,9 @@ class CrossFit:
 
 
 def _with_ties(scores: np.ndarray, size: float) -> np.ndarray:
-    """Return scores (n,) with those that differ by rounding error made equal: rows with the same values are ties.
+    """Return scores (n,) with those that differ by rounding error made equal.
+
+    Rows with the same values are ties.
 
     ``size`` is the size of the terms whose sums the scores are.
     """
@@ -136,21 +177,27 @@ def _with_ties(scores: np.ndarray, size: float) -> np.ndarray:
 
 
 def combine_scores(fits: Sequence[tuple[np.ndarray, np.ndarray]], folds: np.ndarray) -> np.ndarray:
-    """Return the weighted sum of several functions' scores (N,), in units of their standard deviations in each fold.
+    """Return the weighted sum of scores (N,) of several functions, standardized in each fold.
 
-    ``fits`` are the scores of each function with its evidence (folds,), the distance of the samples in the rows that it
-    is fitted to.  Weights are its squares; negative evidence counts nothing, unless all of it is negative.
+    Scores are in units of their standard deviations in each fold.
+
+    ``fits`` are the scores of each function with its evidence (folds,), the distance of the samples
+    in the rows that it is fitted to.  Weights are its squares; negative evidence counts nothing,
+    unless all of it is negative.
     """
     weights = np.square(np.maximum(np.stack([evidence for _, evidence in fits]), 0.0))
     weights[:, weights.sum(axis=0) == 0.0] = 1.0
-    total, counts = np.zeros(len(folds)), np.bincount(folds)
+    total = np.zeros(len(folds))
+    counts = np.bincount(folds)
     for (values, _), weight in zip(fits, weights, strict=True):
         spread = np.sqrt(np.bincount(folds, weights=centred(values, folds) ** 2) / counts)[folds]
-        total += weight[folds] * np.divide(values, spread, out=np.zeros_like(values), where=spread > 0.0)
+        total += weight[folds] * np.divide(
+            values, spread, out=np.zeros_like(values), where=spread > 0.0
+        )
     return total
 
 
-# --- the area, and its interval -------------------------------------------------------------------------------------
+# --- the area, and its interval -------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -160,7 +207,8 @@ class Area:
     value: float  # share of pairs in which the row of the first sample has the higher score
     variance: float  # given the scores, by the units' influences
     units: tuple[int, int]  # independent units of both samples
-    chance: float  # share of the witness function's variance that is noise; 0 for scores that were not fitted
+    # share of the witness function's variance that is noise; 0 for scores that were not fitted
+    chance: float
 
     @property
     def has_variance(self) -> bool:
@@ -171,17 +219,23 @@ class Area:
     def variance_if(self, area: np.ndarray) -> np.ndarray:
         """Return the variance of the estimate if the area is this one."""
         m, n = self.units
-        least, above = 0.25 / (m * n), self.value - 0.5
+        least = 0.25 / (m * n)
+        above = self.value - 0.5
         size = (self.variance + least) / (float(_hanley(np.array(self.value), m, n)) + least)
         noise = np.asarray(float(self.chance > 0.0))
         if self.chance > 0.0 and above > 0.0:
-            noise = 1.0 / (1.0 + (1.0 / max(self.chance, 1e-9) - 1.0) * np.square((area - 0.5) / above))
+            noise = 1.0 / (
+                1.0 + (1.0 / max(self.chance, 1e-9) - 1.0) * np.square((area - 0.5) / above)
+            )
         return np.asarray(size * (1.0 + noise) * _hanley(area, m, n))
 
     def below(self, margin: float) -> tuple[float, float]:
-        """Return how many standard deviations the area is below a margin above .5, and the p-value of "margin or more".
+        """Return the z-score of the area below a margin above .5, and its p-value.
 
-        p <= alpha exactly if the upper limit with confidence 1 - 2 alpha is at most the margin; NaN if unknown.
+        The p-value is for the hypothesis "margin or more".
+
+        p <= alpha exactly if the upper limit with confidence 1 - 2 alpha is at most the margin; NaN
+        if unknown.
         """
         if not self.has_variance:
             return math.nan, math.nan
@@ -191,11 +245,12 @@ class Area:
     def interval(self, confidence: float) -> tuple[float, float]:
         """Return a score interval for the area of the fitted functions; NaN without a variance.
 
-        It holds the areas within z standard deviations of the estimate, for the standard deviation under each area.
-        Its form over the areas is due to J. A. Hanley and B. J. McNeil, Radiology 143 (1982), 29-36 (R. G. Newcombe,
-        Statistics in Medicine 25 (2006), 559-573, method 5), its size comes from the influences of E. R. DeLong et al.,
-        Biometrics 44 (1988), 837-845.  The noise of a function returns in the scores of the other folds, so that the
-        share of the variance that is noise counts twice.
+        It holds the areas within z standard deviations of the estimate, for the standard deviation
+        under each area.  Its form over the areas is due to J. A. Hanley and B. J. McNeil, Radiology
+        143 (1982), 29-36 (R. G. Newcombe, Statistics in Medicine 25 (2006), 559-573, method 5), its
+        size comes from the influences of E. R. DeLong et al., Biometrics 44 (1988), 837-845. The
+        noise of a function returns in the scores of the other folds, so that the share of the
+        variance that is noise counts twice.
         """
         if not self.has_variance:
             return math.nan, math.nan
@@ -208,7 +263,8 @@ class Area:
 
         grid = np.union1d(_GRID, [self.value, 0.5])
         outside = excess(grid)
-        inside, limits = np.flatnonzero((outside <= 0.0) | (grid == self.value)), []
+        inside = np.flatnonzero((outside <= 0.0) | (grid == self.value))
+        limits = []
         for i, step in ((inside[0], -1), (inside[-1], 1)):
             last = outside[i] >= 0.0 or not 0 <= i + step < len(grid)
             limits.append(float(grid[i] if last else brentq(excess, grid[i], grid[i + step])))
@@ -219,25 +275,35 @@ def _hanley(area: np.ndarray, m: int, n: int) -> np.ndarray:
     """Variance of an estimated area for scores of exponential form, symmetric about .5."""
 
     def exponential(a: np.ndarray, m: int, n: int) -> np.ndarray:
-        return a * (1.0 - a) + (m - 1.0) * (a / (2.0 - a) - a**2) + (n - 1.0) * (2.0 * a**2 / (1.0 + a) - a**2)
+        return (
+            a * (1.0 - a)
+            + (m - 1.0) * (a / (2.0 - a) - a**2)
+            + (n - 1.0) * (2.0 * a**2 / (1.0 + a) - a**2)
+        )
 
     both = 0.5 * (exponential(area, m, n) + exponential(1.0 - area, n, m))
     return np.asarray(np.maximum(both, 0.0) / (m * n))
 
 
-def roc_area(scores: np.ndarray, second: np.ndarray, strata: np.ndarray, units: np.ndarray, chance: float) -> Area:
-    """Return how often a row of the first sample has a higher score than one of the second in its stratum.
+def roc_area(
+    scores: np.ndarray, second: np.ndarray, strata: np.ndarray, units: np.ndarray, chance: float
+) -> Area:
+    """Return how often a row of the first sample outscores one of the second in its stratum.
 
-    Ties count half.  All arrays are (N,): ``second`` marks rows of the second sample, ``strata`` and ``units`` are
-    codes.  Rows of one unit are not compared with each other, because they may be dependent.
+    Ties count half.  All arrays are (N,): ``second`` marks rows of the second sample, ``strata``
+    and ``units`` are codes.  Rows of one unit are not compared with each other, because they may be
+    dependent.
     """
     won, compared, tied = comparisons(scores, second, strata)
-    samples, size = (~second, second), int(units.max()) + 1
+    samples = (~second, second)
+    size = int(units.max()) + 1
     m, n = (np.unique(units[part & (compared > 0.0)]) for part in samples)
     linked = np.intersect1d(m, n).size > 0
     if linked:
         within = comparisons(scores, second, strata.astype(np.int64) * size + units)
-        won, compared, tied = won - within[0], compared - within[1], tied - within[2]
+        won = won - within[0]
+        compared = compared - within[1]
+        tied = tied - within[2]
     total = float(compared[~second].sum())
     if total == 0.0 or np.ptp(scores) == 0.0:
         return Area(math.nan if total == 0.0 else 0.5, math.nan, (m.size, n.size), chance)
@@ -246,7 +312,8 @@ def roc_area(scores: np.ndarray, second: np.ndarray, strata: np.ndarray, units: 
     sums = [np.bincount(units[part], weights=influences[part], minlength=size) for part in samples]
     parts = [total[np.unique(units[part])] for total, part in zip(sums, samples, strict=True)]
     variances = [float(jackknife(part)[0].sum()) for part in parts]
-    # the influences of both samples contain what single pairs add, which counts once; a pair is 0, 1 or, if tied, 1/2
+    # the influences of both samples contain what single pairs add, which counts once; a pair is 0,
+    # 1 or, if tied, 1/2
     explained = sum(part.size * variance for part, variance in zip(parts, variances, strict=True))
     pairs = value - 0.25 * float(tied[~second].sum()) / total - value**2 - explained
     variance = float(jackknife(sums[0] - sums[1])[0].sum()) if linked else sum(variances)
@@ -256,7 +323,9 @@ def roc_area(scores: np.ndarray, second: np.ndarray, strata: np.ndarray, units: 
 def comparisons(
     scores: np.ndarray, second: np.ndarray, strata: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return for every row how often it has the higher score, of how many comparisons, and with how many ties.
+    """Return for every row its numbers of wins, comparisons and ties.
+
+    A win is a comparison in which the row has the higher score.
 
     It is compared with the rows of the other sample in its stratum, and ties count half.
     """
@@ -268,6 +337,8 @@ def comparisons(
     for part in (~second, second):
         others = np.sort(keys[~part])
         begin, end = (np.searchsorted(others, starts[part] + step) for step in (0, width))
-        below, up_to = (np.searchsorted(others, keys[part], side=side) for side in ("left", "right"))
+        below, up_to = (
+            np.searchsorted(others, keys[part], side=side) for side in ("left", "right")
+        )
         out[:, part] = 0.5 * (below + up_to) - begin, end - begin, up_to - below
     return out[0], out[1], out[2]

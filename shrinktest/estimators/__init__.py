@@ -46,13 +46,19 @@ def as_estimator(estimator: Any) -> MeanEstimator:
     if isinstance(estimator, str):
         name = estimator.lower().replace("-", "_")
         if name == "auto":
-            raise ValueError("estimator='auto' is for two_sample_test, independence_test and their power studies only")
+            raise ValueError(
+                "estimator='auto' is for two_sample_test, independence_test and their power "
+                "studies only"
+            )
         return ESTIMATORS[ALIASES.get(name) or choice(name, (*ESTIMATORS, *ALIASES), "estimator")]()
     if isinstance(estimator, type) and issubclass(estimator, MeanEstimator):
         raise TypeError(f"estimator must be a value, not the class: write {estimator.__name__}()")
     if callable(estimator) and not isinstance(estimator, type):
         return FromFunction(estimator)
-    raise TypeError(f"estimator must be a name, an estimator such as FKMSE(), or a function; found {estimator!r}")
+    raise TypeError(
+        "estimator must be a name, an estimator such as FKMSE(), or a function; found "
+        f"{estimator!r}"
+    )
 
 
 __all__ = [

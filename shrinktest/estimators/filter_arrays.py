@@ -1,4 +1,7 @@
-"""Scores of filters with each point left out, and iterations, for a stack of samples: what `filter_loops` compiles."""
+"""Leave-one-out filter scores and iterations for a stack of samples.
+
+`filter_loops` compiles them.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,22 @@ _TOGETHER = 2**14  # numbers of the points of some samples, which stay in the ca
 
 
 def tikhonov_deletion(
-    values: np.ndarray, points: np.ndarray, along: np.ndarray, outside: np.ndarray, lams: np.ndarray, t: int
+    values: np.ndarray,
+    points: np.ndarray,
+    along: np.ndarray,
+    outside: np.ndarray,
+    lams: np.ndarray,
+    t: int,
 ) -> np.ndarray:
-    """Return what lam (B, g) changes in the scores of t steps of Tikhonov, summed over the points, (B, g).
+    """Return what lam (B, g) changes in the scores of t Tikhonov steps, (B, g).
+
+    The change is summed over the points.
 
     Point i is really left out.  With R = lam (K + lam I)^-1 the residual of the deleted problem is
-    x = R^t e + sum_k beta_k R^k e_i, which vanishes at i after every step, and K x = lam (R^-1 - 1) x.  All that is
-    needed are m_j = e_i'R^j e_i and s_j = e_i'R^j e, j = 0..2t: products of squares of eigenvectors with powers of
-    lam / (D + lam), and ``outside`` (B, 2, n), what e_i and e have there, where R is the identity.
+    x = R^t e + sum_k beta_k R^k e_i, which vanishes at i after every step, and K x = lam (R^-1 - 1)
+    x.  All that is needed are m_j = e_i'R^j e_i and s_j = e_i'R^j e, j = 0..2t: products of squares
+    of eigenvectors with powers of lam / (D + lam), and ``outside`` (B, 2, n), what e_i and e have
+    there, where R is the identity.
     """
     n = points.shape[2]
     scale = 1.0 / (n - 1.0)
@@ -52,14 +63,20 @@ def tikhonov_deletion(
 
 
 def gradient_deletion(
-    values: np.ndarray, points: np.ndarray, along: np.ndarray, momenta: np.ndarray, steps: np.ndarray
+    values: np.ndarray,
+    points: np.ndarray,
+    along: np.ndarray,
+    momenta: np.ndarray,
+    steps: np.ndarray,
 ) -> np.ndarray:
-    """Return leave-one-out scores (B, T) of gradient iterations, of which each point is really left out.
+    """Return exact leave-one-out scores (B, T) of gradient iterations.
 
-    ``points`` (B, r, n) are axes in the basis of the eigenvalues D, where the features are phi = sqrt|D| times these.
-    Deleting a point is a change of rank one: with the residual x of the deleted problem in the feature space, started
-    at sum_j phi_j - phi_i, one iteration is x <- x + momentum (x - before) - step (D x - phi_i <phi_i, x>).  ``steps``
-    (B, T) refer to K.
+    Each point is really left out of the iterations.
+
+    ``points`` (B, r, n) are axes in the basis of the eigenvalues D, where the features are phi =
+    sqrt|D| times these.  Deleting a point is a change of rank one: with the residual x of the
+    deleted problem in the feature space, started at sum_j phi_j - phi_i, one iteration is x <- x +
+    momentum (x - before) - step (D x - phi_i <phi_i, x>).  ``steps`` (B, T) refer to K.
     """
     n = points.shape[2]
     scale = 1.0 / (n - 1.0)
@@ -100,11 +117,19 @@ def _inner(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def gradient_path(
-    values: np.ndarray, off: np.ndarray, start: np.ndarray, momenta: np.ndarray, steps: np.ndarray, counts: np.ndarray
+    values: np.ndarray,
+    off: np.ndarray,
+    start: np.ndarray,
+    momenta: np.ndarray,
+    steps: np.ndarray,
+    counts: np.ndarray,
 ) -> np.ndarray:
-    """Return the iterates (B, c, r) of T b = start, begun at zero, after ``counts`` (B, c), ascending.
+    """Return the iterates (B, c, r) of T b = start from zero after ``counts`` (B, c).
 
-    T has the diagonal ``values`` (B, r) and entries ``off`` (B, r) beside it, of which the last is zero.
+    Counts are ascending.
+
+    T has the diagonal ``values`` (B, r) and entries ``off`` (B, r) beside it, of which the last is
+    zero.
     """
     now = before = np.zeros(values.shape)
     out = np.empty((*counts.shape, values.shape[1]))

@@ -1,4 +1,4 @@
-"""Compiled loops over many samples: scores of filters with each point left out, iterations, and users' functions."""
+"""Compiled loops over many samples: leave-one-out filter scores, iterations, user functions."""
 
 from __future__ import annotations
 
@@ -12,23 +12,46 @@ from numba.core.dispatcher import Dispatcher
 from shrinktest._jit import compiled, scipy_lapack
 
 _LANES = 64  # points that are treated together
-# A row of the buffer of the gradient loops: a coordinate q of the points, their residuals x, those before, and T x.
+# A row of the buffer of the gradient loops: a coordinate q of the points, their residuals x, those
+# before, and T x.
 _ZERO, _X, _BEFORE, _IMAGE, _ROW = (np.uint64(_LANES * k) for k in range(5))
 _LOWER = np.frombuffer(b"L", np.uint8)
-_reduce, _multiply = scipy_lapack("dsytrd", 10), scipy_lapack("dorgtr", 8)
+_reduce = scipy_lapack("dsytrd", 10)
+_multiply = scipy_lapack("dorgtr", 8)
 
 
 @compiled()
 def tridiagonalize(matrices, values, off, vectors):
-    """Tridiagonal matrices Q'KQ: diagonals (B, r), entries ``off`` beside them and a zero, columns of Q as rows."""
+    """Tridiagonal matrices Q'KQ.
+
+    They have diagonals (B, r), entries ``off`` beside them and a zero, and columns of Q as rows.
+    """
     r = matrices.shape[1]
-    size, room, info = np.full(1, r, np.int32), np.full(1, 64 * r, np.int32), np.zeros(1, np.int32)
-    work, tau = np.empty(64 * r), np.empty(r)
-    lower, order, space, more, end = _LOWER.ctypes, size.ctypes, work.ctypes, room.ctypes, info.ctypes
+    size = np.full(1, r, np.int32)
+    room = np.full(1, 64 * r, np.int32)
+    info = np.zeros(1, np.int32)
+    work = np.empty(64 * r)
+    tau = np.empty(r)
+    lower = _LOWER.ctypes
+    order = size.ctypes
+    space = work.ctypes
+    more = room.ctypes
+    end = info.ctypes
     for b in range(matrices.shape[0]):
         q = vectors[b]
         q[:] = matrices[b]
-        _reduce(lower, order, q.ctypes, order, values[b].ctypes, off[b].ctypes, tau.ctypes, space, more, end)
+        _reduce(
+            lower,
+            order,
+            q.ctypes,
+            order,
+            values[b].ctypes,
+            off[b].ctypes,
+            tau.ctypes,
+            space,
+            more,
+            end,
+        )
         _multiply(lower, order, q.ctypes, order, tau.ctypes, space, more, end)
 
 
@@ -37,11 +60,18 @@ def tikhonov_deletion(values, points, along, outside, lams, t):
     """Do the same as `filter_arrays.tikhonov_deletion`."""
     (r, n), g = points.shape[1:], lams.shape[1]
     scale = 1.0 / (n - 1.0)
-    once, twice = 2.0 * (scale + scale * scale), scale * scale
-    table, left, products = np.empty((r, 2 * t * g)), np.empty((r, 2 * n)), np.empty((2 * n, 2 * t * g))
-    m, s, beta, out = np.ones((2 * t + 1, g)), np.ones((2 * t + 1, g)), np.empty((t + 1, g)), np.zeros(lams.shape)
+    once = 2.0 * (scale + scale * scale)
+    twice = scale * scale
+    table = np.empty((r, 2 * t * g))
+    left = np.empty((r, 2 * n))
+    products = np.empty((2 * n, 2 * t * g))
+    m = np.ones((2 * t + 1, g))
+    s = np.ones((2 * t + 1, g))
+    beta = np.empty((t + 1, g))
+    out = np.zeros(lams.shape)
     for b in range(points.shape[0]):
-        lam, total = lams[b], out[b]
+        lam = lams[b]
+        total = out[b]
         for k in range(r):
             for a in range(g):
                 table[k, a] = lam[a] / (values[b, k] + lam[a])
@@ -73,7 +103,9 @@ def tikhonov_deletion(values, points, along, outside, lams, t):
                     total[a] += beta[k, a] * (once * m[k - 1, a] + 2.0 * twice * moved)
                 for p in range(1, t + 1):
                     for a in range(g):
-                        total[a] += twice * beta[k, a] * beta[p, a] * (m[k + p - 1, a] - m[k + p, a])
+                        total[a] += (
+                            twice * beta[k, a] * beta[p, a] * (m[k + p - 1, a] - m[k + p, a])
+                        )
     return out
 
 
@@ -92,14 +124,22 @@ def _step(buffer, r, lanes, momentum, size, at):
 
 @compiled(fused=True, inner=True)
 def _sums(values, off, start, scaled, buffer, lanes, at, square, product):
-    """Return T x of every lane, its products with q and x (products of x if ``scaled``), and x times ``start``."""
+    """Return T x of every lane, its products with q and x, and x times ``start``.
+
+    If ``scaled``, the products are those of x.
+    """
     at[:], square[:], product[:] = 0.0, 0.0, 0.0
-    o, left = _ROW, 0.0
+    o = _ROW
+    left = 0.0
     for k in range(start.size):
-        middle, right, along = values[k], off[k], start[k]
+        middle = values[k]
+        right = off[k]
+        along = start[k]
         for a in range(_ZERO, lanes):
             x = buffer[o + _X + a]
-            image = middle * x + left * buffer[o - _ROW + _X + a] + right * buffer[o + _ROW + _X + a]
+            image = (
+                middle * x + left * buffer[o - _ROW + _X + a] + right * buffer[o + _ROW + _X + a]
+            )
             buffer[o + _IMAGE + a] = image
             other = x if scaled else image
             at[a] += buffer[o + a] * other
@@ -111,16 +151,23 @@ def _sums(values, off, start, scaled, buffer, lanes, at, square, product):
 
 @compiled(fused=True)
 def gradient_deletion(values, off, points, along, start, scaled, diagonal, rows, momenta, steps):
-    """Return leave-one-out scores (B, T) of gradient iterations, of which each point is really left out.
+    """Return exact leave-one-out scores (B, T) of gradient iterations.
 
-    In a basis in which K is tridiagonal, T, the deletion of a point is a change of rank one: with the residual x of the
-    deleted problem, started at e - e_i, one iteration is x <- x + momentum (x - before) - step (T x - q_i (q_i'T x)).
-    ``steps`` (B, T) refer to K, ``start`` is T e, ``diagonal`` and ``rows`` (B, n) are K_ii and the row sums of K.
-    ``scaled``: axes in the metric of K; then x is (n - 1) times the residual in the feature space, and ``start`` e.
+    Each point is really left out of the iterations.
+
+    In a basis in which K is tridiagonal, T, the deletion of a point is a change of rank one: with
+    the residual x of the deleted problem, started at e - e_i, one iteration is x <- x + momentum (x
+    - before) - step (T x - q_i (q_i'T x)). ``steps`` (B, T) refer to K, ``start`` is T e,
+    ``diagonal`` and ``rows`` (B, n) are K_ii and the row sums of K. ``scaled``: axes in the metric
+    of K; then x is (n - 1) times the residual in the feature space, and ``start`` e.
     """
     r, n = points.shape[1:]
-    scale, out = 1.0 / (n - 1.0), np.zeros(steps.shape)
-    buffer, at, square, product = np.zeros((r + 2) * 4 * _LANES), np.empty(_LANES), np.empty(_LANES), np.empty(_LANES)
+    scale = 1.0 / (n - 1.0)
+    out = np.zeros(steps.shape)
+    buffer = np.zeros((r + 2) * 4 * _LANES)
+    at = np.empty(_LANES)
+    square = np.empty(_LANES)
+    product = np.empty(_LANES)
     for b in range(points.shape[0]):
         total = rows[b].sum()
         for first in range(0, n, _LANES):
@@ -135,7 +182,8 @@ def gradient_deletion(values, off, points, along, start, scaled, diagonal, rows,
                 _step(buffer, r, lanes, momenta[t], steps[b, t], at)
                 _sums(values[b], off[b], start[b], scaled, buffer, lanes, at, square, product)
                 for a in range(min(_LANES, n - first)):
-                    own, row = diagonal[b, first + a], rows[b, first + a]
+                    own = diagonal[b, first + a]
+                    row = rows[b, first + a]
                     predicted = (row - own - at[a]) * scale
                     moved = total - 2.0 * row + own - 2.0 * (product[a] - at[a]) + square[a]
                     out[b, t] += (own - 2.0 * predicted + moved * scale * scale) / n
@@ -146,13 +194,18 @@ def gradient_deletion(values, off, points, along, start, scaled, diagonal, rows,
 def gradient_path(values, off, start, momenta, steps, counts):
     """Do the same as `filter_arrays.gradient_path`."""
     r = values.shape[1]
-    now, image, before, out = np.empty(r), np.empty(r), np.empty(r), np.empty((*counts.shape, r))
+    now = np.empty(r)
+    image = np.empty(r)
+    before = np.empty(r)
+    out = np.empty((*counts.shape, r))
     for b in range(values.shape[0]):
         now[:], before[:], c = 0.0, 0.0, 0
         for t in range(counts[b, -1]):
             for k in range(r):
                 left = off[b, k - 1] * now[k - 1] if k > 0 else 0.0
-                image[k] = left + values[b, k] * now[k] + (off[b, k] * now[k + 1] if k + 1 < r else 0.0)
+                image[k] = (
+                    left + values[b, k] * now[k] + (off[b, k] * now[k + 1] if k + 1 < r else 0.0)
+                )
             for k in range(r):
                 change = momenta[t] * (now[k] - before[k]) + steps[b, t] * (start[b, k] - image[k])
                 before[k], now[k] = now[k], now[k] + change
@@ -169,7 +222,10 @@ def is_compiled(function):
 
 @lru_cache(maxsize=64)
 def over_samples(weigh):
-    """Return a loop ``(grams, theta, out)`` around a user's ``weigh``, compiled once in a process."""
+    """Return a loop ``(grams, theta, out)`` around a user's ``weigh``.
+
+    The loop is compiled once in a process.
+    """
 
     @njit(nogil=True)
     def loop(grams, theta, out):

@@ -1,4 +1,4 @@
-"""Filter the spectra of many samples: decompositions, leave-one-out scores, and the base class of filters."""
+"""Spectral filters of many samples: decompositions, leave-one-out scores, and base class."""
 
 from __future__ import annotations
 
@@ -15,19 +15,24 @@ from shrinktest.estimators.mean_estimator import SampleStack, Tuned, as_gram
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.inner import FeatureMap
 
-_SMALLEST = 1e-7  # relative amounts below which an estimate sees directions that a low-rank factor may omit
+_SMALLEST = (
+    1e-7  # relative amounts below which an estimate sees directions that a low-rank factor may omit
+)
 _TIE = 1e-9  # scores that differ by less, in units of the mean of K_ii, are equal
 _TINY = 1e-150  # kernel values whose products do not fit
 _ROUNDING = 1e-10  # of the largest eigenvalue: negative ones up to this are zero
-_NULL = 1e-14  # of the largest eigenvalue of Z'Z: the coordinates along smaller ones are rounding errors
+# of the largest eigenvalue of Z'Z: the coordinates along smaller ones are rounding errors
+_NULL = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
 class Spectra:
-    """B samples of n points in orthonormal bases of the weights, in which their Gram matrices T are (tri)diagonal.
+    """B samples of n points in bases that make their Gram matrices T (tri)diagonal.
 
-    A filter turns the mean into sum_k q_k <mu_hat, v_k> v_k.  Coordinates span r directions only; all that lies outside
-    of them is in the null space of the Gram matrix.
+    The bases are orthonormal bases of the weights.
+
+    A filter turns the mean into sum_k q_k <mu_hat, v_k> v_k.  Coordinates span r directions only;
+    all that lies outside of them is in the null space of the Gram matrix.
     """
 
     samples: SampleStack
@@ -35,7 +40,9 @@ class Spectra:
     off: np.ndarray  # (B, r): the entries beside it, and a zero
     points: np.ndarray  # (B, r, n): the axes e_i
     tridiagonal: bool = False
-    scaled: bool = False  # coordinates instead of axes: products with T are products with the coordinates
+    scaled: bool = (
+        False  # coordinates instead of axes: products with T are products with the coordinates
+    )
 
     @classmethod
     def of(cls, samples: SampleStack, *, tridiagonal: bool = False) -> Self:
@@ -57,7 +64,12 @@ class Spectra:
             if not tridiagonal:
                 points /= np.sqrt(np.where(values > _NULL * largest, values, np.inf))[:, :, None]
         return cls(
-            samples, values, off, np.ascontiguousarray(points), tridiagonal, tridiagonal and samples.by_coordinates
+            samples,
+            values,
+            off,
+            np.ascontiguousarray(points),
+            tridiagonal,
+            tridiagonal and samples.by_coordinates,
         )
 
     @property
@@ -79,35 +91,55 @@ class Spectra:
         """Return the products (B, r) of T with vectors."""
         if self.scaled:
             return vectors
-        out, side = self.values * vectors, self.off[:, :-1]
+        out = self.values * vectors
+        side = self.off[:, :-1]
         out[:, 1:] += side * vectors[:, :-1]
         out[:, :-1] += side * vectors[:, 1:]
         return np.asarray(out)
 
     def weights(self, solutions: np.ndarray) -> np.ndarray:
-        """Return the weights (B, n) of filters g(T) e, (B, r); infinite ones stand for the plain mean."""
+        """Return the weights (B, n) of filters g(T) e, (B, r).
+
+        Infinite ones stand for the plain mean.
+        """
         weights = (self.times(solutions)[:, None, :] @ self.points)[:, 0] / self.n
         weights[np.isinf(solutions).all(axis=1)] = 1.0 / self.n
         return np.asarray(weights)
 
     def filter_scores(self, factors: np.ndarray) -> np.ndarray:
-        """Return mean |phi_i - A mu^(-i)|^2 (B, g) for factors q (B, g, r), the smoother A not refitted."""
-        n, a = self.n, factors / (self.n - 1.0)
+        """Return mean |phi_i - A mu^(-i)|^2 (B, g) for factors q (B, g, r).
+
+        The smoother A is not refitted.
+        """
+        n = self.n
+        a = factors / (self.n - 1.0)
         values, shares = (part[:, None, :] for part in (self.values, self.values * self.along**2))
         return (values * (1.0 + a) ** 2 + shares * a * (n * a - 2.0 * (1.0 + a))).sum(axis=2) / n
 
     def averaged_deletion(self, lams: np.ndarray, outside: np.ndarray) -> np.ndarray:
-        """Return the change by a step of Tikhonov, from e'R^j e and means of e_i'R^j e_i, R = lam (K + lam I)^-1."""
-        n, scale, beyond = self.n, 1.0 / (self.n - 1.0), outside[:, 1].sum(axis=1)
+        """Return the change by a Tikhonov step.
+
+        It comes from e'R^j e and means of e_i'R^j e_i, R = lam (K + lam I)^-1.
+        """
+        n = self.n
+        scale = 1.0 / (self.n - 1.0)
+        beyond = outside[:, 1].sum(axis=1)
         r = lams[:, :, None] / (self.values[:, None, :] + lams[:, :, None])
         m1, m2 = ((power.sum(axis=2) + n - r.shape[2]) / n for power in (r, r**2))
-        e1, e2, e3 = ((r**j @ self.along[:, :, None] ** 2)[:, :, 0] + beyond[:, None] for j in (1, 2, 3))
-        exact = n * (3.0 * e1 - e2 - 2.0 * n) + e2 * (m1 - m2) / m1**2 + 2.0 * (e1 - 2.0 * e2 + e3) / m1
+        e1, e2, e3 = (
+            (r**j @ self.along[:, :, None] ** 2)[:, :, 0] + beyond[:, None] for j in (1, 2, 3)
+        )
+        exact = (
+            n * (3.0 * e1 - e2 - 2.0 * n) + e2 * (m1 - m2) / m1**2 + 2.0 * (e1 - 2.0 * e2 + e3) / m1
+        )
         return np.asarray(2.0 * scale * (1.0 + scale) * (n - e1 / m1) + scale**2 * exact)
 
 
 def _eigenvectors(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return eigenvalues (B, r), ascending, and eigenvectors (B, r, r), one per row; NaN if a matrix is not finite."""
+    """Return eigenvalues (B, r), ascending, and eigenvectors (B, r, r), one per row.
+
+    NaN if a matrix is not finite.
+    """
     finite = np.isfinite(np.abs(matrices).sum(axis=(1, 2)))
     if not finite.all():
         matrices = np.where(finite[:, None, None], matrices, np.eye(matrices.shape[1]))
@@ -120,7 +152,8 @@ def _eigenvectors(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 class Filter(Tuned):
     """Base class of filters q(K/n) of the plain mean, fitted again in every permutation.
 
-    A subclass gives the amounts that tuning compares, their scores, and the filtered mean at one amount.
+    A subclass gives the amounts that tuning compares, their scores, and the filtered mean at one
+    amount.
     """
 
     needs = "filter"
@@ -137,7 +170,10 @@ class Filter(Tuned):
 
     @abstractmethod
     def _filtered(self, spectra: Spectra, amounts: np.ndarray) -> np.ndarray:
-        """Return g(T) e (B, r) with g = q / D, at amounts (B, 1): infinite for the plain mean, NaN for no estimate."""
+        """Return g(T) e (B, r) with g = q / D, at amounts (B, 1).
+
+        An infinite amount is the plain mean, and NaN is no estimate.
+        """
 
     def _unit(self, amount: float, matrix: np.ndarray) -> Any:
         """Return an amount in the unit of the estimator's own parameter; ``matrix`` is K or Z'Z."""
@@ -157,15 +193,23 @@ class Filter(Tuned):
         return (relative is None or relative > _SMALLEST) and all(other is None for other in others)
 
     def amounts(self, n: int) -> np.ndarray:
-        """Amounts to compare for a sample of n points, least shrinkage first; a single one if the amount is fixed."""
+        """Amounts to compare for a sample of n points, least shrinkage first.
+
+        A single one if the amount is fixed.
+        """
         given = [value for name in self._amounts if (value := getattr(self, name)) is not None]
         return np.array(given, dtype=np.float64) if given else self._grid(n)
 
     def fit_samples(self, samples: Sequence[SampleStack], joint: bool = False) -> list[np.ndarray]:
         return [weights for weights, _ in self._fit(samples, joint)]
 
-    def _fit(self, samples: Sequence[SampleStack], joint: bool = False) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return weights (B, n) and amounts (B,) of every stack; the amount is NaN if there was nothing to tune."""
+    def _fit(
+        self, samples: Sequence[SampleStack], joint: bool = False
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return weights (B, n) and amounts (B,) of every stack.
+
+        The amount is NaN if there was nothing to tune.
+        """
         groups = [samples] if joint and not self.fixed else [[stack] for stack in samples]
         with np.errstate(all="ignore"):  # NaN is how a failure is reported
             return [fit for group in groups for fit in self._fit_group(group)]
@@ -173,17 +217,29 @@ class Filter(Tuned):
     def _fit_group(self, group: Sequence[SampleStack]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Fit stacks that share the amount of their b-th samples."""
         amounts = self.amounts(max(stack.n for stack in group))
-        if self.fixed and not group[0].by_coordinates and (weights := self._directly(group[0].values)) is not None:
+        if (
+            self.fixed
+            and not group[0].by_coordinates
+            and (weights := self._directly(group[0].values)) is not None
+        ):
             yield weights, np.repeat(amounts, len(weights))
             return
-        spectra, size = [self._decompose(stack) for stack in group], len(group[0].values)
-        best, plain = np.zeros(size, dtype=np.intp), np.zeros(size, dtype=bool)
-        if amounts.size > 1:  # of ties the least shrinkage; if a point cannot be left out, the plain mean
-            plain = np.any([(spectrum.trace[:, 0] == 0.0) | (spectrum.n == 1) for spectrum in spectra], axis=0)
+        spectra = [self._decompose(stack) for stack in group]
+        size = len(group[0].values)
+        best = np.zeros(size, dtype=np.intp)
+        plain = np.zeros(size, dtype=bool)
+        if (
+            amounts.size > 1
+        ):  # of ties the least shrinkage; if a point cannot be left out, the plain mean
+            plain = np.any(
+                [(spectrum.trace[:, 0] == 0.0) | (spectrum.n == 1) for spectrum in spectra], axis=0
+            )
             if not plain.all():
                 scores = np.sum([self._scores(spectrum, amounts) for spectrum in spectra], axis=0)
                 least = scores.min(axis=1, keepdims=True)
-                ties = scores <= least + _TIE * np.sum([spectrum.trace / spectrum.n for spectrum in spectra], axis=0)
+                ties = scores <= least + _TIE * np.sum(
+                    [spectrum.trace / spectrum.n for spectrum in spectra], axis=0
+                )
                 best = np.where(plain, 0, np.where(np.isnan(least[:, 0]), -1, ties.argmax(axis=1)))
         chosen = amounts[best]
         for spectrum in spectra:
@@ -218,11 +274,15 @@ class Filter(Tuned):
         scale = float(np.abs(matrix).max())
         if scale > 0.0 and not _TINY < scale < 1.0 / _TINY:
             raise ValueError(
-                f"{self!r}: kernel values up to {scale:.3g} are out of range; multiply the data by a constant"
+                f"{self!r}: kernel values up to {scale:.3g} are out of range; multiply the data by "
+                "a constant"
             )
         if not np.isfinite(weights).all():
             least = np.linalg.eigvalsh(matrix)[0]
-            raise ValueError(f"{self!r}: the Gram matrix has an eigenvalue {least:.3g}; use a positive definite kernel")
+            raise ValueError(
+                f"{self!r}: the Gram matrix has an eigenvalue {least:.3g}; use a positive definite "
+                "kernel"
+            )
 
     def scores(self, gram: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the amounts (g,) that tuning compares, and their leave-one-out scores (g,)."""

@@ -1,4 +1,7 @@
-"""Average the features over noise: marginalized means, that is, the means of a Gaussian density estimate."""
+"""Marginalized means: features averaged over noise.
+
+They are the means of a Gaussian density estimate.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ class Marginalized(Tuned, ScaledMean):
 
     @property
     def needs(self) -> Needs:  # type: ignore[override]
-        """Sums of the smoothed features' Gram matrix, or the points themselves while the noise is not tuned."""
+        """Sums of the smoothed features' Gram matrix, or the points while noise is untuned."""
         return "sums" if self.fixed else "noise"
 
     @property
@@ -44,25 +47,39 @@ class Marginalized(Tuned, ScaledMean):
         return "pooled" if self.tuning == "auto" and not self.fixed else super().tuning_for(sizes)
 
     def features(self, kernel: Kernel, points: np.ndarray) -> Kernel:
-        """Return the kernel of two noisy copies, E k(x + N, y + N'), with noise tuned on ``points`` unless fixed."""
+        """Return the kernel of two noisy copies, E k(x + N, y + N').
+
+        The noise is tuned on ``points`` unless fixed.
+        """
         noise = self.tuned(kernel, points).noise(points.shape[1])
         return self._gaussian(kernel).smoothed(2.0 * noise, points.shape[1])
 
     def _gaussian(self, kernel: Kernel) -> Gaussian:
         if not isinstance(kernel, Gaussian):
-            raise ValueError(f"{self!r} is known in closed form for Gaussian kernels only, not for {kernel!r}")
+            raise ValueError(
+                f"{self!r} is known in closed form for Gaussian kernels only, not for {kernel!r}"
+            )
         return kernel
 
     def tuned(self, kernel: Kernel, *samples: np.ndarray) -> Self:
         if self.fixed:
             return self
         if len(samples) > 2:
-            raise ValueError("tuning='joint' of noise is for one or two samples; use tuning='pooled'")
+            raise ValueError(
+                "tuning='joint' of noise is for one or two samples; use tuning='pooled'"
+            )
         columns = samples[0].shape[1]
-        noise, th2 = np.zeros(columns), self.th2(kernel, columns)
+        noise = np.zeros(columns)
+        th2 = self.th2(kernel, columns)
         if min(len(x) for x in samples) > 1:  # else a point cannot be left out
-            x, y = (*(np.ascontiguousarray(sample.T) for sample in samples), np.empty((columns, 0)))[:2]
-            tune = compiled_loop("tune", 1, self.tuning_seconds(columns, x.shape[1], y.shape[1])) or plain.tune
+            x, y = (
+                *(np.ascontiguousarray(sample.T) for sample in samples),
+                np.empty((columns, 0)),
+            )[:2]
+            tune = (
+                compiled_loop("tune", 1, self.tuning_seconds(columns, x.shape[1], y.shape[1]))
+                or plain.tune
+            )
             tune(x, y, th2, self.one_noise, noise)
         return self.at(**{self._amounts[0]: noise[0] if self.one_noise else noise})
 
@@ -78,37 +95,49 @@ class Marginalized(Tuned, ScaledMean):
             squared = np.broadcast_to(np.square(bandwidth), (columns,)).astype(np.float64)
         if not ((squared > 0.0) & np.isfinite(squared)).all():
             raise ValueError(
-                f"{self!r}: bandwidth {bandwidth} squared is no normal number; multiply the data by a constant"
+                f"{self!r}: bandwidth {bandwidth} squared is no normal number; multiply the data "
+                "by a constant"
             )
         return squared
 
     def loocv(self, X: Any, kernel: Any, variances: Any) -> tuple[float, np.ndarray]:
         """Leave-one-out score at given noise variances ([X20] (25)-(27)), and its gradient.
 
-        ``variances`` are a number or one for each column, in squared units of the data; the gradient (d,) is that with
-        respect to their logarithms.
+        ``variances`` are a number or one for each column, in squared units of the data; the
+        gradient (d,) is that with respect to their logarithms.
         """
-        points, noise = complete_points(X, "X").values, np.array(non_negative(variances, "variances"))
+        points = complete_points(X, "X").values
+        noise = np.array(non_negative(variances, "variances"))
         columns = points.shape[1]
         if len(points) < 2:
             raise ValueError("X has 1 row; leaving one out takes 2 at least")
         if noise.size not in (1, columns):
-            raise ValueError(f"variances must be one number, or one for each of {columns} columns; got {noise.size}")
-        gradient, th2 = np.zeros(columns), self.th2(as_kernel(kernel).resolve(points, 0), columns)
-        score = plain.loocv(np.ascontiguousarray(points.T), th2, np.broadcast_to(noise, (columns,)).copy(), gradient)
+            raise ValueError(
+                f"variances must be one number, or one for each of {columns} columns; got "
+                f"{noise.size}"
+            )
+        gradient = np.zeros(columns)
+        th2 = self.th2(as_kernel(kernel).resolve(points, 0), columns)
+        score = plain.loocv(
+            np.ascontiguousarray(points.T), th2, np.broadcast_to(noise, (columns,)).copy(), gradient
+        )
         return float(score), gradient
 
     def linear(self, X: Any, kernel: Any = "gaussian") -> MeanEmbedding:
-        """Linear surrogate: the second-order expansion of the estimate in its variances, on the k(x_i, .).
+        """Linear surrogate: second-order expansion of the estimate in its variances.
 
-        b = (1 - tr V / (2 th2)) u + K^+ K' u / (2 th2^2) with u = 1/n and K'_ij = K_ij (x_i - x_j)' V (x_i - x_j)
-        ([X20] Theorems 1-2 with the corrections of erratum E26; an approximation, not an identity).  A finite
-        combination, so that every formula for weights applies to it.
+        The expansion is on the k(x_i, .).
+
+        b = (1 - tr V / (2 th2)) u + K^+ K' u / (2 th2^2) with u = 1/n and K'_ij = K_ij (x_i - x_j)'
+        V (x_i - x_j) ([X20] Theorems 1-2 with the corrections of erratum E26; an approximation, not
+        an identity).  A finite combination, so that every formula for weights applies to it.
         """
         fitted = self.fit(X, kernel)
-        points, gram = fitted.points, fitted.kernel(fitted.points)
+        points = fitted.points
+        gram = fitted.kernel(fitted.points)
         th2 = self.th2(fitted.kernel, points.shape[1])
-        noise, scaled = np.asarray(fitted.smoothing) / th2, points / np.sqrt(th2)
+        noise = np.asarray(fitted.smoothing) / th2
+        scaled = points / np.sqrt(th2)
         distances = np.square(scaled[:, None, :] - scaled[None, :, :]) @ noise
         bend = np.linalg.lstsq(gram, (gram * distances).mean(axis=1), rcond=1e-12)[0]
         weights = (1.0 - 0.5 * noise.sum()) / len(points) + 0.5 * bend
@@ -123,16 +152,19 @@ class Marginalized(Tuned, ScaledMean):
 
 @dataclass(frozen=True, repr=False)
 class MKME(Marginalized):
-    """Marginalized kernel mean: averaged over Gaussian noise, with one noise variance for all coordinates.
+    """Marginalized kernel mean with one noise variance for all coordinates.
 
-    [X20] section 3 (Gaussian kernel).  With one variance for both samples the test is the standard one with bandwidth^2
-    + 2 variance: tuning it is a choice of the bandwidth.  The score always selects a positive variance unless all
-    points coincide.
+    It is averaged over Gaussian noise.
+
+    [X20] section 3 (Gaussian kernel).  With one variance for both samples the test is the standard
+    one with bandwidth^2 + 2 variance: tuning it is a choice of the bandwidth.  The score always
+    selects a positive variance unless all points coincide.
 
     Parameters
     ----------
     variance : float, optional
-        Fixed noise variance in squared units of the data; tuned by the leave-one-out score if not given.
+        Fixed noise variance in squared units of the data; tuned by the leave-one-out score if not
+        given.
     tuning : {"auto", "sample", "joint", "pooled"}
         "auto" is "pooled": the two samples must carry the same noise (erratum E31).
 
@@ -147,7 +179,9 @@ class MKME(Marginalized):
     summary = "marginalized mean, one noise variance"
     one_noise = True
     _amounts = ("variance",)
-    _checks: ClassVar[dict[str, Check]] = {"variance": lambda value, name: positive(value, name, allow_zero=True)}
+    _checks: ClassVar[dict[str, Check]] = {
+        "variance": lambda value, name: positive(value, name, allow_zero=True)
+    }
 
     variance: float | None = None
 
@@ -157,16 +191,20 @@ class MKME(Marginalized):
 
 @dataclass(frozen=True, repr=False)
 class MMKME(Marginalized):
-    """Marginalized kernel mean: averaged over Gaussian noise, with one noise variance per coordinate.
+    """Marginalized kernel mean with one noise variance per coordinate.
 
-    [X20] section 3.2.  The score is not convex: the search starts from the common variance of :class:`MKME`, from very
-    little noise and from much noise, and stays within e^-12 to e^6 of the squared bandwidth.  In one dimension it is
+    It is averaged over Gaussian noise.
+
+    [X20] section 3.2. The score is not convex: the search starts from the common variance of
+    :class:`MKME`, from very little noise and from much noise, and stays within e^-12 to e^6 of the
+    squared bandwidth.  In one dimension it is
     :class:`MKME`.
 
     Parameters
     ----------
     variances : sequence of float, optional
-        Fixed noise variances (d,) in squared units of the data; tuned by the leave-one-out score if not given.
+        Fixed noise variances (d,) in squared units of the data; tuned by the leave-one-out score if
+        not given.
     tuning : {"auto", "sample", "joint", "pooled"}
         As for :class:`MKME`.
 
@@ -187,5 +225,8 @@ class MMKME(Marginalized):
     def noise(self, columns: int) -> np.ndarray:
         variances = self.variances or ()
         if len(variances) != columns:
-            raise ValueError(f"variances needs one value per coordinate: {columns} expected, found {len(variances)}")
+            raise ValueError(
+                f"variances needs one value per coordinate: {columns} expected, found "
+                f"{len(variances)}"
+            )
         return np.array(variances)

@@ -13,8 +13,9 @@ from shrinktest._check import choice, complete_points, numbers_or_nan, positive,
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.kernels import Kernel, as_kernel
 
-#: Parts of a sample that a fit uses: sum and trace of its Gram matrix ("sums"), a compiled loop over Gram matrix or
-#: coordinates ("filter"), the points themselves ("noise"), or the Gram matrix, handed to ``weights`` ("function").
+#: Parts of a sample that a fit uses: sum and trace of its Gram matrix ("sums"), a compiled loop
+#: over Gram matrix or coordinates ("filter"), the points themselves ("noise"), or the Gram matrix,
+#: handed to ``weights`` ("function").
 Needs = Literal["sums", "filter", "noise", "function"]
 
 #: Check of a parameter by its value and name: returns the plain value, or raises an error.
@@ -23,7 +24,7 @@ Check = Callable[[Any, str], Any]
 
 @dataclass(frozen=True, eq=False)
 class SampleStack:
-    """B samples of n points each: their Gram matrices (B, n, n), or the coordinates (B, n, r) of their features."""
+    """B samples of n points: Gram matrices (B, n, n), or feature coordinates (B, n, r)."""
 
     values: np.ndarray
     by_coordinates: bool = False
@@ -43,33 +44,48 @@ class SampleStack:
     def diagonal(self) -> np.ndarray:
         """Diagonals (B, n) of the Gram matrices."""
         z = self.values
-        return np.square(z).sum(axis=2) if self.by_coordinates else np.diagonal(z, axis1=1, axis2=2).copy()
+        return (
+            np.square(z).sum(axis=2)
+            if self.by_coordinates
+            else np.diagonal(z, axis1=1, axis2=2).copy()
+        )
 
 
 def as_gram(gram: object) -> np.ndarray:
-    """Return a Gram matrix (n, n) as float64 in C order; raise an error unless it is finite and symmetric."""
+    """Return a Gram matrix (n, n) as float64 in C order.
+
+    Raise an error unless it is finite and symmetric.
+    """
     try:
         g = np.require(real_values(gram), requirements=["C", "W"])
     except TypeError as error:
         raise TypeError(f"gram must be a matrix of numbers: {error}") from None
     if g.ndim != 2 or g.shape[0] != g.shape[1] or not g.size:
-        raise ValueError(f"gram must be a square Gram matrix (n, n) of at least one point; got shape {g.shape}")
+        raise ValueError(
+            f"gram must be a square Gram matrix (n, n) of at least one point; got shape {g.shape}"
+        )
     if not np.isfinite(g).all():
         i, j = np.argwhere(~np.isfinite(g))[0]
         raise ValueError(f"gram[{i}, {j}] is {g[i, j]}; every entry must be finite")
     gap = np.abs(g - g.T).max()
     if gap > 1e-8 * max(np.abs(g).max(), np.finfo(float).tiny):
-        raise ValueError(f"gram must be symmetric; entries differ by {gap:.3g}: pass the Gram matrix of one sample")
+        raise ValueError(
+            f"gram must be symmetric; entries differ by {gap:.3g}: pass the Gram matrix of one "
+            "sample"
+        )
     return g
 
 
 class MeanEstimator(ABC):
-    """An estimator of the kernel mean mu_P = E k(X, .), the base class of every estimator and of your own.
+    """An estimator of the kernel mean mu_P = E k(X, .).
 
-    A subclass is immutable (a frozen dataclass, say) and has the method ``weights``, which turns a Gram matrix into one
-    weight per point.  To change the features instead of the weights, override ``features``, which returns the kernel of
-    the Gram matrix; tests call it once, on the pooled sample, whose order must not matter.  A subclass works in every
-    test, power study and application; see :func:`shrinktest.check_estimator`.
+    Base class of every estimator and of your own.
+
+    A subclass is immutable (a frozen dataclass, say) and has the method ``weights``, which turns a
+    Gram matrix into one weight per point.  To change the features instead of the weights, override
+    ``features``, which returns the kernel of the Gram matrix; tests call it once, on the pooled
+    sample, whose order must not matter.  A subclass works in every test, power study and
+    application; see :func:`shrinktest.check_estimator`.
 
     Examples
     --------
@@ -90,21 +106,35 @@ class MeanEstimator(ABC):
     summary: ClassVar[str] = "user-defined estimator"  #: One line for lists and tables.
     amount: ClassVar[str] = "shrinkage"  #: Name of the amount in ``MeanEmbedding.shrinkage``.
     needs: ClassVar[Needs] = "function"  #: Parts of a sample that a fit uses.
-    by_coordinates: ClassVar[bool] = False  #: True if a fit can use coordinates in place of the Gram matrix.
-    any_rank: ClassVar[bool] = True  #: True if gram='auto' may omit directions of next to no variance.
+    by_coordinates: ClassVar[bool] = (
+        False  #: True if a fit can use coordinates in place of the Gram matrix.
+    )
+    any_rank: ClassVar[bool] = (
+        True  #: True if gram='auto' may omit directions of next to no variance.
+    )
     fixed: ClassVar[bool] = True  #: True if nothing is tuned on the data.
-    unbiased_pairs: ClassVar[bool] = False  #: True if all weights are 1/n, as the unbiased form of HSIC requires.
-    smooths: ClassVar[bool] = False  #: True if the features are averages over noise, as for marginalized means.
+    unbiased_pairs: ClassVar[bool] = (
+        False  #: True if all weights are 1/n, as the unbiased form of HSIC requires.
+    )
+    smooths: ClassVar[bool] = (
+        False  #: True if the features are averages over noise, as for marginalized means.
+    )
     one_noise: ClassVar[bool] = False  #: True if that noise has one variance for all columns.
-    projects: ClassVar[bool] = False  #: True if it projects: the estimate may be zero although the mean is not.
+    projects: ClassVar[bool] = (
+        False  #: True if it projects: the estimate may be zero although the mean is not.
+    )
 
     @abstractmethod
     def weights(self, gram: Any) -> np.ndarray:
         """Weights (n,) on the points, from their Gram matrix (n, n)."""
 
     def checked_weights(self, gram: np.ndarray) -> np.ndarray:
-        """Return the weights for a read-only Gram matrix (n, n); raise an error unless they are n finite numbers."""
-        n, view = len(gram), gram.view()
+        """Return the weights for a read-only Gram matrix (n, n).
+
+        Raise an error unless they are n finite numbers.
+        """
+        n = len(gram)
+        view = gram.view()
         view.setflags(write=False)
         try:
             values = self._weigh(view)
@@ -119,20 +149,32 @@ class MeanEstimator(ABC):
         except TypeError as error:
             raise TypeError(f"{self!r} must return {n} weights for {n} points: {error}") from None
         if weights.shape != (n,):
-            raise ValueError(f"{self!r} must return {n} weights for {n} points; found shape {weights.shape}")
+            raise ValueError(
+                f"{self!r} must return {n} weights for {n} points; found shape {weights.shape}"
+            )
         if not np.isfinite(weights).all():
-            raise ValueError(f"{self!r} returned weights that are not finite for a Gram matrix of {n} points")
+            raise ValueError(
+                f"{self!r} returned weights that are not finite for a Gram matrix of {n} points"
+            )
         return weights.copy()
 
     def _weigh(self, gram: np.ndarray) -> Any:
         return self.weights(gram)
 
     def fit_samples(self, samples: Sequence[SampleStack], joint: bool = False) -> list[np.ndarray]:
-        """Return the weights (B, n) of every stack of samples; ``joint``: one amount for the b-th of all stacks."""
-        return [np.array([self.checked_weights(gram) for gram in stack.values]) for stack in samples]
+        """Return the weights (B, n) of every stack of samples.
+
+        ``joint``: one amount for the b-th of all stacks.
+        """
+        return [
+            np.array([self.checked_weights(gram) for gram in stack.values]) for stack in samples
+        ]
 
     def features(self, kernel: Kernel, points: np.ndarray) -> Kernel:
-        """Return the kernel whose Gram matrix ``weights`` is given; by default ``kernel`` itself."""
+        """Return the kernel whose Gram matrix ``weights`` is given.
+
+        By default ``kernel`` itself.
+        """
         return kernel
 
     @property
@@ -145,14 +187,20 @@ class MeanEstimator(ABC):
         return self
 
     def tuning_for(self, sizes: tuple[int, ...]) -> str:
-        """Return how the amount is chosen for samples of these sizes: "fixed", "sample", "joint" or "pooled"."""
+        """Return how the amount is chosen: "fixed", "sample", "joint" or "pooled".
+
+        The answer is for samples of these sizes.
+        """
         return "fixed"
 
     def check_size(self, n: int) -> None:  # noqa: B027 - most estimators take samples of any size
         """Raise ValueError if the estimator makes no sense for n points."""
 
     def scales_all_alike(self, sizes: tuple[int, ...]) -> bool:
-        """Return True if samples of these sizes all get the standard mean times one fixed number."""
+        """Return True if samples of these sizes all get one multiple of the standard mean.
+
+        The multiple is fixed.
+        """
         return False
 
     def weighs_all_alike(self, sizes: tuple[int, ...]) -> bool:
@@ -160,13 +208,20 @@ class MeanEstimator(ABC):
         return self.scales_all_alike(sizes)
 
     def check_pairs(self) -> None:  # noqa: B027 - most estimators make sense there
-        """Raise ValueError if the estimator makes no sense for the centered pairs of an independence test."""
+        """Raise ValueError if the estimator is invalid for an independence test.
+
+        It must make sense for the centered pairs of the test.
+        """
 
     def __repr__(self) -> str:
         """Return the expression that rebuilds the value, without parameters at their defaults."""
         if not is_dataclass(self):
             return f"{type(self).__name__}()"
-        shown = [(f.name, getattr(self, f.name)) for f in fields(self) if getattr(self, f.name) != f.default]
+        shown = [
+            (f.name, getattr(self, f.name))
+            for f in fields(self)
+            if getattr(self, f.name) != f.default
+        ]
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown)})"
 
     def fit(self, X: Any, kernel: Any = "gaussian") -> MeanEmbedding:
@@ -212,29 +267,42 @@ class BuiltIn(MeanEstimator):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Tuned(BuiltIn):
-    """Base class of estimators that choose their amount of shrinkage from the data, unless it is given.
+    """Base class of estimators that choose their shrinkage from the data, unless given.
 
-    ``tuning="auto"`` is "sample", or "joint" for samples of unequal sizes, of which the smaller one would be shrunk
-    more and make the test one-sided.
+    ``tuning="auto"`` is "sample", or "joint" for samples of unequal sizes, of which the smaller one
+    would be shrunk more and make the test one-sided.
     """
 
     tuning: str = "auto"
 
     _checks: ClassVar[dict[str, Check]] = {}  # of every parameter that is given, not None
-    _amounts: ClassVar[tuple[str, ...]]  # parameters that fix the amount, one at most; tuning gives the first
-    _options: ClassVar[tuple[str, ...]] = ("tuning",)  # parameters that say how the amount is chosen
+    _amounts: ClassVar[
+        tuple[str, ...]
+    ]  # parameters that fix the amount, one at most; tuning gives the first
+    _options: ClassVar[tuple[str, ...]] = (
+        "tuning",
+    )  # parameters that say how the amount is chosen
 
     def __post_init__(self) -> None:
-        for name, check in {"tuning": one_of("auto", "sample", "joint", "pooled"), **self._checks}.items():
+        for name, check in {
+            "tuning": one_of("auto", "sample", "joint", "pooled"),
+            **self._checks,
+        }.items():
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, check(value, name))
         given = [name for name in self._amounts if getattr(self, name) is not None]
         if len(given) > 1:
-            raise ValueError(f"{' and '.join(given)} both fix the amount of shrinkage; give one of them")
-        unused = [name for name, default in self._defaults().items() if getattr(self, name) != default]
+            raise ValueError(
+                f"{' and '.join(given)} both fix the amount of shrinkage; give one of them"
+            )
+        unused = [
+            name for name, default in self._defaults().items() if getattr(self, name) != default
+        ]
         if given and unused:
             option = f"{unused[0]}={getattr(self, unused[0])!r}"
-            raise ValueError(f"{option} has nothing to tune: {given[0]}= fixes the amount; drop one of them")
+            raise ValueError(
+                f"{option} has nothing to tune: {given[0]}= fixes the amount; drop one of them"
+            )
 
     def _defaults(self) -> dict[str, Any]:
         return {field.name: field.default for field in fields(self) if field.name in self._options}
@@ -263,7 +331,11 @@ def one_of(*names: str) -> Check:
 
 def penalty(value: Any, name: str) -> float:
     """Return an amount of shrinkage, a number >= 0 or infinity."""
-    return value if isinstance(value, float) and value == np.inf else positive(value, name, allow_zero=True)
+    return (
+        value
+        if isinstance(value, float) and value == np.inf
+        else positive(value, name, allow_zero=True)
+    )
 
 
 def non_negative(values: Any, name: str) -> tuple[float, ...]:

@@ -11,11 +11,19 @@ import numpy as np
 
 from shrinktest._check import complete_points, counted, numbers_or_nan
 from shrinktest.embedding import MeanEmbedding
-from shrinktest.estimators.mean_estimator import BuiltIn, Check, SampleStack, Tuned, non_negative, one_of
+from shrinktest.estimators.mean_estimator import (
+    BuiltIn,
+    Check,
+    SampleStack,
+    Tuned,
+    non_negative,
+    one_of,
+)
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.inner import FeatureMap
 
-#: Sum of the entries and trace of one sample's Gram matrix (numbers, or arrays over permutations), and its size.
+#: Sum of the entries and trace of one sample's Gram matrix (numbers, or arrays over permutations),
+#: and its size.
 Sums = tuple[Any, Any, int]
 
 _ENTRIES = 2**26  # entries of a Gram matrix that are in memory at a time if only its sum matters
@@ -28,7 +36,10 @@ class ScaledMean(BuiltIn):
     by_coordinates = True
 
     def scale(self, *sums: Sums) -> Any:
-        """Return the factor s of one sample, or of several together, from the sums of their Gram matrices."""
+        """Return the factor s of one or several samples from their Gram matrix sums.
+
+        Several samples are treated together.
+        """
         return np.ones_like(np.asarray(sums[0][0], dtype=np.float64))
 
     def weighs_all_alike(self, sizes: tuple[int, ...]) -> bool:
@@ -38,10 +49,16 @@ class ScaledMean(BuiltIn):
         sums: list[Sums] = []
         for stack in samples:
             z = stack.values
-            total = np.square(z.sum(axis=1)).sum(axis=1) if stack.by_coordinates else z.sum(axis=(1, 2))
+            total = (
+                np.square(z.sum(axis=1)).sum(axis=1) if stack.by_coordinates else z.sum(axis=(1, 2))
+            )
             sums.append((total, stack.diagonal.sum(axis=1), stack.n))
-        factors = [self.scale(*sums)] * len(sums) if joint else [self.scale(sample) for sample in sums]
-        return [np.repeat(s[:, None] / n, n, axis=1) for s, (_, _, n) in zip(factors, sums, strict=True)]
+        factors = (
+            [self.scale(*sums)] * len(sums) if joint else [self.scale(sample) for sample in sums]
+        )
+        return [
+            np.repeat(s[:, None] / n, n, axis=1) for s, (_, _, n) in zip(factors, sums, strict=True)
+        ]
 
     def embed(self, points: np.ndarray, kernel: Kernel) -> MeanEmbedding:
         weights, amount = self._scaled(_sums(self.features(kernel, points), points))
@@ -65,7 +82,9 @@ def _sums(kernel: Kernel, points: np.ndarray) -> Sums:
         gram = kernel(points)
         return gram.sum(), np.trace(gram), n
     else:
-        total = math.fsum(kernel.block(points[i : i + rows], points).sum() for i in range(0, n, rows))
+        total = math.fsum(
+            kernel.block(points[i : i + rows], points).sum() for i in range(0, n, rows)
+        )
     return total, kernel.diagonal(points).sum(), n
 
 
@@ -90,7 +109,10 @@ class KME(ScaledMean):
 
 @dataclass(frozen=True, eq=False)
 class Target(Kernel):
-    """Kernel of the features phi(x) - f*, f* = sum_a w_a k(z_a, .): shrinking to f* is shrinking these to 0."""
+    """Kernel of the features phi(x) - f*, f* = sum_a w_a k(z_a, .).
+
+    Shrinking to f* is shrinking these features to 0.
+    """
 
     kernel: Kernel
     points: np.ndarray
@@ -104,17 +126,20 @@ class Target(Kernel):
 
 @dataclass(frozen=True, repr=False)
 class SKMSE(Tuned, ScaledMean):
-    """Kernel mean with simple shrinkage: (1 - alpha) mu_hat + alpha f*, with f* = 0 unless a target is given.
+    """Kernel mean with simple shrinkage: (1 - alpha) mu_hat + alpha f*.
 
-    1 - alpha is clamped to [0, 1]: alpha exceeds 1 exactly when the off-diagonal mean is negative (erratum E8).  For
-    two samples, any *common* amount that is not retuned leaves the p-value of the standard mean unchanged.
+    The target f* is 0 unless given.
+
+    1 - alpha is clamped to [0, 1]: alpha exceeds 1 exactly when the off-diagonal mean is negative
+    (erratum E8).  For two samples, any *common* amount that is not retuned leaves the p-value of
+    the standard mean unchanged.
 
     Parameters
     ----------
     rule : {"loocv", "plugin"}
-        "loocv": minimize the leave-one-out score ([M14] Theorem 3), 1 - alpha = (n-1) r / ((n-2) r + v) with r the
-        off-diagonal and v the diagonal mean of the Gram matrix; "plugin": estimate the optimum of [M14] Theorem 1 at
-        size n, which shrinks slightly less.
+        "loocv": minimize the leave-one-out score ([M14] Theorem 3), 1 - alpha = (n-1) r / ((n-2) r
+        + v) with r the off-diagonal and v the diagonal mean of the Gram matrix; "plugin": estimate
+        the optimum of [M14] Theorem 1 at size n, which shrinks slightly less.
     alpha : float in [0, 1], optional
         Fixed amount, in place of a rule.
     decay : (c, beta), optional
@@ -122,8 +147,9 @@ class SKMSE(Tuned, ScaledMean):
     target : (points, weights), optional
         f* = sum_a weights_a k(points_a, .), fixed beforehand (not built from the sample).
     tuning : {"auto", "sample", "joint", "pooled"}
-        "sample" chooses an amount for each sample and "joint" one for all, again in every permutation; "pooled"
-        chooses once, on all observations.  "auto" is "sample", or "joint" for samples of unequal sizes.
+        "sample" chooses an amount for each sample and "joint" one for all, again in every
+        permutation; "pooled" chooses once, on all observations.  "auto" is "sample", or "joint" for
+        samples of unequal sizes.
 
     Examples
     --------
@@ -158,8 +184,13 @@ class SKMSE(Tuned, ScaledMean):
         if min(n for _, _, n in sums) == 1:  # a single point cannot be left out
             return plain
         slope = curvature = np.zeros(())
-        for total, trace, n in sums:  # the score is v - 2 s r + s^2 A, A the mean of |mu^(-i)|^2, or plug-in
-            diagonal, off_diagonal = trace / n, (total - trace) / (n * (n - 1.0))
+        for (
+            total,
+            trace,
+            n,
+        ) in sums:  # the score is v - 2 s r + s^2 A, A the mean of |mu^(-i)|^2, or plug-in
+            diagonal = trace / n
+            off_diagonal = (total - trace) / (n * (n - 1.0))
             size = n if self.rule == "plugin" else n - 1.0
             slope = slope + off_diagonal
             curvature = curvature + ((size - 1.0) * off_diagonal + diagonal) / size
@@ -171,7 +202,10 @@ class SKMSE(Tuned, ScaledMean):
             return kernel
         z, w = map(np.array, self.target)
         if z.shape[1] != points.shape[1]:
-            raise ValueError(f"target points have {counted(z.shape[1], 'column')}, the sample has {points.shape[1]}")
+            raise ValueError(
+                f"target points have {counted(z.shape[1], 'column')}, the sample has "
+                f"{points.shape[1]}"
+            )
         return Target(kernel, z, w)
 
     @property
@@ -183,7 +217,10 @@ class SKMSE(Tuned, ScaledMean):
 
     def check_pairs(self) -> None:
         if self.target is not None:
-            raise ValueError("target= is not for an independence test, whose natural target is zero; leave it out")
+            raise ValueError(
+                "target= is not for an independence test, whose natural target is zero; leave it "
+                "out"
+            )
 
     def embed(self, points: np.ndarray, kernel: Kernel) -> MeanEmbedding:
         fitted = super().embed(points, kernel)
@@ -196,13 +233,18 @@ class SKMSE(Tuned, ScaledMean):
     def tuned(self, kernel: Kernel, *samples: np.ndarray) -> Self:
         if self.fixed:
             return self
-        return self.at(alpha=1.0 - float(self.scale(*(_sums(self.features(kernel, x), x) for x in samples))))
+        return self.at(
+            alpha=1.0 - float(self.scale(*(_sums(self.features(kernel, x), x) for x in samples)))
+        )
 
 
 def _numbers(values: Any, name: str, count: int, most: float = math.inf) -> tuple[float, ...]:
     numbers = non_negative(values, name)
     if len(numbers) != count or max(numbers) > most or (count == 1 and np.ndim(values)):
-        raise ValueError(f"{name} must be {'a number' if count == 1 else 'a pair'} from 0 to {most:g}; got {values!r}")
+        raise ValueError(
+            f"{name} must be {'a number' if count == 1 else 'a pair'} from 0 to {most:g}; got "
+            f"{values!r}"
+        )
     return numbers
 
 
@@ -210,7 +252,10 @@ def _as_target(target: Any, name: str) -> tuple[tuple[tuple[float, ...], ...], t
     """Return points and weights as tuples, so that equal targets make equal estimators."""
     if not isinstance(target, tuple | list) or len(target) != 2:
         raise ValueError(f"{name} must be a pair (points, weights); got {target!r}")
-    z, w = complete_points(target[0], "target points").values, np.atleast_1d(numbers_or_nan(target[1]))
+    z = complete_points(target[0], "target points").values
+    w = np.atleast_1d(numbers_or_nan(target[1]))
     if w.shape != (len(z),) or not np.isfinite(w).all():
-        raise ValueError(f"{name} needs one finite weight for each of {counted(len(z), 'point')}; got {w!r}")
+        raise ValueError(
+            f"{name} needs one finite weight for each of {counted(len(z), 'point')}; got {w!r}"
+        )
     return tuple(map(tuple, z.tolist())), tuple(w.tolist())

@@ -1,4 +1,4 @@
-"""Filters of the spectrum: Tikhonov, iterated Tikhonov, Landweber iteration, the nu-method, and truncated SVD."""
+"""Spectral filters: Tikhonov, iterated Tikhonov, Landweber, nu-method, and truncated SVD."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ _MOST_STEPS = 10**7  # of an iteration
 _MOST_TUNED = 1000  # steps if the amount is tuned by deletion, in time proportional to their square
 _ROOM = 2**18  # powers of the residuals at a time
 
-# Amounts that tuning compares, relative to the mean of K_ii and on the covariance scale, so that one grid serves every
-# sample size and unit.  The endpoints are the plain mean and the zero estimate.
+# Amounts that tuning compares, relative to the mean of K_ii and on the covariance scale, so that
+# one grid serves every sample size and unit.  The endpoints are the plain mean and the zero
+# estimate.
 _LAM_COV_GRID = np.concatenate([[0.0], np.logspace(-6.0, 3.0, 64), [np.inf]])
 _STEP = 2e-5  # seconds of an iteration in numpy, however small
 _THRESHOLD_GRID = np.concatenate([[0.0], np.logspace(-6.0, 0.0, 64), [np.inf]])
@@ -38,7 +39,11 @@ class _Tikhonov(Filter):
     amount = "lam"
     _amounts = ("lam_cov", "lam")
     _options = ("tuning", "loo")
-    _checks: ClassVar[dict[str, Check]] = {"lam": penalty, "lam_cov": penalty, "loo": one_of("deletion", "paper")}
+    _checks: ClassVar[dict[str, Check]] = {
+        "lam": penalty,
+        "lam_cov": penalty,
+        "loo": one_of("deletion", "paper"),
+    }
     t: ClassVar[int] = 1  # steps
 
     def _grid(self, n: int) -> np.ndarray:
@@ -51,10 +56,14 @@ class _Tikhonov(Filter):
     def _scores(self, spectra: Spectra, amounts: np.ndarray) -> np.ndarray:
         inner = (amounts > 0.0) & np.isfinite(amounts)
         lams = amounts[inner] * spectra.trace
-        scores = np.where(amounts == 0.0, spectra.filter_scores(np.ones((1, 1, 1))), spectra.trace / spectra.n)
+        scores = np.where(
+            amounts == 0.0, spectra.filter_scores(np.ones((1, 1, 1))), spectra.trace / spectra.n
+        )
         if self.loo == "paper":
             larger = (lams * (spectra.n / (spectra.n - 1.0)))[:, :, None]
-            scores[:, inner] = spectra.filter_scores(1.0 - (larger / (spectra.values[:, None, :] + larger)) ** self.t)
+            scores[:, inner] = spectra.filter_scores(
+                1.0 - (larger / (spectra.values[:, None, :] + larger)) ** self.t
+            )
         else:
             scores[:, inner] = self._deletion_scores(spectra, lams)
         scores[spectra.values[:, 0] + lams[:, 0] <= 0.0] = np.nan  # not positive definite
@@ -62,25 +71,37 @@ class _Tikhonov(Filter):
 
     def _deletion_scores(self, spectra: Spectra, lams: np.ndarray) -> np.ndarray:
         """Return the scores (B, g), each point left out exactly or with the mean leverage."""
-        n, axes, along, trace = spectra.n, spectra.points, spectra.along, spectra.trace
-        scale, norm = 1.0 / (n - 1.0), (spectra.values * along**2).sum(axis=1, keepdims=True)  # sum of the entries of K
-        inside = np.concatenate([np.square(axes).sum(axis=1, keepdims=True), along[:, None, :] @ axes], axis=1)
+        n = spectra.n
+        axes = spectra.points
+        along = spectra.along
+        trace = spectra.trace
+        scale = 1.0 / (n - 1.0)
+        norm = (spectra.values * along**2).sum(axis=1, keepdims=True)  # sum of the entries of K
+        inside = np.concatenate(
+            [np.square(axes).sum(axis=1, keepdims=True), along[:, None, :] @ axes], axis=1
+        )
         # products (B, 2, n) of e_i with itself and with e outside of the axes
         outside = 1.0 - inside if spectra.samples.by_coordinates else np.zeros_like(inside)
         if self.loo == "averaged":
             moved = spectra.averaged_deletion(lams, outside)
         else:
             step = max(1, _ROOM // (n * self.t))
-            parts = [np.ascontiguousarray(lams[:, k : k + step]) for k in range(0, lams.shape[1], step)]
+            parts = [
+                np.ascontiguousarray(lams[:, k : k + step]) for k in range(0, lams.shape[1], step)
+            ]
             arrays = (spectra.values, axes, along, outside)
             seconds = 1e-9 * n * lams.shape[1] * self.t * (spectra.values.shape[1] + 10.0 * self.t)
-            loop = compiled_loop("tikhonov_deletion", len(lams), seconds) or filter_arrays.tikhonov_deletion
+            loop = (
+                compiled_loop("tikhonov_deletion", len(lams), seconds)
+                or filter_arrays.tikhonov_deletion
+            )
             moved = np.hstack([loop(*arrays, part, self.t) for part in parts])
         fixed = trace - 2.0 * scale * (norm - trace)
         return np.asarray((fixed + scale**2 * ((n - 2.0) * norm + trace) + lams * moved) / n)
 
     def _filtered(self, spectra: Spectra, amounts: np.ndarray) -> np.ndarray:
-        lam, values = self._penalty(amounts, spectra.trace), spectra.values
+        lam = self._penalty(amounts, spectra.trace)
+        values = spectra.values
         gains = 1.0 / (values + lam)
         if self.t > 1:  # (1 - r^t) / D, which is t / lam for D = 0
             log = self.t * np.log1p(-values * gains)
@@ -107,9 +128,12 @@ class _Tikhonov(Filter):
 
 @dataclass(frozen=True, repr=False)
 class FKMSE(_Tikhonov):
-    """Kernel mean with flexible shrinkage, one factor per eigenvector (Tikhonov): weights (K + lam I)^-1 K 1/n.
+    """Kernel mean with flexible (Tikhonov) shrinkage: weights (K + lam I)^-1 K 1/n.
 
-    The score may have two minima, so tuning compares a grid of lam_cov, 1e-6 to 1e3, the plain mean and zero.
+    There is one factor per eigenvector.
+
+    The score may have two minima, so tuning compares a grid of lam_cov, 1e-6 to 1e3, the plain mean
+    and zero.
 
     Parameters
     ----------
@@ -120,8 +144,9 @@ class FKMSE(_Tikhonov):
     lam_cov : float, optional
         Fixed amount for samples of any size, lam = n * lam_cov * mean(K_ii).
     loo : {"deletion", "averaged", "paper"}
-        Leave-one-out score if neither is given: exact; exact with mean leverages; or the closed form of [M14] Theorem
-        4, which keeps the left-out point in the basis and shrinks too much (erratum E1).
+        Leave-one-out score if neither is given: exact; exact with mean leverages; or the closed
+        form of [M14] Theorem 4, which keeps the left-out point in the basis and shrinks too much
+        (erratum E1).
 
     Examples
     --------
@@ -130,21 +155,28 @@ class FKMSE(_Tikhonov):
     """
 
     summary = "flexible shrinkage (Tikhonov), one factor per eigenvector"
-    _checks: ClassVar[dict[str, Check]] = {**_Tikhonov._checks, "loo": one_of("deletion", "averaged", "paper")}
+    _checks: ClassVar[dict[str, Check]] = {
+        **_Tikhonov._checks,
+        "loo": one_of("deletion", "averaged", "paper"),
+    }
 
 
 @dataclass(frozen=True, repr=False)
 class IteratedTikhonov(_Tikhonov):
-    """Kernel mean by iterated Tikhonov: t steps of (K + lam I) b <- K 1/n + lam b; factors 1 - (lam / (D + lam))^t.
+    """Kernel mean by iterated Tikhonov: t steps of (K + lam I) b <- K 1/n + lam b.
 
-    [S14] Table 1 with erratum E21: the update needs K 1/n, and the printed filter has lambda and gamma exchanged.
+    The factors are 1 - (lam / (D + lam))^t.
+
+    [S14] Table 1 with erratum E21: the update needs K 1/n, and the printed filter has lambda and
+    gamma exchanged.
 
     Parameters
     ----------
     lam, lam_cov, loo, tuning
         As for :class:`FKMSE`, which is the case t = 1; ``loo`` is "deletion" or "paper".
     t : int, default 3
-        Number of steps, at most 10 million, or 1000 if the amount is tuned by "deletion", in time proportional to t^2.
+        Number of steps, at most 10 million, or 1000 if the amount is tuned by "deletion", in time
+        proportional to t^2.
 
     Examples
     --------
@@ -160,7 +192,10 @@ class IteratedTikhonov(_Tikhonov):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.t > _MOST_TUNED and not self.fixed and self.loo == "deletion":
-            raise ValueError(f"t must be at most {_MOST_TUNED} to tune by deletion, got {self.t}; use loo='paper'")
+            raise ValueError(
+                f"t must be at most {_MOST_TUNED} to tune by deletion, got {self.t}; use "
+                "loo='paper'"
+            )
 
 
 @dataclass(frozen=True, repr=False)
@@ -189,16 +224,27 @@ class _Gradient(Filter):
     def _grid(self, n: int) -> np.ndarray:
         return np.arange(1.0, (self.max_iter or max(50, 2 * n)) + 1.0)
 
-    def _step_sizes(self, diagonal: np.ndarray, n: int, iterations: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return momenta (T,) and steps (B, T) on K; 1 / max K_ii is always safe, and n divides the step."""
+    def _step_sizes(
+        self, diagonal: np.ndarray, n: int, iterations: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return momenta (T,) and steps (B, T) on K.
+
+        1 / max K_ii is always safe, and n divides the step.
+        """
         momenta, factors = self._coefficients(np.arange(1.0, iterations + 1.0))
         largest = diagonal.max(axis=1, keepdims=True)
-        eta = np.where(largest > 0.0, 1.0 / largest, 0.0) if self.eta is None else np.full_like(largest, self.eta)
+        eta = (
+            np.where(largest > 0.0, 1.0 / largest, 0.0)
+            if self.eta is None
+            else np.full_like(largest, self.eta)
+        )
         return momenta, eta / n * factors
 
     def _decompose(self, stack: SampleStack) -> Spectra:
         iterations = 1 if self.fixed else int(self._grid(stack.n)[-1])
-        seconds = iterations * (_STEP / len(stack.values) + 1e-8 * stack.n * stack.matrices.shape[1])
+        seconds = iterations * (
+            _STEP / len(stack.values) + 1e-8 * stack.n * stack.matrices.shape[1]
+        )
         loop = compiled_loop("gradient_deletion", len(stack.values), seconds)
         return Spectra.of(stack, tridiagonal=self.loo == "deletion" and loop is not None)
 
@@ -215,22 +261,34 @@ class _Gradient(Filter):
         if self.loo == "paper":
             gains = self._path(spectra, np.ones_like(values), np.tile(amounts, (len(values), 1)))
             return spectra.filter_scores(values[:, None, :] * gains)
-        diagonal, start = spectra.samples.diagonal, spectra.times(spectra.along)
+        diagonal = spectra.samples.diagonal
+        start = spectra.times(spectra.along)
         steps = self._step_sizes(diagonal, spectra.n - 1, amounts.size)
         if not spectra.tridiagonal:
-            return filter_arrays.gradient_deletion(spectra.values, spectra.points, spectra.along, *steps)
+            return filter_arrays.gradient_deletion(
+                spectra.values, spectra.points, spectra.along, *steps
+            )
         from shrinktest.estimators.filter_loops import gradient_deletion
 
         rows = (start[:, None, :] @ spectra.points)[:, 0]
         return gradient_deletion(
-            spectra.values, spectra.off, spectra.points, spectra.along, start, spectra.scaled, diagonal, rows, *steps
+            spectra.values,
+            spectra.off,
+            spectra.points,
+            spectra.along,
+            start,
+            spectra.scaled,
+            diagonal,
+            rows,
+            *steps,
         )
 
     def _filtered(self, spectra: Spectra, amounts: np.ndarray) -> np.ndarray:
         return self._path(spectra, spectra.along, amounts)[:, 0]
 
     def _directly(self, grams: np.ndarray) -> np.ndarray | None:
-        n, t = grams.shape[1], self.t or 0
+        n = grams.shape[1]
+        t = self.t or 0
         if t > max(4, n // 4):  # then the eigenvectors cost less than the products
             return None
         momenta, steps = self._step_sizes(np.diagonal(grams, axis1=1, axis2=2), n, t)
@@ -245,13 +303,17 @@ class _Gradient(Filter):
             speed = self.eta * np.linalg.eigvalsh(sample.matrices[0])[-1] / sample.n
             if speed > self._fastest:
                 most = self._fastest / speed * self.eta
-                raise ValueError(f"eta={self.eta!r} diverges: it must be at most {most:.3g}; use eta=None")
+                raise ValueError(
+                    f"eta={self.eta!r} diverges: it must be at most {most:.3g}; use eta=None"
+                )
         return super()._fit_one(sample)
 
 
 @dataclass(frozen=True, repr=False)
 class Landweber(_Gradient):
-    """Kernel mean by Landweber iteration (L2 boosting), stopped early: b <- b + (eta/n) (K 1/n - K b), t times.
+    """Kernel mean by early-stopped Landweber iteration (L2 boosting).
+
+    The step is b <- b + (eta/n) (K 1/n - K b), t times.
 
     [S14] Table 1 with erratum E19: the step refers to K/n, on K itself the iteration diverges.
 
@@ -260,11 +322,13 @@ class Landweber(_Gradient):
     t : int, optional
         Fixed number of iterations, 10 million at most; tuned by a leave-one-out score if not given.
     eta : float, optional
-        Step size on K/n, below 2 over its largest eigenvalue; default 1 / max K_ii, which is always safe.
+        Step size on K/n, below 2 over its largest eigenvalue; default 1 / max K_ii, which is always
+        safe.
     max_iter : int, optional
         Largest t that tuning compares, default max(50, 2n).
     loo : {"deletion", "paper"}
-        Leave-one-out score: each point left out exactly, or the filter analogue of [M14] Theorem 4 (erratum E1).
+        Leave-one-out score: each point left out exactly, or the filter analogue of [M14] Theorem 4
+        (erratum E1).
     tuning
         As for :class:`SKMSE`.
 
@@ -282,13 +346,15 @@ class Landweber(_Gradient):
 class NuMethod(_Gradient):
     """Kernel mean by the nu-method (accelerated L2 boosting), stopped early.
 
-    [S14] Table 1; the coefficients, which the paper does not print (erratum E20), come from the normalized Jacobi
-    polynomials.  The filter overshoots slightly (for nu = 1 factors up to 6/5): not a pure shrinkage.
+    [S14] Table 1; the coefficients, which the paper does not print (erratum E20), come from the
+    normalized Jacobi polynomials.  The filter overshoots slightly (for nu = 1 factors up to 6/5):
+    not a pure shrinkage.
 
     Parameters
     ----------
     t, max_iter, loo, tuning
-        As for :class:`Landweber`, by default max_iter = max(50, 4 sqrt(n)): t iterations do what t^2 of Landweber's do.
+        As for :class:`Landweber`, by default max_iter = max(50, 4 sqrt(n)): t iterations do what
+        t^2 of Landweber's do.
     nu : float, default 1.0
         Qualification of the method, positive.
     eta : float, optional
@@ -306,7 +372,8 @@ class NuMethod(_Gradient):
     nu: float = 1.0
 
     def _coefficients(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        nu, first = self.nu, t == 1.0
+        nu = self.nu
+        first = t == 1.0
         common = (t + 2 * nu - 1) * (2 * t + 4 * nu - 1)
         below = np.where(first, 1.0, common * (2 * t + 2 * nu - 3))  # 0 / 0 at t = 1 if nu = 1/2
         momenta = (t - 1.0) * (2 * t - 3) * (2 * t + 2 * nu - 1) / below
@@ -319,9 +386,12 @@ class NuMethod(_Gradient):
 
 @dataclass(frozen=True, repr=False)
 class TSVD(Filter):
-    """Kernel mean projected on the leading eigenvectors of the Gram matrix (truncated SVD, the kernel-PCA basis).
+    """Kernel mean projected on the leading eigenvectors of the Gram matrix.
 
-    [S14] Table 1.  Tuning compares thresholds, which samples of different sizes can share, not numbers of components.
+    This is truncated SVD in the kernel-PCA basis.
+
+    [S14] Table 1. Tuning compares thresholds, which samples of different sizes can share, not
+    numbers of components.
 
     Parameters
     ----------
@@ -332,8 +402,8 @@ class TSVD(Filter):
     threshold : float, optional
         Keep the eigenvalues of K/n that are at least threshold * mean(K_ii).
     rule : {"loo", "gcv"}
-        Score if neither is given: leave-one-out, or generalized cross-validation, which hardly ever truncates (erratum
-        E24).
+        Score if neither is given: leave-one-out, or generalized cross-validation, which hardly ever
+        truncates (erratum E24).
 
     Examples
     --------
@@ -358,24 +428,36 @@ class TSVD(Filter):
 
     def check_size(self, n: int) -> None:
         if self.m is not None and self.m > n:
-            raise ValueError(f"m={self.m} components cannot be kept from a sample of {n} points; use m <= {n}")
+            raise ValueError(
+                f"m={self.m} components cannot be kept from a sample of {n} points; use m <= {n}"
+            )
 
     def _grid(self, n: int) -> np.ndarray:
         return _THRESHOLD_GRID
 
     def _cutoff(self, amounts: np.ndarray, trace: Any) -> np.ndarray:
-        """Return the least eigenvalue kept; the slack keeps those that equal the threshold up to rounding."""
+        """Return the least eigenvalue kept.
+
+        The slack keeps those that equal the threshold up to rounding.
+        """
         return np.asarray(amounts * trace * (1.0 - 1e-9))
 
     def _scores(self, spectra: Spectra, amounts: np.ndarray) -> np.ndarray:
-        n, values, a = spectra.n, spectra.values, 1.0 / (spectra.n - 1.0)
-        leading = (values[:, None, :] >= self._cutoff(amounts, spectra.trace)[:, :, None]).astype(np.float64)
+        n = spectra.n
+        values = spectra.values
+        a = 1.0 / (spectra.n - 1.0)
+        leading = (values[:, None, :] >= self._cutoff(amounts, spectra.trace)[:, :, None]).astype(
+            np.float64
+        )
         shares = values * spectra.along**2
         if self.rule == "loo":  # ``filter_scores`` of factors 0 and 1
             parts = a * (values * (2.0 + a) + shares * (n * a - 2.0 * (1.0 + a)))
             return (spectra.trace + (leading @ parts[:, :, None])[:, :, 0]) / n
-        number, lost = leading.sum(axis=2), ((1.0 - leading) @ (values * shares)[:, :, None])[:, :, 0]
-        scores = lost / n / (n - number) ** 2 / spectra.trace  # in the unit of K, like the other scores
+        number = leading.sum(axis=2)
+        lost = ((1.0 - leading) @ (values * shares)[:, :, None])[:, :, 0]
+        scores = (
+            lost / n / (n - number) ** 2 / spectra.trace
+        )  # in the unit of K, like the other scores
         return np.where((number == 0) | (number == n) | (amounts == 0.0), np.inf, scores)
 
     def _filtered(self, spectra: Spectra, amounts: np.ndarray) -> np.ndarray:
@@ -383,7 +465,9 @@ class TSVD(Filter):
         if self.m is None:
             leading = values >= self._cutoff(amounts, spectra.trace)
         else:
-            leading = (values >= 1e-12 * values[:, -1:]) & (np.arange(values.shape[1]) >= values.shape[1] - self.m)
+            leading = (values >= 1e-12 * values[:, -1:]) & (
+                np.arange(values.shape[1]) >= values.shape[1] - self.m
+            )
         out = np.where(leading & (values > 0.0), spectra.along / values, 0.0)
         out[amounts[:, 0] == 0.0] = np.inf
         return out

@@ -1,4 +1,4 @@
-"""Estimators made of functions of your own, in Python or compiled by numba, and the check of an estimator."""
+"""Estimators from user functions, in Python or compiled by numba, and an estimator check."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ class FromFunction(BuiltIn):
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise TypeError(f"function must be callable, gram -> weights; found {self.function!r}")
-        check_signature(self.function, ("gram",), "an estimator is a function gram (n, n) -> weights (n,)")
+        check_signature(
+            self.function, ("gram",), "an estimator is a function gram (n, n) -> weights (n,)"
+        )
 
     def __repr__(self) -> str:
         return f"FromFunction({getattr(self.function, '__qualname__', repr(self.function))})"
@@ -49,13 +51,15 @@ class FromFunction(BuiltIn):
 
 @dataclass(frozen=True, repr=False)
 class Compiled(BuiltIn):
-    """Estimator made of a numba-compiled ``weigh(gram, theta, out)``, which tests run in compiled loops and threads.
+    """Estimator from a numba-compiled ``weigh(gram, theta, out)``.
+
+    Tests run it in compiled loops and threads.
 
     Parameters
     ----------
     weigh : function compiled with ``numba.njit``
-        Writes the weights (n,) for ``gram`` (n, n), C-ordered float64, into ``out``; must not raise nor change
-        ``gram``: write NaN if the weights do not exist.
+        Writes the weights (n,) for ``gram`` (n, n), C-ordered float64, into ``out``; must not raise
+        nor change ``gram``: write NaN if the weights do not exist.
     parameters : tuple of float, optional
         Handed to the function as the array ``theta``.
 
@@ -79,11 +83,18 @@ class Compiled(BuiltIn):
         from shrinktest.estimators.filter_loops import is_compiled
 
         if not callable(self.weigh) or not is_compiled(self.weigh):
-            raise TypeError(f"weigh must be a function (gram, theta, out) compiled with numba.njit; got {self.weigh!r}")
-        check_signature(self.weigh, ("gram", "theta", "out"), "weigh must be a function (gram, theta, out)")
+            raise TypeError(
+                "weigh must be a function (gram, theta, out) compiled with numba.njit; got "
+                f"{self.weigh!r}"
+            )
+        check_signature(
+            self.weigh, ("gram", "theta", "out"), "weigh must be a function (gram, theta, out)"
+        )
         theta = numbers_or_nan(self.parameters)
         if theta.ndim != 1 or np.isnan(theta).any():
-            raise ValueError(f"parameters must be a tuple of numbers, such as (0.5,); got {self.parameters!r}")
+            raise ValueError(
+                f"parameters must be a tuple of numbers, such as (0.5,); got {self.parameters!r}"
+            )
         object.__setattr__(self, "parameters", tuple(theta.tolist()))
 
     def __repr__(self) -> str:
@@ -96,7 +107,8 @@ class Compiled(BuiltIn):
     def fit_samples(self, samples: Sequence[SampleStack], joint: bool = False) -> list[np.ndarray]:
         from shrinktest.estimators.filter_loops import over_samples
 
-        loop, theta = over_samples(self.weigh), np.array(self.parameters, dtype=np.float64)
+        loop = over_samples(self.weigh)
+        theta = np.array(self.parameters, dtype=np.float64)
         weights = [np.empty(stack.values.shape[:2]) for stack in samples]
         for stack, out in zip(samples, weights, strict=True):
             loop(stack.values, theta, out)
@@ -104,11 +116,13 @@ class Compiled(BuiltIn):
 
 
 def check_estimator(estimator: Any) -> None:
-    """Check that an estimator of your own has the properties on which the tests rely; else raise AssertionError.
+    """Check that your own estimator has the properties on which the tests rely.
 
-    On ordinary, singular, duplicated, constant and zero Gram matrices: one finite weight per point; the Gram matrix is
-    left unchanged; the same weights again, also after other data and in a fresh copy; the weights travel with the
-    points when these are reordered; and both tests run with it.
+    Raise AssertionError if it does not.
+
+    On ordinary, singular, duplicated, constant and zero Gram matrices: one finite weight per point;
+    the Gram matrix is left unchanged; the same weights again, also after other data and in a fresh
+    copy; the weights travel with the points when these are reordered; and both tests run with it.
 
     Parameters
     ----------
@@ -123,7 +137,8 @@ def check_estimator(estimator: Any) -> None:
     from shrinktest import independence_test, two_sample_test
     from shrinktest.estimators import as_estimator
 
-    est, rng = as_estimator(estimator), np.random.default_rng(0)
+    est = as_estimator(estimator)
+    rng = np.random.default_rng(0)
     points = rng.normal(size=(12, 3))
     grams = {
         "a Gaussian Gram matrix of 12 points": Gaussian(1.5)(points),
@@ -141,14 +156,22 @@ def check_estimator(estimator: Any) -> None:
     weights = [_weights(est, gram, place) for place, gram, _ in cases]
     for (place, gram, fresh), before in zip(reversed(cases), reversed(weights), strict=True):
         for again in (_weights(est, gram, place), _weights(fresh, gram, place)):
-            _require(np.array_equal(again, before), f"{place}: another call gave other weights; keep no state")
+            _require(
+                np.array_equal(again, before),
+                f"{place}: another call gave other weights; keep no state",
+            )
         order = rng.permutation(len(gram))
         moved = np.ascontiguousarray(gram[np.ix_(order, order)])
-        # compared in the feature space: weights in the null space of a singular Gram matrix are arbitrary
+        # compared in the feature space: weights in the null space of a singular Gram matrix are
+        # arbitrary
         gap = _weights(est, moved, place) - before[order]
         size = max(abs(before @ gram @ before), np.trace(gram) / len(gram))
-        _require(abs(gap @ moved @ gap) <= 1e-8 * size, f"{place}: reordering the points must reorder the weights")
-    x, y = rng.normal(size=(6, 2)), rng.normal(size=(5, 2))
+        _require(
+            abs(gap @ moved @ gap) <= 1e-8 * size,
+            f"{place}: reordering the points must reorder the weights",
+        )
+    x = rng.normal(size=(6, 2))
+    y = rng.normal(size=(5, 2))
     own = est.needs == "function" or isinstance(est, Compiled)
     for test, data in ((two_sample_test, (x, y)), (independence_test, (x, x[:, :1] ** 2))):
         try:
@@ -156,9 +179,14 @@ def check_estimator(estimator: Any) -> None:
         except Exception as error:
             if isinstance(error, ValueError) and not own:  # a built-in estimator for other data
                 continue
-            raise AssertionError(f"{est!r} in {test.__name__}: {type(error).__name__}: {error}") from error
+            raise AssertionError(
+                f"{est!r} in {test.__name__}: {type(error).__name__}: {error}"
+            ) from error
         valid = np.isfinite(result.statistic) and 0.0 < result.pvalue <= 1.0
-        _require(valid, f"{est!r}: {result.test} gave statistic {result.statistic} and p-value {result.pvalue}")
+        _require(
+            valid,
+            f"{est!r}: {result.test} gave statistic {result.statistic} and p-value {result.pvalue}",
+        )
 
 
 def _weights(est: MeanEstimator, gram: np.ndarray, place: str) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Positive semi-definite kernels, which measure how similar two observations are.
 
-A kernel is an immutable value. Calling it gives a Gram matrix, `+` and `*` combine kernels, and its repr rebuilds it.
-`resolve` computes what it takes from the data, such as `bandwidth="median"`.
+A kernel is an immutable value. Calling it gives a Gram matrix, `+` and `*` combine kernels, and its
+repr rebuilds it. `resolve` computes what it takes from the data, such as `bandwidth="median"`.
 
     >>> kernel = Gaussian() + 0.5 * Linear()
     >>> kernel
@@ -75,11 +75,12 @@ def as_kernel(kernel: Any, bandwidth: Any = "median", name: str = "kernel") -> K
     Parameters
     ----------
     kernel : str, Kernel, or callable (X, Y) -> Gram matrix
-        "gaussian" (or "rbf"), "laplacian", "linear" or "polynomial" (degree 2, offset 1), "whitened", "second-order" or
-        "depth" (of a Gaussian kernel), "energy", or your own.
+        "gaussian" (or "rbf"), "laplacian", "linear" or "polynomial" (degree 2, offset 1),
+        "whitened", "second-order" or "depth" (of a Gaussian kernel), "energy", or your own.
     bandwidth : float, sequence of float, "median" or "neighbours"
-        For "gaussian" and "laplacian", and for the Gaussian kernel of "whitened", "second-order" and "depth".  Anything
-        but "median" is an error with a kernel that takes none or has its own.
+        For "gaussian" and "laplacian", and for the Gaussian kernel of "whitened", "second-order"
+        and "depth".  Anything but "median" is an error with a kernel that takes none or has its
+        own.
     name : str
         Name of the argument in error messages ("kernel_x" goes with "bandwidth_x").
 
@@ -105,7 +106,11 @@ def as_kernel(kernel: Any, bandwidth: Any = "median", name: str = "kernel") -> K
         kernel = Custom(kernel)
     if not isinstance(kernel, Kernel):
         got = f"the class {kernel.__name__}" if isinstance(kernel, type) else type(kernel).__name__
-        raise TypeError(f"{name} must be a name, a Kernel such as Precomputed(gram), or a function; got {got}")
+        raise TypeError(
+            f"{name} must be a name, a Kernel such as Precomputed(gram), or a function; got {got}"
+        )
     if not (isinstance(bandwidth, str) and bandwidth == "median"):
-        raise ValueError(f"{argument}={bandwidth!r} has no effect on {name}={kernel!r}; leave out {argument}")
+        raise ValueError(
+            f"{argument}={bandwidth!r} has no effect on {name}={kernel!r}; leave out {argument}"
+        )
     return kernel

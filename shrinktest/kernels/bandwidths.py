@@ -20,19 +20,28 @@ Metric = Literal["euclidean", "cityblock"]
 _FEW = 2**19  # differences of coordinates that numpy takes at once; more are left to compiled loops
 _KEPT = 2**15  # of them that stay in the cache
 _DIFFERENCE = 3e-9  # seconds of numpy for one
-_ALL_PAIRS_UP_TO, _ROWS_DRAWN = 2000, 1000  # with more rows, all pairs would cost more than the test
-_MANY, _SOME = 2**14, 2**12  # values from which looking at some of them first pays, and how many
-_REPEATED = 0.1  # share of pairs of equal rows above which distances may be about rows that a random part misses
+_ALL_PAIRS_UP_TO = 2000
+_ROWS_DRAWN = 1000  # with more rows, all pairs would cost more than the test
+_MANY = 2**14
+_SOME = 2**12  # values from which looking at some of them first pays, and how many
+# share of pairs of equal rows above which distances may be about rows that a random part misses
+_REPEATED = 0.1
 _RARE = 10  # at least one of so many rows is a rare one, if the data have as many
 
 _LOOKED_AT = 40  # observations, enough for what holds for nearly all pairs
-_NOTHING, _SAME = 1e-15, 1e-12  # kernel values as small as this are 0, and as near to 1 are 1, up to rounding
-_LINEAR = 0.01  # a Gaussian kernel so near to 1 is linear: with 30 sd, tests find spread as often as by chance
+_NOTHING = 1e-15
+_SAME = 1e-12  # kernel values as small as this are 0, and as near to 1 are 1, up to rounding
+# a Gaussian kernel so near to 1 is linear: with 30 sd, tests find spread as often as by chance
+_LINEAR = 0.01
 _LEAST = 1e-60  # of kernel values that are multiplied by others, and squared
 
 
-def bandwidth_grid(Z: ArrayLike, number: int = 5, rng: Any = None, distance: Metric = "euclidean") -> tuple[float, ...]:
-    """Return bandwidths in a geometric sequence from half the 5% quantile of the distances to twice the 95% quantile.
+def bandwidth_grid(
+    Z: ArrayLike, number: int = 5, rng: Any = None, distance: Metric = "euclidean"
+) -> tuple[float, ...]:
+    """Return bandwidths in a geometric sequence over the range of the distances.
+
+    It goes from half the 5% quantile of the distances to twice the 95% quantile.
 
     ``bandwidth="grid"`` of a test means these ([S23] section 5.2).
 
@@ -55,24 +64,26 @@ def bandwidth_grid(Z: ArrayLike, number: int = 5, rng: Any = None, distance: Met
 
 
 def median_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "euclidean") -> float:
-    """Return the square root of the median of the squared distances between the rows of Z, over pairs i < j.
+    """Return the square root of the median squared distance between rows of Z, i < j.
 
-    Z is the pooled sample of two, or one variable of a test of independence, so that no permutation changes the result.
+    Z is the pooled sample of two, or one variable of a test of independence, so that no permutation
+    changes the result.
 
     Parameters
     ----------
     Z : array_like of shape (n, d) or (n,)
         At least two rows, not all equal.
     rng : None, int, SeedSequence, BitGenerator or Generator
-        Draws 1000 of more than 2000 rows; if more than a tenth of the pairs of rows are equal, these are 1000 rows in
-        which every value has its share, the same for every ``rng``.
+        Draws 1000 of more than 2000 rows; if more than a tenth of the pairs of rows are equal,
+        these are 1000 rows in which every value has its share, the same for every ``rng``.
     distance : {"euclidean", "cityblock"}
         |x - y| in the 2-norm (`Gaussian`) or the 1-norm (`Laplacian`).
 
     Warns
     -----
     UserWarning
-        More than half of the distances are zero, and the others differ: the median is then over the positive ones.
+        More than half of the distances are zero, and the others differ: the median is then over the
+        positive ones.
 
     Examples
     --------
@@ -84,18 +95,26 @@ def median_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "euclidea
     if 2 * np.count_nonzero(apart) < len(squared):
         squared = squared[apart]
         if squared.min() < squared.max():  # categories have one distance only
-            warn_user("more than half of the distances are zero (ties); the bandwidth is the median of the others")
+            warn_user(
+                "more than half of the distances are zero (ties); the bandwidth is the median of "
+                "the others"
+            )
     width = float(np.sqrt(_median(squared))) * unit
     if np.isinf(width):
-        raise ValueError("the median distance is beyond the range of numbers; divide by a constant or use scale='rank'")
+        raise ValueError(
+            "the median distance is beyond the range of numbers; divide by a constant or use "
+            "scale='rank'"
+        )
     return width
 
 
 def neighbour_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "euclidean") -> float:
-    """Return the median, over the rows of Z, of the distance to the farthest of the nearest tenth of the other rows.
+    """Return the median distance from the rows of Z to a near neighbor.
 
-    It follows clusters and other fine structure.  Rows that equal more than a tenth of the others count with the
-    distance to the nearest row that differs.
+    It is the farthest of the nearest tenth of the other rows.
+
+    It follows clusters and other fine structure.  Rows that equal more than a tenth of the others
+    count with the distance to the nearest row that differs.
 
     Parameters
     ----------
@@ -121,25 +140,38 @@ def neighbour_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "eucli
 
 
 #: Names in place of a bandwidth, and the functions that compute it.
-RULES: dict[str, Callable[..., float]] = {"median": median_bandwidth, "neighbours": neighbour_bandwidth}
+RULES: dict[str, Callable[..., float]] = {
+    "median": median_bandwidth,
+    "neighbours": neighbour_bandwidth,
+}
 
 
 def parsed(bandwidth: str) -> tuple[float, str]:
-    """Return the factor and the name of the rule in, for example, "median", "0.5 * median" or "neighbours / 2"."""
+    """Return the factor and name of a rule, as in "0.5 * median" or "neighbours / 2".
+
+    The factor may be missing, as in "median".
+    """
     number = r"(\d+\.?\d*(?:e[-+]?\d+)?|\.\d+)"
     pattern = rf"(?:{number}\s*\*?\s*)?({'|'.join(RULES)})(?:\s*([*/])\s*{number})?"
     if not (match := re.fullmatch(pattern, bandwidth.strip().lower())):
         raise ValueError(
-            "bandwidth must be a positive number, one per column, 'median', 'neighbours' or, for example, "
+            "bandwidth must be a positive number, one per column, 'median', 'neighbours' or, for "
+            "example, "
             f"'0.5 * median'; got {bandwidth!r}"
         )
     before, rule, sign, after = match.groups()
-    first, second = (positive(float(text or 1.0), f"the factor in bandwidth={bandwidth!r}") for text in (before, after))
+    first, second = (
+        positive(float(text or 1.0), f"the factor in bandwidth={bandwidth!r}")
+        for text in (before, after)
+    )
     return first / second if sign == "/" else first * second, rule
 
 
 def write_distances(x: Array, columns: Array, city: bool, out: Array, differences: int) -> None:
-    """Write distances of rows x (n, d) and the first m of ``columns`` (d, ..) to out (n, m), by loops if many."""
+    """Write distances of rows x (n, d) and the first m of ``columns`` (d, ..) to out (n, m).
+
+    Many distances are computed by loops.
+    """
     if differences > _FEW:
         if between := compiled_loop("between", 1, _DIFFERENCE * differences):
             between(x, columns, city, out)
@@ -150,14 +182,17 @@ def write_distances(x: Array, columns: Array, city: bool, out: Array, difference
             write_distances(x[rows], columns, city, out[rows], 0)
         return
     apart = np.subtract(x.T[:, :, None], columns[:, None, : out.shape[1]], order="C")  # (d, n, m)
-    (np.abs if city else np.square)(apart, out=apart).sum(axis=0, out=out)  # in the order of the columns
+    (np.abs if city else np.square)(apart, out=apart).sum(
+        axis=0, out=out
+    )  # in the order of the columns
     if not city:
         np.sqrt(out, out=out)
 
 
 def pair_distances(x: Array, city: bool) -> Array:
     """Return the distances of all pairs of rows i < j, one after the other."""
-    n, columns = len(x), np.ascontiguousarray(x.T)
+    n = len(x)
+    columns = np.ascontiguousarray(x.T)
     if n * x.size <= _FEW:
         square = np.empty((n, n))
         write_distances(x, columns, city, square, n * x.size)
@@ -175,13 +210,18 @@ def pair_distances(x: Array, city: bool) -> Array:
 
 
 def magnitude(rows: Array) -> float:
-    """Return a power of two near the largest entry: dividing by it is exact and keeps squares within range."""
-    largest = max(rows.max(initial=0.0), -rows.min(initial=0.0))  # of both signs, without a copy of the rows
+    """Return a power of two near the largest entry.
+
+    Dividing by it is exact and keeps squares within range.
+    """
+    largest = max(
+        rows.max(initial=0.0), -rows.min(initial=0.0)
+    )  # of both signs, without a copy of the rows
     return float(np.ldexp(1.0, int(np.frexp(largest)[1]) - 1)) if largest > 0 else 1.0
 
 
 def _squared_distances(Z: ArrayLike, rng: Any, distance: Metric) -> tuple[Array, float]:
-    """Return squared distances over pairs of (some of) the rows, and a unit that keeps them from overflowing."""
+    """Return squared distances over pairs of (some) rows, and a unit that avoids overflow."""
     choice(distance, ("euclidean", "cityblock"), "distance")
     rows: Array
     if isinstance(Z, np.ndarray) and Z.dtype == np.float64 and Z.ndim == 2 and np.isfinite(Z).all():
@@ -200,11 +240,15 @@ def _squared_distances(Z: ArrayLike, rng: Any, distance: Metric) -> tuple[Array,
 
 
 def _median(values: Array) -> float:
-    """Return the median; of many values only those between two quantiles of every k-th value are sorted."""
+    """Return the median.
+
+    Of many values, only those between two quantiles of every k-th value are sorted.
+    """
     size = values.size
     if size > _MANY:
         some = np.sort(values[:: size // _SOME])
-        middle, margin = some.size // 2, int(2.0 * np.sqrt(some.size))  # four standard deviations of a rank
+        middle = some.size // 2
+        margin = int(2.0 * np.sqrt(some.size))  # four standard deviations of a rank
         near = values[(values >= some[middle - margin]) & (values <= some[middle + margin])]
         rank = (size - 1) // 2 - np.count_nonzero(values < some[middle - margin])
         if 0 <= rank < near.size - 1:
@@ -214,7 +258,10 @@ def _median(values: Array) -> float:
 
 
 def drawn_rows(rows: Array, number: int, rng: np.random.Generator) -> Array:
-    """Draw rows without replacement; if many of these are equal, return a stratified part of all rows instead."""
+    """Draw rows without replacement.
+
+    If many of these are equal, return a stratified part of all rows instead.
+    """
     drawn = rows[rng.choice(len(rows), number, replace=False)]
     return stratified(*distinct(rows), number) if repeats(drawn) else drawn
 
@@ -233,7 +280,10 @@ def distinct(rows: Array) -> tuple[Array, Array]:
 
 
 def stratified(values: Array, counts: Array, number: int) -> Array:
-    """Return about ``number`` rows in proportion to the counts (m,) of distinct rows, a tenth or more of rare ones."""
+    """Return about ``number`` rows in proportion to the counts (m,) of distinct rows.
+
+    A tenth or more are rare ones.
+    """
     share = counts * (number / counts.sum())
     rare = share <= 1.0
     ends = np.cumsum(counts[rare])
@@ -250,7 +300,10 @@ def spread_rows(size: int, number: int) -> Array:
 
 
 def reach_notes(kernel: Kernel, points: Array, name: str) -> tuple[str, ...]:
-    """Return notes on a resolved kernel whose values are all 0, or all nearly 1, between different observations."""
+    """Return notes on a resolved kernel whose values are all 0, or all nearly 1.
+
+    The values are those between different observations.
+    """
     for some in (points[:_LOOKED_AT], points[spread_rows(len(points), _LOOKED_AT)]):
         compared = kernel.compared(some[~np.isnan(some).any(axis=1)])
         if compared is None:
@@ -258,18 +311,26 @@ def reach_notes(kernel: Kernel, points: Array, name: str) -> tuple[str, ...]:
         inner, rows = compared
         with np.errstate(over="ignore"):
             away = np.square(np.diff(rows, axis=0) / np.asarray(inner.bandwidth)).sum(axis=1)
-        if (away < 1.0).any() and (away > 2.0 * _LINEAR).any():  # neither far too small nor far too large
+        if (away < 1.0).any() and (
+            away > 2.0 * _LINEAR
+        ).any():  # neither far too small nor far too large
             return ()
     different = (rows[:, None, :] != rows[None, :, :]).any(axis=2)
     if not different.any():
         return ()
     values = inner.block(rows, rows)[different]
     if values.max() <= _NOTHING:
-        problem = "small that the kernel is 0 between nearly all observations: it compares nothing; give a larger"
+        problem = (
+            "small that the kernel is 0 between nearly all observations: it compares nothing; give "
+            "a larger"
+        )
     elif values.min() >= 1.0 - _SAME:
         problem = "large that the kernel is 1, up to rounding: it compares nothing; give a smaller"
     elif values.min() >= 1.0 - _LINEAR and inner.metric == "euclidean":
-        problem = "large that the kernel is nearly linear: it sees means and correlations only; give a smaller"
+        problem = (
+            "large that the kernel is nearly linear: it sees means and correlations only; give a "
+            "smaller"
+        )
     else:
         return ()
     width = f"{inner.bandwidth:.3g}" if np.ndim(inner.bandwidth) == 0 else str(inner.bandwidth)
@@ -277,25 +338,34 @@ def reach_notes(kernel: Kernel, points: Array, name: str) -> tuple[str, ...]:
 
 
 def largest_distance(kernel: Kernel, points: Array) -> float:
-    """Return the largest squared distance of two kernel means of the points, relative to their norms.
+    """Return the largest squared distance of two kernel means of the points.
 
-    For a kernel without negative values this is 1 less the smallest value, found in three sweeps from a row to the
-    least similar one, over the largest k(x, x).
+    It is relative to their norms.
+
+    For a kernel without negative values this is 1 less the smallest value, found in three sweeps
+    from a row to the least similar one, over the largest k(x, x).
     """
-    row, smallest = 0, np.inf
+    row = 0
+    smallest = np.inf
     for _ in range(3):
         values = kernel.block(points, points[row : row + 1])[:, 0]
-        row, smallest = int(values.argmin()), min(smallest, float(values.min()))
+        row = int(values.argmin())
+        smallest = min(smallest, float(values.min()))
     return 1.0 - smallest / float(kernel.diagonal(points).max())
 
 
 def require_in_range(kernel: Kernel, points: Array, name: str, least: float = _LEAST) -> None:
-    """Raise ValueError if k(x, x) is below ``least`` or above its inverse: its products leave the range of numbers."""
+    """Raise ValueError if k(x, x) is outside ``least`` and its inverse.
+
+    Its products would leave the range of numbers.
+    """
     if kernel.bounded:
         return
     with np.errstate(all="ignore"):
         largest = float(np.abs(kernel.diagonal(points)).max())
-    if (largest and not least < largest < 1.0 / least) or (not largest and (points != points[0]).any()):
+    if (largest and not least < largest < 1.0 / least) or (
+        not largest and (points != points[0]).any()
+    ):
         raise ValueError(
             f"{name}: {kernel!r} reaches {largest:.3g}, products beyond the range of numbers; "
             "multiply the data by a constant, or use scale='sd'"

@@ -23,9 +23,10 @@ _ROWS = 32  # rows whose diagonal is taken at a time
 class Kernel(ABC):
     """A positive semi-definite kernel k(x, y), the base class of every kernel and of your own.
 
-    A subclass is immutable (a frozen dataclass, for example) and must have ``evaluate(X, Y)``.  It may have
-    ``resolve(Z, rng)``, which takes a bandwidth, for example, from the data, and a faster ``diagonal(X)``.  It gets
-    read-only rows, and its Gram matrix is checked.  ``+`` and ``*`` combine kernels.
+    A subclass is immutable (a frozen dataclass, for example) and must have ``evaluate(X, Y)``.  It
+    may have ``resolve(Z, rng)``, which takes a bandwidth, for example, from the data, and a faster
+    ``diagonal(X)``.  It gets read-only rows, and its Gram matrix is checked.  ``+`` and ``*``
+    combine kernels.
 
     Examples
     --------
@@ -57,46 +58,69 @@ class Kernel(ABC):
 
     @property
     def points_are(self) -> str | None:
-        """Kind of the points: "values", "row numbers" of a matrix, or None if either is possible."""
+        """Kind of the points: "values", "row numbers" of a matrix, or None for either."""
         return None if self._from_user else "values"
 
     @abstractmethod
     def evaluate(self, X: Array, Y: Array) -> Array:
-        """Return the values k(X[i], Y[j]), shape (n, m), of complete float64 rows; within a sample X is Y."""
+        """Return the values k(X[i], Y[j]), shape (n, m), of complete float64 rows.
+
+        Within a sample X is Y.
+        """
 
     def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
-        """Return the Gram matrix of the rows of X (n, d) and Y (m, d), by default X; one dimension is one column."""
+        """Return the Gram matrix of the rows of X (n, d) and Y (m, d), by default X.
+
+        One dimension is one column.
+        """
         x = complete_points(X, "X").values
         y = x if Y is None or Y is X else complete_points(Y, "Y").values
         if x.shape[1] != y.shape[1]:
-            raise ValueError(f"X has {counted(x.shape[1], 'column')} and Y has {y.shape[1]}; give both the same")
+            raise ValueError(
+                f"X has {counted(x.shape[1], 'column')} and Y has {y.shape[1]}; give both the same"
+            )
         return self.block(x, y)
 
     def gram_matrix(self, X: ArrayLike, workers: int | None = 1) -> Array:
-        """Return the Gram matrix of the rows of X, in at most ``workers`` threads (None or -1: all usable cores)."""
+        """Return the Gram matrix of the rows of X, in at most ``workers`` threads.
+
+        None or -1 means all usable cores.
+        """
         rows = complete_points(X, "X").values
         return self.block(rows, rows, n_workers(workers))
 
     def block(self, X: Array, Y: Array, threads: int = 1) -> Array:
-        """Return the checked values (n, m) of validated rows, for example a tile; within a sample X is Y."""
+        """Return the checked values (n, m) of validated rows, for example a tile.
+
+        Within a sample X is Y.
+        """
         same = X is Y
         if self._from_user:
             X = read_only(X)
             Y = X if same else read_only(Y)
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # an overflow is reported below
+        with np.errstate(
+            over="ignore", under="ignore", invalid="ignore"
+        ):  # an overflow is reported below
             values = self.evaluate(X, Y)
         if self._from_user:
             try:
                 values = np.array(real_values(values), order="C")
             except TypeError as error:
-                raise TypeError(f"{self!r} must return real numbers, a matrix of k(X[i], Y[j]): {error}") from None
+                raise TypeError(
+                    f"{self!r} must return real numbers, a matrix of k(X[i], Y[j]): {error}"
+                ) from None
             if values.shape != (len(X), len(Y)):
-                raise ValueError(f"{self!r} returned shape {values.shape}; it must be {(len(X), len(Y))}")
+                raise ValueError(
+                    f"{self!r} returned shape {values.shape}; it must be {(len(X), len(Y))}"
+                )
         values = finite(values, self, X, Y)
         return checked_gram(values, self, products=self._from_user) if same else values
 
     def resolve(self, Z: Any, rng: Any = None) -> Kernel:
-        """Return the kernel with everything set that it takes from the rows Z (n, d), such as a bandwidth."""
+        """Return the kernel with all settings taken from the rows Z (n, d).
+
+        Such a setting is the bandwidth.
+        """
         return self
 
     def diagonal(self, X: Array) -> Array:
@@ -105,7 +129,10 @@ class Kernel(ABC):
         return np.concatenate([np.diag(self.block(rows, rows)) for rows in parts])
 
     def differences(self, X: Array, threads: int = 1) -> Array | None:
-        """Return values of the rows X (n, d) without a constant that would round them, or None if there is none."""
+        """Return values of the rows X (n, d) without a constant that would round them.
+
+        Return None if there is none.
+        """
         return None
 
     def check(self, X: Array) -> None:
@@ -113,7 +140,10 @@ class Kernel(ABC):
         self.diagonal(X)
 
     def smoothed(self, variance: ArrayLike, dimension: int) -> Kernel:
-        """Return the kernel E k(x + e, y) for noise e ~ N(0, diag(variance)), if it has a closed form."""
+        """Return the kernel E k(x + e, y) for noise e ~ N(0, diag(variance)).
+
+        This requires a closed form.
+        """
         raise ValueError(f"{self!r} has no closed form under Gaussian noise; use a Gaussian kernel")
 
     def mapped(self, change: Callable[[Kernel], Kernel]) -> Kernel:
@@ -121,7 +151,10 @@ class Kernel(ABC):
         return self
 
     def compared(self, points: Array) -> tuple[Any, Array] | None:
-        """Return the kernel of a distance on which the values depend, and the rows it compares, or None."""
+        """Return the kernel of a distance and the rows it compares, or None.
+
+        The values depend on this distance.
+        """
         return None
 
     def __add__(self, other: Any) -> Kernel:
@@ -155,10 +188,19 @@ class Combination(Kernel):
         return next((part.points_are for part in self.parts if part.points_are), None)
 
     def __post_init__(self) -> None:
-        """Take the parts of nested combinations of the same kind, so that a + (b + c) == (a + b) + c."""
-        flat = [k for part in self.parts for k in (part.parts if isinstance(part, type(self)) else (part,))]
+        """Flatten nested combinations of the same kind.
+
+        As a result, a + (b + c) == (a + b) + c.
+        """
+        flat = [
+            k
+            for part in self.parts
+            for k in (part.parts if isinstance(part, type(self)) else (part,))
+        ]
         if len(flat) < 2:
-            raise ValueError(f"{type(self).__name__} takes a tuple of two kernels or more, got {len(flat)}")
+            raise ValueError(
+                f"{type(self).__name__} takes a tuple of two kernels or more, got {len(flat)}"
+            )
         require_kernels(flat)
         require_same_points(flat)
         object.__setattr__(self, fields(self)[0].name, tuple(flat))
@@ -284,23 +326,34 @@ def read_only(rows: Array) -> Array:
 
 
 def finite(values: Array, kernel: Kernel, X: Array, Y: Array) -> Array:
-    """Return kernel values (n, m) if they are finite; else raise ValueError with the rows of the first one."""
+    """Return kernel values (n, m) if they are finite.
+
+    Else raise ValueError with the rows of the first one.
+    """
     if np.isfinite(values.sum()) or np.isfinite(values).all():
         return values
     i, j = np.argwhere(~np.isfinite(values))[0]
-    raise ValueError(f"{kernel!r} is {values[i, j]} for the rows {X[i][:4]} and {Y[j][:4]}; rescale the data")
+    raise ValueError(
+        f"{kernel!r} is {values[i, j]} for the rows {X[i][:4]} and {Y[j][:4]}; rescale the data"
+    )
 
 
 def checked_gram(gram: Array, name: object, products: bool = True) -> Array:
-    """Return a Gram matrix, made exactly symmetric; raise ValueError if it is not symmetric up to rounding.
+    """Return a Gram matrix, made exactly symmetric.
 
-    With ``products`` also if K_ij^2 > K_ii K_jj (Cauchy-Schwarz), as for distances, or if the diagonal is negative.
+    Raise ValueError if it is not symmetric up to rounding.
+
+    With ``products`` also if K_ij^2 > K_ii K_jj (Cauchy-Schwarz), as for distances, or if the
+    diagonal is negative.
     """
     if not np.array_equal(gram, gram.T):
         difference = np.abs(gram - gram.T)
         if difference.max() > 1e-8 * np.abs(gram).max():
             i, j = np.unravel_index(difference.argmax(), gram.shape)
-            raise ValueError(f"{name} is not symmetric: {gram[i, j]:g} at ({i}, {j}) but {gram[j, i]:g} at ({j}, {i})")
+            raise ValueError(
+                f"{name} is not symmetric: {gram[i, j]:g} at ({i}, {j}) but {gram[j, i]:g} at "
+                f"({j}, {i})"
+            )
         gram = np.ascontiguousarray(gram / 2 + gram.T / 2)
     if not products:
         return gram
@@ -310,7 +363,8 @@ def checked_gram(gram: Array, name: object, products: bool = True) -> Array:
         excess = np.abs(gram[start : start + _TILE]) - norms[start : start + _TILE, None] * norms
         if excess.max() > allowed:
             raise ValueError(
-                f"{name} is not a kernel: |K_ij| exceeds sqrt(K_ii K_jj); turn distances D into exp(-D**2 / (2 * s**2))"
+                f"{name} is not a kernel: |K_ij| exceeds sqrt(K_ii K_jj); turn distances D into "
+                "exp(-D**2 / (2 * s**2))"
             )
     return gram
 
@@ -319,10 +373,14 @@ def require_kernels(kernels: Sequence[Any]) -> None:
     """Raise TypeError for anything that is not a kernel."""
     for kernel in kernels:
         if not isinstance(kernel, Kernel):
-            raise TypeError(f"expected a kernel, got {kernel!r}; wrap a function as Custom(function)")
+            raise TypeError(
+                f"expected a kernel, got {kernel!r}; wrap a function as Custom(function)"
+            )
 
 
 def require_same_points(kernels: Sequence[Kernel]) -> None:
     """Raise ValueError for Precomputed together with kernels of values."""
     if len({kernel.points_are for kernel in kernels} - {None}) > 1:
-        raise ValueError(f"{kernels}: Precomputed takes row numbers; give the others as matrices, too")
+        raise ValueError(
+            f"{kernels}: Precomputed takes row numbers; give the others as matrices, too"
+        )

@@ -10,20 +10,32 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shrinktest._check import Array, as_points, complete_points, counted, n_dimensions, numbers_or_nan, positive
+from shrinktest._check import (
+    Array,
+    as_points,
+    complete_points,
+    counted,
+    n_dimensions,
+    numbers_or_nan,
+    positive,
+)
 from shrinktest._parallel import parallel_for
 from shrinktest.kernels.bandwidths import RULES, Metric, magnitude, parsed, write_distances
 from shrinktest.kernels.base import Kernel, Scaled
 
 Bandwidth = float | str | Sequence[float] | NDArray[np.float64]
 
-_BLOCK, _FEWEST = 2**17, 64  # values that stay in the second-level cache, and rows at least
+_BLOCK = 2**17
+_FEWEST = 64  # values that stay in the second-level cache, and rows at least
 _WORTH_THREADS = 1e-2  # seconds from which threads no longer wait for each other most of the time
 
 
 @dataclass(frozen=True)
 class DistanceKernel(Kernel):
-    """Base class of kernels of the distance in units of the bandwidth (one number, or one per column)."""
+    """Base class of kernels of the distance divided by the bandwidth.
+
+    The bandwidth is one number, or one per column.
+    """
 
     bandwidth: Bandwidth = "median"
 
@@ -35,12 +47,18 @@ class DistanceKernel(Kernel):
 
     @property
     def multiple(self) -> tuple[float, Self] | None:
-        """The factor, and the kernel by the rule alone, of a multiple such as "0.5 * median"; else None."""
+        """The factor, and the kernel by the rule alone, of a multiple such as "0.5 * median".
+
+        Else None.
+        """
         factor, rule = parsed(self.bandwidth) if isinstance(self.bandwidth, str) else (1.0, "")
         return None if factor == 1.0 else (factor, self.with_bandwidth(rule))
 
     def with_bandwidth(self, bandwidth: Any) -> Self:
-        """Return the kernel with another bandwidth, also if a subclass has an ``__init__`` or fields of its own."""
+        """Return the kernel with another bandwidth.
+
+        Works also if a subclass has an ``__init__`` or fields of its own.
+        """
         kernel = copy(self)
         object.__setattr__(kernel, "bandwidth", _checked_bandwidth(bandwidth))
         return kernel
@@ -61,21 +79,32 @@ class DistanceKernel(Kernel):
     def _widths(self, dimension: int) -> Array:
         """Return the bandwidths as an array of shape () or (dimension,)."""
         if isinstance(self.bandwidth, str):
-            raise ValueError(f"{self!r} has no number yet: call .resolve(Z) with all the data, or give a number")
+            raise ValueError(
+                f"{self!r} has no number yet: call .resolve(Z) with all the data, or give a number"
+            )
         widths = np.asarray(self.bandwidth, dtype=np.float64)
         if widths.ndim and len(widths) != dimension:
-            raise ValueError(f"bandwidth has {len(widths)} entries but the points have {counted(dimension, 'column')}")
+            raise ValueError(
+                f"bandwidth has {len(widths)} entries but the points have "
+                f"{counted(dimension, 'column')}"
+            )
         return widths
 
     def block(self, X: Array, Y: Array, threads: int = 1, exponential: np.ufunc = np.exp) -> Array:
-        """Return the values (n, m), some rows at a time; within a sample the upper triangle mirrors the lower."""
-        same, city = X is Y, self.metric == "cityblock"
+        """Return the values (n, m), some rows at a time.
+
+        Within a sample the upper triangle mirrors the lower.
+        """
+        same = X is Y
+        city = self.metric == "cityblock"
         widths = self._widths(X.shape[1])
         narrowest = widths.min()
         if widths.ndim:
-            X, Y = X / (widths / narrowest), Y / (widths / narrowest)
+            X = X / (widths / narrowest)
+            Y = Y / (widths / narrowest)
         unit = max(magnitude(X), magnitude(Y))
-        X, columns = X / unit, np.ascontiguousarray((Y / unit).T)
+        X = X / unit
+        columns = np.ascontiguousarray((Y / unit).T)
         values = np.empty((len(X), len(Y)))
         size = max(_FEWEST, _BLOCK // max(1, len(Y)))
 
@@ -108,7 +137,10 @@ class DistanceKernel(Kernel):
         return exponential(distances, out=distances)
 
     def differences(self, X: Array, threads: int = 1) -> Array:
-        """Return the values less 1, (n, n), which are as exact for a large bandwidth, with all values nearly 1."""
+        """Return the values less 1, (n, n).
+
+        They are as exact for a large bandwidth, with all values nearly 1.
+        """
         return self.block(X, X, threads, np.expm1)
 
 
@@ -119,8 +151,9 @@ class Gaussian(DistanceKernel):
     Parameters
     ----------
     bandwidth : float, sequence of float, "median" or "neighbours"
-        A length, in the units of the data, or one per column; or "median" (`median_bandwidth`; the papers' wording
-        differs: erratum E16) or "neighbours" (`neighbour_bandwidth`), or a multiple such as "0.5 * median".
+        A length, in the units of the data, or one per column; or "median" (`median_bandwidth`; the
+        papers' wording differs: erratum E16) or "neighbours" (`neighbour_bandwidth`), or a multiple
+        such as "0.5 * median".
 
     Examples
     --------
@@ -133,22 +166,29 @@ class Gaussian(DistanceKernel):
     never_negative = True
 
     def smoothed(self, variance: ArrayLike, dimension: int) -> Kernel:
-        """Return the kernel E k(x + e, y) for noise e ~ N(0, diag(variance)), with one variance or one per column.
+        """Return the kernel E k(x + e, y) for noise e ~ N(0, diag(variance)).
 
-        With th2 = bandwidth^2 and v = variance it is the product over columns of sqrt(th2_j / (th2_j + v_j)) times the
-        Gaussian kernel of bandwidth sqrt(th2 + v).  Noise on both arguments adds up: pass the sum of the variances.
+        There is one variance, or one per column.
+
+        With th2 = bandwidth^2 and v = variance it is the product over columns of sqrt(th2_j /
+        (th2_j + v_j)) times the Gaussian kernel of bandwidth sqrt(th2 + v).  Noise on both
+        arguments adds up: pass the sum of the variances.
         """
         widths = self._widths(dimension)
         noise = numbers_or_nan(variance)
         if noise.shape not in ((), (dimension,)):
-            raise ValueError(f"variance must be a number or have shape ({dimension},), got shape {noise.shape}")
+            raise ValueError(
+                f"variance must be a number or have shape ({dimension},), got shape {noise.shape}"
+            )
         for extreme in (noise.min(), noise.max()):
             positive(extreme, "variance", allow_zero=True)
         if not noise.any():
             return self
         wider = np.hypot(widths, np.sqrt(noise))
         factor = float(np.broadcast_to(widths / wider, (dimension,)).prod())
-        return Scaled(max(factor, float(np.finfo(np.float64).tiny)), Gaussian(wider))  # many columns underflow
+        return Scaled(
+            max(factor, float(np.finfo(np.float64).tiny)), Gaussian(wider)
+        )  # many columns underflow
 
 
 @dataclass(frozen=True)
@@ -172,19 +212,23 @@ class Laplacian(DistanceKernel):
 
 @dataclass(frozen=True)
 class Energy(Kernel):
-    """Kernel |x - o| + |y - o| - |x - y|, with which MMD is the energy distance and HSIC distance covariance.
+    """Distance-induced kernel |x - o| + |y - o| - |x - y|.
+
+    With it, MMD is the energy distance and HSIC distance covariance.
 
     Parameters
     ----------
     origin : sequence of float, optional
-        The point o (d,); default: the mean of the pooled sample.  It changes no difference of means, and
+        The point o (d,); default: the mean of the pooled sample.  It changes no difference of
+        means, and
         :func:`closer_test` of groups of unequal sizes a little.
 
     Notes
     -----
-    The biased squared MMD is the energy distance 2 E|X - Y| - E|X - X'| - E|Y - Y'|, and the biased HSIC with this
-    kernel for both variables their squared distance covariance ([SSGF13]).  Distances are in the units of the columns
-    (see ``scale=``).  It detects shifts and monotone dependence about as well as any test does, and little else.
+    The biased squared MMD is the energy distance 2 E|X - Y| - E|X - X'| - E|Y - Y'|, and the biased
+    HSIC with this kernel for both variables their squared distance covariance ([SSGF13]).
+    Distances are in the units of the columns (see ``scale=``).  It detects shifts and monotone
+    dependence about as well as any test does, and little else.
 
     Examples
     --------
@@ -199,7 +243,9 @@ class Energy(Kernel):
         if self.origin is not None:
             point = numbers_or_nan(self.origin)
             if point.ndim != 1 or not len(point) or not np.isfinite(point).all():
-                raise ValueError(f"origin must be one finite number for every column; got {self.origin!r}")
+                raise ValueError(
+                    f"origin must be one finite number for every column; got {self.origin!r}"
+                )
             object.__setattr__(self, "origin", tuple(point.tolist()))
 
     def resolve(self, Z: ArrayLike, rng: object = None) -> Kernel:
@@ -218,9 +264,14 @@ class Energy(Kernel):
     def _from_origin(self, X: Array) -> Array:
         """Return the distances |x - o|, shape (n,)."""
         if self.origin is None:
-            raise ValueError("Energy() has no origin yet: call .resolve(Z) with all the data, or give origin=a point")
+            raise ValueError(
+                "Energy() has no origin yet: call .resolve(Z) with all the data, or give origin=a "
+                "point"
+            )
         if len(self.origin) != X.shape[1]:
-            raise ValueError(f"origin has {len(self.origin)} entries for {counted(X.shape[1], 'column')}")
+            raise ValueError(
+                f"origin has {len(self.origin)} entries for {counted(X.shape[1], 'column')}"
+            )
         return _between(X, np.asarray(self.origin)[None])[:, 0]
 
 
@@ -228,7 +279,9 @@ def _between(X: Array, Y: Array) -> Array:
     """Return the distances (n, m) between rows X (n, d) and Y (m, d), in the 2-norm."""
     unit = max(magnitude(X), magnitude(Y))
     distances = np.empty((len(X), len(Y)))
-    write_distances(X / unit, np.ascontiguousarray((Y / unit).T), False, distances, distances.size * X.shape[1])
+    write_distances(
+        X / unit, np.ascontiguousarray((Y / unit).T), False, distances, distances.size * X.shape[1]
+    )
     return distances * unit
 
 
@@ -237,7 +290,11 @@ def _checked_bandwidth(bandwidth: Any) -> str | float | tuple[float, ...]:
         factor, rule = parsed(bandwidth)
         return rule if factor == 1.0 else f"{factor!r} * {rule}"
     if n_dimensions(bandwidth, "bandwidth") > 1 or np.size(bandwidth) == 0:
-        raise ValueError(f"bandwidth must be a number or one number per column, got shape {np.shape(bandwidth)}")
+        raise ValueError(
+            f"bandwidth must be a number or one number per column, got shape {np.shape(bandwidth)}"
+        )
     if np.ndim(bandwidth):
-        return tuple(positive(entry, f"bandwidth of column {j}") for j, entry in enumerate(bandwidth))
+        return tuple(
+            positive(entry, f"bandwidth of column {j}") for j, entry in enumerate(bandwidth)
+        )
     return positive(bandwidth[()] if isinstance(bandwidth, np.ndarray) else bandwidth, "bandwidth")

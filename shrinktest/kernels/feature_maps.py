@@ -1,4 +1,4 @@
-"""Kernels by few coordinates: Nystrom, pivoted Cholesky, random Fourier features, and maps of features."""
+"""Low-rank kernels: Nystrom, pivoted Cholesky, random Fourier features, and feature maps."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ from shrinktest.kernels.distance_kernel import Gaussian, Laplacian
 from shrinktest.kernels.inner import FeatureMap
 
 TOLERANCE = 1e-10  # of the trace, which is below what counts as a tie
-_SPARE, _MANY = 64, 4  # points more than landmarks that show that the rank is higher, and times as many in all
-_FEW = 2**19  # products of rows and frequencies that plain numpy takes; more are left to compiled loops
+_SPARE = 64
+_MANY = 4  # points more than landmarks that show that the rank is higher, and times as many in all
+_FEW = (
+    2**19
+)  # products of rows and frequencies that plain numpy takes; more are left to compiled loops
 _BLOCK = 2**20  # kernel values computed at a time
 _WAVE = 1.5e-8  # seconds for a cosine and a sine, for each column of the rows at most
 _FULL = 0.95  # of a pool that are landmarks: the rank of the data is not low
@@ -31,7 +34,9 @@ _TILE = 128  # features whose weights are together in memory
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Landmarks(FeatureMap):
-    """The projection of a kernel on the span of its features at some points (Nystrom approximation).
+    """Projection of a kernel on the span of its features at some points.
+
+    This is the Nystrom approximation.
 
     With L L' the Cholesky factorization of the landmarks' Gram matrix, z(x) = L^-1 k(landmarks, x).
     """
@@ -50,21 +55,32 @@ class Landmarks(FeatureMap):
         return self.kernel.diagonal(X) if self.exact else super().diagonal(X)
 
     def projected(self, values: Array) -> Array:
-        """Return coordinates (n, rank) from kernel values (n, rank) with the landmarks, or from means of them."""
+        """Return coordinates (n, rank) from kernel values (n, rank) with the landmarks.
+
+        Means of kernel values may be given instead.
+        """
         from scipy.linalg import solve_triangular
 
-        return np.ascontiguousarray(solve_triangular(self.factor, values.T, lower=True, check_finite=False).T)
+        return np.ascontiguousarray(
+            solve_triangular(self.factor, values.T, lower=True, check_finite=False).T
+        )
 
     def extend(self, X: Array, out: Array, first: int) -> None:
-        """Fill ``out`` (rank or more, n) with coordinates from row ``first`` on; those before are filled."""
+        """Fill ``out`` (rank or more, n) with coordinates from row ``first`` on.
+
+        Those before are filled.
+        """
         from scipy.linalg import solve_triangular
 
-        before, lower = self.factor[first:, :first], self.factor[first:, first:]
+        before = self.factor[first:, :first]
+        lower = self.factor[first:, first:]
         for rows in _with_progress(len(X), _BLOCK // max(len(lower), 1)):
             values = self.kernel.block(X[rows], self.points[first:]).T
             if first:
                 values = values - before @ out[:first, rows]
-            out[first : len(self.points), rows] = solve_triangular(lower, values, lower=True, check_finite=False)
+            out[first : len(self.points), rows] = solve_triangular(
+                lower, values, lower=True, check_finite=False
+            )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,8 +97,10 @@ class RandomFourier(FeatureMap):
         return tiles(self.frequencies.T / (2.0 * np.pi))
 
     def coordinates(self, X: Array) -> Array:
-        half, X = len(self.frequencies), np.ascontiguousarray(X)
-        height, out = float(np.sqrt(self.scale / half)), np.empty((len(X), 2 * half))
+        half = len(self.frequencies)
+        X = np.ascontiguousarray(X)
+        height = float(np.sqrt(self.scale / half))
+        out = np.empty((len(X), 2 * half))
         waves = compiled_loop("waves", 1, _WAVE * X.size * half) if X.size * half > _FEW else None
         for rows in _with_progress(len(X), _BLOCK // half):
             if waves is None:
@@ -138,11 +156,14 @@ def factorized(
     missing: float = TOLERANCE,
     start: Landmarks | None = None,
 ) -> tuple[Landmarks, Array] | None:
-    """Approximate a kernel by landmarks, chosen by pivoted Cholesky until it is exact on all points, or return None.
+    """Approximate a kernel by landmarks from pivoted Cholesky, or return None.
 
-    Exact means that the missing trace is below ``missing`` times the trace of the Gram matrix.  No label matters.
-    Unless ``truncate`` is set, the result is None if ``limit`` landmarks are not enough, or if nearly every point of a
-    pool became one.  Landmarks in ``start`` come from other points.
+    Landmarks are added until it is exact on all points.
+
+    Exact means that the missing trace is below ``missing`` times the trace of the Gram matrix.  No
+    label matters.  Unless ``truncate`` is set, the result is None if ``limit`` landmarks are not
+    enough, or if nearly every point of a pool became one.  Landmarks in ``start`` come from other
+    points.
     """
     residual = kernel.diagonal(points)
     allowed = missing * float(residual.mean())
@@ -162,30 +183,44 @@ def factorized(
     pool = order[spread_rows(len(points), _POOL)] if start is None else _worst(residual, order)
     while True:
         before = rank
-        landmarks, left = _with_pivots(landmarks, points[pool], z[:before, pool], residual[pool], allowed, limit)
+        landmarks, left = _with_pivots(
+            landmarks, points[pool], z[:before, pool], residual[pool], allowed, limit
+        )
         rank = len(landmarks.points)
-        if before < rank == limit and not truncate and left > 2.0 * allowed:  # of the pool, which has the landmarks
+        if (
+            before < rank == limit and not truncate and left > 2.0 * allowed
+        ):  # of the pool, which has the landmarks
             return None
         if rank - before >= _FULL * len(pool) and not truncate and len(pool) < len(points):
             return None
         landmarks.extend(points, z, before)
         for row in z[before:rank]:
             residual = residual - np.square(row)
-        exact = bool(residual.mean() <= allowed) or rank == before  # without a pivot left, the rest is rounding
+        exact = (
+            bool(residual.mean() <= allowed) or rank == before
+        )  # without a pivot left, the rest is rounding
         if exact or rank == limit:
             return (replace(landmarks, exact=exact), z[:rank].T) if exact or truncate else None
         pool = _worst(residual, order)
 
 
 def nystrom(kernel: Kernel, points: Array, rank: int, rng: Any) -> Landmarks:
-    """Draw landmarks from the points, without replacement; dependent ones and points with k(x, x) = 0 are left out."""
+    """Draw landmarks from the points, without replacement.
+
+    Dependent ones and points with k(x, x) = 0 are left out.
+    """
     nonzero = np.flatnonzero(kernel.diagonal(points) > 0.0)
     points = points[nonzero] if 0 < len(nonzero) < len(points) else points
-    return _among(kernel, points[as_rng(rng).choice(len(points), min(rank, len(points)), replace=False)])
+    return _among(
+        kernel, points[as_rng(rng).choice(len(points), min(rank, len(points)), replace=False)]
+    )
 
 
 def spread_landmarks(kernel: Kernel, points: Array, rank: int) -> Landmarks:
-    """Choose landmarks evenly among the points in sorted order, which no labels change; leave out dependent ones."""
+    """Choose landmarks evenly among the points in sorted order, which no labels change.
+
+    Leave out dependent ones.
+    """
     return _among(kernel, points[np.lexsort(points.T[::-1])[spread_rows(len(points), rank)]])
 
 
@@ -193,8 +228,11 @@ def _among(kernel: Kernel, candidates: Array) -> Landmarks:
     """Make landmarks of all candidates that do not depend on others."""
     diagonal = kernel.diagonal(candidates)
     empty = Landmarks(kernel, candidates[:0], np.empty((0, 0)))
-    gram = kernel.block(candidates, candidates)  # whole, because nearly every point becomes a landmark
-    allowed, size = TOLERANCE * float(diagonal.mean()), len(candidates)
+    gram = kernel.block(
+        candidates, candidates
+    )  # whole, because nearly every point becomes a landmark
+    allowed = TOLERANCE * float(diagonal.mean())
+    size = len(candidates)
     return _with_pivots(empty, candidates, np.empty((0, size)), diagonal, allowed, size, gram)[0]
 
 
@@ -207,7 +245,10 @@ def _with_pivots(
     limit: int,
     gram: Array | None = None,
 ) -> tuple[Landmarks, float]:
-    """Add the worst approximated points of a pool, up to ``limit`` landmarks; return them and the mean error."""
+    """Add the worst approximated points of a pool, up to ``limit`` landmarks.
+
+    Return them and the mean error.
+    """
     start = len(filled)
     columns = np.empty((min(limit, start + len(pool)), len(pool)))
     columns[:start] = filled
@@ -233,13 +274,17 @@ def _worst(residual: Array, order: np.ndarray) -> np.ndarray:
 
 
 def _is_full(kernel: Kernel, points: Array, limit: int, allowed: float) -> bool:
-    """Return True if few points prove that no ``limit`` landmarks leave a trace of ``allowed`` or less.
+    """Return True if few points prove that ``limit`` landmarks are not enough.
 
-    They leave at least the other eigenvalues of a Gram matrix, whose sum is larger if the matrix less a multiple of the
-    identity has a Cholesky factor.
+    They prove that no ``limit`` landmarks leave a trace of ``allowed`` or less.
+
+    They leave at least the other eigenvalues of a Gram matrix, whose sum is larger if the matrix
+    less a multiple of the identity has a Cholesky factor.
     """
     size = limit + _SPARE
-    if points.shape[1] <= _NARROW or len(points) < _MANY * size:  # it would take longer than it saves
+    if (
+        points.shape[1] <= _NARROW or len(points) < _MANY * size
+    ):  # it would take longer than it saves
         return False
     some = points[spread_rows(len(points), size)]
     gram = kernel.block(some, some)
@@ -252,7 +297,10 @@ def _is_full(kernel: Kernel, points: Array, limit: int, allowed: float) -> bool:
 
 
 def few_distinct(points: Array, most: int) -> bool:
-    """Return True if at most so many rows (n, d) differ, as in categories, and a part of them already suggests it."""
+    """Return True if at most so many rows (n, d) differ, as in categories.
+
+    A part of the rows must already suggest it.
+    """
     some = np.unique(points[spread_rows(len(points), _LOOKED_AT)], axis=0)
     return 4 * len(some) <= _LOOKED_AT and len(np.unique(points, axis=0)) <= most
 
@@ -275,11 +323,16 @@ def random_fourier(kernel: Kernel, columns: int, rank: int, rng: Any) -> RandomF
         raise no_spectrum(kernel)
     rng = as_rng(rng)
     draw = rng.standard_normal if isinstance(base, Gaussian) else rng.standard_cauchy
-    return RandomFourier(kernel, draw((max(1, rank // 2), columns)) / np.asarray(base.bandwidth), scale)
+    return RandomFourier(
+        kernel, draw((max(1, rank // 2), columns)) / np.asarray(base.bandwidth), scale
+    )
 
 
 def tiles(weights: Array) -> Array:
-    """Return weights (d, m) as (tiles, d, 128), with zeros beyond the last feature, for compiled loops."""
+    """Return weights (d, m) as (tiles, d, 128) for compiled loops.
+
+    There are zeros beyond the last feature.
+    """
     d, m = weights.shape
     padded = np.zeros((d, -(-m // _TILE) * _TILE))
     padded[:, :m] = weights

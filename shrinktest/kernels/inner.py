@@ -1,4 +1,4 @@
-"""Kernels of finitely many features, of an inner product, and of products of features about their means."""
+"""Finite-feature kernels, inner products, and products of features about their means."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from shrinktest.kernels.base import Kernel, read_only
 class FeatureMap(Kernel):
     """A kernel that is an inner product of finitely many features, k(x, y) = z(x)'z(y).
 
-    A subclass has ``coordinates`` instead of ``evaluate``.  Tests then work with the n rows of coordinates and need no
-    Gram matrix, so that samples may be large.
+    A subclass has ``coordinates`` instead of ``evaluate``.  Tests then work with the n rows of
+    coordinates and need no Gram matrix, so that samples may be large.
 
     Examples
     --------
@@ -38,13 +38,18 @@ class FeatureMap(Kernel):
         """Return the features z(X[i]), shape (n, rank), of rows X (n, d)."""
 
     def checked_coordinates(self, X: Array) -> Array:
-        """Return the coordinates; raise an error unless they are real, finite and in as many rows as X."""
+        """Return the coordinates.
+
+        Raise an error unless they are real, finite and in as many rows as X.
+        """
         try:
             z = real_values(self.coordinates(read_only(X) if self._from_user else X))
         except TypeError as error:
             raise TypeError(f"coordinates of {self!r} must be real numbers: {error}") from None
         if z.ndim != 2 or len(z) != len(X) or not z.shape[1]:
-            raise ValueError(f"coordinates of {self!r} must have shape ({len(X)}, rank); got {z.shape}")
+            raise ValueError(
+                f"coordinates of {self!r} must have shape ({len(X)}, rank); got {z.shape}"
+            )
         if not np.isfinite(z).all():
             raise ValueError(f"coordinates of {self!r} must be finite; got {z[~np.isfinite(z)][0]}")
         return z if z.flags.writeable else z.copy()  # compiled loops take what can be written
@@ -114,8 +119,8 @@ class Polynomial(Kernel):
 class CentredProduct(Kernel):
     """Kernel of the product features of several variables without the main effects.
 
-    With mu_l the mean of the features phi_l over ``points``, the features are the sum over all sets S of two variables
-    or more of (x)_{l in S} (phi_l - mu_l) (x)_{m not in S} mu_m.
+    With mu_l the mean of the features phi_l over ``points``, the features are the sum over all sets
+    S of two variables or more of (x)_{l in S} (phi_l - mu_l) (x)_{m not in S} mu_m.
     """
 
     kernels: tuple[Kernel, ...]  # one per variable
@@ -127,22 +132,36 @@ class CentredProduct(Kernel):
             kernel.check(part)
 
     def evaluate(self, X: Array, Y: Array) -> Array:
-        sums: dict[tuple[int, int], Any] = {(0, 0): 1.0}  # by the sizes, at most 2, of the sets of x and of y
-        for kernel, x, y, z in zip(self.kernels, *map(self._split, (X, Y, self.points)), strict=True):
+        sums: dict[tuple[int, int], Any] = {
+            (0, 0): 1.0
+        }  # by the sizes, at most 2, of the sets of x and of y
+        for kernel, x, y, z in zip(
+            self.kernels, *map(self._split, (X, Y, self.points)), strict=True
+        ):
             at_x, at_y = (kernel.block(rows, z).mean(axis=1) for rows in (x, y))
             mean = kernel.block(z, z).mean()
             centred = kernel.block(x, y) - at_x[:, None] - at_y + mean
-            factors = (0, 0, mean), (1, 0, (at_x - mean)[:, None]), (0, 1, at_y - mean), (1, 1, centred)
+            factors = (
+                (0, 0, mean),
+                (1, 0, (at_x - mean)[:, None]),
+                (0, 1, at_y - mean),
+                (1, 1, centred),
+            )
             grown: dict[tuple[int, int], Any] = defaultdict(float)
             for (i, j), value in sums.items():
                 for more_x, more_y, factor in factors:
                     grown[min(i + more_x, 2), min(j + more_y, 2)] += value * factor
             sums = grown
         values = np.asarray(sums[2, 2])
-        return (values + values.T) / 2.0 if X is Y else values  # rounding need not be symmetric if nothing else is left
+        return (
+            (values + values.T) / 2.0 if X is Y else values
+        )  # rounding need not be symmetric if nothing else is left
 
     def _split(self, points: Array) -> list[Array]:
-        return [np.ascontiguousarray(part) for part in np.split(points, np.cumsum(self.columns)[:-1], axis=1)]
+        return [
+            np.ascontiguousarray(part)
+            for part in np.split(points, np.cumsum(self.columns)[:-1], axis=1)
+        ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,12 +182,19 @@ class CentredCoordinates(FeatureMap):
 
     def _centred(self, X: Array) -> list[Array]:
         parts = (np.split(rows, [self.columns], axis=1) for rows in (X, self.points))
-        pairs = zip(self.features, *(map(np.ascontiguousarray, part) for part in parts), strict=True)
-        return [kernel.coordinates(x) - kernel.coordinates(z).mean(axis=0) for kernel, x, z in pairs]
+        pairs = zip(
+            self.features, *(map(np.ascontiguousarray, part) for part in parts), strict=True
+        )
+        return [
+            kernel.coordinates(x) - kernel.coordinates(z).mean(axis=0) for kernel, x, z in pairs
+        ]
 
 
 def centred_product(left: Kernel, right: Kernel, points: Array, columns: int) -> Kernel:
-    """Return the kernel of products of features of the first columns and the rest, about their means over points."""
+    """Return the kernel of products of features of the first columns and the rest.
+
+    Features are about their means over points.
+    """
     if isinstance(left, FeatureMap) and isinstance(right, FeatureMap):
         return CentredCoordinates((left, right), points, columns)
     return CentredProduct((left, right), points, (columns, points.shape[1] - columns))

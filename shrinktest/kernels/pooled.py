@@ -1,4 +1,4 @@
-"""Kernels that take units, ranks, differences within pairs or the mean of features from the pooled sample."""
+"""Kernels with units, ranks, pair differences or feature means from the pooled sample."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ _BLOCK = 2**20  # kernel values computed at a time
 
 
 class SampleKernel(Kernel):
-    """Base class of kernels made of another kernel and the pooled sample, which a test sets once."""
+    """Base class of kernels made of another kernel and the pooled sample.
+
+    A test sets the pooled sample once.
+    """
 
     kernel: Kernel
     points: Array | None  # (N, d): the pooled sample
@@ -50,7 +53,10 @@ class SampleKernel(Kernel):
     def require_points(self, rows: Array) -> None:
         """Raise ValueError for rows (N, d) that are not the pooled sample."""
         if rows is not self._pooled and not np.array_equal(self._pooled, rows):
-            raise ValueError(f"{self.label} was resolved on other observations; give the test the unresolved kernel")
+            raise ValueError(
+                f"{self.label} was resolved on other observations; give the test the unresolved "
+                "kernel"
+            )
 
     @abstractmethod
     def _resolved(self, rows: Array, rng: Any) -> Kernel:
@@ -59,7 +65,9 @@ class SampleKernel(Kernel):
     @property
     def _pooled(self) -> Array:
         if self.points is None:
-            raise ValueError(f"{self!r} has no pooled sample yet: call .resolve(Z) with all the data")
+            raise ValueError(
+                f"{self!r} has no pooled sample yet: call .resolve(Z) with all the data"
+            )
         return self.points
 
     def check(self, X: Array) -> None:
@@ -67,25 +75,39 @@ class SampleKernel(Kernel):
 
     @property
     def _settings(self) -> dict[str, Any]:
-        return {entry.name: getattr(self, entry.name) for entry in fields(cast(Any, self)) if entry.name != "points"}
+        return {
+            entry.name: getattr(self, entry.name)
+            for entry in fields(cast(Any, self))
+            if entry.name != "points"
+        }
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, SampleKernel) or type(self) is not type(other) or self._settings != other._settings:
+        if (
+            not isinstance(other, SampleKernel)
+            or type(self) is not type(other)
+            or self._settings != other._settings
+        ):
             return False
-        return self.points is other.points or np.array_equal(cast(Array, self.points), cast(Array, other.points))
+        return self.points is other.points or np.array_equal(
+            cast(Array, self.points), cast(Array, other.points)
+        )
 
     def __hash__(self) -> int:
         return hash((type(self), *self._settings.values()))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self._settings, "points": self.points}  # without what was computed on the pooled sample
+        return {
+            **self._settings,
+            "points": self.points,
+        }  # without what was computed on the pooled sample
 
 
 @dataclass(frozen=True, eq=False)
 class PooledKernel(SampleKernel):
     """A kernel of the features of another kernel about their mean over the pooled sample."""
 
-    #: True if its features are an affine map of the other kernel's features, so that the means of these suffice.
+    #: True if its features are an affine map of the other kernel's features, so that the means of
+    #: these suffice.
     affine: ClassVar[bool] = False
     bounded = True
 
@@ -95,12 +117,17 @@ class PooledKernel(SampleKernel):
     def __post_init__(self) -> None:
         super().__post_init__()
         if isinstance(self.kernel, PooledKernel):
-            raise ValueError(f"{type(self).__name__}({self.kernel!r}): give the kernel itself, {self.kernel.kernel!r}")
+            raise ValueError(
+                f"{type(self).__name__}({self.kernel!r}): give the kernel itself, "
+                f"{self.kernel.kernel!r}"
+            )
 
     @property
     def label(self) -> str:
         """For example "Whitened(Gaussian, lam=0.1)"."""
-        settings = [f"{name}={value!r}" for name, value in self._settings.items() if name != "kernel"]
+        settings = [
+            f"{name}={value!r}" for name, value in self._settings.items() if name != "kernel"
+        ]
         return f"{type(self).__name__}({', '.join([self.kernel.label, *settings])})"
 
     def _resolved(self, rows: Array, rng: Any) -> Kernel:
@@ -111,27 +138,46 @@ class PooledKernel(SampleKernel):
 
     @abstractmethod
     def transform_gram(self, gram: Array) -> Array:
-        """Return its Gram matrix of the pooled sample from the other kernel's Gram matrix, which is left unchanged."""
+        """Return the pooled sample's Gram matrix from the other kernel's Gram matrix.
+
+        The latter is left unchanged.
+        """
 
     @abstractmethod
     def _after(self, coordinates: Array) -> FeatureMap:
-        """Return its features of the features of the other kernel, whose coordinates (N, r) the pooled sample has."""
+        """Return its features of the other kernel's features.
 
-    def transform_features(self, features: FeatureMap, coordinates: Array) -> tuple[FeatureMap, Array]:
-        """Return it as features of features with coordinates (N, r) of the pooled sample, and its coordinates."""
+        The pooled sample has the coordinates (N, r) of those.
+        """
+
+    def transform_features(
+        self, features: FeatureMap, coordinates: Array
+    ) -> tuple[FeatureMap, Array]:
+        """Return it as features of features with pooled coordinates (N, r), and coordinates.
+
+        The latter are the coordinates of the pooled sample.
+        """
         after = self._after(coordinates)
         return Derived(features, after), after.coordinates(coordinates)
 
     def few(self, gram: Callable[[], Array]) -> tuple[FeatureMap, Array] | None:
-        """Return a few features and coordinates, if it has them; ``gram`` makes the Gram matrix of the other kernel."""
+        """Return a few features and coordinates, if it has them.
+
+        ``gram`` makes the Gram matrix of the other kernel.
+        """
         return None
 
     def columns(self, rank: int) -> int:
         """Return how many coordinates it has if the other kernel has ``rank``."""
         return rank + 1
 
-    def shortened(self, features: FeatureMap, coordinates: Array, most: int) -> tuple[FeatureMap, Array, float] | None:
-        """Return at most ``most`` features, coordinates, and the share of the variance that they see, if it can."""
+    def shortened(
+        self, features: FeatureMap, coordinates: Array, most: int
+    ) -> tuple[FeatureMap, Array, float] | None:
+        """Return at most ``most`` features, coordinates, and the share of variance seen.
+
+        Return None if it cannot.
+        """
         return None
 
     def evaluate(self, X: Array, Y: Array) -> Array:
@@ -146,22 +192,29 @@ class PooledKernel(SampleKernel):
 
     @cached_property
     def _means(self) -> tuple[Array, float]:
-        """Mean of the other kernel between every pooled point and all of them (N,), and the mean of these."""
+        """Mean of the other kernel from every pooled point to all (N,), and its mean."""
         rows = self._mean_at(self._pooled)
         return rows, float(rows.mean())
 
     def _means_of(self, gram: Array) -> tuple[Array, float]:
         """Return these means from the Gram matrix of the other kernel."""
         rows = gram.mean(axis=1)
-        return cast(tuple[Array, float], self.__dict__.setdefault("_means", (rows, float(rows.mean()))))
+        return cast(
+            tuple[Array, float], self.__dict__.setdefault("_means", (rows, float(rows.mean())))
+        )
 
     def _mean_at(self, X: Array) -> Array:
         step = max(1, _BLOCK // len(self._pooled))
         parts = np.split(X, range(step, len(X), step))
-        return np.concatenate([self.kernel.block(rows, self._pooled).mean(axis=1) for rows in parts])
+        return np.concatenate(
+            [self.kernel.block(rows, self._pooled).mean(axis=1) for rows in parts]
+        )
 
     def _centred_gram(self, gram: Array) -> Array:
-        """Return inner products of the features of the pooled sample about their mean, as a new array."""
+        """Return centered inner products of the pooled features, as a new array.
+
+        The features are about their mean.
+        """
         rows, mean = self._means_of(gram)
         values = gram - rows[:, None]
         values -= rows - mean
@@ -186,9 +239,10 @@ class Rescaled(SampleKernel):
     ----------
     kernel : Kernel
     scale : {"sd", "mad", "rank", "deviation"} or tuple
-        Unit of a column: its standard deviation or median absolute deviation in the pooled sample, or a number; or the
-        column is replaced by its mid-ranks over their number, or its distances from the median over their mean.  A
-        tuple has one entry per column; with " in sd", as in "rank in sd", a typical column has standard deviation 1.
+        Unit of a column: its standard deviation or median absolute deviation in the pooled sample,
+        or a number; or the column is replaced by its mid-ranks over their number, or its distances
+        from the median over their mean.  A tuple has one entry per column; with " in sd", as in
+        "rank in sd", a typical column has standard deviation 1.
     points : ndarray, shape (N, d), optional
         The pooled sample; a test sets it (see :meth:`resolve`).
 
@@ -209,7 +263,9 @@ class Rescaled(SampleKernel):
         super().__post_init__()
         object.__setattr__(self, "scale", as_scale(self.scale))
         if self.scale is None:
-            raise ValueError(f"scale must be one of {listed(SCALES)}, or one number per column; got None")
+            raise ValueError(
+                f"scale must be one of {listed(SCALES)}, or one number per column; got None"
+            )
 
     @property
     def bounded(self) -> bool:  # type: ignore[override]
@@ -223,15 +279,27 @@ class Rescaled(SampleKernel):
     def label(self) -> str:
         """For example "Gaussian of ranks"."""
         names = (self.scale,) if isinstance(self.scale, str) else self.scale
-        values = next((f"{name}s" for name in ("rank", "deviation") if {name, f"{name} in sd"} & set(names)), None)
+        values = next(
+            (f"{name}s" for name in ("rank", "deviation") if {name, f"{name} in sd"} & set(names)),
+            None,
+        )
         return f"{self.kernel.label} of {values or 'scaled columns'}"
 
     def _resolved(self, rows: Array, rng: Any) -> Kernel:
-        """Return the kernel in the units of rows (N, d), which a kernel of a distance has in its bandwidths."""
+        """Return the kernel in the units of rows (N, d).
+
+        A kernel of a distance has them in its bandwidths.
+        """
         pooled = replace(self, points=rows)
         moved = pooled.moved(rows)
-        if self.scale == "deviation" and constant_columns(moved).all() and not constant_columns(rows).all():
-            return replace(pooled, kernel=Linear())  # if all deviations are equal, they have no median distance
+        if (
+            self.scale == "deviation"
+            and constant_columns(moved).all()
+            and not constant_columns(rows).all()
+        ):
+            return replace(
+                pooled, kernel=Linear()
+            )  # if all deviations are equal, they have no median distance
         kernel = self.kernel.resolve(moved, rng)
         if moves(self.scale) or not isinstance(kernel, DistanceKernel):
             return replace(pooled, kernel=kernel)
@@ -275,7 +343,9 @@ class RescaledFeatures(FeatureMap):
 
 @dataclass(frozen=True)
 class Differences(Kernel):
-    """A kernel of the differences x_i - y_i and y_i - x_i within pairs, which permutations of pairs exchange.
+    """Kernel of the differences x_i - y_i and y_i - x_i within pairs.
+
+    Permutations of pairs exchange these.
 
     The rows that it compares are always all n rows of X and then all n of Y.
     """
@@ -314,11 +384,15 @@ class Differences(Kernel):
 
 
 def seen(kernel: Kernel, pooled: Array) -> tuple[Kernel, Array]:
-    """Return a resolved kernel and the pooled rows that it compares: of differences, the inner kernel and these."""
+    """Return a resolved kernel and the pooled rows it compares.
+
+    Of differences, these are the inner kernel and the differences.
+    """
     if not compares_differences(kernel):
         return kernel, pooled
     if isinstance(kernel, Rescaled):
-        pooled, kernel = kernel.moved(pooled), kernel.kernel
+        pooled = kernel.moved(pooled)
+        kernel = kernel.kernel
     assert isinstance(kernel, Differences)
     return kernel.kernel, kernel.within(pooled)
 
@@ -329,7 +403,10 @@ def compares_differences(kernel: Any) -> bool:
 
 
 def taken_anew(kernel: Kernel, Z: Array) -> Kernel:
-    """Return a resolved kernel with other observations Z (N, d) for the pooled sample; bandwidths and units stay."""
+    """Return a resolved kernel with other observations Z (N, d) for the pooled sample.
+
+    Bandwidths and units stay.
+    """
     if isinstance(kernel, PooledKernel):
         return replace(kernel, points=Z)
     if isinstance(kernel, Rescaled):

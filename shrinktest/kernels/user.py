@@ -21,8 +21,8 @@ class Precomputed(Kernel):
     Parameters
     ----------
     gram : array_like of shape (N, N)
-        Symmetric and positive semi-definite; only K_ij^2 <= K_ii K_jj is checked.  Of distances D, give
-        exp(-D**2 / (2 * s**2)), with s the median of D, for example.
+        Symmetric and positive semi-definite; only K_ij^2 <= K_ii K_jj is checked.  Of distances D,
+        give exp(-D**2 / (2 * s**2)), with s the median of D, for example.
 
     Examples
     --------
@@ -52,7 +52,10 @@ class Precomputed(Kernel):
         wrong = (points != np.floor(points)) | (points < 0) | (points >= size)
         if points.shape[1] != 1 or wrong.any():
             got = f"{points[wrong][0]:g}" if wrong.any() else f"{points.shape[1]} columns"
-            raise ValueError(f"a Precomputed kernel takes row numbers, 0 to {size - 1}; got {got} (use scale=None)")
+            raise ValueError(
+                f"a Precomputed kernel takes row numbers, 0 to {size - 1}; got {got} (use "
+                "scale=None)"
+            )
         return points[:, 0].astype(np.intp)
 
     def __eq__(self, other: object) -> bool:
@@ -62,8 +65,10 @@ class Precomputed(Kernel):
         return hash(self.gram[0].tobytes())
 
     def __repr__(self) -> str:
-        size, digest = len(self.gram), hashlib.sha256(self.gram.sum(axis=1).tobytes()).hexdigest()[:12]
-        return f"Precomputed(<{size} x {size} Gram matrix, sha256 of row sums {digest}>)"  # stores of studies use it
+        size = len(self.gram)
+        digest = hashlib.sha256(self.gram.sum(axis=1).tobytes()).hexdigest()[:12]
+        # stores of studies use it
+        return f"Precomputed(<{size} x {size} Gram matrix, sha256 of row sums {digest}>)"
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,7 +78,8 @@ class Custom(Kernel):
     Parameters
     ----------
     function : callable
-        Takes rows X (n, d) and Y (m, d), float64 and read-only, and returns the values k(X[i], Y[j]), shape (n, m).
+        Takes rows X (n, d) and Y (m, d), float64 and read-only, and returns the values k(X[i],
+        Y[j]), shape (n, m).
 
     Examples
     --------
@@ -90,7 +96,9 @@ class Custom(Kernel):
 
     def __post_init__(self) -> None:
         if not callable(self.function):
-            raise TypeError(f"a kernel function (X, Y) -> Gram matrix must be callable, got {self.function!r}")
+            raise TypeError(
+                f"a kernel function (X, Y) -> Gram matrix must be callable, got {self.function!r}"
+            )
         check_signature(self.function, ("X", "Y"), "a kernel is a function (X, Y) -> Gram matrix")
 
     def evaluate(self, X: Array, Y: Array) -> Array:
@@ -108,7 +116,10 @@ def takes_row_numbers(kernel: Any) -> bool:
 
 
 def is_from_user(kernel: Any) -> bool:
-    """Return True if a kernel, a part of it, or one of several is a Gram matrix, a function or a class of a user."""
+    """Return True if a kernel contains a Gram matrix, a function or a user's class.
+
+    This may be the kernel itself, a part of it, or one of several.
+    """
     if isinstance(kernel, list | tuple):
         return any(map(is_from_user, kernel))
     if not isinstance(kernel, Kernel):

@@ -1,4 +1,4 @@
-"""Kernels of features about their mean over the pooled sample: whitened, of depths, of covariances."""
+"""Kernels of features centered on the pooled sample: whitened, of depths, of covariances."""
 
 from __future__ import annotations
 
@@ -17,38 +17,44 @@ from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import PooledKernel
 
 _LANDMARKS = 5.0  # over ``lam``: no more than 1 / lam directions count
-_FEWEST, _MOST = 100, 2000  # landmarks
+_FEWEST = 100
+_MOST = 2000  # landmarks
 _SPARSE = 4  # rows for each of them, from which landmarks take less time than the Gram matrix
 _EQUAL = 1e-12  # of the largest depth: depths that differ by less are equal up to rounding
 
 
 @dataclass(frozen=True, eq=False)
 class Whitened(PooledKernel):
-    """Kernel of whitened features: directions in which the pooled sample varies little count as much as the others.
+    """Kernel of whitened features.
+
+    Directions in which the pooled sample varies little count as much as the others.
 
     Parameters
     ----------
     kernel : Kernel, default Gaussian()
         The kernel whose features are whitened.
     lam : float, default 0.1
-        Ridge, in units of the trace of the covariance operator of the features.  The smaller it is, the more directions
-        of small variance count; with a very large one the test is the test with ``kernel``.
+        Ridge, in units of the trace of the covariance operator of the features.  The smaller it is,
+        the more directions of small variance count; with a very large one the test is the test with
+        ``kernel``.
     points : ndarray, shape (N, d), optional, by name only
         The pooled sample; a test sets it (see :meth:`resolve`).
 
     Notes
     -----
-    With phi the features of the kernel about their mean over the N pooled observations, C their covariance operator and
-    c = lam tr(C), this is k(x, y) = 1 + w(x, y) / D, where w(x, y) = phi(x)'(C + c I)^-1 phi(y) and D is the mean of
-    w(x, x) over the pooled sample.  The constant changes no difference of means; it gives the features a mean that is
-    not zero, for estimators that shrink it.  No label goes into the kernel, so its test is exact.
+    With phi the features of the kernel about their mean over the N pooled observations, C their
+    covariance operator and c = lam tr(C), this is k(x, y) = 1 + w(x, y) / D, where w(x, y) =
+    phi(x)'(C + c I)^-1 phi(y) and D is the mean of w(x, x) over the pooled sample.  The constant
+    changes no difference of means; it gives the features a mean that is not zero, for estimators
+    that shrink it.  No label goes into the kernel, so its test is exact.
 
-    The squared distance of two mean embeddings is, up to D, the kernel Fisher discriminant ratio of [HBM07] and the
-    spectral-regularized distance of [HSL24]; with each margin whitened by itself, HSIC is the normalized
-    cross-covariance of [FGSS08].
+    The squared distance of two mean embeddings is, up to D, the kernel Fisher discriminant ratio of
+    [HBM07] and the spectral-regularized distance of [HSL24]; with each margin whitened by itself,
+    HSIC is the normalized cross-covariance of [FGSS08].
 
-    From 400 rows on (20 / lam, if that is more), tests of samples take the features at 5 / lam rows of the pooled
-    sample, at least 100 and at most 2000, evenly spaced in sorted order, unless ``gram="dense"``.
+    From 400 rows on (20 / lam, if that is more), tests of samples take the features at 5 / lam rows
+    of the pooled sample, at least 100 and at most 2000, evenly spaced in sorted order, unless
+    ``gram="dense"``.
 
     Examples
     --------
@@ -71,7 +77,10 @@ class Whitened(PooledKernel):
         object.__setattr__(self, "lam", positive(self.lam, "lam"))
 
     def few(self, gram: Callable[[], Array]) -> tuple[FeatureMap, Array] | None:
-        """Return features at landmarks, which are enough for the directions that the ridge leaves, if rows are many."""
+        """Return features at landmarks if rows are many.
+
+        These are enough for the directions that the ridge leaves.
+        """
         number = min(max(_FEWEST, math.ceil(_LANDMARKS / self.lam)), _MOST)
         if len(self._pooled) < _SPARSE * number:
             return None
@@ -84,7 +93,9 @@ class Whitened(PooledKernel):
         ridge, factor, dimension, inverse = self._factorized(gram)
         self.__dict__["_factor"] = ridge, factor, dimension
         size = len(gram)
-        product, _ = dlauum(inverse, lower=True, overwrite_c=True)  # (Kc + N c I)^-1; above the diagonal it is 0
+        product, _ = dlauum(
+            inverse, lower=True, overwrite_c=True
+        )  # (Kc + N c I)^-1; above the diagonal it is 0
         values = np.add(product.T, product, order="C")
         values[np.diag_indices(size)] /= 2.0
         values *= -(float(size) ** 2) * ridge / dimension  # w is N (I - N c (Kc + N c I)^-1)
@@ -110,7 +121,9 @@ class Whitened(PooledKernel):
         from scipy.linalg import solve_triangular
 
         centred = self._centred(self._pooled, X)
-        return np.asarray(solve_triangular(self._factor[1], centred, lower=True, check_finite=False))
+        return np.asarray(
+            solve_triangular(self._factor[1], centred, lower=True, check_finite=False)
+        )
 
     @cached_property
     def _factor(self) -> tuple[float, Array, float]:
@@ -118,7 +131,7 @@ class Whitened(PooledKernel):
         return self._factorized(self.kernel.block(self._pooled, self._pooled))[:3]
 
     def _factorized(self, gram: Array) -> tuple[float, Array, float, Array]:
-        """Return ridge, L, effective dimension and L^-1 from the Gram matrix of the other kernel."""
+        """Return ridge, L, effective dimension and L^-1 from the other kernel's Gram matrix."""
         from scipy.linalg.lapack import dtrtri
 
         size = len(gram)
@@ -137,36 +150,49 @@ class Whitened(PooledKernel):
         return AffineFeatures(mean, weights / np.sqrt(dimension))
 
     def _ridged(self, matrix: Array, size: int) -> tuple[float, Array]:
-        """Return the ridge c and the lower Cholesky factor of the matrix + size c I, in the place of the matrix."""
+        """Return the ridge c and the lower Cholesky factor of the matrix + size c I.
+
+        The factor takes the place of the matrix.
+        """
         from scipy.linalg import LinAlgError, cholesky
 
         ridge = self.lam * (float(np.trace(matrix)) / size)
         if ridge == 0.0:
-            raise ValueError(f"{self!r}: all observations have the same features, so nothing can be whitened")
+            raise ValueError(
+                f"{self!r}: all observations have the same features, so nothing can be whitened"
+            )
         matrix[np.diag_indices(len(matrix))] += size * ridge
         try:
-            return ridge, np.asarray(cholesky(matrix.T, lower=True, overwrite_a=True, check_finite=False))
+            return ridge, np.asarray(
+                cholesky(matrix.T, lower=True, overwrite_a=True, check_finite=False)
+            )
         except LinAlgError:
-            raise ValueError(f"{self!r} is not of a kernel: its Gram matrix has negative eigenvalues") from None
+            raise ValueError(
+                f"{self!r} is not of a kernel: its Gram matrix has negative eigenvalues"
+            ) from None
 
 
 @dataclass(frozen=True, eq=False)
 class Depth(PooledKernel):
-    """Kernel of depths: detects whether one sample lies further from the center than the other, in any direction.
+    """Kernel of depths.
+
+    Detects whether one sample lies further from the center than the other, in any direction.
 
     Parameters
     ----------
     kernel : Kernel, default Gaussian()
-        The depth of a point is the mean of this kernel over the pooled sample (the h-modal depth of [CFF07]).
+        The depth of a point is the mean of this kernel over the pooled sample (the h-modal depth of
+        [CFF07]).
     points : ndarray, shape (N, d), optional, by name only
         The pooled sample; a test sets it.
 
     Notes
     -----
-    With u(x) the depth of x less the mean depth of the pooled sample, in units of its standard deviation there, the
-    kernel is 1 + u(x) u(y): two samples are as far apart as their mean depths, the comparison of [LS93] with depths in
-    place of their ranks.  It detects changes of spread, also small ones in each of many columns, and observations in
-    the tails, and no shift between samples of the same shape: combine it with other kernels.
+    With u(x) the depth of x less the mean depth of the pooled sample, in units of its standard
+    deviation there, the kernel is 1 + u(x) u(y): two samples are as far apart as their mean depths,
+    the comparison of [LS93] with depths in place of their ranks.  It detects changes of spread,
+    also small ones in each of many columns, and observations in the tails, and no shift between
+    samples of the same shape: combine it with other kernels.
 
     Examples
     --------
@@ -191,7 +217,9 @@ class Depth(PooledKernel):
     @property
     def _features(self) -> Derived:
         depths, centre = self._means
-        return Derived(_Depths(self), AffineFeatures(np.array([centre]), np.array([[_per_deviation(depths)]])))
+        return Derived(
+            _Depths(self), AffineFeatures(np.array([centre]), np.array([[_per_deviation(depths)]]))
+        )
 
     def columns(self, rank: int) -> int:
         return 2
@@ -221,14 +249,19 @@ class _Depths(FeatureMap):
 
 
 def _per_deviation(depths: Array) -> float:
-    """Return the inverse of the standard deviation of depths, or 0 if they differ by rounding only."""
+    """Return the inverse standard deviation of depths, or 0.
+
+    It is 0 if depths differ by rounding only.
+    """
     unit = float(depths.std())
     return 1.0 / unit if unit > _EQUAL * float(np.abs(depths).max()) else 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class SecondOrder(PooledKernel):
-    """Kernel of covariances: detects changes in how features vary together, and hardly changes of their mean.
+    """Kernel of covariances.
+
+    Detects changes in how features vary together, and hardly changes of their mean.
 
     Parameters
     ----------
@@ -239,9 +272,10 @@ class SecondOrder(PooledKernel):
 
     Notes
     -----
-    The square kc(x, y)^2 of the kernel centered at the mean of the pooled sample: the distance of two mean embeddings
-    is the Hilbert-Schmidt distance of covariance operators about that mean.  It detects small differences in many
-    directions and hardly a small shift: combine it with other kernels.
+    The square kc(x, y)^2 of the kernel centered at the mean of the pooled sample: the distance of
+    two mean embeddings is the Hilbert-Schmidt distance of covariance operators about that mean.  It
+    detects small differences in many directions and hardly a small shift: combine it with other
+    kernels.
 
     Examples
     --------
@@ -272,7 +306,9 @@ class SecondOrder(PooledKernel):
     def _after(self, coordinates: Array) -> FeatureMap:
         return _Squares(coordinates.mean(axis=0), None)
 
-    def shortened(self, features: FeatureMap, coordinates: Array, most: int) -> tuple[FeatureMap, Array, float]:
+    def shortened(
+        self, features: FeatureMap, coordinates: Array, most: int
+    ) -> tuple[FeatureMap, Array, float]:
         """Return covariances of the first principal components of the features."""
         mean = coordinates.mean(axis=0)
         centred = coordinates - mean
@@ -285,7 +321,10 @@ class SecondOrder(PooledKernel):
 
 @dataclass(frozen=True, eq=False)
 class _Squares(FeatureMap):
-    """Return products of two features about their mean, with products of different features counted twice."""
+    """Return products of two centered features.
+
+    Products of different features are counted twice.
+    """
 
     mean: Array  # (r,)
     axes: Array | None  # (r, q): orthonormal directions, of which alone products are taken

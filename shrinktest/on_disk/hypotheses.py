@@ -1,4 +1,7 @@
-"""Hypotheses about rows on disk: the tests in memory, on means of features in bins or on sums of their products."""
+"""Hypotheses for rows on disk: in-memory tests on binned feature means or product sums.
+
+The sums are sums of products of features.
+"""
 
 from __future__ import annotations
 
@@ -72,18 +75,24 @@ class RowFeatures:
     ) -> RowFeatures:
         """Find the features of a kernel of a variable, which are some ``columns`` of the rows."""
         kernel = resolve(requested, variable, rng())
-        finite = isinstance(plain(kernel), FeatureMap) and not isinstance(plain(requested), FeatureMap)
+        finite = isinstance(plain(kernel), FeatureMap) and not isinstance(
+            plain(requested), FeatureMap
+        )
         route = "factor" if finite else checked_route(requested, gram)
         cache = KernelCache(route, None if route == "factor" else rank, math.inf, rng())
         chosen = cache(kernel, variable.points, Request(products=products))
-        features, notes = chosen.kernel, (chosen.note,) if chosen.note else ()
+        features = chosen.kernel
+        notes = (chosen.note,) if chosen.note else ()
         assert isinstance(features, FeatureMap)
         features = features if columns is None else OfColumns(features, columns)
         return cls(requested, kernel, chosen.route, notes, features, chosen.columns or 1)
 
 
 def plain(kernel: Kernel) -> Kernel:
-    """Return the kernel without what is taken from the pooled sample: units of the columns, means, covariances."""
+    """Return the kernel without what comes from the pooled sample.
+
+    That is units of the columns, means, and covariances.
+    """
     while isinstance(kernel, PooledKernel | Rescaled):
         kernel = kernel.kernel
     return kernel
@@ -98,8 +107,12 @@ def checked_route(kernel: Kernel, gram: str) -> str:
     finite = isinstance(plain(kernel), FeatureMap)
     if gram in ("auto", "factor") and finite:
         return "factor"
-    remedy = "gram='auto'" if finite else "gram='rff' (Gaussian and Laplacian kernels) or gram='nystrom'"
-    raise ValueError(f"gram={gram!r} with {kernel!r} is not available for rows on disk; give {remedy}")
+    remedy = (
+        "gram='auto'" if finite else "gram='rff' (Gaussian and Laplacian kernels) or gram='nystrom'"
+    )
+    raise ValueError(
+        f"gram={gram!r} with {kernel!r} is not available for rows on disk; give {remedy}"
+    )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -128,7 +141,10 @@ class OnDiskHypothesis(Hypothesis):
         return super().resolve(v, kernel, rng)
 
     def place(self, kernel: Any) -> int:
-        """Return which statistic has these resolved kernels; raises MemoryError for one that did not fit."""
+        """Return which statistic has these resolved kernels.
+
+        Raises MemoryError for one that did not fit.
+        """
         kernels = kernel if isinstance(kernel, tuple) else (kernel,)
         for i, features in enumerate(self.features):
             if all(each.kernel is entry for each, entry in zip(features, kernels, strict=True)):
@@ -140,13 +156,19 @@ class OnDiskHypothesis(Hypothesis):
         kernels = kernel if isinstance(kernel, tuple) else (kernel,)
         pairs = list(zip(self.variables, kernels, strict=True))
         units = [text for each, entry in pairs if each.scale is None for text in each.notes(entry)]
-        reach = [text for each, entry in pairs for text in reach_notes(entry, each.points, each.name)]
+        reach = [
+            text for each, entry in pairs for text in reach_notes(entry, each.points, each.name)
+        ]
         return (*self.remarks, *units, *reach)
 
     def feature_notes(self, features: Sequence[RowFeatures], how: str) -> tuple[str, ...]:
         """Return notes on the features of a statistic, what is permuted, and the random rows."""
-        drawn, size = len(self.source.survey.pooled[0].rows), sum(self.source.survey.sizes)
-        taken = any(each.route != "factor" or isinstance(each.kernel, PooledKernel | Rescaled) for each in features)
+        drawn = len(self.source.survey.pooled[0].rows)
+        size = sum(self.source.survey.sizes)
+        taken = any(
+            each.route != "factor" or isinstance(each.kernel, PooledKernel | Rescaled)
+            for each in features
+        )
         sample = [note("random-sample", what="What the kernel takes from the data", rows=drawn)]
         texts = [text for each in features for text in each.notes]
         return (*dict.fromkeys(texts), how, *(sample if taken and drawn < size else ()))
@@ -161,7 +183,10 @@ class SumsContext(TestContext):
     @property
     def pooled(self) -> np.ndarray:
         """Raise ValueError: the rows are not kept."""
-        raise ValueError("not available for rows on disk, of which only sums are kept; take a random part in memory")
+        raise ValueError(
+            "not available for rows on disk, of which only sums are kept; take a random part in "
+            "memory"
+        )
 
     def band(self, *given: Any, **options: Any) -> Any:
         """Raise ValueError: bands and contributions take rows."""
@@ -175,34 +200,52 @@ class Binned(OnDiskHypothesis, EqualDistributions):
     """All samples have one distribution, so that bins of their rows may change samples."""
 
     bins: Bins  # ``sizes`` counts these
-    means: Sequence[np.ndarray] = field(default=(), repr=False)  # (M, rank), of the features of every statistic
+    means: Sequence[np.ndarray] = field(
+        default=(), repr=False
+    )  # (M, rank), of the features of every statistic
 
     @property
     def n_observations(self) -> tuple[int, ...]:
         """Rows of the samples that are in bins."""
         return self.bins.used
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache) -> Prepared:
+    def prepare(
+        self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache
+    ) -> Prepared:
         """Fit the estimator to the mean features of bins, by their inner products."""
         place = self.place(kernel)
         (features,), means, width = self.features[place], self.means[place], self.pooled.shape[1]
         inner = replace(cache, gram="factor", rank=None)
         prepared = prepare(
-            estimator, Linear(), means, self.contrast, form=form, tuning=self.tuning(estimator), cache=inner
-        )  # fmt: skip
+            estimator,
+            Linear(),
+            means,
+            self.contrast,
+            form=form,
+            tuning=self.tuning(estimator),
+            cache=inner,
+        )
         left = [n - used for n, used in zip(self.source.survey.sizes, self.bins.used, strict=True)]
-        out = f"; {' + '.join(map(str, left))} rows, which fill no bin, are left out" if any(left) else ""
-        bins, rows = " + ".join(map(str, self.sizes)), counted(self.bins.size, "row")
+        out = (
+            f"; {' + '.join(map(str, left))} rows, which fill no bin, are left out"
+            if any(left)
+            else ""
+        )
+        bins = " + ".join(map(str, self.sizes))
+        rows = counted(self.bins.size, "row")
         notes = self.feature_notes([features], note("bins", bins=bins, rows=rows, left=out))
         costs = () if features.route == "factor" else (note("bins-cost"),)
         return replace(
             prepared,
             estimates=lambda: tuple(
-                replace(estimate, features=features.features, columns=width) for estimate in prepared.estimates()
+                replace(estimate, features=features.features, columns=width)
+                for estimate in prepared.estimates()
             ),
             kernel=kernel,
             notes=(*prepared.notes, *notes, *costs),
-            computation=replace(prepared.computation, route=features.route, features=(features.features,)),
+            computation=replace(
+                prepared.computation, route=features.route, features=(features.features,)
+            ),
         )
 
     def context(self, members: tuple[FittedStatistic, ...], draws: Draws) -> TestContext:
@@ -216,14 +259,19 @@ class Binned(OnDiskHypothesis, EqualDistributions):
         names: Sequence[tuple[str, str]],
         options: EffectOptions,
     ) -> list[TwoSampleEffect]:
-        """Return the distances of pairs of samples; their units are bins, which are of equal size."""
+        """Return the distances of pairs of samples.
+
+        Their units are bins, which are of equal size.
+        """
         kernel = context.leading.kernel
         if options.columns or options.folds is not None or not kernel.never_negative:
             raise ValueError(
-                f"effect(columns=), effect(folds=) and {kernel!r} are not available for rows on disk; use a Gaussian "
+                f"effect(columns=), effect(folds=) and {kernel!r} are not available for rows on "
+                "disk; use a Gaussian "
                 "kernel without these"
             )
-        features, effects = Features(self.means[self.place(kernel)], True), []
+        features = Features(self.means[self.place(kernel)], True)
+        effects = []
         for pair, labels in zip(which, names, strict=True):
             rows, bins = pair_of_samples(self.sizes, pair, self.restriction)
             notes = (
@@ -231,7 +279,8 @@ class Binned(OnDiskHypothesis, EqualDistributions):
                 *_few(min(bins.sizes), "bins"),
                 *leading_notes(context, "The distance is"),
             )
-            area, estimate = Area(np.nan, np.nan, bins.sizes, 1.0), distance(features.taken(rows), bins, NORMS)
+            area = Area(np.nan, np.nan, bins.sizes, 1.0)
+            estimate = distance(features.taken(rows), bins, NORMS)
             effects.append(two_sample_effect(area, estimate, NORMS, labels, options, notes))
         return effects
 
@@ -246,17 +295,24 @@ class PairsOnDisk(OnDiskHypothesis, Independence):
     """Two variables on disk are independent, so that y may be shifted within blocks of pairs."""
 
     blocks: Blocks
-    products: Products | None = field(default=None, repr=False)  # of features of x and of y, of every statistic
+    products: Products | None = field(
+        default=None, repr=False
+    )  # of features of x and of y, of every statistic
 
     def _allowed(self, alpha: float, symmetric: bool) -> Permutations:
         return GroupShifts(self.blocks.groups, LENGTH)
 
-    def prepare(self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache) -> Prepared:
+    def prepare(
+        self, estimator: MeanEstimator, kernel: Any, form: Form, cache: KernelCache
+    ) -> Prepared:
         """Prepare the statistic from sums of products of features for every shift."""
-        place, products = self.place(kernel), self.products
+        place = self.place(kernel)
+        products = self.products
         assert products is not None
         (i, j), features = products.meets[place], self.features[place]
-        own, total = ([entry.sum(axis=0) for entry in several] for several in (products.own, products.sums))
+        own, total = (
+            [entry.sum(axis=0) for entry in several] for several in (products.own, products.sums)
+        )
         sums = ShiftedSums(self.blocks.used, products.xy[place], own[i], own[j], total[i], total[j])
         assert form.combine is not None
         statistic = form.combine(estimator, sums, sums.traces, sums.size, sums.n)
@@ -277,18 +333,25 @@ class PairsOnDisk(OnDiskHypothesis, Independence):
 
     def context(self, members: tuple[FittedStatistic, ...], draws: Draws) -> TestContext:
         """Return sums over the pairs as they were observed, of the leading statistic."""
-        place, products = self.place(TestContext(self, members).leading.kernel), self.products
+        place = self.place(TestContext(self, members).leading.kernel)
+        products = self.products
         assert products is not None
         (i, j), xy = products.meets[place], np.ascontiguousarray(products.xy[place][:, :, 0])
-        own, total = products.own, products.sums
+        own = products.own
+        total = products.sums
         sums = PairSums(self.blocks.pairs, xy, own[i], own[j], total[i], total[j])
         return SumsContext(replace(self, products=None), members, sums)
 
     def effect(self, context: TestContext, options: EffectOptions) -> DependenceEffect:
         """Return how dependent the variables are, with an interval from groups of blocks."""
         assert isinstance(context, SumsContext) and context.sums is not None
-        estimate, groups = dependence_in_groups(context.sums), self.blocks.groups
-        notes = variance_notes(estimate) or _few(groups, "groups") or (note("interval-groups", groups=groups),)
+        estimate = dependence_in_groups(context.sums)
+        groups = self.blocks.groups
+        notes = (
+            variance_notes(estimate)
+            or _few(groups, "groups")
+            or (note("interval-groups", groups=groups),)
+        )
         return effect_of_dependence(context, options, estimate, notes)
 
 

@@ -1,4 +1,4 @@
-"""Run tests of rows on disk: those that fit are read whole, the others by features, in two passes."""
+"""Run tests of rows on disk, in memory if they fit, else by features in two passes."""
 
 from __future__ import annotations
 
@@ -48,14 +48,19 @@ AnyOnDisk = TypeVar("AnyOnDisk", bound=OnDiskHypothesis)
 AnyBinned = TypeVar("AnyBinned", bound=Binned)
 Statistic = tuple[RowFeatures, ...]  # features of every variable
 
-RANK, RANK_OF_COLUMN, RANK_OF_PAIRS = 1000, 100, 50  # features of a kernel if nobody says how many,
+RANK = 1000
+RANK_OF_COLUMN = 100
+RANK_OF_PAIRS = 50  # features of a kernel if nobody says how many,
 _PRODUCTS = 1000, 3000  # and products of features at most, for samples and for pairs
 _PART = 16.0  # of the memory that kernel values may take: what the rows themselves may
 
 
 @dataclass(frozen=True, eq=False)
 class OnDiskTest:
-    """A test of rows on disk, by its arguments: rows that fit in memory are read whole, others by features."""
+    """Test of rows on disk, by its arguments.
+
+    Rows that fit in memory are read whole, others by features.
+    """
 
     estimator: Any
     specs: Sequence[KernelSpec]
@@ -72,14 +77,24 @@ class OnDiskTest:
         return as_rng(self.rng)
 
     def in_memory(self, samples: Sequence[Any], names: Sequence[str]) -> tuple[Any, ...]:
-        """Return the samples as arrays or tables, so that rows are tested; unchanged if features are wanted.
+        """Return the samples as arrays or tables, so that rows are tested.
 
-        These are wanted by whoever gives ``gram``, ``rank``, ``store``, an executor, or a number of bins; and kernels
-        with a few features of their own lose nothing by them.  Raises MemoryError for more rows than fit.
+        They are unchanged if features are wanted.
+
+        These are wanted by whoever gives ``gram``, ``rank``, ``store``, an executor, or a number of
+        bins; and kernels with a few features of their own lose nothing by them.  Raises MemoryError
+        for more rows than fit.
         """
-        settings, batches = self.settings, as_batches(samples, names)
-        requested = settings.gram != "auto" or settings.rank is not None or settings.store is not None
-        if requested or not isinstance(settings.readers, int) or any(source.bins != BINS for source in batches):
+        settings = self.settings
+        batches = as_batches(samples, names)
+        requested = (
+            settings.gram != "auto" or settings.rank is not None or settings.store is not None
+        )
+        if (
+            requested
+            or not isinstance(settings.readers, int)
+            or any(source.bins != BINS for source in batches)
+        ):
             return tuple(samples)
         kernels = [] if is_auto(self.estimator) else self._statistics("")[1]
         if kernels and all(isinstance(plain(kernel), FeatureMap) for kernel in kernels):
@@ -90,7 +105,8 @@ class OnDiskTest:
         advice = advised([*kernels, Gaussian()][0], RANK)
         raise MemoryError(
             f"{' and '.join(names)} have {rows} observations or more, which take more than "
-            f"{bytes_of(settings.memory / _PART)}, a sixteenth of max_memory={bytes_of(settings.memory)}; {advice}, or "
+            f"{bytes_of(settings.memory / _PART)}, a sixteenth of "
+            f"max_memory={bytes_of(settings.memory)}; {advice}, or "
             "raise max_memory"
         )
 
@@ -114,7 +130,10 @@ class OnDiskTest:
     def read_columns(
         self, samples: Sequence[Any], spec: KernelSpec
     ) -> tuple[TwoBinned, ColumnsToTest, list[TwoBinned]]:
-        """Return two samples, their columns, and hypotheses about those that can be tested, from one reading."""
+        """Return two samples, columns, and testable hypotheses about them, in one reading.
+
+        The hypotheses are about those columns that can be tested.
+        """
         self._check(TwoBinned.kind.name)
         whole, unread = without_untestable(
             lambda reasons: self._read_samples(
@@ -123,16 +142,25 @@ class OnDiskTest:
         )
         (table,) = whole.variables
         constant = whole.source.survey.pooled[0].constant
-        columns = ColumnsToTest.read(table, spec, "x", unread=unread, left_out=whole.untested, constant=constant)
-        groups = [slice(j, j + 1) for j in range(len(constant))] if table.encoding is None else table.encoding.groups
+        columns = ColumnsToTest.read(
+            table, spec, "x", unread=unread, left_out=whole.untested, constant=constant
+        )
+        groups = (
+            [slice(j, j + 1) for j in range(len(constant))]
+            if table.encoding is None
+            else table.encoding.groups
+        )
         groups = [groups[column.place] for column in columns.tested]
         with kernel_progress(self.settings.progress):
             points = whole.source.representative(groups)
-        hypotheses, errors = [], {}
+        hypotheses = []
+        errors = {}
         for column, group, rows in zip(columns.tested, groups, points, strict=True):
             single = replace(whole, variables=(replace(column.values, points=rows),))
             try:
-                single, _, _, spare = self._with_features(single, [column.spec], RANK_OF_COLUMN, group)
+                single, _, _, spare = self._with_features(
+                    single, [column.spec], RANK_OF_COLUMN, group
+                )
                 hypotheses.append(single)
             except ValueError as error:
                 errors[column.label] = error
@@ -147,57 +175,94 @@ class OnDiskTest:
         settings, (x, y) = self.settings, as_batches((X, Y), XY)
         keys = independent_rng(self.generator, 2)
         with kernel_progress(settings.progress):
-            rows, parts = pairs_of(x, y, XY, nan_policy=self.nan_policy, types=checked_types(self.column_types))
-            scales = [entry for entry, _ in scales_of(self.scale, [part.names for part in parts], XY)]
+            rows, parts = pairs_of(
+                x, y, XY, nan_policy=self.nan_policy, types=checked_types(self.column_types)
+            )
+            scales = [
+                entry for entry, _ in scales_of(self.scale, [part.names for part in parts], XY)
+            ]
             source = self._read([rows], parts, scales, RANK_OF_PAIRS, keys)
             (size,) = source.survey.sizes
             if size < 2 * LENGTH:
                 raise ValueError(
-                    f"{rows.name} have {counted(size, 'pair')}, fewer than {2 * LENGTH}; give arrays in memory"
+                    f"{rows.name} have {counted(size, 'pair')}, fewer than {2 * LENGTH}; give "
+                    "arrays in memory"
                 )
             points = source.representative()
-        blocks, each = Blocks.drawn(size, keys), zip(points, XY, source.units, source.encodings, scales, strict=True)
+        blocks = Blocks.drawn(size, keys)
+        each = zip(points, XY, source.units, source.encodings, scales, strict=True)
         variables = tuple(
-            Variable(rows, name, units, encoding, not is_unasked(given)) for rows, name, units, encoding, given in each
+            Variable(rows, name, units, encoding, not is_unasked(given))
+            for rows, name, units, encoding, given in each
         )
         hypothesis = PairsOnDisk(
-            variables=variables, sizes=(blocks.used,), remarks=source.notes, source=source, blocks=blocks
+            variables=variables,
+            sizes=(blocks.used,),
+            remarks=source.notes,
+            source=source,
+            blocks=blocks,
         )
-        specs = [spec.by_feature(encoding) for spec, encoding in zip(self.specs, source.encodings, strict=True)]
+        specs = [
+            spec.by_feature(encoding)
+            for spec, encoding in zip(self.specs, source.encodings, strict=True)
+        ]
         hypothesis, estimator, specs, spare = self._with_features(hypothesis, specs, RANK_OF_PAIRS)
 
         def cells(some: Sequence[Statistic]) -> tuple[float, float]:
-            """Return the bytes that statistics store, and the bytes that the computation of one takes."""
+            """Return the bytes stored by the statistics, and those used to compute one."""
             products = [LENGTH * (x.rank + 1) * (y.rank + 1) for x, y in some]
-            squares = [(each.rank + 1) ** 2 for each in dict.fromkeys(each for both in some for each in both)]
-            return 8.0 * blocks.groups * (sum(products) + sum(squares)), 32.0 * blocks.groups * max(products)
+            squares = [
+                (each.rank + 1) ** 2
+                for each in dict.fromkeys(each for both in some for each in both)
+            ]
+            return 8.0 * blocks.groups * (sum(products) + sum(squares)), 32.0 * blocks.groups * max(
+                products
+            )
 
         def takes(some: Sequence[Statistic]) -> float:
             stored, working = cells(some)
             return 2.0 * stored + working
 
-        (hypothesis,), features = _fitting([hypothesis], takes, "sums of products", settings.memory, spare=spare)
+        (hypothesis,), features = _fitting(
+            [hypothesis], takes, "sums of products", settings.memory, spare=spare
+        )
         stored, working = cells(features)
         with kernel_progress(settings.progress):
             maps = [(x.features, y.features) for x, y in features]
-            products = products_of(source, blocks, maps, (settings.memory - stored - working) / stored)
-        return run(replace(hypothesis, products=products), estimator, specs, settings, self.generator)
+            products = products_of(
+                source, blocks, maps, (settings.memory - stored - working) / stored
+            )
+        return run(
+            replace(hypothesis, products=products), estimator, specs, settings, self.generator
+        )
 
-    # --- before rows are read ------------------------------------------------------------------------------
+    # --- before rows are read ---------------------------------------------------------------------
 
     def _statistics(self, test: str) -> tuple[list[MeanEstimator], list[Kernel]]:
         """Return all estimators and kernels of a test."""
-        estimator, specs = self.estimator, self.specs
+        estimator = self.estimator
+        specs = self.specs
         if isinstance(estimator, Ensemble) or is_auto(estimator):
             members = collect(estimator, specs, (), np.random.default_rng(0), test, ()).members
-            each = [member.kernel if isinstance(member.kernel, tuple) else (member.kernel,) for member in members]
-            return [member.estimator for member in members], [kernel for kernels in each for kernel in kernels]
-        pairs = [(spec.kernel if isinstance(spec.kernel, list | tuple) else [spec.kernel], spec.name) for spec in specs]
+            each = [
+                member.kernel if isinstance(member.kernel, tuple) else (member.kernel,)
+                for member in members
+            ]
+            return [member.estimator for member in members], [
+                kernel for kernels in each for kernel in kernels
+            ]
+        pairs = [
+            (spec.kernel if isinstance(spec.kernel, list | tuple) else [spec.kernel], spec.name)
+            for spec in specs
+        ]
         kernels = [as_kernel(kernel, name=name) for kernels, name in pairs for kernel in kernels]
         return estimators_of(estimator), kernels
 
     def _check(self, test: str) -> None:
-        """Raise ValueError for arguments that take all rows at once, and statistics that the test does not have."""
+        """Raise ValueError for in-memory arguments and unavailable statistics.
+
+        These are arguments that take all rows at once, and statistics that the test does not have.
+        """
         kind = KINDS[test]
         forms = [name for name in kind.statistics if kind.form(name).by_kernel]
         choice(self.settings.form, ("auto", *forms), f"form of {kind.described}")
@@ -206,51 +271,80 @@ class OnDiskTest:
                 raise ValueError(f"{argument}= is not available for rows on disk; leave it out")
         if self.nan_policy not in ("raise", "omit", "indicator"):
             raise ValueError(
-                f"nan_policy={self.nan_policy!r} is not available for rows on disk; use 'raise', 'omit' or 'indicator'"
+                f"nan_policy={self.nan_policy!r} is not available for rows on disk; use 'raise', "
+                "'omit' or 'indicator'"
             )
         checked_types(self.column_types)
         if isinstance(self.scale, str):
             checked_units(self.scale)
         estimators, kernels = self._statistics(test)
         for each in estimators:
-            sums_suffice = each.needs == "sums" if test == INDEPENDENCE.name else each.by_coordinates
+            sums_suffice = (
+                each.needs == "sums" if test == INDEPENDENCE.name else each.by_coordinates
+            )
             if each.changes_features or each.smooths or not sums_suffice:
                 raise ValueError(
-                    f"{each!r} needs rows, and is not available for rows on disk; use estimator='kme' or 'skmse'"
+                    f"{each!r} needs rows, and is not available for rows on disk; use "
+                    "estimator='kme' or 'skmse'"
                 )
         rank = self.settings.rank
         if rank is not None:
             count(rank, "rank", minimum=1)
         for kernel in kernels:
             if checked_route(kernel, self.settings.gram) == "factor" and rank is not None:
-                raise ValueError(f"rank={rank} is for gram='nystrom' or 'rff'; {kernel!r} has features of its own")
+                raise ValueError(
+                    f"rank={rank} is for gram='nystrom' or 'rff'; {kernel!r} has features of its "
+                    "own"
+                )
 
-    # --- what both passes read -----------------------------------------------------------------------------
+    # --- what both passes read --------------------------------------------------------------------
 
     def _read(
-        self, rows: Sequence[Any], parts: Sequence[Part], scales: Sequence[Any], rank: int, keys: np.random.Generator
+        self,
+        rows: Sequence[Any],
+        parts: Sequence[Part],
+        scales: Sequence[Any],
+        rank: int,
+        keys: np.random.Generator,
     ) -> OnDisk:
         """Read rows once; ``rank`` is the default number of features."""
         store = None
         if self.settings.store is not None:
             if self.rng is None:
-                raise ValueError("store= takes a seed (rng=0, say), so that a run that goes on draws the same bins")
+                raise ValueError(
+                    "store= takes a seed (rng=0, say), so that a run that goes on draws the same "
+                    "bins"
+                )
             store = Store.at(self.settings.store)
         return OnDisk.read(
-            rows, parts, scales, nan_policy=self.nan_policy, drawn=self.settings.rank or rank, rng=keys,
-            workers=self.settings.readers, store=store,
-        )  # fmt: skip
+            rows,
+            parts,
+            scales,
+            nan_policy=self.nan_policy,
+            drawn=self.settings.rank or rank,
+            rng=keys,
+            workers=self.settings.readers,
+            store=store,
+        )
 
     def _read_samples(
-        self, kind: type[AnyBinned], samples: Sequence[Any], names: Sequence[str], rank: int, types: Any, **options: Any
+        self,
+        kind: type[AnyBinned],
+        samples: Sequence[Any],
+        names: Sequence[str],
+        rank: int,
+        types: Any,
+        **options: Any,
     ) -> AnyBinned:
         """Read samples once; ``rank`` is the default number of features."""
-        batches, keys = as_batches(samples, names), independent_rng(self.generator, 2)
+        batches = as_batches(samples, names)
+        keys = independent_rng(self.generator, 2)
         with kernel_progress(self.settings.progress):
             rows, columns = rows_of_samples(batches, names, self.nan_policy, checked_types(types))
             name = " and ".join(names) if kind is TwoBinned else "the samples"
             source = self._read(rows, [Part(name, columns)], [self.scale], rank, keys)
-        seen, bins = source.survey, Bins.drawn(source.survey.sizes, batches[0].bins, keys)
+        seen = source.survey
+        bins = Bins.drawn(source.survey.sizes, batches[0].bins, keys)
         points, (units,), (encoding,) = seen.pooled[0].rows, source.units, source.encodings
         return kind(
             variables=(Variable(points, name, units, encoding, not is_unasked(self.scale)),),
@@ -264,29 +358,58 @@ class OnDiskTest:
         )
 
     def _with_features(
-        self, hypothesis: AnyOnDisk, specs: Sequence[KernelSpec], rank: int, columns: slice | None = None
+        self,
+        hypothesis: AnyOnDisk,
+        specs: Sequence[KernelSpec],
+        rank: int,
+        columns: slice | None = None,
     ) -> tuple[AnyOnDisk, Any, list[KernelSpec], bool]:
-        """Return a hypothesis with features of every statistic, what :func:`run` takes, and if some may be left out."""
-        estimator, variables, test = self.estimator, hypothesis.variables, hypothesis.kind.name
-        spare, several = spares(estimator, test), is_several(estimator, specs)
+        """Return a hypothesis with features of every statistic, and :func:`run` arguments.
+
+        Return also if some statistics may be left out.
+        """
+        estimator = self.estimator
+        variables = hypothesis.variables
+        test = hypothesis.kind.name
+        spare = spares(estimator, test)
+        several = is_several(estimator, specs)
         if several:
             draw = independent_rng(self.generator, 3)
             ensemble = collect(estimator, specs, variables, draw, test, hypothesis.n_observations)
             each = [member.kernel for member in ensemble.members]
             statistics = [kernels if isinstance(kernels, tuple) else (kernels,) for kernels in each]
-            estimator = estimator if spare else ensemble  # those that are recommended are known by their name
-            specs = [KernelSpec("gaussian", "median", spec.name) for spec in specs]  # the ensemble has the kernels
+            estimator = (
+                estimator if spare else ensemble
+            )  # those that are recommended are known by their name
+            specs = [
+                KernelSpec("gaussian", "median", spec.name) for spec in specs
+            ]  # the ensemble has the kernels
         else:
-            statistics = [tuple(as_kernel(spec.kernel, spec.bandwidth, spec.name) for spec in specs)]
-            specs = [KernelSpec(kernel, "median", spec.name) for kernel, spec in zip(statistics[0], specs, strict=True)]
-        gram, rank, products = self.settings.gram, self.settings.rank or rank, _PRODUCTS[len(variables) - 1]
+            statistics = [
+                tuple(as_kernel(spec.kernel, spec.bandwidth, spec.name) for spec in specs)
+            ]
+            specs = [
+                KernelSpec(kernel, "median", spec.name)
+                for kernel, spec in zip(statistics[0], specs, strict=True)
+            ]
+        gram = self.settings.gram
+        rank = self.settings.rank or rank
+        products = _PRODUCTS[len(variables) - 1]
         known: list[list[RowFeatures]] = []
         for v, use in zip(range(len(variables)), (3, 5), strict=False):  # uses of random numbers
             kernels = [statistic[v] for statistic in statistics]
             distinct = [kernel for i, kernel in enumerate(kernels) if kernel not in kernels[:i]]
             draws = partial(independent_rng, self.generator, use)
             features = [
-                RowFeatures.of(kernel, variables[v], columns, gram=gram, rank=rank, products=products, rng=draws)
+                RowFeatures.of(
+                    kernel,
+                    variables[v],
+                    columns,
+                    gram=gram,
+                    rank=rank,
+                    products=products,
+                    rng=draws,
+                )
                 for kernel in distinct
             ]
             known.append([features[distinct.index(kernel)] for kernel in kernels])
@@ -294,36 +417,57 @@ class OnDiskTest:
         return replace(hypothesis, features=every), estimator, list(specs), spare and several
 
     def _in_bins(self, hypotheses: Sequence[AnyBinned], *, spare: bool) -> list[AnyBinned]:
-        """Return hypotheses about the same samples with the means of their features in bins, from one reading."""
-        source, bins, memory = hypotheses[0].source, hypotheses[0].bins, self.settings.memory
+        """Return hypotheses about the same samples with binned mean features, in one reading."""
+        source = hypotheses[0].source
+        bins = hypotheses[0].bins
+        memory = self.settings.memory
         total = sum(bins.counts)
 
         def takes(some: Sequence[Statistic]) -> float:
             ranks = [features.rank for (features,) in some]
             return 8.0 * total * (sum(ranks) + max(sum(ranks), 2 * max(ranks)))
 
-        fitting, selected = _fitting(hypotheses, takes, f"features in {counted(total, 'bin')}", memory, spare=spare)
+        fitting, selected = _fitting(
+            hypotheses, takes, f"features in {counted(total, 'bin')}", memory, spare=spare
+        )
         with kernel_progress(self.settings.progress):
             means = bins.means(source, [features.features for (features,) in selected], memory)
         known = dict(zip(selected, means, strict=True))
-        return [replace(each, means=[known[features] for features in each.features]) for each in fitting]
+        return [
+            replace(each, means=[known[features] for features in each.features]) for each in fitting
+        ]
 
 
 def _fitting(
-    hypotheses: Sequence[AnyOnDisk], takes: Callable[[list[Statistic]], float], what: str, memory: float, *, spare: bool
+    hypotheses: Sequence[AnyOnDisk],
+    takes: Callable[[list[Statistic]], float],
+    what: str,
+    memory: float,
+    *,
+    spare: bool,
 ) -> tuple[list[AnyOnDisk], list[Statistic]]:
-    """Return hypotheses with the statistics that fit into memory, and these; with ``spare`` others may not fit."""
+    """Return hypotheses with the statistics that fit into memory, and these.
+
+    With ``spare`` others may not fit.
+    """
     selected: list[Statistic] = []
     lacking = ""
     for features in [features for hypothesis in hypotheses for features in hypothesis.features]:
         if (needed := takes([*selected, features])) <= memory:
             selected.append(features)
             continue
-        lacking = f"{what} take {bytes_of(needed)}, more than max_memory={bytes_of(memory)}; give a smaller rank="
+        lacking = (
+            f"{what} take {bytes_of(needed)}, more than max_memory={bytes_of(memory)}; give a "
+            f"smaller rank="
+        )
         if not spare or not selected:
             raise MemoryError(lacking)
     fitting = [
-        replace(each, features=[features for features in each.features if features in selected], lacking=lacking)
+        replace(
+            each,
+            features=[features for features in each.features if features in selected],
+            lacking=lacking,
+        )
         for each in hypotheses
     ]
     return fitting, selected

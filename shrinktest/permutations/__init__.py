@@ -1,1 +1,1 @@
-"""Permutations of the data under the null hypothesis, and null distributions of statistics over them."""
+"""Permutations of the data under the null hypothesis, and null distributions of statistics."""

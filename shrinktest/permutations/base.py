@@ -19,18 +19,22 @@ from shrinktest.permutations import draw_arrays
 _KEPT = 2**23  # entries of permutations that are drawn once and kept
 _CHUNK = 2**22  # entries of a chunk, which is drawn at once
 _FEWEST = 16  # rows of a chunk
-_SMALL = 120  # observations up to which numpy's own shuffle is used; beyond, a compiled loop pays for its start
+# observations up to which numpy's own shuffle is used; beyond, a compiled loop pays for its start
+_SMALL = 120
 _CACHED = 2**13  # random numbers that are compared at a time, in the cache
 _ROUNDS = 16  # random words by which a subset comes close to its size
 _LARGEST = 700.0  # logarithm of the number of permutations up to which they are counted
 
 
 class Permutations(ABC):
-    """Permutations of N observations that leave the distribution of the data unchanged under the null hypothesis.
+    """Permutations of N observations that leave the distribution of the data unchanged.
 
-    A scheme of your own is a frozen dataclass with ``size``, ``distinct``, ``draw`` and ``all``; every test takes it
-    as ``permutations=``.  The level is exact if the data have the same distribution after each permutation, and the
-    permutations form a group or are those over which the experiment was randomized.
+    It is unchanged under the null hypothesis.
+
+    A scheme of your own is a frozen dataclass with ``size``, ``distinct``, ``draw`` and ``all``;
+    every test takes it as ``permutations=``.  The level is exact if the data have the same
+    distribution after each permutation, and the permutations form a group or are those over which
+    the experiment was randomized.
 
     Examples
     --------
@@ -66,11 +70,17 @@ class Permutations(ABC):
     @property
     @abstractmethod
     def distinct(self) -> float:
-        """Number of permutations that can give different statistics, the identity included; may be ``math.inf``."""
+        """Number of permutations that can give different statistics, the identity included.
+
+        May be ``math.inf``.
+        """
 
     @abstractmethod
     def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
-        """Draw random permutations (rows, N): labels 0, 1, ... of samples, places of rows, or signs."""
+        """Draw random permutations (rows, N): labels 0, 1, ...
+
+        Of samples, places of rows, or signs.
+        """
 
     @abstractmethod
     def all(self) -> Iterator[np.ndarray]:
@@ -87,17 +97,25 @@ def capped(number: int) -> float:
 
 def factorials(numbers: Sequence[int], divisors: Sequence[int] = ()) -> float:
     """Divide a product of factorials by another; infinity if no float can hold the result."""
-    if sum(math.lgamma(n + 1) for n in numbers) - sum(math.lgamma(n + 1) for n in divisors) > _LARGEST:
+    if (
+        sum(math.lgamma(n + 1) for n in numbers) - sum(math.lgamma(n + 1) for n in divisors)
+        > _LARGEST
+    ):
         return math.inf
     return math.prod(map(math.factorial, numbers)) // math.prod(map(math.factorial, divisors))
 
 
 @dataclass(frozen=True, eq=False)
 class UserPermutations(Permutations):
-    """A user's permutations, which must begin with the data as they are and only move observations."""
+    """User permutations, which must begin with the data and only move observations.
+
+    The first permutation is the data as they are.
+    """
 
     source: Permutations
-    identity: np.ndarray  # (N,) or (V, N): the data as they are, labels of samples or places of rows
+    identity: (
+        np.ndarray
+    )  # (N,) or (V, N): the data as they are, labels of samples or places of rows
     moves: bool  # False for a user's statistic, whose permutations may hold anything
     size: int = 0
     distinct: float = 1
@@ -107,26 +125,34 @@ class UserPermutations(Permutations):
         return self._checked(np.array(self.source.draw(rng, rows)), rows)
 
     def all(self) -> Iterator[np.ndarray]:
-        number, name = 0, type(self.source).__name__
+        number = 0
+        name = type(self.source).__name__
         for number, row in enumerate(self.source.all(), start=1):
             if number > self.distinct:
                 raise ValueError(f"permutations: all() of {name} gives more than distinct says")
             row = self._checked(np.array(row)[None], 1)[0]
             if number == 1 and not np.array_equal(row, self.identity):
-                raise ValueError(f"permutations: all() of {name} must begin with the data as they are")
+                raise ValueError(
+                    f"permutations: all() of {name} must begin with the data as they are"
+                )
             yield row
         if number < self.distinct:
-            raise ValueError(f"permutations: all() of {name} gives {number}, fewer than distinct says")
+            raise ValueError(
+                f"permutations: all() of {name} gives {number}, fewer than distinct says"
+            )
 
     def _checked(self, rows: np.ndarray, count: int) -> np.ndarray:
         """Return rows that are so many permutations of the data; raises ValueError for others."""
-        name, shape = type(self.source).__name__, (count, *self.identity.shape)
+        name = type(self.source).__name__
+        shape = (count, *self.identity.shape)
         if rows.shape != shape:
             raise ValueError(f"permutations: {name} must give shape {shape}; got {rows.shape}")
         if not self.moves:
             return rows
         if (np.sort(rows, axis=-1) != np.sort(self.identity)).any():
-            raise ValueError(f"permutations: {name} must keep every label, and every place, as often as the data")
+            raise ValueError(
+                f"permutations: {name} must keep every label, and every place, as often as the data"
+            )
         return rows.astype(self.identity.dtype, copy=False)
 
 
@@ -136,28 +162,36 @@ def as_permutations(given: Any, identity: np.ndarray | None) -> Permutations:
     ``identity`` (N,) or (V, N) is the data as they are, by default the first of ``all()``.
     """
     if not isinstance(given, Permutations):
-        raise TypeError(f"permutations must be a Permutations object, such as a subclass of your own; got {given!r}")
+        raise TypeError(
+            "permutations must be a Permutations object, such as a subclass of your own; got "
+            f"{given!r}"
+        )
     if given.simulated and identity is not None:
-        raise ValueError("permutations: copies by a model are for permutation_test, whose statistic draws them")
+        raise ValueError(
+            "permutations: copies by a model are for permutation_test, whose statistic draws them"
+        )
     if type(given).__module__.startswith("shrinktest."):
         return given
-    name, moves = type(given).__name__, identity is not None
+    name = type(given).__name__
+    moves = identity is not None
     size = count(given.size, f"permutations: size of {name}", minimum=1)
     if given.distinct != math.inf:
         count(given.distinct, f"permutations: distinct of {name}", minimum=1)
     if identity is None:
         identity = np.array(next(iter(given.all()), None))
     if identity.shape[-1:] != (size,):
-        raise ValueError(f"permutations: {name} moves {size} observations; the data have shape {identity.shape}")
+        raise ValueError(
+            f"permutations: {name} moves {size} observations; the data have shape {identity.shape}"
+        )
     return UserPermutations(given, identity, moves, size, given.distinct, given.restriction)
 
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """The permutations of one test: all of them if there are at most ``n_resamples``, else the data and random ones.
+    """Permutations of one test: all if at most ``n_resamples``, else the data and random ones.
 
-    Rows are drawn in chunks whose size depends on the scheme alone, each with a generator of its own.  Several
-    statistics share the same permutations by sharing this value.
+    Rows are drawn in chunks whose size depends on the scheme alone, each with a generator of its
+    own.  Several statistics share the same permutations by sharing this value.
     """
 
     permutations: Permutations
@@ -168,10 +202,17 @@ class Draws:
 
     @classmethod
     def of(cls, permutations: Permutations, n_resamples: float, rng: np.random.Generator) -> Draws:
-        """Take a seed from the state of a generator, not from ``rng.spawn``: a restored state gives it again."""
+        """Draw a seed from the state of a generator, not from ``rng.spawn``.
+
+        A restored state gives the same seed again.
+        """
         if not permutations.equally_likely and n_resamples == math.inf:
-            raise ValueError("n_resamples=inf needs equally likely permutations; give a number such as 9999")
-        return cls(permutations, n_resamples, np.random.SeedSequence(rng.integers(2**63, size=2).tolist()))
+            raise ValueError(
+                "n_resamples=inf needs equally likely permutations; give a number such as 9999"
+            )
+        return cls(
+            permutations, n_resamples, np.random.SeedSequence(rng.integers(2**63, size=2).tolist())
+        )
 
     @cached_property
     def exact(self) -> bool:
@@ -188,7 +229,9 @@ class Draws:
         if not self.exact:
             return int(self.n_resamples) + 1
         if self.permutations.distinct == math.inf:
-            raise ValueError("n_resamples=inf asks for too many permutations; give a number such as 9999")
+            raise ValueError(
+                "n_resamples=inf asks for too many permutations; give a number such as 9999"
+            )
         return int(self.permutations.distinct)
 
     @cached_property
@@ -212,11 +255,14 @@ class Draws:
                 self._stream[:] = [self.permutations.all()]
             return np.array(list(itertools.islice(self._stream[0], stop - start)))
         parts = [self.permutations._identity()[None]] if start == 0 else []
-        low, high = max(start, 1) - 1, stop - 1  # among random rows
+        low = max(start, 1) - 1
+        high = stop - 1  # among random rows
         for k in range(low // self.chunk, -(-high // self.chunk)):
             drawn = self._chunks.get(k)
             if drawn is None:
-                child = np.random.SeedSequence(self.seed.entropy, spawn_key=(*self.seed.spawn_key, k))
+                child = np.random.SeedSequence(
+                    self.seed.entropy, spawn_key=(*self.seed.spawn_key, k)
+                )
                 size = min(self.chunk, self.count - 1 - k * self.chunk)
                 drawn = self.permutations.draw(np.random.default_rng(child), size)
                 if in_memory:
@@ -233,7 +279,8 @@ def random_words(rng: np.random.Generator, shape: int | tuple[int, ...]) -> np.n
 def random_orders(rng: np.random.Generator, rows: int, starts: np.ndarray) -> np.ndarray:
     """Draw uniform permutations (rows, n) of 0 to n - 1 within segments.
 
-    Segment s holds the places from ``starts[s]`` to before ``starts[s + 1]``, the last of which is n.
+    Segment s holds the places from ``starts[s]`` to before ``starts[s + 1]``, the last of which is
+    n.
     """
     n = int(starts[-1])
     if n > _SMALL:
@@ -251,9 +298,10 @@ def random_orders(rng: np.random.Generator, rows: int, starts: np.ndarray) -> np
 def random_subsets(rng: np.random.Generator, rows: int, size: int, members: int) -> np.ndarray:
     """Draw uniform subsets of ``members`` of ``size`` observations, as a mask of bool (rows, size).
 
-    In small samples the members have the smallest of random numbers.  In large ones every observation first joins with
-    probability near members / size: random words are combined by AND and OR along its binary expansion.  Random members
-    then leave, or others join, until the size is right.  No step depends on which observation is which.
+    In small samples the members have the smallest of random numbers.  In large ones every
+    observation first joins with probability near members / size: random words are combined by AND
+    and OR along its binary expansion.  Random members then leave, or others join, until the size is
+    right.  No step depends on which observation is which.
     """
     if size <= _SMALL:
         mask = np.empty((rows, size), dtype=bool)
@@ -275,12 +323,15 @@ def random_subsets(rng: np.random.Generator, rows: int, size: int, members: int)
     excess = mask.sum(axis=1) - members
     wrong = np.flatnonzero(excess)
     while wrong.size:
-        # Places in random order: each row flips entries of the kind it has too many of, until its size is right.
+        # Places in random order: each row flips entries of the kind it has too many of, until its
+        # size is right.
         many = excess[wrong] > 0
         places = rng.integers(size, size=(wrong.size, 2 * int(np.abs(excess[wrong]).max()) + 8))
         flips = mask[wrong[:, None], places] == many[:, None]
         flips &= np.cumsum(flips, axis=1) <= np.abs(excess[wrong])[:, None]
-        row, column = np.nonzero(flips)  # a place drawn twice flips once; the next round makes up for it
+        row, column = np.nonzero(
+            flips
+        )  # a place drawn twice flips once; the next round makes up for it
         mask[wrong[row], places[row, column]] = ~many[row]
         excess[wrong] = mask[wrong].sum(axis=1) - members
         wrong = wrong[excess[wrong] != 0]

@@ -10,13 +10,18 @@ import numpy as np
 
 from shrinktest._check import counted
 
-#: Values of ``block_length`` beside numbers of rows: found from the autocorrelation, or the series in one piece.
-AUTO, WHOLE = "auto", "whole"
+#: Values of ``block_length`` beside numbers of rows: found from the autocorrelation, or the series
+#: in one piece.
+AUTO = "auto"
+WHOLE = "whole"
 
 
 @dataclass(frozen=True)
 class BlockLength:
-    """Number of successive rows that move together; None for the whole series, which is shifted circularly."""
+    """Number of successive rows that move together.
+
+    None for the whole series, which is shifted circularly.
+    """
 
     rows: int | None
 
@@ -26,7 +31,10 @@ class BlockLength:
         return self.rows is None
 
     def words(self, series: int) -> str:
-        """Describe what is permuted in so many series; 0 if the rows are one series without a label."""
+        """Describe what is permuted in so many series.
+
+        0 if the rows are one series without a label.
+        """
         if self.rows is None:
             return f"circular shifts of {series} series" if series else "circular shifts"
         blocks = f"blocks of {counted(self.rows, 'successive row')}"
@@ -49,7 +57,9 @@ def split_by_blocks(series: Sequence[np.ndarray], blocks: np.ndarray | None) -> 
     return pieces
 
 
-def successive_blocks(parts: Sequence[np.ndarray], length: int, blocks: np.ndarray | None = None) -> np.ndarray:
+def successive_blocks(
+    parts: Sequence[np.ndarray], length: int, blocks: np.ndarray | None = None
+) -> np.ndarray:
     """Number (N,) of the block of successive rows that every row is in.
 
     No block has rows of two parts, or of two ``blocks`` of the design.

@@ -1,4 +1,4 @@
-"""Design of the data: which observations may change places, and the permutations that this leaves."""
+"""Data design: the observations that may be exchanged, and the permutations that remain."""
 
 from __future__ import annotations
 
@@ -13,9 +13,16 @@ import numpy as np
 from shrinktest._check import counted
 from shrinktest.permutations.base import Permutations, capped, factorials, random_orders
 from shrinktest.permutations.block_length import BlockLength
-from shrinktest.permutations.schemes import Labels, Pairings, alike, all_orders, labellings, sample_labels
+from shrinktest.permutations.schemes import (
+    Labels,
+    Pairings,
+    alike,
+    all_orders,
+    labellings,
+    sample_labels,
+)
 
-# --- units that change places -------------------------------------------------------------------------------
+# --- units that change places ---------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +32,9 @@ class ExchangeableUnits:
     Units are ordered by stratum, and within a stratum by their first observation.
     """
 
-    rows: np.ndarray  # (U, longest): observations of each unit in order; shorter units repeat their last
+    rows: (
+        np.ndarray
+    )  # (U, longest): observations of each unit in order; shorter units repeat their last
     starts: np.ndarray  # (S + 1,): first unit of each stratum
     unit: np.ndarray  # (N,): unit of each observation
     place: np.ndarray  # (N,): place of each observation within its unit
@@ -33,7 +42,9 @@ class ExchangeableUnits:
     @classmethod
     def of(cls, blocks: np.ndarray, groups: np.ndarray) -> ExchangeableUnits:
         """Build units from whole numbers (N,), the block and the unit of each observation."""
-        _, first, code, sizes = np.unique(groups, return_index=True, return_inverse=True, return_counts=True)
+        _, first, code, sizes = np.unique(
+            groups, return_index=True, return_inverse=True, return_counts=True
+        )
         _, stratum = np.unique(np.column_stack([blocks[first], sizes]), axis=0, return_inverse=True)
         order = np.lexsort((first, stratum))
         position = np.argsort(order)  # of a unit in that order
@@ -56,9 +67,16 @@ class ExchangeableUnits:
         return np.repeat(np.arange(self.counts.size), self.counts)
 
     def moved(self, units: np.ndarray) -> np.ndarray:
-        """Return orders (B, N) of observations in which unit ``units[:, u]`` takes the place of unit u."""
+        """Return orders (B, N) of observations in which ``units[:, u]`` replaces unit u.
+
+        Unit ``units[:, u]`` takes the place of unit u.
+        """
         places = np.take(units, self.unit, axis=1)
-        return np.take(self.rows[:, 0], places) if self.rows.shape[1] == 1 else self.rows[places, self.place]
+        return (
+            np.take(self.rows[:, 0], places)
+            if self.rows.shape[1] == 1
+            else self.rows[places, self.place]
+        )
 
     def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
         """Draw orders (rows, N) of observations whose units change places within their strata."""
@@ -96,7 +114,10 @@ class UnitPairings(_UnitScheme):
 
 @dataclass(frozen=True, eq=False)
 class CircularShifts(_UnitScheme):
-    """Orders (B, n) of Y in which each series, a stratum of single rows, is shifted; its end joins its start."""
+    """Orders (B, n) of Y in which each series, a stratum of single rows, is shifted.
+
+    Its end joins its start.
+    """
 
     @property
     def distinct(self) -> float:
@@ -104,7 +125,9 @@ class CircularShifts(_UnitScheme):
 
     def shifted(self, shifts: np.ndarray) -> np.ndarray:
         """Return orders (B, N) for shifts (B, S)."""
-        starts, counts, series = self.units.starts[:-1], self.units.counts, self.units.stratum
+        starts = self.units.starts[:-1]
+        counts = self.units.counts
+        series = self.units.stratum
         since = np.arange(series.size) - starts[series]
         return self.units.moved(starts[series] + (since + shifts[:, series]) % counts[series])
 
@@ -118,9 +141,12 @@ class CircularShifts(_UnitScheme):
 
 @dataclass(frozen=True, eq=False)
 class UnitLabels(_UnitScheme):
-    """Sample labels (B, N) that keep in each stratum how many units a sample has; no unit is in two samples.
+    """Sample labels (B, N) that preserve the number of units of a sample in each stratum.
 
-    If ``symmetric``, exchanging samples with equal numbers of units in every stratum does not change the statistic.
+    No unit is in two samples.
+
+    If ``symmetric``, exchanging samples with equal numbers of units in every stratum does not
+    change the statistic.
     """
 
     sizes: tuple[int, ...] = ()  # of the samples
@@ -152,15 +178,21 @@ class UnitLabels(_UnitScheme):
 
 @dataclass(frozen=True, eq=False)
 class ShiftedLabels(UnitLabels):
-    """Sample labels (B, N) shifted in time along the series that the samples form one after the other.
+    """Sample labels (B, N) shifted in time along the concatenated series of the samples.
 
-    If ``symmetric``, shifts that only exchange whole samples do not change the statistic; one of them is enumerated.
+    If ``symmetric``, shifts that only exchange whole samples do not change the statistic; one of
+    them is enumerated.
     """
 
     @cached_property
     def _shifts(self) -> CircularShifts:
-        """Shifts of the series; rows of a series within a single sample, which no shift changes, are left alone."""
-        units, series, rows = self.units, self.units.stratum[self.units.unit], np.arange(self.size)
+        """Shifts of the series, except for rows of a series within a single sample.
+
+        No shift changes those rows, so they are left alone.
+        """
+        units = self.units
+        series = self.units.stratum[self.units.unit]
+        rows = np.arange(self.size)
         mixed = (self._table(units) > 0).sum(axis=1) > 1
         if not mixed.all():
             units = ExchangeableUnits.of(np.where(mixed[series], series, mixed.size + rows), rows)
@@ -168,9 +200,13 @@ class ShiftedLabels(UnitLabels):
 
     @cached_property
     def distinct(self) -> float:  # type: ignore[override]
-        table, turns = self._table(self._shifts.units), 1  # turns exchange whole samples
+        table = self._table(self._shifts.units)
+        turns = 1  # turns exchange whole samples
         if self.symmetric and table.all():
-            turns = sum(bool((np.roll(table, turn, axis=1) == table).all()) for turn in range(len(self.sizes)))
+            turns = sum(
+                bool((np.roll(table, turn, axis=1) == table).all())
+                for turn in range(len(self.sizes))
+            )
         return self._shifts.distinct // turns
 
     def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
@@ -178,10 +214,12 @@ class ShiftedLabels(UnitLabels):
 
     def all(self) -> Iterator[np.ndarray]:
         labels = self._identity()
-        return (labels[places] for places in itertools.islice(self._shifts.all(), int(self.distinct)))
+        return (
+            labels[places] for places in itertools.islice(self._shifts.all(), int(self.distinct))
+        )
 
 
-# --- the design ---------------------------------------------------------------------------------------------
+# --- the design -----------------------------------------------------------------------------------
 
 
 class TooFewPermutations(ValueError):
@@ -190,14 +228,19 @@ class TooFewPermutations(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class PermutationDesign:
-    """Blocks, groups, pairs or series of N observations; without any, all permutations are allowed."""
+    """Blocks, groups, pairs or series of N observations.
+
+    Without any, all permutations are allowed.
+    """
 
     blocks: np.ndarray | None = None  # (N,): number of the block of each observation
     groups: np.ndarray | None = None  # (N,): number of the group with which an observation moves
     paired: bool = False  # True if only observation i of X and observation i of Y change places
-    block_length: BlockLength | None = None  # of a series: how many successive rows move together, as groups
-    # (N,): number of the places that the group of an observation kept, if rows were left out; only groups that kept
-    # the same places change places, so that rows stay in step
+    block_length: BlockLength | None = (
+        None  # of a series: how many successive rows move together, as groups
+    )
+    # (N,): number of the places that the group of an observation kept, if rows were left out; only
+    # groups that kept the same places change places, so that rows stay in step
     places: np.ndarray | None = None
 
     def __bool__(self) -> bool:
@@ -210,7 +253,10 @@ class PermutationDesign:
 
     @property
     def shifted(self) -> bool:
-        """True if Y (or the labels, along the series that the samples form) is shifted circularly."""
+        """True if Y (or the labels, along the joined series) is shifted circularly.
+
+        The samples form the series one after the other.
+        """
         return self.block_length is not None and self.block_length.whole
 
     def units(self, size: int) -> ExchangeableUnits:
@@ -219,24 +265,33 @@ class PermutationDesign:
             return ExchangeableUnits.of(np.arange(size) % (size // 2), np.arange(size))
         blocks = np.zeros(size, dtype=np.int64) if self.blocks is None else self.blocks
         if self.places is not None:
-            blocks = np.unique(np.column_stack([blocks, self.places]), axis=0, return_inverse=True)[1].reshape(-1)
+            blocks = np.unique(np.column_stack([blocks, self.places]), axis=0, return_inverse=True)[
+                1
+            ].reshape(-1)
         return ExchangeableUnits.of(blocks, np.arange(size) if self.groups is None else self.groups)
 
     def labels(self, sizes: tuple[int, ...], alpha: float, *, symmetric: bool) -> Permutations:
-        """Labels of samples of these sizes; raises ValueError if they are too few to reject at ``alpha``.
+        """Labels of samples of these sizes.
+
+        Raises ValueError if the samples are too small to reject at ``alpha``.
 
         ``symmetric``: exchanging samples of equal size does not change the statistic.
         """
         if not self:
             return Labels(sizes, symmetric)
-        units, scheme = self.units(sum(sizes)), ShiftedLabels if self.shifted else UnitLabels
+        units = self.units(sum(sizes))
+        scheme = ShiftedLabels if self.shifted else UnitLabels
         return self._enough(scheme(units, self._words(units), sizes, symmetric), alpha)
 
     def pairings(self, n: int, alpha: float, least: float = 0.0) -> Permutations:
-        """Pairings of n rows; raises ValueError if no p-value, none of which is below ``least``, is below ``alpha``."""
+        """Pairings of n rows.
+
+        Raises ValueError if no p-value, none of which is below ``least``, is below ``alpha``.
+        """
         if not self:
             return Pairings(n)
-        units, scheme = self.units(n), CircularShifts if self.shifted else UnitPairings
+        units = self.units(n)
+        scheme = CircularShifts if self.shifted else UnitPairings
         return self._enough(scheme(units, self._words(units)), alpha, least)
 
     def series(self, n: int) -> tuple[np.ndarray, ...]:
@@ -248,7 +303,9 @@ class PermutationDesign:
 
     def of(self, rows: np.ndarray) -> PermutationDesign:
         """Return the design of some of the observations."""
-        blocks, groups, places = (None if x is None else x[rows] for x in (self.blocks, self.groups, self.places))
+        blocks, groups, places = (
+            None if x is None else x[rows] for x in (self.blocks, self.groups, self.places)
+        )
         return replace(self, blocks=blocks, groups=groups, places=places)
 
     def words(self, size: int) -> str:
@@ -260,12 +317,19 @@ class PermutationDesign:
         return self.pairings(size, alpha=1.0).draw(rng, 1)[0]
 
     def check_some(self, sizes: tuple[int, ...]) -> None:
-        """Raise ValueError if nothing can be permuted in samples of these sizes, or in so many pairs."""
+        """Raise ValueError if samples of these sizes, or the pairs, cannot be permuted."""
         if not self:
             return
-        scheme = self.pairings(sizes[0], 1.0) if len(sizes) == 1 else self.labels(sizes, 1.0, symmetric=True)
+        scheme = (
+            self.pairings(sizes[0], 1.0)
+            if len(sizes) == 1
+            else self.labels(sizes, 1.0, symmetric=True)
+        )
         if scheme.distinct < 2:
-            raise ValueError(f"permuting {scheme.restriction} leaves 1 different permutation; {self._remedy(0.5)}")
+            raise ValueError(
+                f"permuting {scheme.restriction} leaves 1 different permutation; "
+                f"{self._remedy(0.5)}"
+            )
 
     def _words(self, units: ExchangeableUnits) -> str:
         if self.paired:
@@ -290,7 +354,8 @@ class PermutationDesign:
             left = counted(int(scheme.distinct), "different permutation")
             never = f"{left}, so that no p-value is below {1.0 / scheme.distinct:.3g}"
         raise TooFewPermutations(
-            f"permuting {scheme.restriction} leaves {never} and the test can never reject at alpha={alpha:g}; "
+            f"permuting {scheme.restriction} leaves {never} and the test can never reject at "
+            f"alpha={alpha:g}; "
             f"{self._remedy(alpha)}"
         )
 
@@ -303,8 +368,13 @@ class PermutationDesign:
         if self.groups is None:
             return "use fewer and larger blocks, or collect more observations in them"
         if self.places is not None:
-            return "only groups that kept the same rows are exchangeable: use nan_policy='indicator', or more groups"
-        return "collect more groups of one size, because only groups of equal sizes are exchangeable"
+            return (
+                "only groups that kept the same rows are exchangeable: use nan_policy='indicator', "
+                "or more groups"
+            )
+        return (
+            "collect more groups of one size, because only groups of equal sizes are exchangeable"
+        )
 
 
 def design_of(
@@ -313,12 +383,19 @@ def design_of(
     sample: np.ndarray | None = None,
     where: str = "",
 ) -> PermutationDesign:
-    """Build a design whose groups each lie in one block and in one sample; raises ValueError if they do not."""
+    """Build a design whose groups each lie in one block and in one sample.
+
+    Raises ValueError if they do not.
+    """
     for labels, places, remedy in (
         (sample, where, "use blocks= instead of groups= if samples differ within groups"),
         (blocks, "more than one block", "make blocks of whole groups, or leave one of the two out"),
     ):
-        both = None if groups is None or labels is None else np.unique(np.column_stack([groups, labels]), axis=0)
+        both = (
+            None
+            if groups is None or labels is None
+            else np.unique(np.column_stack([groups, labels]), axis=0)
+        )
         if both is not None and len(both) > np.unique(both[:, 0]).size:
             raise ValueError(f"groups: some groups have observations in {places}; {remedy}")
     return PermutationDesign(blocks, groups)

@@ -6,10 +6,14 @@ from itertools import pairwise
 
 import numpy as np
 
-_LOW, _32 = np.uint64(0xFFFFFFFF), np.uint64(32)
+_LOW = np.uint64(0xFFFFFFFF)
+_32 = np.uint64(32)
 _STEP = np.uint64(0x9E3779B97F4A7C15)
-_MIX1, _MIX2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_27, _30, _31 = np.uint64(27), np.uint64(30), np.uint64(31)
+_MIX1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX2 = np.uint64(0x94D049BB133111EB)
+_27 = np.uint64(27)
+_30 = np.uint64(30)
+_31 = np.uint64(31)
 
 
 def shuffle(seeds: np.ndarray, starts: np.ndarray, out: np.ndarray) -> None:

@@ -6,11 +6,16 @@ import numpy as np
 
 from shrinktest._jit import compiled
 
-_LOW, _32 = np.uint64(0xFFFFFFFF), np.uint64(32)
-# SplitMix64 (Steele, Lea and Flood 2014): hashes of a counter that moves in steps of the golden ratio.
+_LOW = np.uint64(0xFFFFFFFF)
+_32 = np.uint64(32)
+# SplitMix64 (Steele, Lea and Flood 2014): hashes of a counter that moves in steps of the golden
+# ratio.
 _STEP = np.uint64(0x9E3779B97F4A7C15)
-_MIX1, _MIX2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_27, _30, _31 = np.uint64(27), np.uint64(30), np.uint64(31)
+_MIX1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX2 = np.uint64(0x94D049BB133111EB)
+_27 = np.uint64(27)
+_30 = np.uint64(30)
+_31 = np.uint64(31)
 
 
 @compiled()
@@ -23,10 +28,12 @@ def random_bits(counter):
 
 @compiled()
 def shuffle(seeds, starts, out):
-    """Fill ``out`` (B, n) with uniform permutations of 0 to n - 1 within segments (Fisher and Yates).
+    """Fill ``out`` (B, n) with uniform permutations of 0 to n - 1 within segments.
 
-    Segment s holds the places from ``starts[s]`` to before ``starts[s + 1]``.  Whole numbers below a limit come from
-    Lemire's (2019) unbiased multiplication.
+    Uses the Fisher-Yates shuffle.
+
+    Segment s holds the places from ``starts[s]`` to before ``starts[s + 1]``.  Whole numbers below
+    a limit come from Lemire's (2019) unbiased multiplication.
     """
     for r in range(out.shape[0]):
         counter = seeds[r]

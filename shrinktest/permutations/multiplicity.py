@@ -1,8 +1,10 @@
-"""Several statistics on the same permutations: made comparable, combined into one p-value, adjusted one by one.
+"""Several statistics on shared permutations: comparable scores, combination, and adjustment.
 
-Statistics are a matrix (rows, k) with a column for each: row 0 belongs to the data, and large values speak against the
-null hypothesis.  ``tolerance``, a number or (k,), is how far below a statistic still counts as a tie; ``weights`` (k,)
-are shares of the level, by default equal ones.
+They are combined into one p-value, or adjusted one by one.
+
+Statistics are a matrix (rows, k) with a column for each: row 0 belongs to the data, and large
+values speak against the null hypothesis.  ``tolerance``, a number or (k,), is how far below a
+statistic still counts as a tie; ``weights`` (k,) are shares of the level, by default equal ones.
 """
 
 from __future__ import annotations
@@ -24,19 +26,27 @@ _LEAST_SKEWNESS = 0.05  # with less than that a gamma distribution is as good as
 
 
 def tail_ranks(statistics: Any, tolerance: Any = 0.0) -> np.ndarray:
-    """Count the rows that reach every statistic, itself included: divided by their number, the p-value of the row."""
+    """Count the rows that reach every statistic, itself included.
+
+    Divided by the number of rows, this is the p-value of the row.
+    """
     values = np.asarray(statistics, dtype=np.float64)
     slack = np.broadcast_to(tolerance, values.shape[1:])
-    reached = (np.searchsorted(np.sort(z), z - tie, side="left") for z, tie in zip(values.T, slack, strict=True))
+    reached = (
+        np.searchsorted(np.sort(z), z - tie, side="left")
+        for z, tie in zip(values.T, slack, strict=True)
+    )
     return len(values) - np.column_stack(list(reached))
 
 
 def scores(statistics: Any, tolerance: Any = 0.0, weights: Any = None) -> np.ndarray:
-    """Make statistics of any units and distributions comparable: the smaller a score, the more extreme.
+    """Make statistics of any units and distributions comparable.
 
-    A score is the tail rank over the weight.  Equal ranks of different columns are ordered by the number of standard
-    deviations above the mean, which changes a score by less than one rank.  All rows are treated alike, so that any
-    p-value that compares the scores of the rows is exact.
+    The smaller a score, the more extreme.
+
+    A score is the tail rank over the weight.  Equal ranks of different columns are ordered by the
+    number of standard deviations above the mean, which changes a score by less than one rank.  All
+    rows are treated alike, so that any p-value that compares the scores of the rows is exact.
 
     Examples
     --------
@@ -46,27 +56,38 @@ def scores(statistics: Any, tolerance: Any = 0.0, weights: Any = None) -> np.nda
            [1.77, 0.5 ]])
     """
     values = np.asarray(statistics, dtype=np.float64)
-    shares, ranks = _shares(weights, values.shape[1]), tail_ranks(values, tolerance)
-    centre, spread = values.mean(axis=0), values.std(axis=0)
-    height = (_least_tied(np.sort(values, axis=0), ranks) - centre) / np.where(spread > 0.0, spread, 1.0)
-    low, high = height.min(), height.max()
+    shares = _shares(weights, values.shape[1])
+    ranks = tail_ranks(values, tolerance)
+    centre = values.mean(axis=0)
+    spread = values.std(axis=0)
+    height = (_least_tied(np.sort(values, axis=0), ranks) - centre) / np.where(
+        spread > 0.0, spread, 1.0
+    )
+    low = height.min()
+    high = height.max()
     return (ranks - 0.5 * (height - low) / (high - low if high > low else 1.0)) / shares
 
 
 def tails(statistics: Any, tolerance: Any = 0.0, weights: Any = None) -> np.ndarray:
-    """Approximate the weighted p-values of statistics by gamma distributions; returns decimal logarithms.
+    """Approximate the weighted p-values of statistics by gamma distributions.
 
-    Ranks among B permutations end at 1/(B + 1), whereas the tail of a gamma distribution with the mean, variance and
-    skewness of a column goes on.  The largest value of a column, with its ties, is left out of the moments.  The
-    approximation matters for power only; p-values are exact as with :func:`scores`.
+    Returns decimal logarithms.
+
+    Ranks among B permutations end at 1/(B + 1), whereas the tail of a gamma distribution with the
+    mean, variance and skewness of a column goes on.  The largest value of a column, with its ties,
+    is left out of the moments.  The approximation matters for power only; p-values are exact as
+    with :func:`scores`.
     """
     values = np.asarray(statistics, dtype=np.float64)
-    shares, slack = _shares(weights, values.shape[1]), np.broadcast_to(tolerance, values.shape[1:])
+    shares = _shares(weights, values.shape[1])
+    slack = np.broadcast_to(tolerance, values.shape[1:])
     ordered = np.sort(values, axis=0)
     used = ordered < ordered[-1] - slack
     varies = np.where(used, ordered, ordered[0]).max(axis=0) - ordered[0] > slack
     used |= ~varies  # nothing else varies: the moments of all
-    return GammaTails.fitted(ordered, slack, shares, used).log10(_least_tied(ordered, tail_ranks(values, slack)))
+    return GammaTails.fitted(ordered, slack, shares, used).log10(
+        _least_tied(ordered, tail_ranks(values, slack))
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +100,16 @@ class GammaTails:
     shares: np.ndarray  # (k,): of the level
 
     @classmethod
-    def fitted(cls, statistics: np.ndarray, tolerance: np.ndarray, shares: np.ndarray, used: Any = True) -> GammaTails:
-        """Return the distributions with the moments of the columns of ``statistics`` (rows, k) that are ``used``."""
-        weights = np.broadcast_to(used, statistics.shape) / np.sum(np.broadcast_to(used, statistics.shape), axis=0)
+    def fitted(
+        cls, statistics: np.ndarray, tolerance: np.ndarray, shares: np.ndarray, used: Any = True
+    ) -> GammaTails:
+        """Return gamma distributions matching moments of columns of ``statistics`` (rows, k).
+
+        The moments are those of the columns that are ``used``.
+        """
+        weights = np.broadcast_to(used, statistics.shape) / np.sum(
+            np.broadcast_to(used, statistics.shape), axis=0
+        )
         centre = (weights * statistics).sum(axis=0)
         spread = np.sqrt((weights * (statistics - centre) ** 2).sum(axis=0))
         spread = np.where(spread > tolerance, spread, 0.0)
@@ -89,7 +117,7 @@ class GammaTails:
         return cls(centre, spread, (weights * heights**3).sum(axis=0), shares)
 
     def log10(self, statistics: np.ndarray) -> np.ndarray:
-        """Return the decimal logarithms (rows, k) of the weighted p-values, by Wilson and Hilferty's cube root."""
+        """Return log10 weighted p-values (rows, k) by the Wilson-Hilferty cube root."""
         from scipy.special import log_ndtr
 
         varies = self.spread > 0.0
@@ -100,16 +128,21 @@ class GammaTails:
 
 
 def overall_pvalue(comparable: np.ndarray) -> float:
-    """Return one p-value for all columns: the share of rows whose smallest score does not exceed that in row 0."""
+    """Return one p-value for all columns, from the smallest score of each row.
+
+    It is the share of rows whose smallest score does not exceed that in row 0.
+    """
     smallest = comparable.min(axis=1)
     return float((smallest <= _up_to_ties(smallest[0])).mean())
 
 
 def step_down(comparable: np.ndarray) -> np.ndarray:
-    """Adjust the p-values of all columns of scores (rows, k) for their number; the smallest is ``overall_pvalue``.
+    """Adjust the p-values of all columns of scores (rows, k) for their number.
 
-    Step-down procedure of Westfall and Young ([WY93] section 2.6), which controls the familywise error under subset
-    pivotality.
+    The smallest is ``overall_pvalue``.
+
+    Step-down procedure of Westfall and Young ([WY93] section 2.6), which controls the familywise
+    error under subset pivotality.
     """
     observed = comparable[0]
     order = np.argsort(observed, kind="stable")
@@ -121,12 +154,18 @@ def step_down(comparable: np.ndarray) -> np.ndarray:
 
 
 def _least_tied(ordered: np.ndarray, ranks: np.ndarray) -> np.ndarray:
-    """Replace statistics by the least of the values that reach them up to ties, so that ties remain ties."""
+    """Replace statistics by the least value that reaches them up to ties.
+
+    Ties remain ties.
+    """
     return np.take_along_axis(ordered, len(ordered) - ranks, axis=0)
 
 
 def _up_to_ties(observed: np.ndarray) -> np.ndarray:
-    """Add to scores what rounding may add to equal ones, also to equal scores of another statistic."""
+    """Add rounding allowances to scores that may be equal.
+
+    Equal scores may be those of another statistic.
+    """
     return observed + _ROUNDING * (1.0 + np.abs(observed))
 
 
@@ -136,25 +175,37 @@ def _shares(weights: Any, columns: int) -> np.ndarray:
     return shares / shares.mean()
 
 
-# --- enough permutations ------------------------------------------------------------------------------------------
+# --- enough permutations --------------------------------------------------------------------------
 
 
 def factor_of(method: str, tests: int, rows: int) -> float:
-    """Return by what adjusting multiplies the smallest p-value of ``rows`` permutations, at least."""
+    """Return the minimum factor by which adjustment multiplies the smallest p-value.
+
+    The p-value is from ``rows`` permutations.
+    """
     if method in ("bonferroni", "holm"):
         return float(tests)
-    return rows * (1.0 - (1.0 - 1.0 / rows) ** tests) if method in ("sidak", "holm-sidak") and rows else 1.0
+    return (
+        rows * (1.0 - (1.0 - 1.0 / rows) ** tests)
+        if method in ("sidak", "holm-sidak") and rows
+        else 1.0
+    )
 
 
 def too_few(rows: int, alpha: float, factor: float = 1.0, *, exact: bool = False) -> str:
-    """Return a message if no p-value, multiplied by ``factor``, can be as small as ``alpha``; else an empty one."""
+    """Return a message if no p-value, multiplied by ``factor``, can be as small as ``alpha``.
+
+    Else an empty one.
+    """
     smallest = min(1.0, factor / rows) if rows else 1.0
     if rows <= 1 or smallest <= alpha:
         return ""
     adjusted = ", adjusted for the number of tests," if factor > 1.0 else ""
     return (
-        f"the smallest p-value that {rows - (not exact)} permutations can give{adjusted} is {smallest:.3g}, above "
-        f"alpha = {alpha:g}: the test {NEVER}; " + ("collect more observations" if exact else enough(alpha, factor))
+        f"the smallest p-value that {rows - (not exact)} permutations can give{adjusted} is "
+        f"{smallest:.3g}, above "
+        f"alpha = {alpha:g}: the test {NEVER}; "
+        + ("collect more observations" if exact else enough(alpha, factor))
     )
 
 
@@ -167,4 +218,8 @@ def warn_too_few(rows: int, alpha: float, factor: float = 1.0, *, exact: bool = 
 def enough(alpha: float, factor: float = 1.0) -> str:
     """Return the remedy for random permutations that are too few to reject at ``alpha``."""
     rows = factor / alpha
-    return f"use n_resamples >= {max(1, math.ceil(rows) - 1)}" if rows < _TOO_MANY else "give a larger alpha"
+    return (
+        f"use n_resamples >= {max(1, math.ceil(rows) - 1)}"
+        if rows < _TOO_MANY
+        else "give a larger alpha"
+    )

@@ -19,7 +19,8 @@ from shrinktest._parallel import limit_new_blas
 from shrinktest.permutations.base import Draws
 from shrinktest.permutations.stopping import Stopping
 
-#: Permutations (B, N) to (B, 2): the statistic, and the size of the terms that cancel in it (for ties).
+#: Permutations (B, N) to (B, 2): the statistic, and the size of the terms that cancel in it (for
+#: ties).
 Statistic = Callable[[np.ndarray], np.ndarray]
 
 TIE = 1e-10  # of the size of the terms that cancel in a statistic: values this close are equal
@@ -29,7 +30,10 @@ _ROUNDING = 1e-4  # of a tie: differences that rounding makes between equal valu
 
 _SECONDS = 0.05  # work of a piece in a thread: short enough for progress and interrupts
 _WORTH_THREADS = 0.004  # seconds of work from which a pool of threads pays
-_GROWTH, _FASTER = 8, 0.9  # a piece of so many times the rows is used if a row takes at most this part of the time
+_GROWTH = 8
+_FASTER = (
+    0.9  # a piece of so many times the rows is used if a row takes at most this part of the time
+)
 _AGAIN = 8  # pieces after which larger ones are tried again
 _TRIED = 16  # rows that a stopping rule waits for at least
 _ENTRIES = 2**22  # entries of permutations in a piece
@@ -40,10 +44,12 @@ _TOO_MANY = 10**8  # permutations that nobody waits for
 
 @dataclass(frozen=True, eq=False)
 class Null:
-    """A statistic over permutations: ``observed`` on the data, ``values`` elsewhere, and what counts as equal.
+    """Statistic over permutations: ``observed`` and ``values``, and what counts as equal.
 
-    ``values`` (B,) includes the observed statistic only if all permutations are enumerated.  With a ``stopping`` rule
-    they end where the rule ended, after ``planned`` draws at most.
+    ``observed`` is on the data, ``values`` are elsewhere.
+
+    ``values`` (B,) includes the observed statistic only if all permutations are enumerated.  With a
+    ``stopping`` rule they end where the rule ended, after ``planned`` draws at most.
     """
 
     observed: float
@@ -55,7 +61,10 @@ class Null:
 
     @property
     def exceedances(self) -> int:
-        """Number of permutations with a statistic at least as large as the observed one; ties count."""
+        """Number of permutations with a statistic at least as large as the observed one.
+
+        Ties count.
+        """
         return int((self.values >= self.observed - self.tolerance).sum())
 
     @property
@@ -76,10 +85,15 @@ class Null:
 
     @property
     def stopped(self) -> bool:
-        """True if a stopping rule gives the p-value, and not the rank of the observed statistic among all rows."""
+        """True if a stopping rule gives the p-value instead of the rank of the statistic.
+
+        The rank is that of the observed statistic among all rows.
+        """
         if not self.stopping or not self.values.size:
             return False
-        return self.values.size < self.n_planned or self.pvalue != (1 + self.exceedances) / (1 + self.values.size)
+        return self.values.size < self.n_planned or self.pvalue != (1 + self.exceedances) / (
+            1 + self.values.size
+        )
 
     @property
     def constant(self) -> bool:
@@ -90,7 +104,10 @@ class Null:
 
     @property
     def lost(self) -> bool:
-        """True if ties by rounding make the p-value larger, and are not small compared with the null distribution."""
+        """True if ties by rounding raise the p-value and are not small.
+
+        They are compared with the null distribution.
+        """
         tied = (self.values < self.observed) & (self.values >= self.observed - self.tolerance)
         if not tied.any() or self.constant:
             return False
@@ -104,7 +121,9 @@ class CostHint:
 
     seconds: float  # of a row in a large batch, roughly
     rows: int = 512  # batch size from which that holds
-    whole: bool = False  # True if every batch has the same additional cost, so that batches should be large
+    whole: bool = (
+        False  # True if every batch has the same additional cost, so that batches should be large
+    )
 
 
 def null_distribution(
@@ -118,11 +137,14 @@ def null_distribution(
 ) -> Null:
     """Evaluate a statistic on the data and on every permutation.
 
-    Each row is computed by itself, so the result is the same for any number of ``workers`` (threads).  ``stopping``
-    ends random draws early.  Raises ValueError for too many permutations, or a statistic that is not finite.
+    Each row is computed by itself, so the result is the same for any number of ``workers``
+    (threads).  ``stopping`` ends random draws early.  Raises ValueError for too many permutations,
+    or a statistic that is not finite.
     """
     if draws.count > _TOO_MANY:
-        raise ValueError(f"n_resamples={draws.n_resamples} permutations are too many; give a number such as 9999")
+        raise ValueError(
+            f"n_resamples={draws.n_resamples} permutations are too many; give a number such as 9999"
+        )
     rule = None if draws.exact else stopping
     planned = draws.count - 1
     bar: Any = contextlib.nullcontext()
@@ -144,17 +166,29 @@ def null_distribution(
             "more shrinkage or another kernel"
         )
     values = out[0 if draws.exact else 1 :, 0].copy()
-    return Null(float(out[0, 0]), values, TIE * float(out[0, 1]), draws.exact, rule, planned if rule else None)
+    return Null(
+        float(out[0, 0]),
+        values,
+        TIE * float(out[0, 1]),
+        draws.exact,
+        rule,
+        planned if rule else None,
+    )
 
 
 class _Pace:
-    """The number of rows of a piece: it grows while pieces are short, or while that makes rows faster."""
+    """Number of rows of a piece.
+
+    It grows while pieces are short, or while that makes rows faster.
+    """
 
     def __init__(self, most: int) -> None:
         self.most = most
         self.rows = 1
         self.pieces = 0
-        self.fastest: dict[int, float] = {}  # seconds of a row, by the rows of a piece; noise can only make it slower
+        self.fastest: dict[
+            int, float
+        ] = {}  # seconds of a row, by the rows of a piece; noise can only make it slower
 
     @property
     def seconds(self) -> float:
@@ -180,7 +214,9 @@ class _Pace:
 class _Runner:
     """Evaluates rows in order, in pieces that threads share if that pays."""
 
-    def __init__(self, statistic: Statistic, draws: Draws, workers: int, cost: CostHint | None, bar: Any) -> None:
+    def __init__(
+        self, statistic: Statistic, draws: Draws, workers: int, cost: CostHint | None, bar: Any
+    ) -> None:
         self.statistic = statistic
         self.draws = draws
         self.workers = workers
@@ -198,16 +234,25 @@ class _Runner:
             self._in_batches(stop, self.cost.seconds, min(self.cost.rows, self.most))
             return
         if not self.done:
-            self._take(min(1, stop))  # which may compile, and shows nothing of the time that a row takes
+            self._take(
+                min(1, stop)
+            )  # which may compile, and shows nothing of the time that a row takes
         while self.done < stop:
             left = stop - self.done
-            if self.workers > 1 and len(self.pace.fastest) > 1 and left * self.pace.seconds >= _WORTH_THREADS:
+            if (
+                self.workers > 1
+                and len(self.pace.fastest) > 1
+                and left * self.pace.seconds >= _WORTH_THREADS
+            ):
                 self._threaded(stop, lambda: self.pace.rows, -(-left // self.workers))
             else:
                 self._take(min(stop, self.done + self.pace.rows), timed=True)
 
     def _in_batches(self, stop: int, seconds: float, batch: int) -> None:
-        """Evaluate rows that are cheap in large batches: as few of one size as will do, equally many for workers."""
+        """Evaluate cheap rows in large batches.
+
+        There are as few of one size as will do, equally many for each worker.
+        """
         workers = 1 if (stop - self.done) * seconds < _WORTH_THREADS else self.workers
         if workers > 1 and not self.done:
             self._take(min(1, stop))  # compiles in one thread whatever must be compiled
@@ -225,11 +270,14 @@ class _Runner:
         while drawn < planned:
             ahead = max(rule.least(reached, drawn, planned), drawn // _AHEAD, _TRIED)
             self.until(min(planned, drawn + ahead) + 1)
-            exceedances = np.cumsum(self.out[1 : self.done, 0] >= self.out[0, 0] - TIE * self.out[0, 1])
+            exceedances = np.cumsum(
+                self.out[1 : self.done, 0] >= self.out[0, 0] - TIE * self.out[0, 1]
+            )
             if (last := rule.stop(exceedances, planned)) is not None:
                 self.done = 1 + last
                 return
-            reached, drawn = int(exceedances[-1]), self.done - 1
+            reached = int(exceedances[-1])
+            drawn = self.done - 1
 
     def _take(self, stop: int, timed: bool = False) -> None:
         """Evaluate the next rows here."""
@@ -254,17 +302,26 @@ class _Runner:
             self.bar.update(len(values))
 
     def _threaded(self, stop: int, step: Callable[[], int], most: int) -> None:
-        """Evaluate the rows up to ``stop`` in threads, in pieces of ``step()`` rows, ``most`` at most."""
+        """Evaluate the rows up to ``stop`` in threads, by pieces of ``step()`` rows.
+
+        There are ``most`` rows at most.
+        """
         from concurrent.futures import ThreadPoolExecutor
 
-        pool = ThreadPoolExecutor(self.workers)  # of its own: nothing is left that a fork could break
+        pool = ThreadPoolExecutor(
+            self.workers
+        )  # of its own: nothing is left that a fork could break
         pending: deque[Any] = deque()
         start = self.done
         try:
             while start < stop or pending:
                 if start < stop and len(pending) < 2 * self.workers:
                     end = min(stop, start + min(most, step()))
-                    pending.append(pool.submit(copy_context().run, self._evaluated, self.draws.rows(start, end)))
+                    pending.append(
+                        pool.submit(
+                            copy_context().run, self._evaluated, self.draws.rows(start, end)
+                        )
+                    )
                     start = end
                 else:
                     self._keep(*pending.popleft().result())

@@ -1,4 +1,7 @@
-"""Schemes for independent rows: labels of samples, orders of variables, signs, and permutations drawn from models."""
+"""Schemes for independent rows: sample labels, variable orders, signs, and model draws.
+
+Permutations may be drawn from models.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ from shrinktest.permutations.base import (
     random_words,
 )
 
-# --- enumerations -------------------------------------------------------------------------------------------
+# --- enumerations ---------------------------------------------------------------------------------
 
 
 def all_orders(ranges: Sequence[range]) -> Iterator[list[tuple[int, ...]]]:
@@ -43,7 +46,10 @@ def all_orders(ranges: Sequence[range]) -> Iterator[list[tuple[int, ...]]]:
 
 
 def alike(table: np.ndarray) -> list[list[int]]:
-    """Group the samples that have the same numbers of units in every stratum, given a table (S, k) of these numbers."""
+    """Group the samples with equal numbers of units in every stratum.
+
+    The table (S, k) gives these numbers.
+    """
     groups: dict[tuple[int, ...], list[int]] = {}
     for sample, numbers in enumerate(table.T.tolist()):
         groups.setdefault(tuple(numbers), []).append(sample)
@@ -51,13 +57,17 @@ def alike(table: np.ndarray) -> list[list[int]]:
 
 
 def labellings(table: np.ndarray, groups: Sequence[Sequence[int]]) -> Iterator[np.ndarray]:
-    """Enumerate labels (U,) of units, in order of strata, that give every sample its numbers of units, a table (S, k).
+    """Enumerate labels (U,) of units, in order of strata.
 
-    Samples of a group may be exchanged: of labellings that differ in this alone, only the one in which the first units
-    of these samples are in order comes.
+    They give every sample its numbers of units, a table (S, k).
+
+    Samples of a group may be exchanged: of labellings that differ in this alone, only the one in
+    which the first units of these samples are in order comes.
     """
     previous = {after: sample for group in groups for sample, after in itertools.pairwise(group)}
-    strata: list[tuple[int, list[tuple[int, int]]]] = []  # of each unit: the first unit, and the numbers, last first
+    strata: list[
+        tuple[int, list[tuple[int, int]]]
+    ] = []  # of each unit: the first unit, and the numbers, last first
     for numbers in table.tolist():
         strata += [(len(strata), list(enumerate(numbers))[::-1])] * sum(numbers)
     stack: list[tuple[int, ...]] = [()]
@@ -71,11 +81,13 @@ def labellings(table: np.ndarray, groups: Sequence[Sequence[int]]) -> Iterator[n
         missing = [(sample, number) for sample, number in numbers if stratum.count(sample) < number]
         for sample, number in missing:
             if sample not in previous or previous[sample] in labels:
-                units = number - stratum.count(sample) if len(missing) == 1 else 1  # the last sample has the rest
+                units = (
+                    number - stratum.count(sample) if len(missing) == 1 else 1
+                )  # the last sample has the rest
                 stack.append(labels + (sample,) * units)
 
 
-# --- labels, orders, signs ----------------------------------------------------------------------------------
+# --- labels, orders, signs ------------------------------------------------------------------------
 
 
 def sample_labels(sizes: Sequence[int]) -> np.ndarray:
@@ -85,10 +97,15 @@ def sample_labels(sizes: Sequence[int]) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Labels(Permutations):
-    """Sample labels 0, 1, ..., k - 1 of pooled observations, as (B, N), that keep the sizes of the samples."""
+    """Sample labels 0, 1, ..., k - 1 (B, N) that keep the sample sizes.
+
+    The labels are those of pooled observations.
+    """
 
     sizes: tuple[int, ...]
-    symmetric: bool = False  # True if exchanging samples of equal size does not change the statistic
+    symmetric: bool = (
+        False  # True if exchanging samples of equal size does not change the statistic
+    )
 
     @property
     def size(self) -> int:
@@ -96,7 +113,9 @@ class Labels(Permutations):
 
     @property
     def distinct(self) -> float:
-        return factorials([self.size], [*self.sizes, *(Counter(self.sizes).values() if self.symmetric else ())])
+        return factorials(
+            [self.size], [*self.sizes, *(Counter(self.sizes).values() if self.symmetric else ())]
+        )
 
     def _identity(self) -> np.ndarray:
         return sample_labels(self.sizes)
@@ -131,7 +150,10 @@ class Pairings(Permutations):
 
 @dataclass(frozen=True)
 class Shuffles(Permutations):
-    """Independent orders (B, d - 1, n) of variables 2 to d of n observations; the first variable stays."""
+    """Independent orders (B, d - 1, n) of variables 2 to d of n observations.
+
+    The first variable stays.
+    """
 
     n: int
     variables: int
@@ -148,7 +170,10 @@ class Shuffles(Permutations):
         return np.stack([self._orders(rng, rows, v) for v in range(1, self.variables)], axis=1)
 
     def _orders(self, rng: np.random.Generator, rows: int, variable: int) -> np.ndarray:
-        """Draw orders (rows, n) of a variable from its own stream; the second variable has the pairings of a test."""
+        """Draw orders (rows, n) of a variable from its own stream.
+
+        The second variable has the pairings of a test.
+        """
         seed: Any = rng.bit_generator.seed_seq
         own = () if variable == 1 else (variable,)
         stream = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, *own))
@@ -196,7 +221,9 @@ class Signs(Permutations):
     """
 
     unit: np.ndarray  # (n,): the number 0, 1, ... of the unit of each observation
-    symmetric: bool = False  # True if flipping all signs does not change the statistic, such as a squared norm
+    symmetric: bool = (
+        False  # True if flipping all signs does not change the statistic, such as a squared norm
+    )
     restriction = "signs of residuals"
 
     @property
@@ -222,10 +249,12 @@ class Signs(Permutations):
 
 @dataclass(frozen=True)
 class GroupShifts(Permutations):
-    """Circular shifts (B, groups) of y within blocks of successive pairs, whole numbers below ``length``.
+    """Circular shifts (B, groups) of y within blocks of successive pairs.
 
-    They form a group, and leave the distribution of the data unchanged if y is independent of x and the pairs of a
-    block are exchangeable.
+    Shifts are whole numbers below ``length``.
+
+    They form a group, and leave the distribution of the data unchanged if y is independent of x and
+    the pairs of a block are exchangeable.
     """
 
     groups: int
@@ -250,7 +279,7 @@ class GroupShifts(Permutations):
         return map(np.array, itertools.product(range(self.length), repeat=self.groups))
 
 
-# --- drawn from models --------------------------------------------------------------------------------------
+# --- drawn from models ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -266,7 +295,8 @@ class _Modelled(Permutations):
 class LabelsByChance(_Modelled):
     """Independent labels (B, N) of two samples of fixed sizes.
 
-    A set of n observations is the second sample with a probability proportional to the product of its odds ([R84]).
+    A set of n observations is the second sample with a probability proportional to the product of
+    its odds ([R84]).
     """
 
     sizes: tuple[int, int]
@@ -279,7 +309,8 @@ class LabelsByChance(_Modelled):
     @cached_property
     def _tails(self) -> np.ndarray:
         """Logarithms (N + 1, n + 1) of the sums over sets of k among the observations from i on."""
-        size, second = self.size, self.sizes[1]
+        size = self.size
+        second = self.sizes[1]
         out = np.full((size + 1, second + 1), -np.inf)
         out[size, 0] = 0.0
         for i in range(size - 1, -1, -1):
@@ -288,12 +319,15 @@ class LabelsByChance(_Modelled):
         return out
 
     def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
-        tails, chance = self._tails, rng.random((rows, self.size))
+        tails = self._tails
+        chance = rng.random((rows, self.size))
         left = np.full(rows, self.sizes[1])
         out = np.zeros((rows, self.size), dtype=np.uint16)
         for i in range(self.size):
             with np.errstate(invalid="ignore"):
-                share = np.exp(self.odds[i] + tails[i + 1, np.maximum(left - 1, 0)] - tails[i, left])
+                share = np.exp(
+                    self.odds[i] + tails[i + 1, np.maximum(left - 1, 0)] - tails[i, left]
+                )
             chosen = (chance[:, i] < share) & (left > 0)
             out[chosen, i] = 1
             left -= chosen
@@ -305,11 +339,13 @@ class LabelsByChance(_Modelled):
 
 @dataclass(frozen=True, eq=False)
 class Copies(_Modelled):
-    """Copies of the data, or of a part of them, that a model draws: a null distribution by simulation.
+    """Model-drawn copies of the data or a part of them.
 
-    The statistic of :func:`permutation_test` gets seeds in place of permutations, and turns them into data by ``copy``.
-    Its p-value is exact if the model draws from the distribution of the data under the null hypothesis; not if its
-    parameters were estimated from the same data.
+    They give a null distribution by simulation.
+
+    The statistic of :func:`permutation_test` gets seeds in place of permutations, and turns them
+    into data by ``copy``. Its p-value is exact if the model draws from the distribution of the data
+    under the null hypothesis; not if its parameters were estimated from the same data.
 
     Parameters
     ----------
@@ -362,13 +398,18 @@ class Copies(_Modelled):
             return self.observed
         drawn = np.asarray(self.model(np.random.default_rng(number)))
         if drawn.shape != self.observed.shape:
-            raise ValueError(f"model must draw copies of shape {self.observed.shape}; it drew {drawn.shape}")
+            raise ValueError(
+                f"model must draw copies of shape {self.observed.shape}; it drew {drawn.shape}"
+            )
         return drawn
 
     def require_apart(self, points: np.ndarray, name: str) -> None:
-        """Raise ValueError if points, from which kernels come, are the data that copies take the place of."""
+        """Raise ValueError if points for kernels are the data that copies replace."""
         if np.array_equal(points, self.observed):
-            raise ValueError(f"{name} holds the data that a model draws anew; give a copy for bandwidths and units")
+            raise ValueError(
+                f"{name} holds the data that a model draws anew; give a copy for bandwidths and "
+                "units"
+            )
 
     def draw(self, rng: np.random.Generator, rows: int) -> np.ndarray:
         return np.maximum(random_words(rng, rows), np.uint64(1))[:, None]

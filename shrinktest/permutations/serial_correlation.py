@@ -1,4 +1,7 @@
-"""Serial correlation: a note if successive rows depend on each other, and how long blocks of rows must be."""
+"""Serial correlation: a note if successive rows are dependent, and block lengths.
+
+The lengths are those that blocks of rows must have.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,10 @@ _MUCH = 0.15  # of it, if series are too short for that: from here on there is a
 _FEWEST = 8  # blocks of a series: with fewer there are hardly any permutations
 _WIDER = 1.25  # times as long a block may become for fewer rows to be left over
 _SURE = 3.0  # standard errors of the correlation of independent rows
-_BOTH, _PRODUCT = 2.0, 6.0  # the same of two variables that both must have, and of the product of their correlations
+_BOTH = 2.0
+_PRODUCT = (
+    6.0  # the same of two variables that both must have, and of the product of their correlations
+)
 _LARGE = 0.1  # correlations that matter: two tests in three hundred more reject at .05
 _MOVES = 8  # steps in one direction that are not chance
 _EVEN = 1e-6  # relative difference of steps of one size
@@ -60,12 +66,23 @@ class SerialCorrelation:
         values = " and ".join(f"{value:.2f}" for value in self.correlations)
         length = counted(_enough_rows(self.strength, self.rows), "row")
         names = " and of ".join(self.names)
-        return note("serial-correlation", names=names, values=values, length=length, wrong=wrong, remedy=remedy)
+        return note(
+            "serial-correlation",
+            names=names,
+            values=values,
+            length=length,
+            wrong=wrong,
+            remedy=remedy,
+        )
 
 
 def strongest(correlations: Iterable[SerialCorrelation | None]) -> SerialCorrelation | None:
     """Return the strongest serial correlation; None if there is none."""
-    return max((each for each in correlations if each is not None), key=lambda each: each.strength, default=None)
+    return max(
+        (each for each in correlations if each is not None),
+        key=lambda each: each.strength,
+        default=None,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,22 +90,33 @@ class OrderedRows:
     """Rows that may be in order of time."""
 
     parts: Sequence[np.ndarray]  # (n_i, d): series, each with its own mean; NaN for what is missing
-    variable: NDArray[np.intp] | None = None  # (d,): number of the variable of each column; default one for each
+    variable: NDArray[np.intp] | None = (
+        None  # (d,): number of the variable of each column; default one for each
+    )
 
     @classmethod
     def of(cls, parts: Sequence[np.ndarray], encoding: Any = None) -> OrderedRows:
         """Leave out dates and columns that count the rows, unless nothing else is left.
 
-        The ``encoding`` of a table says which columns are dates, categories of one variable, or filled in.
+        The ``encoding`` of a table says which columns are dates, categories of one variable, or
+        filled in.
         """
         if parts[0].shape[1] < 2:
             return cls(parts)
         step = np.diff(parts[0][:2], axis=0).sum(axis=0)
-        even = [(np.abs(np.diff(part, axis=0) - step) <= _EVEN * np.abs(step)).all(axis=0) for part in parts]
-        keep, variable = ~np.all(even, axis=0) | (step == 0.0), None
+        even = [
+            (np.abs(np.diff(part, axis=0) - step) <= _EVEN * np.abs(step)).all(axis=0)
+            for part in parts
+        ]
+        keep = ~np.all(even, axis=0) | (step == 0.0)
+        variable = None
         if encoding is not None:
-            keep, variable, gaps = keep & ~encoding.dated, encoding.together, np.flatnonzero(encoding.indicators >= 0)
-            indicators = [part[:, encoding.indicators[gaps]] for part in parts]  # above 0 in rows that were filled in
+            keep = keep & ~encoding.dated
+            variable = encoding.together
+            gaps = np.flatnonzero(encoding.indicators >= 0)
+            indicators = [
+                part[:, encoding.indicators[gaps]] for part in parts
+            ]  # above 0 in rows that were filled in
             if gaps.size and min(each.min() for each in indicators) >= 0.0:
                 parts = [part.copy() for part in parts]
                 for part, indicator in zip(parts, indicators, strict=True):
@@ -105,7 +133,10 @@ class OrderedRows:
 
     @cached_property
     def sorted(self) -> bool:
-        """True if a column goes up, or down, from row to row in all parts, in so many steps that it is no chance."""
+        """True if a column goes up, or down, from row to row in all parts.
+
+        There must be so many steps that it is no chance.
+        """
         steps = np.vstack([np.sign(np.diff(part, axis=0)) for part in self.parts])
         steps[np.isnan(steps)] = 0.0
         moves = np.abs(steps).sum(axis=0)
@@ -113,13 +144,20 @@ class OrderedRows:
 
     @cached_property
     def correlation(self) -> float:
-        """Largest correlation of successive rows, of the values of a variable or their distances from the mean.
+        """Largest correlation of successive rows.
 
-        A correlation of few pairs of rows, or of a few rare values next to each other, counts if it is not chance.
+        It is of the values of a variable or of their distances from the mean.
+
+        A correlation of few pairs of rows, or of a few rare values next to each other, counts if it
+        is not chance.
         """
         variable = np.arange(self.parts[0].shape[1]) if self.variable is None else self.variable
-        widest = np.fmax.reduce([np.fmax.reduce(np.abs(part), axis=0, initial=0.0) for part in self.parts])
-        series = [part / np.where(widest > 0.0, widest, 1.0) for part in self.parts if len(part) > 2]
+        widest = np.fmax.reduce(
+            [np.fmax.reduce(np.abs(part), axis=0, initial=0.0) for part in self.parts]
+        )
+        series = [
+            part / np.where(widest > 0.0, widest, 1.0) for part in self.parts if len(part) > 2
+        ]
         seen = [~np.isnan(z) for z in series]
         rows, pairs = np.zeros((2, variable.size))
         for here in seen:
@@ -138,7 +176,10 @@ class OrderedRows:
                 after += np.einsum("ij,ij->j", z[1:], z[:-1])
             after[gaps] *= rows[gaps] / np.maximum(pairs[gaps], 1.0)
             used = same > rows * _ROUNDING**2  # the rest of a column with one value is rounding
-            whole, part = (np.bincount(variable[used], sums[used], minlength=least.size) for sums in (same, after))
+            whole, part = (
+                np.bincount(variable[used], sums[used], minlength=least.size)
+                for sums in (same, after)
+            )
             np.divide(part, whole, out=values[spread], where=whole > 0.0)
         values[values <= least] = 0.0
         largest = 0.0
@@ -146,7 +187,10 @@ class OrderedRows:
             value = float(values.flat[i])
             if value <= largest:
                 break
-            largest = max(largest, value - (self._by_chance(variable == i % least.size) if value > _LARGE else 0.0))
+            largest = max(
+                largest,
+                value - (self._by_chance(variable == i % least.size) if value > _LARGE else 0.0),
+            )
         return min(largest, 0.999)
 
     @property
@@ -163,32 +207,47 @@ class OrderedRows:
         values = np.vstack([part[:, columns] for part in self.parts])
         values = values[~np.isnan(values).any(axis=1)]
         rare = int((values != np.median(values, axis=0)).any(axis=1).sum())
-        return 0.0 if 2 * rare >= len(values) else self.doubt() * self.size / (3.0 * max(rare, 1) * len(values))
+        return (
+            0.0
+            if 2 * rare >= len(values)
+            else self.doubt() * self.size / (3.0 * max(rare, 1) * len(values))
+        )
 
     def correlated(self, name: str) -> SerialCorrelation | None:
-        """Serial correlation that is more than chance and enough to matter; None if rows are sorted by a column."""
+        """Serial correlation that is more than chance and enough to matter.
+
+        None if rows are sorted by a column.
+        """
         value = 0.0 if self.sorted else self.correlation
         enough = value > max(_LARGE, math.sqrt(self.doubt() / self.size))
         return SerialCorrelation((name,), (value,), self.size) if enough else None
 
 
-def joint_correlation(variables: Sequence[OrderedRows], names: Sequence[str]) -> SerialCorrelation | None:
-    """Serial correlation of the two variables that have most of it; None if less than two have some.
+def joint_correlation(
+    variables: Sequence[OrderedRows], names: Sequence[str]
+) -> SerialCorrelation | None:
+    """Serial correlation of the two variables that have most of it.
 
-    The variance of a mean of products of independent series grows with the product of their correlations.
+    None if less than two have some.
+
+    The variance of a mean of products of independent series grows with the product of their
+    correlations.
     """
     size = variables[0].size
     both = [
         SerialCorrelation((name, other), (first.correlation, second.correlation), size)
         for (first, name), (second, other) in combinations(zip(variables, names, strict=True), 2)
-        if all(not rows.sorted and size * rows.correlation**2 > rows.doubt(_BOTH) for rows in (first, second))
+        if all(
+            not rows.sorted and size * rows.correlation**2 > rows.doubt(_BOTH)
+            for rows in (first, second)
+        )
         and first.correlation * second.correlation
         > max(_LARGE, (_PRODUCT + math.log(first.looks * second.looks)) / size)
     ]
     return strongest(both)
 
 
-# --- blocks of successive rows -------------------------------------------------------------------------------
+# --- blocks of successive rows --------------------------------------------------------------------
 
 
 def lost(correlation: float, length: int) -> float:
@@ -197,7 +256,10 @@ def lost(correlation: float, length: int) -> float:
 
 
 def _enough_rows(correlation: float, rows: int) -> int:
-    """Length of blocks that keep 95 % of the variance of a mean, if the correlation fades by one factor."""
+    """Length of blocks that keep 95 % of the variance of a mean.
+
+    This holds if the correlation fades by one factor.
+    """
     return max(1, min(math.ceil(lost(correlation, 1) / _LOST), rows // _FEWEST))
 
 
@@ -210,15 +272,22 @@ def automatic_length(variables: Sequence[OrderedRows]) -> int:
 
 
 def read_block_length(block_length: Any, variables: Sequence[OrderedRows]) -> BlockLength:
-    """Return the argument ``block_length`` as a value; raises TypeError or ValueError if it is none."""
+    """Return the argument ``block_length`` as a value.
+
+    Raises TypeError or ValueError if it is none.
+    """
     if isinstance(block_length, str):
         choice(block_length, (AUTO, WHOLE), "block_length")
         return BlockLength(None if block_length == WHOLE else automatic_length(variables))
     if isinstance(block_length, bool) or not isinstance(block_length, int | np.integer):
-        raise TypeError(f"block_length must be {AUTO!r}, {WHOLE!r} or a number of rows; got {block_length!r}")
+        raise TypeError(
+            f"block_length must be {AUTO!r}, {WHOLE!r} or a number of rows; got {block_length!r}"
+        )
     size = variables[0].size
     if not 1 <= block_length <= size // 2:
-        raise ValueError(f"block_length={block_length} must be a number of rows from 1 to half of all {size}")
+        raise ValueError(
+            f"block_length={block_length} must be a number of rows from 1 to half of all {size}"
+        )
     return BlockLength(int(block_length))
 
 
@@ -228,29 +297,42 @@ def moved_in_time(
     design: PermutationDesign,
     keep: NDArray[np.bool_],
 ) -> PermutationDesign:
-    """Let blocks of successive rows, or whole series, move; raises ValueError for pairs, groups, or series with gaps.
+    """Let blocks of successive rows, or whole series, move.
+
+    Raises ValueError for pairs, groups, or series with gaps.
 
     ``variables`` are the same rows, of which ``keep`` says which were not left out.
     """
     if design.paired or design.groups is not None:
         other = "paired=" if design.paired else "groups="
-        raise ValueError(f"block_length={block_length!r} does not go with {other}; leave one of them out")
+        raise ValueError(
+            f"block_length={block_length!r} does not go with {other}; leave one of them out"
+        )
     if not keep.all():
         raise ValueError(
-            f"block_length={block_length!r} needs series without gaps, and nan_policy='omit' would cut out "
-            f"{counted(int((~keep).sum()), 'row')}; interpolate, or test a part without missing values"
+            f"block_length={block_length!r} needs series without gaps, and nan_policy='omit' would "
+            "cut out "
+            f"{counted(int((~keep).sum()), 'row')}; interpolate, or test a part without missing "
+            "values"
         )
     return in_blocks(read_block_length(block_length, variables), variables[0].parts, design.blocks)
 
 
-def in_blocks(length: BlockLength, parts: Sequence[np.ndarray], blocks: np.ndarray | None = None) -> PermutationDesign:
-    """Let blocks of successive rows of the parts change places, within ``blocks``, which are series."""
+def in_blocks(
+    length: BlockLength, parts: Sequence[np.ndarray], blocks: np.ndarray | None = None
+) -> PermutationDesign:
+    """Let blocks of successive rows of the parts be exchanged within ``blocks``.
+
+    The ``blocks`` are series.
+    """
     groups = None if length.rows is None else successive_blocks(parts, length.rows, blocks)
     return PermutationDesign(blocks, groups, block_length=length)
 
 
-def short(variables: Sequence[OrderedRows], design: PermutationDesign, name: str) -> tuple[str, ...]:
-    """Note on blocks, or series that are shifted, that are too short for the serial correlation of a variable.
+def short(
+    variables: Sequence[OrderedRows], design: PermutationDesign, name: str
+) -> tuple[str, ...]:
+    """Note on blocks or shifted series too short for the serial correlation of a variable.
 
     Of several variables it is the correlation of their products.
     """
@@ -260,5 +342,7 @@ def short(variables: Sequence[OrderedRows], design: PermutationDesign, name: str
     correlation = math.prod(rows.correlation for rows in variables)
     if lost(correlation, length) <= _MUCH:
         return ()
-    what = "The series is" if design.block_length.whole else f"Blocks of {counted(length, 'row')} are"
+    what = (
+        "The series is" if design.block_length.whole else f"Blocks of {counted(length, 'row')} are"
+    )
     return (note("short-series", what=what, name=f"{name} ({correlation:.2f})"),)

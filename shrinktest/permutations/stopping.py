@@ -12,11 +12,17 @@ from shrinktest._check import choice, count, level
 
 
 class Stopping(ABC):
-    """Rule that stops drawing by the number of exceedances: permutations that reach the observed statistic."""
+    """Rule that stops drawing by the number of exceedances.
+
+    These are permutations that reach the observed statistic.
+    """
 
     @abstractmethod
     def stop(self, exceedances: np.ndarray, planned: int) -> int | None:
-        """Return after how many draws to stop, given ``exceedances`` (drawn,) after every draw; None if not yet."""
+        """Return after how many draws to stop, given ``exceedances`` (drawn,) after every draw.
+
+        None if not yet.
+        """
 
     @abstractmethod
     def pvalue(self, exceedances: int, drawn: int, planned: int) -> float:
@@ -24,25 +30,33 @@ class Stopping(ABC):
 
     @abstractmethod
     def least(self, exceedances: int, drawn: int, planned: int) -> int:
-        """Return the fewest draws that it still takes to stop, so that as many can be evaluated at once."""
+        """Return the fewest draws still needed to stop.
+
+        That many can be evaluated at once.
+        """
 
 
 @dataclass(frozen=True)
 class BesagClifford(Stopping):
-    """Stop drawing at the h-th exceedance: few draws if the p-value is large, all of them if it is small.
+    """Stop drawing at the h-th exceedance.
+
+    There are few draws if the p-value is large, all of them if it is small.
 
     Parameters
     ----------
     h : int, default 20
-        Exceedances to wait for.  The standard error of a large p-value is about p / sqrt(h), 22 % for 20.
+        Exceedances to wait for.  The standard error of a large p-value is about p / sqrt(h), 22 %
+        for 20.
 
     Notes
     -----
-    The p-value is h / l if the h-th exceedance is draw l, and (g + 1) / (B + 1) if there were only g < h among all B
-    draws.  It is exact [BC91]: without ties P(p <= x) = x under the null hypothesis at every x that it can take.
+    The p-value is h / l if the h-th exceedance is draw l, and (g + 1) / (B + 1) if there were only
+    g < h among all B draws.  It is exact [BC91]: without ties P(p <= x) = x under the null
+    hypothesis at every x that it can take.
 
-    At levels up to h / (B + 1), .02 with B = 999, the decision is that of all B draws; at others that of the first
-    h / alpha - 1.  Under the null hypothesis the test takes about h (1 + log(B / h)) draws on average, 98 of 999.
+    At levels up to h / (B + 1), .02 with B = 999, the decision is that of all B draws; at others
+    that of the first h / alpha - 1. Under the null hypothesis the test takes about h (1 + log(B /
+    h)) draws on average, 98 of 999.
 
     Examples
     --------
@@ -71,7 +85,9 @@ class BesagClifford(Stopping):
 
 @dataclass(frozen=True)
 class Curtailed(Stopping):
-    """Stop drawing once the decision is certain (curtailed sampling), usually after about a fifth of all draws.
+    """Stop drawing once the decision is certain (curtailed sampling).
+
+    That is usually after about a fifth of all draws.
 
     Parameters
     ----------
@@ -83,9 +99,10 @@ class Curtailed(Stopping):
     After l of B draws with b exceedances the p-value of all B lies between (1 + b) / (1 + B) and
     (1 + b + B - l) / (1 + B); drawing stops once none of the levels lies between these two.
 
-    The p-value is (1 + b) / (1 + l), on the side of every level on which the p-value of all draws is.  It is valid:
-    P(p <= x) <= x for every x, since a run with a p-value no larger has at most b exceedances after l draws, and their
-    number is uniform on 0, ..., l under the null hypothesis without ties.
+    The p-value is (1 + b) / (1 + l), on the side of every level on which the p-value of all draws
+    is.  It is valid: P(p <= x) <= x for every x, since a run with a p-value no larger has at most b
+    exceedances after l draws, and their number is uniform on 0, ..., l under the null hypothesis
+    without ties.
 
     Examples
     --------
@@ -107,7 +124,7 @@ class Curtailed(Stopping):
         object.__setattr__(self, "alphas", tuple(sorted(levels)))
 
     def _allowed(self, planned: int) -> np.ndarray:
-        """Return how many of all rows may reach the observed statistic at most for each level to reject."""
+        """Return the most rows that may reach the observed statistic, for each level to reject."""
         return np.array([max(1, allowed_rows(alpha, planned + 1)) for alpha in self.alphas])
 
     def stop(self, exceedances: np.ndarray, planned: int) -> int | None:
@@ -121,7 +138,8 @@ class Curtailed(Stopping):
 
     def least(self, exceedances: int, drawn: int, planned: int) -> int:
         allowed = self._allowed(planned)
-        to_accept, to_reject = allowed - exceedances, 1 + exceedances + planned - drawn - allowed
+        to_accept = allowed - exceedances
+        to_reject = 1 + exceedances + planned - drawn - allowed
         return int(np.maximum(np.minimum(to_accept, to_reject), 0).max())
 
 
@@ -129,12 +147,17 @@ STOPPINGS = ("besag-clifford", "curtailed")
 
 
 def as_stopping(stopping: Any, *alphas: float) -> Stopping | None:
-    """Return a rule given None, a name or a rule; "curtailed" makes sure of the decisions at ``alphas``."""
+    """Return a rule given None, a name or a rule.
+
+    "curtailed" makes sure of the decisions at ``alphas``.
+    """
     if stopping is None or isinstance(stopping, Stopping):
         return stopping
     if isinstance(stopping, str):
         return BesagClifford() if rule_name(stopping) == STOPPINGS[0] else Curtailed(alphas)
-    raise TypeError(f"stopping must be None, {STOPPINGS[0]!r}, {STOPPINGS[1]!r}, or a rule; got {stopping!r}")
+    raise TypeError(
+        f"stopping must be None, {STOPPINGS[0]!r}, {STOPPINGS[1]!r}, or a rule; got {stopping!r}"
+    )
 
 
 def rule_name(stopping: str) -> str:
@@ -143,9 +166,14 @@ def rule_name(stopping: str) -> str:
 
 
 def allowed_rows(alpha: float, rows: int) -> int:
-    """Return how many of so many rows may reach the observed statistic, itself among them, so that p <= alpha."""
+    """Return how many rows may reach the observed statistic for p <= alpha.
+
+    The statistic itself counts among them.
+    """
     most = min(rows, int(alpha * rows) + 1)
-    while most > 0 and most / rows > alpha:  # the attainable p-values decide, not the rounded product
+    while (
+        most > 0 and most / rows > alpha
+    ):  # the attainable p-values decide, not the rounded product
         most -= 1
     return most
 

@@ -35,7 +35,8 @@ from shrinktest.power.study_result import PowerStudyResult
 from shrinktest.power.trials import POWER, Row, as_run, check_store, run_study, trial_numbers
 from shrinktest.results.info import KINDS
 
-_ANY = 0.999  # a level at which no test warns that it has too few permutations to reject; it decides nothing here
+# a level at which no test warns that it has too few permutations to reject; it decides nothing here
+_ANY = 0.999
 
 
 @hinted
@@ -55,53 +56,59 @@ def power_study(
     workers: int | None = None,
     progress: bool = False,
 ) -> PowerStudyResult:
-    """Estimate the power of tests and their level (Type I error) by simulation: kernel tests and any others.
+    """Estimate the power and level (Type I error) of kernel and other tests by simulation.
 
     Parameters
     ----------
     design : str, Design or callable
-        Source of the data: a name (``shrinktest power --list``), a design such as ``designs.MeanShift(shift=0.5)``, or
-        a function ``(rng, n) -> (X, Y)`` of two samples (``designs.FromFunction(function, test="independence")`` for
-        pairs).
-    estimators : str, MeanEstimator, callable, AnyTest, sequence of these, or dict of label to one of these
-        Tests to compare.  Without a dict, the label of a name is the name, and of an estimator its repr.  Tests that
-        combine several: "auto", a list within the sequence or the dict, or keyword arguments of the test, such as
-        ``{"narrow and wide": {"estimator": ["kme", "skmse"], "bandwidth": ["0.5 * median", "2 * median"]}}``.
-        Any other test: a function ``(X, Y)`` or ``(X, Y, rng)`` that returns a p-value, such as the tests of
-        scipy.stats, :class:`~shrinktest.power.AnyTest`, or a name of :doc:`/power`, such as "ks_2samp".
+        Source of the data: a name (``shrinktest power --list``), a design such as
+        ``designs.MeanShift(shift=0.5)``, or a function ``(rng, n) -> (X, Y)`` of two samples
+        (``designs.FromFunction(function, test="independence")`` for pairs).
+    estimators : str, MeanEstimator, callable, AnyTest, sequence of these, or dict of label to one
+    of these
+        Tests to compare.  Without a dict, the label of a name is the name, and of an estimator its
+        repr.  Tests that combine several: "auto", a list within the sequence or the dict, or
+        keyword arguments of the test, such as ``{"narrow and wide": {"estimator": ["kme", "skmse"],
+        "bandwidth": ["0.5 * median", "2 * median"]}}``.  Any other test: a function ``(X, Y)`` or
+        ``(X, Y, rng)`` that returns a p-value, such as the tests of scipy.stats,
+        :class:`~shrinktest.power.AnyTest`, or a name of :doc:`/power`, such as "ks_2samp".
     sample_sizes : int or sequence of int
         Numbers of observations in X; the design gives those in Y.
     alphas : float or sequence of float
         Levels, all read off the same tests.  A test rejects when p <= alpha.
     n_trials : int or range, default 500
-        Data sets per sample size; ``range(100, 200)`` are those numbered 100 to 199, for a part of a study that
+        Data sets per sample size; ``range(100, 200)`` are those numbered 100 to 199, for a part of
+        a study that
         :func:`~shrinktest.power.merge` puts together.
     n_resamples : int or inf, default 999
         Permutations per test, also for tests of other packages that are known by name and permute.
     stopping : {None, "besag-clifford", "curtailed"} or Stopping
-        When a kernel test may draw fewer of them; see :func:`two_sample_test`.  With "curtailed" every test draws only
-        until its decision at all ``alphas`` is certain: the same powers in less time, at these levels only.
+        When a kernel test may draw fewer of them; see :func:`two_sample_test`.  With "curtailed"
+        every test draws only until its decision at all ``alphas`` is certain: the same powers in
+        less time, at these levels only.
     with_null : bool, default True
-        Also run the design's null twin, the same data without an effect, which shows the level of the tests.
+        Also run the design's null twin, the same data without an effect, which shows the level of
+        the tests.
     test_options : dict, optional
-        Keyword arguments for the kernel test of the design, such as ``kernel``, ``bandwidth``, ``form`` or ``paired``.
-        "auto" and other ensembles keep their kernels and bandwidths.
+        Keyword arguments for the kernel test of the design, such as ``kernel``, ``bandwidth``,
+        ``form`` or ``paired``. "auto" and other ensembles keep their kernels and bandwidths.
     rng : None, int, SeedSequence, BitGenerator or Generator
         Seed of the study.  None takes the seed of the store or, for a new one, fresh entropy.
     store : str or path, optional
-        An SQLite file that keeps every p-value.  An interrupted study resumes from it and ends with the same table;
-        more trials, estimators or sample sizes extend it.
+        An SQLite file that keeps every p-value.  An interrupted study resumes from it and ends with
+        the same table; more trials, estimators or sample sizes extend it.
     workers : int, optional
         Processes; default all usable cores, or what ``joblib.parallel_config`` says: within
-        ``joblib.parallel_config("dask")`` the trials run on the cluster.  The result is the same for any number.
+        ``joblib.parallel_config("dask")`` the trials run on the cluster.  The result is the same
+        for any number.
     progress : bool, default False
         Show a progress bar.
 
     Returns
     -------
     PowerStudyResult
-        ``result.table``, ``result.size_table``, ``result.difference(a, b)``, ``result.plot()``, ``result.summary()``,
-        ``result.paragraph()``.
+        ``result.table``, ``result.size_table``, ``result.difference(a, b)``, ``result.plot()``,
+        ``result.summary()``, ``result.paragraph()``.
 
     See Also
     --------
@@ -111,10 +118,11 @@ def power_study(
 
     Notes
     -----
-    Studies are paired: in every trial all estimators get the same data and permutations, and other tests the same data.
-    The random streams of a trial are ``SeedSequence(seed, spawn_key=(n, null, trial, stream))``, with stream 0 for
-    data, 1 for permutations and 2 for other tests, so that the result depends neither on the order of trials nor on
-    what else is compared.  A store identifies functions (a design, estimator, kernel or test of yours) by name only.
+    Studies are paired: in every trial all estimators get the same data and permutations, and other
+    tests the same data.  The random streams of a trial are ``SeedSequence(seed, spawn_key=(n, null,
+    trial, stream))``, with stream 0 for data, 1 for permutations and 2 for other tests, so that the
+    result depends neither on the order of trials nor on what else is compared.  A store identifies
+    functions (a design, estimator, kernel or test of yours) by name only.
 
     Examples
     --------
@@ -134,14 +142,20 @@ def power_study(
     """
     design = as_design(design)
     members = named_members(estimators, partial(as_compared, test=design.test))
-    sizes, alphas = as_sizes(sample_sizes, "sample_sizes"), as_levels(alphas)
+    sizes = as_sizes(sample_sizes, "sample_sizes")
+    alphas = as_levels(alphas)
     if sizes[0] < design.smallest():
-        raise ValueError(f"sample_sizes has {sizes[0]}, and {design!r} needs n >= {design.smallest()}")
+        raise ValueError(
+            f"sample_sizes has {sizes[0]}, and {design!r} needs n >= {design.smallest()}"
+        )
     nulls = (False, True) if flag(with_null, "with_null") else (False,)
     trials = trial_numbers(n_trials)
-    rule, n_resamples = as_stopping(stopping, *alphas), resample_count(n_resamples)
+    rule = as_stopping(stopping, *alphas)
+    n_resamples = resample_count(n_resamples)
     if isinstance(rule, Curtailed) and not set(alphas) <= set(rule.alphas):
-        raise ValueError(f"stopping={rule!r} must decide at all alphas of the study; use stopping='curtailed'")
+        raise ValueError(
+            f"stopping={rule!r} must decide at all alphas of the study; use stopping='curtailed'"
+        )
     options = options_of(test_options, design.test, "test_options")
     _check_used(options, rule, n_resamples, alphas[0], members)
     run = as_run(workers, progress)
@@ -149,7 +163,9 @@ def power_study(
     check_store(store, POWER)
     options |= {} if rule is None else {"stopping": rule}
     run_data_set = partial(run_trial, design, members, options)
-    with always(compiled=True):  # errors show, and loops are compiled, before anything is stored or sent elsewhere
+    with always(
+        compiled=True
+    ):  # errors show, and loops are compiled, before anything is stored or sent elsewhere
         for null in nulls:
             run_data_set(1, sizes[0], null, 0, [(label,) for label in members], 0)
     if not all(isinstance(test, AnyTest) for test in members.values()):
@@ -164,17 +180,31 @@ def power_study(
     rows, seed = run_study(
         POWER,
         partial(run_data_set, n_resamples),
-        # trials come first, so that an interrupted study is balanced and the bar can foretell the time
+        # trials come first, so that an interrupted study is balanced and the bar can foretell the
+        # time
         [(n, null, trial) for trial in trials for n in sizes for null in nulls],
         [(label,) for label in members],
-        settings={"design": design.identity(), "test": design.test, **shown, "n_resamples": n_resamples},
+        settings={
+            "design": design.identity(),
+            "test": design.test,
+            **shown,
+            "n_resamples": n_resamples,
+        },
         # a repr shows the first and the last numbers of an array only
-        definitions={label: repr(to_plain(t) if isinstance(t, dict) else t) for label, t in members.items()},
+        definitions={
+            label: repr(to_plain(t) if isinstance(t, dict) else t) for label, t in members.items()
+        },
         store=store,
         rng=rng,
         **run,
     )
-    about = {"design": design, "alphas": alphas, "n_resamples": n_resamples, "seed": seed, "stopping": rule}
+    about = {
+        "design": design,
+        "alphas": alphas,
+        "n_resamples": n_resamples,
+        "seed": seed,
+        "stopping": rule,
+    }
     return PowerStudyResult.from_rows(rows, estimators=members, **about)
 
 
@@ -189,37 +219,61 @@ def run_trial(
     labels: Iterable[Row],
     seed: int,
 ) -> list[Row]:
-    """Test one data set with the members under these labels; ``options`` prevail over the design's options.
+    """Test one data set with the members under these labels.
 
-    (seed, n, null, trial) has a random stream for the data, one for the permutations, the same for every estimator, and
-    one for other tests, which each of them begins anew.  Rows are (n, null, trial, label, p-value, seconds).
+    ``options`` prevail over the design's options.
+
+    (seed, n, null, trial) has a random stream for the data, one for the permutations, the same for
+    every estimator, and one for other tests, which each of them begins anew.  Rows are (n, null,
+    trial, label, p-value, seconds).
     """
     twin = design.null() if null else design
     info = KINDS[twin.test]
-    streams = [np.random.SeedSequence(seed, spawn_key=(n, int(null), trial, stream)) for stream in range(3)]
+    streams = [
+        np.random.SeedSequence(seed, spawn_key=(n, int(null), trial, stream)) for stream in range(3)
+    ]
     rows: list[Row] = []
     try:
         data, restriction = twin.trial(np.random.default_rng(streams[0]), n)
-        keywords = {**twin.options(), **restriction, **options, "n_resamples": n_resamples, "workers": 1, "alpha": _ANY}
+        keywords = {
+            **twin.options(),
+            **restriction,
+            **options,
+            "n_resamples": n_resamples,
+            "workers": 1,
+            "alpha": _ANY,
+        }
         keywords |= dict(zip(info.named_data, data, strict=False))
         for (label,) in labels:
-            start, compared = time.perf_counter(), members[label]
+            start = time.perf_counter()
+            compared = members[label]
             if isinstance(compared, AnyTest):
-                pvalue = compared.pvalue(data, np.random.default_rng(streams[2]), n_resamples, label)
+                pvalue = compared.pvalue(
+                    data, np.random.default_rng(streams[2]), n_resamples, label
+                )
             else:
                 own = compared if isinstance(compared, dict) else {"estimator": compared}
                 shared = keywords
                 if brings_kernels(compared):
-                    shared = {key: v for key, v in keywords.items() if not key.startswith(("kernel", "bandwidth"))}
+                    shared = {
+                        key: v
+                        for key, v in keywords.items()
+                        if not key.startswith(("kernel", "bandwidth"))
+                    }
                 values = () if info.named_data else data
                 try:
-                    pvalue = float(info.load("verb")(*values, rng=streams[1], **{**shared, **own}).pvalue)
+                    pvalue = float(
+                        info.load("verb")(*values, rng=streams[1], **{**shared, **own}).pvalue
+                    )
                 except TooFewPermutations:
                     if not design.unit:
                         raise
                     pvalue = 1.0  # groups of these sizes happen not to be exchangeable
             if np.isnan(pvalue):
-                raise ValueError(f"test {label!r} has no p-value, because values are missing; use nan_policy='omit'")
+                raise ValueError(
+                    f"test {label!r} has no p-value, because values are missing; use "
+                    "nan_policy='omit'"
+                )
             rows.append((n, null, trial, label, pvalue, time.perf_counter() - start))
     except Exception as error:
         error.add_note(f"in trial {trial} of {twin!r} with n={n} and seed {seed}")
@@ -230,29 +284,56 @@ def run_trial(
 def permutations_of(
     design: Design, n: int, alpha: float, n_resamples: float, options: Mapping[str, Any]
 ) -> Permutations:
-    """Return the permutations of the tests of a study; ValueError if a restriction leaves too few to reject."""
+    """Return the permutations of the tests of a study.
+
+    ValueError if a restriction leaves too few to reject.
+    """
     data, restriction = design.trial(np.random.default_rng(0), n)
-    keywords, kind = {**design.options(), **restriction, **options}, KINDS[design.test]
+    keywords = {**design.options(), **restriction, **options}
+    kind = KINDS[design.test]
     names = (*kind.settings, *kind.restrictions, "column_types", "nan_policy")
-    hypothesis = kind.load("reader")(*data, **{name: keywords[name] for name in names if name in keywords})
-    return hypothesis.permutations(n_resamples, alpha, hypothesis.form(keywords.get("form", "auto")))  # type: ignore[no-any-return]
+    hypothesis = kind.load("reader")(
+        *data, **{name: keywords[name] for name in names if name in keywords}
+    )
+    return hypothesis.permutations(
+        n_resamples, alpha, hypothesis.form(keywords.get("form", "auto"))
+    )  # type: ignore[no-any-return]
 
 
 def _check_used(
-    options: Mapping[str, Any], stopping: Any, n_resamples: float, alpha: float, members: Mapping[str, Compared]
+    options: Mapping[str, Any],
+    stopping: Any,
+    n_resamples: float,
+    alpha: float,
+    members: Mapping[str, Compared],
 ) -> None:
-    """Raise ValueError for arguments that no test would get, and for too few permutations to reject."""
+    """Raise ValueError for invalid test arguments, or too few permutations to reject.
+
+    Invalid arguments are those that no test would get.
+    """
     others = [test for test in members.values() if isinstance(test, AnyTest)]
     drawing = [test.label for test in others if test.permutes]
     if drawing and math.isinf(n_resamples):
-        raise ValueError(f"n_resamples=inf asks for all permutations, and {listed(drawing)} draws them; give a number")
-    if any(map(permutes, members.values())) and (n_resamples < 1 or 1.0 / (n_resamples + 1.0) > alpha):
         raise ValueError(
-            f"n_resamples={n_resamples} is too small for alpha={alpha:g}: no test could reject; {enough(alpha)}"
+            f"n_resamples=inf asks for all permutations, and {listed(drawing)} draws them; give a "
+            "number"
+        )
+    if any(map(permutes, members.values())) and (
+        n_resamples < 1 or 1.0 / (n_resamples + 1.0) > alpha
+    ):
+        raise ValueError(
+            f"n_resamples={n_resamples} is too small for alpha={alpha:g}: no test could reject; "
+            f"{enough(alpha)}"
         )
     for name, given in (("test_options", options), ("stopping", stopping)):
         if given and len(others) == len(members):
-            raise ValueError(f"{name} is for kernel tests, and there is none among {listed(members)}; leave it out")
+            raise ValueError(
+                f"{name} is for kernel tests, and there is none among {listed(members)}; leave it "
+                "out"
+            )
     for key in options:
         if key.startswith(("kernel", "bandwidth")) and all(map(brings_kernels, members.values())):
-            raise ValueError(f"test_options has {key!r}, and all that is compared has kernels of its own; leave it out")
+            raise ValueError(
+                f"test_options has {key!r}, and all that is compared has kernels of its own; leave "
+                "it out"
+            )

@@ -27,7 +27,10 @@ _ASSUMED = "This assumes that the effect in the pilot study is the true effect."
 
 @dataclass(frozen=True, eq=False)
 class PowerCurve:
-    """Phi(a + b sqrt(n)) with its uncertainty: the power of tests whose statistic is a mean grows like this."""
+    """Curve Phi(a + b sqrt(n)) with its uncertainty.
+
+    The power of tests whose statistic is a mean grows like this.
+    """
 
     coefficients: np.ndarray  # (2,): (a, b)
     covariance: np.ndarray  # (2, 2): of their estimates
@@ -36,8 +39,8 @@ class PowerCurve:
     def of(cls, counts: Mapping[int, tuple[int, int]], power: float) -> Self:
         """Fit a probit regression on sqrt(n) to (trials, rejections) at each size (statsmodels).
 
-        One more trial at each size, which rejects with the target ``power``, keeps the fit finite if all trials agree,
-        and does not move the size at which that power is reached.
+        One more trial at each size, which rejects with the target ``power``, keeps the fit finite
+        if all trials agree, and does not move the size at which that power is reached.
         """
         import statsmodels.api as sm
         from statsmodels.tools.sm_exceptions import PerfectSeparationWarning
@@ -49,7 +52,9 @@ class PowerCurve:
         # sizes may agree exactly, as when every test rejects; two sizes leave no degree of freedom
         with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
             warnings.simplefilter("ignore", PerfectSeparationWarning)
-            model = sm.GLM(outcomes, sm.add_constant(np.sqrt(sizes), has_constant="add"), family=family).fit()
+            model = sm.GLM(
+                outcomes, sm.add_constant(np.sqrt(sizes), has_constant="add"), family=family
+            ).fit()
         return cls(np.asarray(model.params), np.asarray(model.cov_params()))
 
     def power(self, n: Any) -> np.ndarray:
@@ -69,11 +74,14 @@ class PowerCurve:
         return float(norm.cdf(centre - margin)), float(norm.cdf(centre + margin))
 
     def goes_up(self) -> bool:
-        """Return True if the power grows with the size by more than chance (three standard errors)."""
+        """Return True if power grows with size by more than three standard errors."""
         return bool(self.coefficients[1] > 3.0 * np.sqrt(self.covariance[1, 1]))
 
     def size(self, power: float, shift: float, smallest: int, largest: int) -> int:
-        """Return the smallest n at which the curve is ``shift`` standard normal units past the power."""
+        """Return the smallest n at which the curve is ``shift`` past the power.
+
+        The shift is in standard normal units.
+        """
         from scipy.stats import norm
 
         a, b = self.coefficients
@@ -83,11 +91,15 @@ class PowerCurve:
         return int(np.clip(np.ceil(root**2 - 1e-9), smallest, largest))
 
     def interval(self, power: float, confidence: float) -> tuple[float, float]:
-        """Return Fieller's interval for ((z - a) / b)^2: sizes whose fitted probit is not significantly off z."""
+        """Return Fieller's interval for ((z - a) / b)^2.
+
+        It holds sizes whose fitted probit is not significantly off z.
+        """
         from scipy.stats import norm
 
         (a, b), covariance = self.coefficients, self.covariance
-        z, q = norm.ppf(power), norm.ppf(0.5 + confidence / 2.0) ** 2
+        z = norm.ppf(power)
+        q = norm.ppf(0.5 + confidence / 2.0) ** 2
         # (z - a - b x)^2 <= q (V_aa + 2 x V_ab + x^2 V_bb), a quadratic in x = sqrt(n)
         square = b * b - q * covariance[1, 1]
         linear = b * (z - a) + q * covariance[0, 1]
@@ -106,10 +118,11 @@ class SampleSizeResult(Result):
     Attributes
     ----------
     n : int
-        Smallest size of the first sample (or number of pairs) with the required power, by the fitted curve.
+        Smallest size of the first sample (or number of pairs) with the required power, by the
+        fitted curve.
     low, high : float
-        Confidence interval for where the curve reaches the power; ``high`` is infinite if the trials cannot tell.  Both
-        are ``n`` if that is the smallest size that can be tested.
+        Confidence interval for where the curve reaches the power; ``high`` is infinite if the
+        trials cannot tell.  Both are ``n`` if that is the smallest size that can be tested.
     confidence, power, alpha : float
         Confidence of the intervals, required power, and level.
     estimator : str
@@ -120,7 +133,8 @@ class SampleSizeResult(Result):
     table : pandas.DataFrame
         Power and interval at every size that was tried: the trials behind the answer.
     check : pandas.DataFrame
-        Power and level (``null``), each with its interval, of fresh trials at the answer, which the curve has not seen.
+        Power and level (``null``), each with its interval, of fresh trials at the answer, which the
+        curve has not seen.
     checks : int
         How often an answer was checked.  Trials of checks that did not agree are in ``table``.
     agrees : bool
@@ -164,7 +178,10 @@ class SampleSizeResult(Result):
     plot = plot_sample_size
 
     def __repr__(self) -> str:
-        return f"SampleSizeResult(n={self.n}, low={self.low:.4g}, high={self.high:.4g}, power={self.power:g})"
+        return (
+            f"SampleSizeResult(n={self.n}, low={self.low:.4g}, high={self.high:.4g}, "
+            f"power={self.power:g})"
+        )
 
     def fitted_power(self, n: Any) -> np.ndarray:
         """Return the power at sizes ``n`` by the fitted curve."""
@@ -178,26 +195,41 @@ class SampleSizeResult(Result):
         effect = "difference" if kind.several_samples else effects.get(kind.name, "dependence")
         finds = f"shows {self.shown} if there is no effect" if self.shown else f"finds the {effect}"
         low, high = self.curve.band(self.n, self.confidence)
-        power, goal = 100 * float(self.fitted_power(self.n)), percent(self.power)
-        source = words["source"].partition(" (")[0] if isinstance(self.design, FromData) else words["source"]
+        power = 100 * float(self.fitted_power(self.n))
+        goal = percent(self.power)
+        source = (
+            words["source"].partition(" (")[0]
+            if isinstance(self.design, FromData)
+            else words["source"]
+        )
         sources = f"{words['trials']} data sets {source}"
         size = f"The smallest sample size with {goal} power is {self.n} ({sources}). "
         size += f"Its {percent(self.confidence)} interval is {words['interval']}."
         if self.low == self.high:
-            size = f"This is the smallest size that can be tested, and it has {goal} power already ({sources})."
+            size = (
+                f"This is the smallest size that can be tested, and it has {goal} power already "
+                f"({sources})."
+            )
         check = (
-            f"Check with {words['checked']} further data sets of this size: the test rejects in {words['reached']}, "
+            f"Check with {words['checked']} further data sets of this size: the test rejects in "
+            f"{words['reached']}, "
             f"and {words['without']} in {words['level']}."
         )
         if self.agrees and self.checks > 1:
-            earlier = "One earlier one did not; its data" if self.checks == 2 else "Earlier ones did not; their data"
+            earlier = (
+                "One earlier one did not; its data"
+                if self.checks == 2
+                else "Earlier ones did not; their data"
+            )
             check += f" The check agrees. {earlier} were added and the size was fitted again."
         doubt = (
-            f"This does not agree with the {power:.0f}% above, nor did the {self.checks - 1} checks before. "
+            f"This does not agree with the {power:.0f}% above, nor did the {self.checks - 1} "
+            "checks before. "
             "Do not rely on this size; look at the power around it with power_study."
         )
         parts = [
-            f"{size} With {words['sizes']} the {self.estimator} test {finds}, at level {self.alpha:g}, in about "
+            f"{size} With {words['sizes']} the {self.estimator} test {finds}, at level "
+            f"{self.alpha:g}, in about "
             f"{power:.0f}% of studies [{100 * low:.0f}%, {100 * high:.0f}%].",
             check,
             *([] if self.agrees else [doubt]),
@@ -205,7 +237,11 @@ class SampleSizeResult(Result):
             *([_ASSUMED] if isinstance(self.design, FromData) else []),
         ]
         rows = [
-            [str(row.n), *(f"{share:.3f}" for share in (row.power, row.low, row.high)), str(row.trials)]
+            [
+                str(row.n),
+                *(f"{share:.3f}" for share in (row.power, row.low, row.high)),
+                str(row.trials),
+            ]
             for row in self.table.itertuples()
         ]
         table = Table(rows, "r", ["n", "power", "low", "high", "trials"], gap="  ", heads="r")
@@ -213,43 +249,64 @@ class SampleSizeResult(Result):
         return Summary.of(table, head=[*text, ""])
 
     def paragraph(self) -> str:
-        """Return two to four sentences for a protocol: design, test, level, power with interval, software."""
+        """Return two to four sentences for a protocol.
+
+        They give design, test, level, power with interval, and software.
+        """
         words = self._words()
         permuted = f", {self.n_resamples:g} permutations" if self.n_resamples else ""
-        interval = "" if self.low == self.high else f" ({percent(self.confidence)} interval {words['interval']})"
+        interval = (
+            ""
+            if self.low == self.high
+            else f" ({percent(self.confidence)} interval {words['interval']})"
+        )
         claimed = f" to show {self.shown}" if self.shown else ""
         assumed = f"{_ASSUMED} " if isinstance(self.design, FromData) else ""
         assumed = f"{recruited} {assumed}" if (recruited := self._recruited()) else assumed
         return (
             f"The sample size was determined by simulation: {words['trials']} data sets "
-            f"{words['source'].replace('your pilot', 'pilot')} were tested by {KINDS[self.design.test].described} "
+            f"{words['source'].replace('your pilot', 'pilot')} were tested by "
+            f"{KINDS[self.design.test].described} "
             f"({self.estimator}{permuted}, level {self.alpha:g}){claimed}. "
             f"The smallest size with {percent(self.power)} power is {words['sizes']}{interval}. "
-            f"In {words['checked']} further data sets of this size the power was {words['reached']} and, "
+            f"In {words['checked']} further data sets of this size the power was "
+            f"{words['reached']} and, "
             f"{words['without']}, the rejection rate {words['level']} (95% intervals). "
             f"{assumed}Software: shrinktest {self.versions['shrinktest']}, seed {self.seed}."
         )
 
     def _recruited(self) -> str:
-        """Return a sentence on rows that are left out, if the size counts incomplete ones; empty if not."""
+        """Return a sentence on rows that are left out, if the size counts incomplete ones.
+
+        Empty if not.
+        """
         data = getattr(self.design, "design", self.design)  # of a null twin
-        if not isinstance(data, FromData) or data.nan_policy != "omit" or min(data.complete_shares) == 1.0:
+        if (
+            not isinstance(data, FromData)
+            or data.nan_policy != "omit"
+            or min(data.complete_shares) == 1.0
+        ):
             return ""
-        what = f"all {data.unit}, with incomplete rows" if data.unit else "all rows, complete or not"
+        what = (
+            f"all {data.unit}, with incomplete rows" if data.unit else "all rows, complete or not"
+        )
         shares = " and ".join(f"{100.0 * share:.0f}%" for share in data.complete_shares)
         of = " of X and Y" if len(data.complete_shares) == 2 else ""
         if data.paired:
-            what, of = "all pairs, complete or not", ""
+            what = "all pairs, complete or not"
+            of = ""
         rows = "pairs" if data.paired else "rows"
         return (
-            f"The size counts {what}: the number to recruit. Incomplete {rows} are left out of the test; in the pilot "
+            f"The size counts {what}: the number to recruit. Incomplete {rows} are left out of the "
+            "test; in the pilot "
             f"data {shares} of the {rows}{of} are complete."
         )
 
     def _words(self) -> dict[str, str]:
         """Return what the summary and the paragraph share."""
         null = self.check["null"]
-        reached, level = self.check.loc[~null].iloc[0], self.check.loc[null].iloc[0]
+        reached = self.check.loc[~null].iloc[0]
+        level = self.check.loc[null].iloc[0]
         design = self.design.null() if self.shown else self.design
         resampled = "resampled" if isinstance(design, FromData) else "drawn"
         kind = KINDS[self.design.test]

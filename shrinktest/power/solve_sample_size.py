@@ -20,7 +20,14 @@ from shrinktest._check import MAX_SIZE, choice, count, flag, level, positive, re
 from shrinktest._hints import hinted
 from shrinktest.effects.jackknife import FEWEST
 from shrinktest.equivalence import DEPENDENCE, EquivalenceResult, check_margin, equivalence_test
-from shrinktest.power.compared import AnyTest, as_compared, as_mapping, label_of, options_of, permutes
+from shrinktest.power.compared import (
+    AnyTest,
+    as_compared,
+    as_mapping,
+    label_of,
+    options_of,
+    permutes,
+)
 from shrinktest.power.designs import Design, as_design
 from shrinktest.power.designs.base import Twin
 from shrinktest.power.power_study import permutations_of, power_study
@@ -36,14 +43,21 @@ if TYPE_CHECKING:
 EQUIVALENCE = "equivalence"
 
 _SCOUTS = 60  # trials at each size while looking for the region
-_FAR = 20.0  # times smaller than the largest size: sizes that show an effect if it matters at the largest one
+# times smaller than the largest size: sizes that show an effect if it matters at the largest one
+_FAR = 20.0
 _LOOK = 8  # trials at the largest size at least: each may take seconds
 _CHEAP = 2e8  # n squared times the number of trials, up to which they take seconds together
 _FIRST_SIZES = 3  # after which a search without an effect says how far it goes on
 _RISK = 0.001  # that a look ends a search whose power is reached
 _ROUNDS = 4
-_SPREAD = (-0.45, 0.0, 0.45)  # where a round looks, in standard normal units of power around the target
-_NEAR = 1.0  # in the same units: sizes farther off found the region, and say little about where the power is reached
+_SPREAD = (
+    -0.45,
+    0.0,
+    0.45,
+)  # where a round looks, in standard normal units of power around the target
+# in the same units: sizes farther off found the region, and say little about where the power is
+# reached
+_NEAR = 1.0
 _CHECKS = 5  # at most, until one agrees
 _OURS = ("X", "Y", "alpha", "names", "rng", "workers")  # arguments that a study sets
 
@@ -68,24 +82,28 @@ def solve_sample_size(
     workers: int | None = None,
     progress: bool = False,
 ) -> SampleSizeResult:
-    """Find the smallest sample size at which a test reaches a given power, with its interval, by simulation.
+    """Find the smallest sample size at which a test reaches a given power, by simulation.
+
+    Its interval is given, too.
 
     Parameters
     ----------
     design : str, Design or callable
         What the data will look like; ``FromData(X, Y)`` for pilot data.
     estimator : str, MeanEstimator, callable, AnyTest, list of these, or dict, default "kme"
-        The test: any member of a :func:`power_study`, so also "auto", the name of a test of another package, such as
-        "ttest_ind", or a function ``(X, Y)`` or ``(X, Y, rng)`` that returns a p-value.
+        The test: any member of a :func:`power_study`, so also "auto", the name of a test of another
+        package, such as "ttest_ind", or a function ``(X, Y)`` or ``(X, Y, rng)`` that returns a
+        p-value.
     test : {None, "equivalence"}
-        "equivalence": how many observations :func:`equivalence_test` needs to show equivalence if there is no
-        difference; ``test_options`` are its arguments, with ``margin`` and ``measure``.  Power is then the rejection
-        rate in the design's null twin, and the level of the check that in the design, whose difference should be the
-        margin.
+        "equivalence": how many observations :func:`equivalence_test` needs to show equivalence if
+        there is no difference; ``test_options`` are its arguments, with ``margin`` and ``measure``.
+        Power is then the rejection rate in the design's null twin, and the level of the check that
+        in the design, whose difference should be the margin.
     power : float, default 0.8
     alpha : float, default 0.05
     ratio : float, optional
-        Size of the second sample over the size of the first, for designs of two samples; default the design's own.
+        Size of the second sample over the size of the first, for designs of two samples; default
+        the design's own.
     n_trials : int, default 2000
         Data sets that the answer is fitted to, in addition to those that first look for its region.
     n_resamples : int, default 199
@@ -101,7 +119,8 @@ def solve_sample_size(
     rng : None, int, SeedSequence, BitGenerator or Generator
         Seed; None takes the seed of the store or, for a new one, fresh entropy.
     store : path, optional
-        A file that keeps the trials, so that an interrupted search resumes; see :func:`power_study`.
+        A file that keeps the trials, so that an interrupted search resumes; see
+        :func:`power_study`.
     workers : int, optional
         Processes; default all usable cores.  The result is the same for any number.
     progress : bool, default False
@@ -110,7 +129,8 @@ def solve_sample_size(
     Returns
     -------
     SampleSizeResult
-        ``result.n``, ``result.summary()``, ``result.paragraph()`` for a protocol, ``result.plot()``.
+        ``result.n``, ``result.summary()``, ``result.paragraph()`` for a protocol,
+        ``result.plot()``.
 
     See Also
     --------
@@ -119,18 +139,20 @@ def solve_sample_size(
 
     Notes
     -----
-    The size is doubled until the power is passed.  If there is no sign of an effect at a twentieth of ``largest``, a
-    few trials at ``largest`` show whether there is one.  Then, in four rounds, trials go to the sizes at which the
-    power is a little below, at and a little above the target, according to a probit regression on the root of n of the
-    trials so far at sizes near it (statsmodels).  The interval is Fieller's for where the curve crosses.
+    The size is doubled until the power is passed.  If there is no sign of an effect at a twentieth
+    of ``largest``, a few trials at ``largest`` show whether there is one.  Then, in four rounds,
+    trials go to the sizes at which the power is a little below, at and a little above the target,
+    according to a probit regression on the root of n of the trials so far at sizes near it
+    (statsmodels).  The interval is Fieller's for where the curve crosses.
 
-    Fresh trials at the answer, max(200, n_trials / 4) of the design and as many of its null twin, then check it.  If
-    they do not agree, they are added to the others, and the new answer is checked, five times at most
-    (``result.agrees``).  The last check is therefore no second estimate.
+    Fresh trials at the answer, max(200, n_trials / 4) of the design and as many of its null twin,
+    then check it.  If they do not agree, they are added to the others, and the new answer is
+    checked, five times at most (``result.agrees``).  The last check is therefore no second
+    estimate.
 
-    In 200 searches each for shifts at which the t test needs 17, 64 and 699 observations per sample, the power at the
-    answer was within 0.03 of 0.8 in 82%, 99.5% and 100% (in the first, one more observation adds 0.026), and the
-    interval held the true size in 95.5%, 96.5% and 96.5%.
+    In 200 searches each for shifts at which the t test needs 17, 64 and 699 observations per
+    sample, the power at the answer was within 0.03 of 0.8 in 82%, 99.5% and 100% (in the first, one
+    more observation adds 0.026), and the interval held the true size in 95.5%, 96.5% and 96.5%.
 
     Examples
     --------
@@ -141,12 +163,18 @@ def solve_sample_size(
     True
     """
     d = as_design(design)
-    alpha, power, confidence = level(alpha), level(power, "power"), level(confidence, "confidence")
-    n_trials, n_resamples = count(n_trials, "n_trials", minimum=100, maximum=MAX_SIZE), resample_count(n_resamples)
-    largest, progress = count(largest, "largest", d.smallest()), flag(progress, "progress")
+    alpha = level(alpha)
+    power = level(power, "power")
+    confidence = level(confidence, "confidence")
+    n_trials = count(n_trials, "n_trials", minimum=100, maximum=MAX_SIZE)
+    n_resamples = resample_count(n_resamples)
+    largest = count(largest, "largest", d.smallest())
+    progress = flag(progress, "progress")
     seed = None if rng is None else seed_from(rng)  # once, for all studies of the search
     if power <= alpha:
-        raise ValueError(f"power={power:g} must be above the level alpha={alpha:g}, which needs no data at all")
+        raise ValueError(
+            f"power={power:g} must be above the level alpha={alpha:g}, which needs no data at all"
+        )
     if ratio is not None:
         d = _with_ratio(d, ratio)
     options = as_mapping(test_options, "test_options")
@@ -201,9 +229,16 @@ def solve_sample_size(
 
 
 def _searched(
-    study: Callable[..., PowerStudyResult], n_trials: int, store: Any, progress: bool, **options: Any
+    study: Callable[..., PowerStudyResult],
+    n_trials: int,
+    store: Any,
+    progress: bool,
+    **options: Any,
 ) -> tuple[_Search, _Answer]:
-    """Search for the size with studies of one size each, whose trials are kept in a store; return also the answer."""
+    """Search for the size with studies of one size each, whose trials are kept in a store.
+
+    Return also the answer.
+    """
     with ExitStack() as stack:
         studies = stack.enter_context(bar("studies of one size", progress))
         if store is None:
@@ -224,26 +259,42 @@ def _searched(
         return search, search.checked_answer(n_trials)
 
 
-def _of_equivalence(estimator: Any, options: Mapping[str, Any], design: Design, alpha: float) -> tuple[AnyTest, str]:
+def _of_equivalence(
+    estimator: Any, options: Mapping[str, Any], design: Design, alpha: float
+) -> tuple[AnyTest, str]:
     """Return the equivalence test with these options, and what it shows in words."""
     if not (isinstance(estimator, str) and estimator == "kme"):
         raise ValueError("estimator= does not apply to test='equivalence'; give it in test_options")
     equivalence = as_equivalence(options, design, alpha)
     effect = "dependence" if options["measure"] == DEPENDENCE else "difference"
-    return equivalence, f"that the {effect} ({options['measure']}) is below the margin {options['margin']!r}"
+    return (
+        equivalence,
+        f"that the {effect} ({options['measure']}) is below the margin {options['margin']!r}",
+    )
 
 
 def _with_ratio(design: Design, ratio: Any) -> Design:
     """Return a design of two samples whose sizes have this ratio."""
     kind = KINDS[design.test]
     if not kind.several_samples:
-        raise ValueError(f"ratio compares the sizes of two samples; {kind.described} has one sample of {kind.unit}")
+        raise ValueError(
+            f"ratio compares the sizes of two samples; {kind.described} has one sample of "
+            f"{kind.unit}"
+        )
     return replace(design, ratio=positive(ratio, "ratio"))  # type: ignore[type-var]  # a dataclass, as it has parameters
 
 
-def _smallest(design: Design, largest: int, alpha: float, n_resamples: float, options: Mapping[str, Any]) -> int:
-    """Return the first size at which the permutations that the design and the tests allow are enough to reject."""
-    sizes = range(design.smallest(), min(largest, design.smallest() + math.ceil(min(1.0 / alpha, largest))) + 1)
+def _smallest(
+    design: Design, largest: int, alpha: float, n_resamples: float, options: Mapping[str, Any]
+) -> int:
+    """Return the first size with enough permutations to reject.
+
+    The design and the tests determine the permutations.
+    """
+    sizes = range(
+        design.smallest(),
+        min(largest, design.smallest() + math.ceil(min(1.0 / alpha, largest))) + 1,
+    )
     for n in sizes:
         try:
             if 1.0 / permutations_of(design, n, alpha, n_resamples, options).distinct <= alpha:
@@ -282,7 +333,10 @@ class _Search:
         """Count the trials of a study, and return the share of rejections at this size."""
         row = study.table.iloc[0]
         trials, rejected = self.counts.get(n, (0, 0))
-        self.counts[n] = trials + int(row["trials"]), rejected + round(float(row["power"]) * int(row["trials"]))
+        self.counts[n] = (
+            trials + int(row["trials"]),
+            rejected + round(float(row["power"]) * int(row["trials"])),
+        )
         return self.counts[n][1] / self.counts[n][0]
 
     def next_trials(self, n: int, more: int) -> range:
@@ -291,12 +345,19 @@ class _Search:
         return range(start, start + more)
 
     def curve(self) -> PowerCurve:
-        """Fit the curve to the sizes near the target, or to all if those are too few or say too little."""
+        """Fit the curve to the sizes near the target, or to all if needed.
+
+        All are used if those near it are too few or say too little.
+        """
         from scipy.stats import norm
 
         curve = PowerCurve.of(self.counts, self.power)
         aim = norm.ppf(self.power)
-        near = {n: counts for n, counts in self.counts.items() if abs(norm.ppf(curve.power(n)) - aim) <= _NEAR}
+        near = {
+            n: counts
+            for n, counts in self.counts.items()
+            if abs(norm.ppf(curve.power(n)) - aim) <= _NEAR
+        }
         if len(near) < len(_SPREAD):
             return curve
         closer = PowerCurve.of(near, self.power)
@@ -307,7 +368,9 @@ class _Search:
         share = -(-n_trials // (_ROUNDS * len(_SPREAD)))
         for _ in range(_ROUNDS):
             curve = self.curve()
-            sizes = {curve.size(self.power, shift, self.smallest, self.largest) for shift in _SPREAD}
+            sizes = {
+                curve.size(self.power, shift, self.smallest, self.largest) for shift in _SPREAD
+            }
             for n in sorted(sizes):
                 self.add(n, self.run(n, self.next_trials(n, share)))
 
@@ -326,14 +389,20 @@ class _Search:
             checks += 1
 
     def interval(self, answer: _Answer, confidence: float) -> tuple[float, float]:
-        """Return the confidence interval of the size; raise ValueError if the power is not reached."""
+        """Return the confidence interval of the size.
+
+        Raise ValueError if the power is not reached.
+        """
         curve = answer.curve
         low, high = curve.interval(self.power, confidence)
-        if curve.power(answer.n) < self.power:  # the smallest size is beyond the largest one allowed
+        if (
+            curve.power(answer.n) < self.power
+        ):  # the smallest size is beyond the largest one allowed
             end = f"to {high:.0f}" if math.isfinite(high) else "on"
             raise ValueError(
                 f"power {self.power:g} is not reached: at n = {answer.n}, the largest size, it is "
-                f"{curve.power(answer.n):.0%} (needed: from {math.ceil(max(low, self.smallest))} {end}); raise largest="
+                f"{curve.power(answer.n):.0%} (needed: from {math.ceil(max(low, self.smallest))} "
+                f"{end}); raise largest="
             )
         low = max(low, float(self.smallest))
         if answer.n == self.smallest and curve.band(answer.n, confidence)[0] >= self.power:
@@ -344,12 +413,19 @@ class _Search:
         """Return the trials and rejections at all sizes."""
         import pandas as pd
 
-        rates = [{"n": n} | rejection_rate(rejected, trials) for n, (trials, rejected) in sorted(self.counts.items())]
+        rates = [
+            {"n": n} | rejection_rate(rejected, trials)
+            for n, (trials, rejected) in sorted(self.counts.items())
+        ]
         return pd.DataFrame(rates)
 
     def find_region(self) -> None:
-        """Double the size until the power is passed; then have at least three sizes, which the fit needs."""
-        n, looked = max(self.smallest, min(8, self.largest)), False
+        """Double the size until the power is passed.
+
+        Then have at least three sizes, which the fit needs.
+        """
+        n = max(self.smallest, min(8, self.largest))
+        looked = False
         while True:
             study = self.run(n, range(_SCOUTS))
             reached = self.add(n, study)
@@ -360,7 +436,8 @@ class _Search:
             if len(self.counts) == _FIRST_SIZES and study.table.iloc[0]["low"] <= self.alpha:
                 effect = "Equivalence is not shown" if self.equivalence else "No effect is visible"
                 self.say(
-                    f"{effect} up to n = {n}. The search goes on to n = {self.largest} at most, which may take a "
+                    f"{effect} up to n = {n}. The search goes on to n = {self.largest} at most, "
+                    "which may take a "
                     "minute or more; a smaller largest= ends it earlier."
                 )
             if not looked and n >= self.largest / _FAR and study.table.iloc[0]["low"] <= self.alpha:
@@ -368,11 +445,18 @@ class _Search:
                 self._look_ahead()
             n = min(2 * n, self.largest)
         for other in (n // 2, n // 4, 3 * n // 4, n + 1, n + 2):
-            if len(self.counts) < 3 and self.smallest <= other <= self.largest and other not in self.counts:
+            if (
+                len(self.counts) < 3
+                and self.smallest <= other <= self.largest
+                and other not in self.counts
+            ):
                 self.add(other, self.run(other, range(_SCOUTS)))
 
     def _look_ahead(self) -> None:
-        """Raise ValueError if a few trials at the largest size, not used for the answer, show too low a power."""
+        """Raise ValueError if trials at the largest size show too low a power.
+
+        There are few of these trials, and they are not used for the answer.
+        """
         from statsmodels.stats.proportion import proportion_confint
 
         trials = int(np.clip(_CHEAP / self.largest**2, _LOOK, _SCOUTS))
@@ -382,35 +466,49 @@ class _Search:
             if row["low"] > self.alpha:
                 return
             rejected = round(row["power"] * trials)
-            if proportion_confint(rejected, trials, alpha=2.0 * _RISK, method="beta")[1] < self.power:
+            if (
+                proportion_confint(rejected, trials, alpha=2.0 * _RISK, method="beta")[1]
+                < self.power
+            ):
                 raise self._not_reached(study)
             if trials == _SCOUTS:
                 return
             trials = min(2 * trials, _SCOUTS)
 
     def _not_reached(self, study: PowerStudyResult) -> ValueError:
-        """Return the error for a power that is not reached at the size of this study, the largest allowed."""
+        """Return the error for a power not reached at the size of this study.
+
+        It is the largest allowed.
+        """
         row = study.table.iloc[0]
-        fault, advice = "no effect was found", "check that the design has one that the test can see"
+        fault = "no effect was found"
+        advice = "check that the design has one that the test can see"
         if row["low"] > self.alpha:
-            fault, advice = f"power {self.power:g} is not reached", "raise largest="
+            fault = f"power {self.power:g} is not reached"
+            advice = "raise largest="
         elif self.equivalence:
-            fault, advice = "equivalence was not shown", "give a wider margin"
+            fault = "equivalence was not shown"
+            advice = "give a wider margin"
         rate = f"{row['power']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
         return ValueError(f"{fault} at n = {row['n']}: power there is {rate}; {advice}")
 
 
-# --- equivalence tests, which show that there is no effect --------------------------------------------------
+# --- equivalence tests, which show that there is no effect ----------------------------------------
 
 
 @dataclass(frozen=True, repr=False)
 class Alike(Twin):
-    """A design and its null twin with exchanged roles, so that the power is the power to show equivalence.
+    """Design with its null twin in exchanged roles.
 
-    The difference of ``design`` should be the margin or more, so that rejections in the null twin show the level.
+    The power is then the power to show equivalence.
+
+    The difference of ``design`` should be the margin or more, so that rejections in the null twin
+    show the level.
     """
 
-    def trial(self, rng: Any, n: int, m: int | None = None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    def trial(
+        self, rng: Any, n: int, m: int | None = None
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         return self.design.null().trial(rng, n, m)
 
     def null(self) -> Design:
@@ -429,12 +527,16 @@ def as_equivalence(options: Mapping[str, Any], design: Design, alpha: float) -> 
     check_margin(options.get("margin"), measure, alpha)
     kind = INDEPENDENCE if measure == DEPENDENCE else TWO_SAMPLE
     if design.test != kind.name or design.unit:
-        raise ValueError(f"measure={measure!r} needs a design of rows for {kind.described}; got {design!r}")
+        raise ValueError(
+            f"measure={measure!r} needs a design of rows for {kind.described}; got {design!r}"
+        )
     _, restriction = design.trial(0, max(design.smallest(), FEWEST))
     test = partial(_restricted, design=design) if restriction else equivalence_test
     return AnyTest(partial(test, workers=1, **options), EQUIVALENCE)
 
 
-def _restricted(X: Any, Y: Any, rng: np.random.Generator, *, design: Design, **options: Any) -> EquivalenceResult:
+def _restricted(
+    X: Any, Y: Any, rng: np.random.Generator, *, design: Design, **options: Any
+) -> EquivalenceResult:
     """Test data of a design with its pairs or groups."""
     return equivalence_test(X, Y, rng=rng, **{**design.options_for(len(X), len(Y)), **options})

@@ -99,29 +99,48 @@ class PowerStudyResult(StudyResult):
 
         place = {label: i for i, label in enumerate(estimators)}
         ordered = sorted(rows, key=lambda row: (*row[:3], place[row[3]]))
-        pvalues = pd.DataFrame(ordered, columns=["n", "null", "trial", "estimator", "pvalue", "seconds"])
+        pvalues = pd.DataFrame(
+            ordered, columns=["n", "null", "trial", "estimator", "pvalue", "seconds"]
+        )
         return cls(pvalues=pvalues.astype({"null": bool}), estimators=estimators, **study)
 
     def __repr__(self) -> str:
         sizes, trials = (sorted(set(self.pvalues[name])) for name in ("n", "trial"))
-        return f"PowerStudyResult({self.design!r}, estimators={list(self.estimators)}, n={sizes}, trials={len(trials)})"
+        return (
+            f"PowerStudyResult({self.design!r}, estimators={list(self.estimators)}, n={sizes}, "
+            f"trials={len(trials)})"
+        )
 
     @property
     def table(self) -> pd.DataFrame:
-        """Power (pandas): design, estimator, n, alpha, power, low, high, trials, seconds (mean time of a test)."""
+        """Power table (pandas).
+
+        Columns: design, estimator, n, alpha, power, low, high, trials, seconds (mean time of a
+        test).
+        """
         return self._rates(null=False)
 
     @property
     def size_table(self) -> pd.DataFrame:
-        """Level: rejection rates of the null twin, as in ``table``, with ``level`` for ``power``."""
+        """Level: rejection rates of the null twin.
+
+        The layout is that of ``table``, with ``level`` for ``power``.
+        """
         return self._rates(null=True).rename(columns={"power": "level"})
 
     def _rates(self, null: bool) -> pd.DataFrame:
         import pandas as pd
 
-        tests, design = self.pvalues[self.pvalues["null"] == null], repr(self.design)
+        tests = self.pvalues[self.pvalues["null"] == null]
+        design = repr(self.design)
         rows = [
-            {"design": design, "estimator": label, "n": n, "alpha": alpha, "seconds": cell["seconds"].mean()}
+            {
+                "design": design,
+                "estimator": label,
+                "n": n,
+                "alpha": alpha,
+                "seconds": cell["seconds"].mean(),
+            }
             | rejection_rate(int((cell["pvalue"] <= alpha).sum()), len(cell))
             for label in self.estimators
             for n, cell in tests[tests["estimator"] == label].groupby("n")
@@ -136,12 +155,15 @@ class PowerStudyResult(StudyResult):
         if isinstance(self.stopping, Curtailed) and alpha not in self.stopping.alphas:
             levels = ", ".join(f"{level:g}" for level in self.stopping.alphas)
             raise ValueError(
-                f"the tests stopped once decided at {levels}; their decisions at alpha={alpha:g} are not known"
+                f"the tests stopped once decided at {levels}; their decisions at alpha={alpha:g} "
+                "are not known"
             )
         return replace(self, alphas=(alpha,))
 
     def difference(self, a: str, b: str, alpha: float | None = None) -> pd.DataFrame:
-        """Difference of the powers of two tests, with interval and p-value, paired over the trials of the design.
+        """Difference of the powers of two tests, with interval and p-value.
+
+        It is paired over the trials of the design.
 
         Parameters
         ----------
@@ -153,10 +175,11 @@ class PowerStudyResult(StudyResult):
         Returns
         -------
         DataFrame
-            For every n and alpha: trials in which ``both`` rejected, ``only_a``, ``only_b``, ``neither``; the
-            ``difference`` of the powers a - b and its 95% interval ``low``, ``high``, which inverts the score test for
-            paired proportions [T98]; the p-value of the exact McNemar test that the powers are equal; and ``p_holm``,
-            adjusted for all rows of the table (Holm).
+            For every n and alpha: trials in which ``both`` rejected, ``only_a``, ``only_b``,
+            ``neither``; the ``difference`` of the powers a - b and its 95% interval ``low``,
+            ``high``, which inverts the score test for paired proportions [T98]; the p-value of the
+            exact McNemar test that the powers are equal; and ``p_holm``, adjusted for all rows of
+            the table (Holm).
 
         Examples
         --------
@@ -179,28 +202,53 @@ class PowerStudyResult(StudyResult):
         rows = []
         for n, cell in paired.groupby(level="n"):
             for threshold in alphas:
-                in_a, in_b = cell[a] <= threshold, cell[b] <= threshold
-                counts = [int(both.sum()) for both in (in_a & in_b, in_a & ~in_b, ~in_a & in_b, ~in_a & ~in_b)]
+                in_a = cell[a] <= threshold
+                in_b = cell[b] <= threshold
+                counts = [
+                    int(both.sum())
+                    for both in (in_a & in_b, in_a & ~in_b, ~in_a & in_b, ~in_a & ~in_b)
+                ]
                 pvalue = float(mcnemar(np.reshape(counts, (2, 2)), exact=True).pvalue)
                 rows.append((n, threshold, *counts, *paired_difference(*counts), pvalue))
-        columns = ["n", "alpha", "both", "only_a", "only_b", "neither", "difference", "low", "high", "pvalue"]
+        columns = [
+            "n",
+            "alpha",
+            "both",
+            "only_a",
+            "only_b",
+            "neither",
+            "difference",
+            "low",
+            "high",
+            "pvalue",
+        ]
         out = pd.DataFrame(rows, columns=columns)
         out["p_holm"] = multipletests(out["pvalue"], method="holm")[1]
         return out
 
     def plot(self, ax: Axes | None = None, alpha: float | None = None) -> Axes:
-        """Draw power curves with intervals and, dashed, levels (matplotlib), at the smallest alpha or this one."""
+        """Draw power curves with intervals and, dashed, levels (matplotlib).
+
+        They are at the smallest alpha or at this one.
+        """
         from shrinktest.results.plots.studies import plot_power
 
         return plot_power(self._at(alpha), ax, KINDS[self.design.test].counted)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return all rates: design, estimator, n, alpha, null, power (level, if null), low, high, trials."""
+        """Return all rates.
+
+        Columns: design, estimator, n, alpha, null, power (level, if null), low, high, trials.
+        """
         import pandas as pd
 
         nulls = [null for null in (False, True) if (self.pvalues["null"] == null).any()]
-        rates = pd.concat([self._rates(null).assign(null=null) for null in nulls], ignore_index=True)
-        return rates[["design", "estimator", "n", "alpha", "null", "power", "low", "high", "trials"]]
+        rates = pd.concat(
+            [self._rates(null).assign(null=null) for null in nulls], ignore_index=True
+        )
+        return rates[
+            ["design", "estimator", "n", "alpha", "null", "power", "low", "high", "trials"]
+        ]
 
     def summary(self) -> Summary:
         """Return the settings, and power and level side by side with their intervals, as text."""
@@ -211,39 +259,64 @@ class PowerStudyResult(StudyResult):
         for _, power in powers.iterrows():
             key = tuple(power[keys])
             null = _shown(levels.loc[key]) if key in levels.index else ["-", "-"]
-            rows.append([key[0], str(key[1]), f"{key[2]:g}", *_shown(power), *null, str(power["trials"])])
+            rows.append(
+                [key[0], str(key[1]), f"{key[2]:g}", *_shown(power), *null, str(power["trials"])]
+            )
         others = any(isinstance(test, AnyTest) for test in self.estimators.values())
-        drawn = f"Permutations:  {self.n_resamples}{f', {self.stopping}' if self.stopping else ''}; seed {self.seed}"
+        drawn = (
+            f"Permutations:  {self.n_resamples}{f', {self.stopping}' if self.stopping else ''}; "
+            f"seed {self.seed}"
+        )
         head = (
-            f"Power of {self.design.test} tests" if others else f"Power of the kernel {self.design.test} test",
+            f"Power of {self.design.test} tests"
+            if others
+            else f"Power of the kernel {self.design.test} test",
             f"Design:        {self.design!r}",
             f"Trials:        {first_to_last(powers['trials'])} per sample size, paired",
-            drawn if any(map(permutes, self.estimators.values())) else f"Seed:          {self.seed}",
+            drawn
+            if any(map(permutes, self.estimators.values()))
+            else f"Seed:          {self.seed}",
             "Intervals:     95% Clopper-Pearson",
         )
         names = ["", "n", "alpha", "power", "95% interval", "level", "95% interval", "trials"]
         return Summary.of(Table(rows, "lr", names, gap="  ", heads="r"), head=head)
 
     def paragraph(self, alpha: float | None = None) -> str:
-        """Return two to four sentences for a protocol or an article, at the smallest level or this one."""
+        """Return two to four sentences for a protocol or an article.
+
+        They are at the smallest level or at this one.
+        """
         at = self._at(alpha)
         sizes = sorted(set(self.pvalues["n"]))
-        powers, levels = at.table, at.size_table["level"]
+        powers = at.table
+        levels = at.size_table["level"]
         clauses = []
         for label in self.estimators:
             rates = [
-                f"{rate_words(row)} at n = {row['n']}" for _, row in powers.query("estimator == @label").iterrows()
+                f"{rate_words(row)} at n = {row['n']}"
+                for _, row in powers.query("estimator == @label").iterrows()
             ]
             clauses.append(f"{label} {' and '.join(rates[:: len(rates) - 1 or 1])}")
-        permuted = f" with {self.n_resamples} permutations each" if any(map(permutes, self.estimators.values())) else ""
-        null = f" Without an effect, the tests rejected in {levels.min():.1%} to {levels.max():.1%} of data sets."
+        permuted = (
+            f" with {self.n_resamples} permutations each"
+            if any(map(permutes, self.estimators.values()))
+            else ""
+        )
+        null = (
+            f" Without an effect, the tests rejected in {levels.min():.1%} to {levels.max():.1%} "
+            f"of data sets."
+        )
         kind = KINDS[self.design.test]
         return (
-            f"Power was estimated by simulation: {powers['trials'].max()} data sets at each sample size (n = "
-            f"{', '.join(map(str, sizes))} {self.design.unit or kind.counted}) from {self.design.described} were "
-            f"tested at level {at.alphas[0]:g} by {kind.described}{permuted}. Power with 95% intervals: "
+            f"Power was estimated by simulation: {powers['trials'].max()} data sets at each sample "
+            "size (n = "
+            f"{', '.join(map(str, sizes))} {self.design.unit or kind.counted}) from "
+            f"{self.design.described} were "
+            f"tested at level {at.alphas[0]:g} by {kind.described}{permuted}. Power with 95% "
+            "intervals: "
             f"{'; '.join(clauses)}."
-            f"{null if len(levels) else ''} Software: shrinktest {self.versions['shrinktest']}, seed {self.seed}."
+            f"{null if len(levels) else ''} Software: shrinktest {self.versions['shrinktest']}, "
+            f"seed {self.seed}."
         )
 
 
@@ -264,12 +337,18 @@ def rate_words(rate: Any) -> str:
     return f"{100 * rate['power']:.1f}% [{100 * rate['low']:.1f}%, {100 * rate['high']:.1f}%]"
 
 
-def paired_difference(both: int, only_a: int, only_b: int, neither: int) -> tuple[float, float, float]:
-    """Return the difference of two paired proportions and its interval, by the score test of [T98] section 3."""
+def paired_difference(
+    both: int, only_a: int, only_b: int, neither: int
+) -> tuple[float, float, float]:
+    """Return the difference of two paired proportions and its score interval.
+
+    The interval is by the score test of [T98] section 3.
+    """
     from scipy.optimize import brentq
     from scipy.stats import norm
 
-    n, net = both + only_a + only_b + neither, only_a - only_b
+    n = both + only_a + only_b + neither
+    net = only_a - only_b
     if net < 0:
         difference, low, high = paired_difference(both, only_b, only_a, neither)
         return -difference, -high, -low
@@ -277,12 +356,16 @@ def paired_difference(both: int, only_a: int, only_b: int, neither: int) -> tupl
 
     def beyond(value: float) -> float:
         """Return a number above 0 if the test rejects that the difference is ``value``."""
-        # the share of trials in which b alone rejects, as likely as it can be if this is the difference
+        # the share of trials in which b alone rejects, as likely as it can be if this is the
+        # difference
         linear = (2.0 * n - net) * value - only_a - only_b
-        share = (max(0.0, linear**2 + 8.0 * n * only_b * value * (1.0 - value)) ** 0.5 - linear) / (4.0 * n)
+        share = (max(0.0, linear**2 + 8.0 * n * only_b * value * (1.0 - value)) ** 0.5 - linear) / (
+            4.0 * n
+        )
         return float((net - n * value) ** 2 - far * n * (2.0 * share + value * (1.0 - value)))
 
     # at the estimate, without discordant trials, it is zero and not below: hence the small step
-    estimate, step = net / n, 1e-9
+    estimate = net / n
+    step = 1e-9
     low = brentq(beyond, -1.0, estimate - step)
     return estimate, float(low), 1.0 if net == n else float(brentq(beyond, estimate + step, 1.0))

@@ -1,4 +1,4 @@
-"""Trials of studies: their numbers and seeds, the workers that run them, and the SQLite file that keeps them."""
+"""Trials of studies: numbers, seeds, the workers that run them, and the SQLite file."""
 
 from __future__ import annotations
 
@@ -68,12 +68,14 @@ RISK = Kind(
 )
 
 
-# --- arguments that studies share ---------------------------------------------------------------------------
+# --- arguments that studies share -----------------------------------------------------------------
 
 
 def trial_numbers(n_trials: Any) -> range:
     """Return the numbers of the trials, from a count or a range."""
-    trials = n_trials if isinstance(n_trials, range) else range(count(n_trials, "n_trials", 1, MAX_SIZE))
+    trials = (
+        n_trials if isinstance(n_trials, range) else range(count(n_trials, "n_trials", 1, MAX_SIZE))
+    )
     if not trials or trials[0] < 0 or trials[-1] < 0:
         raise ValueError(f"n_trials={n_trials!r} must hold numbers of trials from 0 on")
     return trials
@@ -81,7 +83,10 @@ def trial_numbers(n_trials: Any) -> range:
 
 def as_run(workers: Any, progress: Any) -> dict[str, Any]:
     """Return the number of processes, None for the default, and whether to show a bar."""
-    return {"workers": None if workers is None else n_workers(workers), "progress": flag(progress, "progress")}
+    return {
+        "workers": None if workers is None else n_workers(workers),
+        "progress": flag(progress, "progress"),
+    }
 
 
 def seed_from(rng: Any) -> int:
@@ -90,41 +95,59 @@ def seed_from(rng: Any) -> int:
     return int(rng) if isinstance(rng, Integral) else int.from_bytes(generator.bytes(16), "little")
 
 
-# --- the store ----------------------------------------------------------------------------------------------
+# --- the store ------------------------------------------------------------------------------------
 
 
 def check_store(path: str | os.PathLike[str] | None, kind: Kind, read_only: bool = False) -> None:
-    """Raise an error unless the file is a store of this kind, or can become one; nothing is written."""
+    """Raise an error unless the file is a store of this kind, or can become one.
+
+    Nothing is written.
+    """
     if path is None:
         return
     path = as_path(path, "store")
     if not path.exists() and not read_only:
         if not path.absolute().parent.is_dir():
-            raise FileNotFoundError(errno.ENOENT, "store has no folder; name another store", str(path))
+            raise FileNotFoundError(
+                errno.ENOENT, "store has no folder; name another store", str(path)
+            )
         return
     # the mode as well, because root may write to everything
     if not (read_only or (os.access(path, os.W_OK) and path.stat().st_mode & 0o222)):
-        raise PermissionError(errno.EACCES, "store cannot be written to; name another store", str(path))
+        raise PermissionError(
+            errno.EACCES, "store cannot be written to; name another store", str(path)
+        )
     with path.open("rb") as file:  # which raises for a directory and for a file that is missing
         header = file.read(100)  # https://www.sqlite.org/fileformat.html, section 1.3
     version, application = (int.from_bytes(header[at : at + 4], "big") for at in (60, 68))
     if header and not (
-        header.startswith(b"SQLite format 3\0") and (version, application) == (_FORMAT, kind.application)
+        header.startswith(b"SQLite format 3\0")
+        and (version, application) == (_FORMAT, kind.application)
     ):
-        raise ValueError(f"{path} is not the store of a {kind.study}, or is from another version; name another file")
+        raise ValueError(
+            f"{path} is not the store of a {kind.study}, or is from another version; name another "
+            "file"
+        )
 
 
 class Store:
-    """The rows of one study, in memory or in an SQLite file that survives being killed at any moment."""
+    """Rows of one study, in memory or in an SQLite file.
+
+    The file survives being killed at any moment.
+    """
 
     def __init__(self, path: str | os.PathLike[str] | None, kind: Kind) -> None:
         self.path = None if path is None else as_path(path, "store")
         self.kind = kind
         self._pending: list[Row] = []
         self._committed = time.monotonic()
-        where = "file::memory:" if self.path is None else f"{self.path.absolute().as_uri()}?mode=rwc"
+        where = (
+            "file::memory:" if self.path is None else f"{self.path.absolute().as_uri()}?mode=rwc"
+        )
         with self._explained():
-            self._connection = sqlite3.connect(where, uri=True, timeout=_PATIENCE, isolation_level=None)
+            self._connection = sqlite3.connect(
+                where, uri=True, timeout=_PATIENCE, isolation_level=None
+            )
 
     def __enter__(self) -> Self:
         return self
@@ -151,26 +174,45 @@ class Store:
 
         Settings that are new estimators extend it.
         """
-        with self._transaction() as execute:  # also reads, or another process might claim it in between
+        with (
+            self._transaction() as execute
+        ):  # also reads, or another process might claim it in between
             stored = self.settings()
             if stored:
                 if "version" not in settings:  # which merged studies have, and were warned of
                     _warn_of_version(self.path, stored)
                 if differences := _differences(stored, settings):
-                    raise ValueError(f"store {self.path} is of another study: {differences}; name another store")
+                    raise ValueError(
+                        f"store {self.path} is of another study: {differences}; name another store"
+                    )
             else:
-                columns = ", ".join((*self.kind.cell, *self.kind.label, self.kind.value, "seconds REAL NOT NULL"))
-                execute("CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID")
-                execute(f"CREATE TABLE trials ({columns}, PRIMARY KEY ({', '.join(self.kind.keys)})) WITHOUT ROWID")
+                columns = ", ".join(
+                    (*self.kind.cell, *self.kind.label, self.kind.value, "seconds REAL NOT NULL")
+                )
+                execute(
+                    "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT "
+                    "ROWID"
+                )
+                execute(
+                    f"CREATE TABLE trials ({columns}, PRIMARY KEY ({', '.join(self.kind.keys)})) "
+                    "WITHOUT ROWID"
+                )
                 execute(f"PRAGMA application_id = {self.kind.application}")
                 execute(f"PRAGMA user_version = {_FORMAT}")
-            versions = _AND.join(which.get("version", __version__) for which in (settings, stored)).split(_AND)
+            versions = _AND.join(
+                which.get("version", __version__) for which in (settings, stored)
+            ).split(_AND)
             for name, value in {**settings, "version": _AND.join(sorted(set(versions)))}.items():
                 if stored.get(name) != value:
-                    execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, json.dumps(value)))
+                    execute(
+                        "INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, json.dumps(value))
+                    )
 
     def add(self, rows: Iterable[Row]) -> None:
-        """Keep rows, on disk about a second later; a key that is stored already keeps its number."""
+        """Keep rows, on disk about a second later.
+
+        A key that is stored already keeps its number.
+        """
         self._pending.extend(rows)
         if time.monotonic() - self._committed >= _SECONDS:
             self.commit()
@@ -180,12 +222,16 @@ class Store:
         if self._pending:
             marks = ", ".join("?" * (len(self.kind.keys) + 2))
             with self._transaction():
-                self._connection.executemany(f"INSERT OR IGNORE INTO trials VALUES ({marks})", self._pending)
+                self._connection.executemany(
+                    f"INSERT OR IGNORE INTO trials VALUES ({marks})", self._pending
+                )
             self._pending = []
         self._committed = time.monotonic()
 
     def _all(self, table: str) -> list[Row]:
-        exists = self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+        exists = self._connection.execute(
+            "SELECT 1 FROM sqlite_master WHERE name = ?", (table,)
+        ).fetchone()
         return self._connection.execute(f"SELECT * FROM {table}").fetchall() if exists else []
 
     @contextmanager
@@ -195,14 +241,19 @@ class Store:
             try:
                 yield self._connection.execute
             except BaseException:
-                if self._connection.in_transaction:  # SQLite rolls back by itself when the disk is full
+                if (
+                    self._connection.in_transaction
+                ):  # SQLite rolls back by itself when the disk is full
                     self._connection.execute("ROLLBACK")
                 raise
             self._connection.execute("COMMIT")
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Turn SQLite's errors into OSError for a file that cannot be used, and ValueError for a damaged one."""
+        """Convert SQLite errors to OSError or ValueError.
+
+        OSError is for a file that cannot be used, and ValueError for a damaged one.
+        """
         try:
             yield
         except sqlite3.OperationalError as error:  # locked, full, read-only, gone
@@ -216,9 +267,10 @@ class Store:
 def merge(target: str | os.PathLike[str], *sources: str | os.PathLike[str]) -> None:
     """Join the stores of one study that ran in parts, for example on several machines.
 
-    The parts have the same arguments except for their trials (``n_trials=range(100)`` on one machine and
-    ``n_trials=range(100, 200)`` on the other), estimators, sample sizes or ``with_null``.  The whole study,
-    ``power_study(..., n_trials=200, store=target)``, then finds everything done.  Risk studies are merged likewise.
+    The parts have the same arguments except for their trials (``n_trials=range(100)`` on one
+    machine and ``n_trials=range(100, 200)`` on the other), estimators, sample sizes or
+    ``with_null``.  The whole study, ``power_study(..., n_trials=200, store=target)``, then finds
+    everything done.  Risk studies are merged likewise.
 
     Parameters
     ----------
@@ -240,7 +292,8 @@ def merge(target: str | os.PathLike[str], *sources: str | os.PathLike[str]) -> N
     ...     part(6, both).to_csv() == part(6, None).to_csv()
     True
     """
-    paths, into = [as_path(path, "a source") for path in sources], as_path(target, "target")
+    paths = [as_path(path, "a source") for path in sources]
+    into = as_path(target, "target")
     if into.exists() and into.stat().st_size:
         paths.insert(0, into)
     if not paths:
@@ -253,15 +306,20 @@ def merge(target: str | os.PathLike[str], *sources: str | os.PathLike[str]) -> N
     for path in paths:
         check_store(path, kind, read_only=True)
         with Store(path, kind) as part:
-            stored, numbers = part.settings(), part.rows()
+            stored = part.settings()
+            numbers = part.rows()
         fault = _differences(settings or stored, stored) if stored else "it is empty"
         for row in numbers:
             known = rows.setdefault(row[:-2], row)
             if known[-2] != row[-2]:
-                key = ", ".join(f"{name}={value}" for name, value in zip(kind.keys, row[:-2], strict=True))
+                key = ", ".join(
+                    f"{name}={value}" for name, value in zip(kind.keys, row[:-2], strict=True)
+                )
                 fault = fault or f"{kind.number} {row[-2]:g}, stored {known[-2]:g}, for {key}"
         if fault:
-            raise ValueError(f"{path} cannot be merged with {paths[0]}: {fault}; nothing was merged")
+            raise ValueError(
+                f"{path} cannot be merged with {paths[0]}: {fault}; nothing was merged"
+            )
         _warn_of_version(path, stored)
         versions.append(stored["version"])
         settings |= stored
@@ -271,27 +329,41 @@ def merge(target: str | os.PathLike[str], *sources: str | os.PathLike[str]) -> N
 
 
 def _differences(stored: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
-    """Describe settings that differ, without digests of data; estimators of one study only are no difference."""
+    """Describe settings that differ, without digests of data.
+
+    Estimators of one study only are no difference.
+    """
     shown = []
     for name in {**stored, **settings}:
         values = [which.get(name) for which in (stored, settings)]
-        if values[0] == values[1] or name == "version" or (name.startswith(_LABEL) and None in values):
+        if (
+            values[0] == values[1]
+            or name == "version"
+            or (name.startswith(_LABEL) and None in values)
+        ):
             continue
         before, now = (
-            "the default" if value is None else re.sub(r", (sha256 )?[0-9a-f]{8,12}\b", "", str(value))
+            "the default"
+            if value is None
+            else re.sub(r", (sha256 )?[0-9a-f]{8,12}\b", "", str(value))
             for value in values
         )
         text = f"stored {before}, asked {now}"
-        shown.append(f"{name}: {text}" if before != now and len(text) <= 320 else f"{name} has other values")
+        shown.append(
+            f"{name}: {text}" if before != now and len(text) <= 320 else f"{name} has other values"
+        )
     return "; ".join(shown)
 
 
 def _warn_of_version(path: Path | None, settings: Mapping[str, Any]) -> None:
     if (version := settings["version"]) != __version__:
-        warn_user(f"store {path} was written by shrinktest {version}; numbers of version {__version__} may differ")
+        warn_user(
+            f"store {path} was written by shrinktest {version}; numbers of version {__version__} "
+            "may differ"
+        )
 
 
-# --- the runner ---------------------------------------------------------------------------------------------
+# --- the runner -----------------------------------------------------------------------------------
 
 
 def run_study(
@@ -317,9 +389,13 @@ def run_study(
         estimators = {f"{_LABEL}{label!r}": definition for label, definition in definitions.items()}
         trials_done.claim({**settings, "seed": seed, **estimators})
         done = {row[:-2] for row in trials_done.rows()}
-        missing = [(cell, [label for label in labels if (*cell, *label) not in done]) for cell in cells]
+        missing = [
+            (cell, [label for label in labels if (*cell, *label) not in done]) for cell in cells
+        ]
         tasks = [(*cell, members, seed) for cell, members in missing if members]
-        run_trials(run, tasks, trials_done.add, total=len(cells), workers=workers, progress=progress)
+        run_trials(
+            run, tasks, trials_done.add, total=len(cells), workers=workers, progress=progress
+        )
         in_study = {(*cell, *label) for cell in cells for label in labels}
         return [row for row in trials_done.rows() if row[:-2] in in_study], seed
 
@@ -333,25 +409,33 @@ def run_trials(
     workers: int | None,
     progress: bool,
 ) -> None:
-    """Call ``run(*task)`` for every task, on the workers of joblib, and ``keep`` every result as it comes.
+    """Call ``run(*task)`` for every task on joblib workers, and ``keep`` each result.
 
-    ``total`` counts tasks done earlier as well.  Without ``workers`` joblib decides if it is configured; otherwise
-    every core is used.
+    Results are kept as they come.
+
+    ``total`` counts tasks done earlier as well.  Without ``workers`` joblib decides if it is
+    configured; otherwise every core is used.
     """
-    with bar("trials", progress, total, total - len(tasks)) as shown, closing(_spread(run, tasks, workers)) as results:
+    with (
+        bar("trials", progress, total, total - len(tasks)) as shown,
+        closing(_spread(run, tasks, workers)) as results,
+    ):
         for result in results:
             keep(result)
             shown.update()
 
 
-def _spread(run: Callable[..., Any], tasks: list[tuple[Any, ...]], workers: int | None) -> Generator[Any]:
+def _spread(
+    run: Callable[..., Any], tasks: list[tuple[Any, ...]], workers: int | None
+) -> Generator[Any]:
     """Yield results in about the order in which they are finished."""
     from joblib import Parallel, delayed, effective_n_jobs, parallel_config
     from joblib.parallel import BACKENDS, DEFAULT_BACKEND, get_active_backend
 
     backend, configured = get_active_backend()
     if configured is None and isinstance(backend, BACKENDS[DEFAULT_BACKEND]):
-        # nobody configured joblib: one process per core with one thread each, if processes are allowed
+        # nobody configured joblib: one process per core with one thread each, if processes are
+        # allowed
         threads = {"inner_max_num_threads": 1} if backend.supports_inner_max_num_threads else {}
         with parallel_config(DEFAULT_BACKEND, n_jobs=workers or n_workers(None), **threads):
             parallel = Parallel(return_as="generator_unordered")
@@ -378,4 +462,6 @@ def bar(what: str, show: bool, total: int | None = None, done: int = 0) -> Any:
     from tqdm.auto import tqdm
 
     show = show and sys.stderr is not None  # None: a program without a console
-    return tqdm(total=total, initial=done, desc=what, unit="", smoothing=0.0, disable=not show, leave=None)
+    return tqdm(
+        total=total, initial=done, desc=what, unit="", smoothing=0.0, disable=not show, leave=None
+    )

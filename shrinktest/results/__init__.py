@@ -1,1 +1,1 @@
-"""Results: values that carry their null distribution, print themselves, and say where the samples differ."""
+"""Results: values with null distribution, printing, and where the samples differ."""

@@ -78,20 +78,32 @@ class Result:
         return self.table  # type: ignore[no-any-return]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values under the attribute names, with ``result`` (name of the class) and ``versions``.
+        """Return plain Python values under the attribute names.
+
+        ``result`` is the name of the class, and ``versions`` are included.
 
         Kernels and estimators are given by their text, arrays as lists.
         """
         return self._plain(*(field.name for field in _compared(self)), *self.computed)
 
     def _plain(self, *names: str) -> dict[str, Any]:
-        """Return fields, properties and what methods return as plain values, with the class and the versions."""
+        """Return fields, properties and method results as plain values.
+
+        The class and the versions are included.
+        """
         values = {name: getattr(self, name) for name in (*names, "versions")}
-        called = {name: plain(value() if isinstance(value, MethodType) else value) for name, value in values.items()}
+        called = {
+            name: plain(value() if isinstance(value, MethodType) else value)
+            for name, value in values.items()
+        }
         return {"result": type(self).__name__, **called}
 
-    def to_json(self, path: str | Path | None = None, *, effect: Any = False, **options: Any) -> str:
-        """Return ``to_dict`` as JSON, also written to ``path`` if given; ``options`` go to :func:`json.dumps`.
+    def to_json(
+        self, path: str | Path | None = None, *, effect: Any = False, **options: Any
+    ) -> str:
+        """Return ``to_dict`` as JSON, also written to ``path`` if given.
+
+        ``options`` go to :func:`json.dumps`.
 
         NaN becomes null, infinity the text "inf".  For ``effect`` see :meth:`TestResult.to_dict`.
         """
@@ -111,7 +123,10 @@ class Result:
     @cached_property
     def versions(self) -> dict[str, str]:
         """Versions of this package and of those that its numbers depend on."""
-        return {"shrinktest": __version__, **{name: _version(name) for name in ("numpy", "scipy", "numba")}}
+        return {
+            "shrinktest": __version__,
+            **{name: _version(name) for name in ("numpy", "scipy", "numba")},
+        }
 
     def __getstate__(self) -> dict[str, Any]:
         getattr(self, "notes", ())  # computed before the data are left behind
@@ -158,7 +173,10 @@ def _version(package: str) -> str:
 
 
 class Notes:
-    """Notes of a result: a tuple, or a function that returns it and is called when they are first read."""
+    """Notes of a result: a tuple, or a function that returns it.
+
+    The function is called when they are first read.
+    """
 
     def __get__(self, result: Any, owner: Any = None) -> tuple[str, ...]:
         if result is None:
@@ -186,7 +204,9 @@ class TestData:
     test: str  # "two-sample", "independence", ...; for a statistic of your own, its name
     n_observations: tuple[int, ...]  # sizes of the samples, or the number of pairs
     names: tuple[str | None, ...] = ()  # of the samples, or of the variables, if the data have some
-    columns: tuple[tuple[str, ...] | None, ...] = ()  # names, for all samples or for every variable; None for arrays
+    columns: tuple[
+        tuple[str, ...] | None, ...
+    ] = ()  # names, for all samples or for every variable; None for arrays
     encodings: tuple[Encoding | None, ...] = ()  # how the columns of tables became numbers
     restriction: str = ""  # the permutations that the design allows; empty if all of them
     simulated: bool = False  # True if the null distribution is of copies that a model draws
@@ -206,7 +226,7 @@ class Setup:
     squared_norm: bool = False  # True if the statistic is never negative
 
 
-# --- plain values -----------------------------------------------------------------------------------------
+# --- plain values ---------------------------------------------------------------------------------
 
 
 def plain(value: Any) -> Any:
@@ -229,14 +249,20 @@ def as_tuple(value: Any) -> tuple[Any, ...]:
 
 def bandwidth_of(kernel: Any) -> Any:
     """Return the bandwidth of a kernel, or the bandwidths of several; None if it has none."""
-    return tuple(map(bandwidth_of, kernel)) if isinstance(kernel, tuple) else getattr(kernel, "bandwidth", None)
+    return (
+        tuple(map(bandwidth_of, kernel))
+        if isinstance(kernel, tuple)
+        else getattr(kernel, "bandwidth", None)
+    )
 
 
-# --- equality ---------------------------------------------------------------------------------------------
+# --- equality -------------------------------------------------------------------------------------
 
 
 def same(entry: Any, other: Any) -> bool:
-    """Compare two values: arrays entry by entry, NaN equal to NaN, dataclasses by their compared fields.
+    """Compare two values.
+
+    Arrays are compared entry by entry, NaN equal to NaN, dataclasses by their compared fields.
 
     Examples
     --------
@@ -253,9 +279,16 @@ def same(entry: Any, other: Any) -> bool:
     if isinstance(entry, np.ndarray):
         return np.array_equal(entry, other, equal_nan=entry.dtype.kind in "fcmM")
     if is_dataclass(entry):
-        return all(same(getattr(entry, field.name), getattr(other, field.name)) for field in _compared(entry))
-    if isinstance(entry, partial):  # features hold such functions, which Python compares by identity
-        return same((entry.func, entry.args, entry.keywords), (other.func, other.args, other.keywords))
+        return all(
+            same(getattr(entry, field.name), getattr(other, field.name))
+            for field in _compared(entry)
+        )
+    if isinstance(
+        entry, partial
+    ):  # features hold such functions, which Python compares by identity
+        return same(
+            (entry.func, entry.args, entry.keywords), (other.func, other.args, other.keywords)
+        )
     if isinstance(entry, Mapping):
         return entry.keys() == other.keys() and all(same(entry[key], other[key]) for key in entry)
     if isinstance(entry, tuple | list):

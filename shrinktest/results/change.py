@@ -1,4 +1,4 @@
-"""Results of change-point tests: whether a series changes, where, and which places are not ruled out."""
+"""Results of change-point tests: whether a series changes, where, and which places remain."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ class Place:
     until: int | None = None  # the first row after an interval of change
     until_interval: tuple[int, int] | None = None
     confidence: float | None = None
-    curve: np.ndarray = field(default_factory=lambda: np.empty(0))  # (n + 1,): standardised distance at every cut
+    curve: np.ndarray = field(
+        default_factory=lambda: np.empty(0)
+    )  # (n + 1,): standardised distance at every cut
 
     @property
     def ends(self) -> list[tuple[int, tuple[int, int] | None]]:
@@ -44,14 +46,16 @@ class ChangeResult(TestResult):
     Attributes
     ----------
     place : Place
-        ``location``, the first row after the change, counting from 0 (the first changed row of an epidemic change), and
-        ``until``, the first row after an epidemic change; ``interval`` and ``until_interval``, the first and last place
-        that a test does not reject with this ``confidence``; ``curve`` (n + 1,), the standardised distance of the rows
-        before and after every cut, or the largest of epidemic changes that begin there.  None if not computed.
+        ``location``, the first row after the change, counting from 0 (the first changed row of an
+        epidemic change), and ``until``, the first row after an epidemic change; ``interval`` and
+        ``until_interval``, the first and last place that a test does not reject with this
+        ``confidence``; ``curve`` (n + 1,), the standardised distance of the rows before and after
+        every cut, or the largest of epidemic changes that begin there.  None if not computed.
     times : tuple
         When the rows were observed, if known; for ``result.when`` and ``result.when_interval``.
     null, data, setup, alpha, estimates, rng, notes, context
-        As in a :class:`TestResult`; ``estimates`` of the rows before and after the change, or outside and inside.
+        As in a :class:`TestResult`; ``estimates`` of the rows before and after the change, or
+        outside and inside.
     """
 
     place: Place = field(default_factory=Place)
@@ -61,43 +65,64 @@ class ChangeResult(TestResult):
 
     @property
     def when(self) -> Any:
-        """Time of the first row after the change; its number if no times are known, None without a place."""
+        """Time of the first row after the change.
+
+        Its number if no times are known, None without a place.
+        """
         return time_at(self.times, self.location)
 
     @property
     def when_interval(self) -> tuple[Any, Any] | None:
-        """Times of both ends of ``interval``; their rows if no times are known, None without an interval."""
+        """Times of both ends of ``interval``.
+
+        Their rows if no times are known, None without an interval.
+        """
         return times_of_ends(self.times, self.interval)
 
     def to_dict(self, **options: Any) -> dict[str, Any]:
         """Return plain Python values, as of a `TestResult`, with the place and ``times``.
 
-        ``curve`` has the rows at which cuts are made (``rows``) and the standardised distances there (``values``).
+        ``curve`` has the rows at which cuts are made (``rows``) and the standardised distances
+        there (``values``).
         """
         place = {name: plain(getattr(self, name)) for name in (*_PLACE, "times")}
         return super().to_dict(**options) | place | {"curve": plain_curve(self.curve)}
 
     def _row(self) -> dict[str, Any]:
         place = {name: getattr(self, name) for name in _PLACE}
-        return super()._row() | {k: str(value) if isinstance(value, tuple) else value for k, value in place.items()}
+        return super()._row() | {
+            k: str(value) if isinstance(value, tuple) else value for k, value in place.items()
+        }
 
     def _estimate_names(self) -> tuple[str, ...]:
         return super()._estimate_names() if self.until is None else ("outside", "inside")
 
     def _tables(self) -> list[Table]:
-        texts, rows = shown_times(self.times), []
-        names = ("First row after the change:",) if self.until is None else ("First changed row:", "First row behind:")
+        texts = shown_times(self.times)
+        rows = []
+        names = (
+            ("First row after the change:",)
+            if self.until is None
+            else ("First changed row:", "First row behind:")
+        )
         for name, (row, interval) in zip(names, self.place.ends, strict=False):
             rows.append((name, f"{row} ({texts[row]})" if row < len(texts) else f"{row}"))
             if interval is not None and self.confidence is not None:
                 between = f" ({between_times(texts, interval)})" if texts else ""
-                rows.append((f"{percent(self.confidence)} interval:", f"{interval[0]} to {interval[1]}{between}"))
+                rows.append(
+                    (
+                        f"{percent(self.confidence)} interval:",
+                        f"{interval[0]} to {interval[1]}{between}",
+                    )
+                )
         return [*super()._tables(), *([Table(rows, "lr", gap="   ")] if rows else [])]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class AggregateChangeResult(ChangeResult, AggregateResult):
-    """Result of a change-point test that combines several statistics: an :class:`AggregateResult` with a place.
+    """Result of a change-point test that combines several statistics.
+
+    This is an :class:`AggregateResult` with a place.
 
     Attributes
     ----------
@@ -108,7 +133,7 @@ class AggregateChangeResult(ChangeResult, AggregateResult):
     """
 
 
-# --- times of rows ----------------------------------------------------------------------------------------------
+# --- times of rows --------------------------------------------------------------------------------
 
 
 def time_at(times: Sequence[Any], row: int | None) -> Any:

@@ -14,7 +14,9 @@ from shrinktest.results.base import Decision, as_tuple, bandwidth_of, plain
 from shrinktest.results.plots.comparison import plot_candidates
 from shrinktest.results.printing import WIDTH, Summary, Table, number, shown_pvalue
 
-DISTANCE, DEPENDENCE, HSIC = "distance", "dependence", "hsic"
+DISTANCE = "distance"
+DEPENDENCE = "dependence"
+HSIC = "hsic"
 #: What an estimate of each measure is called.
 MEASURES = {DISTANCE: "squared distance (MMD²)", DEPENDENCE: "kernel correlation", HSIC: "HSIC"}
 
@@ -47,14 +49,17 @@ class CloserPair:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CloserResult(Decision):
-    """Ranking of two or more candidates by their nearness to X, or dependence: estimates, and a test of every pair.
+    """Ranking of two or more candidates by nearness to X, or dependence.
+
+    It has estimates, and a test of every pair.
 
     Attributes
     ----------
     names : tuple of str
         What X and the candidates are called.
     estimates : tuple of float
-        Unbiased squared distance of X to every candidate, or its dependence on it; may be below zero.
+        Unbiased squared distance of X to every candidate, or its dependence on it; may be below
+        zero.
     pairs : tuple of CloserPair
         Tests of every two candidates.
     measure, alternative, method, alpha, confidence
@@ -87,28 +92,45 @@ class CloserResult(Decision):
     plot = plot_candidates
 
     def __repr__(self) -> str:
-        return f"CloserResult({len(self.names) - 1} candidates, pvalue={self.pvalue:.6g}, best={self.best!r})"
+        return (
+            f"CloserResult({len(self.names) - 1} candidates, pvalue={self.pvalue:.6g}, "
+            f"best={self.best!r})"
+        )
 
     @property
     def clearest(self) -> CloserPair:
-        """Pair with the smallest p-value, whose test ``statistic``, ``difference`` and ``interval`` show."""
+        """Pair with the smallest p-value.
+
+        Its test is shown by ``statistic``, ``difference`` and ``interval``.
+        """
         return min(self.pairs, key=attrgetter("pvalue"))
 
-    statistic = property(attrgetter("clearest.statistic"), doc="Difference over its standard error; NaN if that is 0.")
-    difference = property(attrgetter("clearest.difference"), doc="Below zero if X is closer to the first of the pair.")
-    interval = property(attrgetter("clearest.low", "clearest.high"), doc="Interval of the difference.")
-    bandwidth = property(lambda self: bandwidth_of(self.kernel), doc="Bandwidth of the kernel, or of each kernel.")
+    statistic = property(
+        attrgetter("clearest.statistic"),
+        doc="Difference over its standard error; NaN if that is 0.",
+    )
+    difference = property(
+        attrgetter("clearest.difference"), doc="Below zero if X is closer to the first of the pair."
+    )
+    interval = property(
+        attrgetter("clearest.low", "clearest.high"), doc="Interval of the difference."
+    )
+    bandwidth = property(
+        lambda self: bandwidth_of(self.kernel), doc="Bandwidth of the kernel, or of each kernel."
+    )
 
     @property
     def pvalue(self) -> float:
-        """p-value of the hypothesis that all candidates are equally near, adjusted for the number of pairs."""
+        """p-value for all candidates equally near, adjusted for the number of pairs."""
         return min(pair.adjusted for pair in self.pairs)
 
     @property
     def ranked(self) -> tuple[str, ...]:
         """Candidates, nearest first by the estimates."""
         sign = 1.0 if self.measure == DISTANCE else -1.0
-        return tuple(self.names[1 + i] for i in np.argsort(sign * np.array(self.estimates), kind="stable"))
+        return tuple(
+            self.names[1 + i] for i in np.argsort(sign * np.array(self.estimates), kind="stable")
+        )
 
     @property
     def best(self) -> tuple[str, ...]:
@@ -124,7 +146,8 @@ class CloserResult(Decision):
     @property
     def answer(self) -> str:
         """The result in one sentence."""
-        x, near = self.names[0], self.measure == DISTANCE
+        x = self.names[0]
+        near = self.measure == DISTANCE
         if len(self.names) == 3:
             more, to = ("is closer", "to") if near else ("depends more", "on")
             first, second = self.names[1:]
@@ -138,42 +161,82 @@ class CloserResult(Decision):
         first, *others = self.best
         start = f"{x} {'is nearest to' if near else 'depends most on'} {first}"
         if not others:
-            return start + ("; all others are clearly further away." if near else ", and clearly less on all others.")
+            return start + (
+                "; all others are clearly further away."
+                if near
+                else ", and clearly less on all others."
+            )
         names = " and ".join(filter(None, [", ".join(others[:-1]), others[-1]]))
         are = "is" if len(others) == 1 else "are"
-        end = f"; {names} {are} not clearly further away." if near else f", and not clearly less on {names}."
+        end = (
+            f"; {names} {are} not clearly further away."
+            if near
+            else f", and not clearly less on {names}."
+        )
         return f"{start} by the estimates{end}"
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row for every pair, the clearest first: its :class:`CloserPair`, ``reject`` and ``closer``."""
+        """Return a row for every pair, the clearest first.
+
+        A row is its :class:`CloserPair`, ``reject`` and ``closer``.
+        """
         pairs = sorted(self.pairs, key=attrgetter("adjusted", "pvalue"))
         clear = [pair.adjusted <= self.alpha for pair in pairs]
-        return [asdict(p) | {"reject": c, "closer": p.closer if c else ""} for p, c in zip(pairs, clear, strict=True)]
+        return [
+            asdict(p) | {"reject": c, "closer": p.closer if c else ""}
+            for p, c in zip(pairs, clear, strict=True)
+        ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values under the attribute names, ``answer``, ``best``, ``ranked`` and ``reject``."""
+        """Return plain Python values under the attribute names.
+
+        ``answer``, ``best``, ``ranked`` and ``reject`` are included.
+        """
         return super().to_dict() | {"pairs": plain(self.rows())}
 
     def summary(self) -> Summary:
         """Return the answer, the estimates, a row for every pair, the clearest first, and notes."""
-        what = f"{MEASURES[self.measure]} {'from' if self.measure == DISTANCE else 'of'} {self.names[0]}"
+        what = (
+            f"{MEASURES[self.measure]} {'from' if self.measure == DISTANCE else 'of'} "
+            f"{self.names[0]}"
+        )
         estimates = dict(zip(self.names[1:], self.estimates, strict=True))
         several = len(self.pairs) > 1
         lines = [
             self.answer,
-            f"{what[0].upper()}{what[1:]}: {', '.join(f'{name} {estimates[name]:.4g}' for name in self.ranked)}",
-            *([f"Not beaten: {', '.join(self.best)}; adjusted by {self.method}"] if several else []),
-            f"{' + '.join(map(str, self.n_observations))} observations, {self.units} vary independently; "
-            + kernels_in_words(self.kernel),
+            f"{what[0].upper()}{what[1:]}: "
+            f"{', '.join(f'{name} {estimates[name]:.4g}' for name in self.ranked)}",
+            *(
+                [f"Not beaten: {', '.join(self.best)}; adjusted by {self.method}"]
+                if several
+                else []
+            ),
+            f"{' + '.join(map(str, self.n_observations))} observations, {self.units} vary "
+            "independently; " + kernels_in_words(self.kernel),
         ]
-        numbers, cells = ("statistic", "freedom", "pvalue", "adjusted")[: 3 + several], []
+        numbers = ("statistic", "freedom", "pvalue", "adjusted")[: 3 + several]
+        cells = []
         for row in self.rows():
-            interval = "(no interval)" if np.isnan(row["low"]) else f"[{row['low']:.4g}, {row['high']:.4g}]"
+            interval = (
+                "(no interval)"
+                if np.isnan(row["low"])
+                else f"[{row['low']:.4g}, {row['high']:.4g}]"
+            )
             difference = f"{row['difference']:.4g} {interval}"
             shown = (number(row[name], unknown="none") for name in numbers)
             cells.append([row["first"], row["second"], difference, *shown, row["closer"]])
-        headers = ["first", "second", f"difference, {percent(self.confidence)} interval", "t", "df", "p-value"]
-        headers += [*(["adjusted"] if several else []), "closer" if self.measure == DISTANCE else "more on"]
+        headers = [
+            "first",
+            "second",
+            f"difference, {percent(self.confidence)} interval",
+            "t",
+            "df",
+            "p-value",
+        ]
+        headers += [
+            *(["adjusted"] if several else []),
+            "closer" if self.measure == DISTANCE else "more on",
+        ]
         table = Table(cells, "lll" + "r" * len(numbers) + "l", headers, gap="  ", below="-")
         head = [fill(line, WIDTH, break_on_hyphens=False) for line in lines]
         return Summary.of(table, head=head, notes=self.notes)
@@ -184,6 +247,10 @@ def kernels_in_words(kernels: Any) -> str:
     texts = []
     for kernel in as_tuple(kernels):
         width = bandwidth_of(kernel)
-        shown = "" if width is None else f", bandwidth {', '.join(f'{number:.4g}' for number in np.atleast_1d(width))}"
+        shown = (
+            ""
+            if width is None
+            else f", bandwidth {', '.join(f'{number:.4g}' for number in np.atleast_1d(width))}"
+        )
         texts.append(f"{kernel.label}{shown}")
     return "; ".join(texts)

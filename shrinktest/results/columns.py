@@ -13,26 +13,44 @@ from shrinktest.data.untestable import CONSTANT
 from shrinktest.results.effect import shown_shares
 
 #: What may change.
-MEDIAN, POSITION, SPREAD, SHARE, MISSING = "median", "position", "spread", "share", "missing"
+MEDIAN = "median"
+POSITION = "position"
+SPREAD = "spread"
+SHARE = "share"
+MISSING = "missing"
 
 _SHOWN = 3  # effects of a column in words
-_DIGITS, _MOST_DIGITS = 3, 15  # of numbers, and of two that would look alike with fewer
+_DIGITS = 3
+_MOST_DIGITS = 15  # of numbers, and of two that would look alike with fewer
 _POWERS = 1e12  # numbers from which powers of ten are written
 _UNITS = {"date": " days", "duration": " days", "time": " hours"}
-_SHORT = {"days": 1.0, "hours": 24.0, "min": 1440.0, "s": 86400.0, "ms": 8.64e7, "µs": 8.64e10, "ns": 8.64e13}  # a day
+_SHORT = {
+    "days": 1.0,
+    "hours": 24.0,
+    "min": 1440.0,
+    "s": 86400.0,
+    "ms": 8.64e7,
+    "µs": 8.64e10,
+    "ns": 8.64e13,
+}  # a day
 _MOMENTS = ("D", "m", "s", "ms", "us")  # units of dates, the next if two look alike
 _BARS = 8  # categories that a picture shows; the rest is put together
 _BINS = (8, 40)
-_FAR = 4.0  # times the distance of the quartiles beyond them, from where values are counted in the outermost bins
+# times the distance of the quartiles beyond them, from where values are counted in the outermost
+# bins
+_FAR = 4.0
 
 
 @dataclass(frozen=True)
 class Change:
-    """A respect in which a column differs between two tables: one of the words above, or the share of a ``level``.
+    """A respect in which a column differs between two tables.
 
-    ``first`` and ``second`` are its values in both tables: dates in days since 1970, durations in days, times of day in
-    hours, positions of ordered categories from 0.  ``estimate`` is the probability that a value of the second table is
-    larger (AUC), the ratio of interquartile ranges, or the difference of shares; NaN if it is not estimated.
+    It is one of the words above, or the share of a ``level``.
+
+    ``first`` and ``second`` are its values in both tables: dates in days since 1970, durations in
+    days, times of day in hours, positions of ordered categories from 0. ``estimate`` is the
+    probability that a value of the second table is larger (AUC), the ratio of interquartile ranges,
+    or the difference of shares; NaN if it is not estimated.
     """
 
     what: str
@@ -55,7 +73,10 @@ class Change:
 
     @property
     def strength(self) -> float:
-        """Distance of the effect from no change, in halves of the length of its interval; 0 without an interval."""
+        """Distance of the effect from no change, in halves of the length of its interval.
+
+        0 without an interval.
+        """
         numbers = (self.estimate, self.low, self.high, self.none)
         if any(map(math.isnan, numbers)):
             return 0.0
@@ -76,7 +97,11 @@ class Change:
         else:
             shown, *limits = shown_shares(self.estimate, (self.low, self.high))
             shown = f"AUC {shown}"
-        return f"{shown}, interval not estimated" if math.isnan(self.low) else f"{shown} [{', '.join(limits)}]"
+        return (
+            f"{shown}, interval not estimated"
+            if math.isnan(self.low)
+            else f"{shown} [{', '.join(limits)}]"
+        )
 
 
 @dataclass(frozen=True)
@@ -103,9 +128,14 @@ class ColumnEffects:
 
     @property
     def shown(self) -> tuple[Change, ...]:
-        """The changes to show, strongest first: those that are clear if the column changed, else the strongest."""
+        """Changes to show, strongest first.
+
+        They are those that are clear if the column changed, else the strongest.
+        """
         changes = sorted(self.changes, key=lambda change: -change.strength)
-        return tuple([change for change in changes if self.reject and change.clear][:_SHOWN] or changes[:1])
+        return tuple(
+            [change for change in changes if self.reject and change.clear][:_SHOWN] or changes[:1]
+        )
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -120,7 +150,9 @@ class ColumnEffects:
     def text(self, change: Change) -> str:
         """Return one change in words, with as many digits as tell both values apart."""
         for digits in (*range(_DIGITS, _MOST_DIGITS + 1), _DIGITS):
-            first, second = (self._value(change, value, digits) for value in (change.first, change.second))
+            first, second = (
+                self._value(change, value, digits) for value in (change.first, change.second)
+            )
             if first != second:
                 break
         what = {SPREAD: "IQR", SHARE: " ".join(change.level.split()), POSITION: "mean position"}
@@ -138,18 +170,30 @@ class ColumnEffects:
             value *= _SHORT[name]
             unit = f" {name}"
         if abs(value) >= 1000.0 and max(abs(change.first), abs(change.second)) < _POWERS:
-            shown = f"{value:,.{max(0, digits - len(f'{abs(value):.0f}'))}f}"  # without a power of ten
+            shown = (
+                f"{value:,.{max(0, digits - len(f'{abs(value):.0f}'))}f}"  # without a power of ten
+            )
         else:
             shown = f"{value:,.{digits}g}"
         return f"{shown}{unit}"
 
     def to_dict(self, change: Change) -> dict[str, Any]:
         """Return one change as plain values."""
-        numbers = {name: getattr(change, name) for name in ("first", "second", "estimate", "low", "high")}
-        return {"column": self.name, "effect": change.what, "level": change.level or None, **numbers}
+        numbers = {
+            name: getattr(change, name) for name in ("first", "second", "estimate", "low", "high")
+        }
+        return {
+            "column": self.name,
+            "effect": change.what,
+            "level": change.level or None,
+            **numbers,
+        }
 
     def as_pandas(self, what: str, value: float) -> Any:
-        """Return a value as pandas has it: times of day as text, dates and durations of days to the second."""
+        """Return a value as pandas has it.
+
+        Times of day are text, and dates and durations of days are to the second.
+        """
         if what not in (MEDIAN, SPREAD) or self.kind not in _UNITS or math.isnan(value):
             return value
         if what == MEDIAN and self.kind == "time":
@@ -169,7 +213,9 @@ def _moment(days: float, detail: int) -> str:
     if detail <= 0:
         return str(np.datetime64(math.floor(days), "D"))
     moment = np.datetime64(round(days * 86400e6), "us")
-    return str(moment.astype(f"datetime64[{_MOMENTS[min(detail, len(_MOMENTS) - 1)]}]")).replace("T", " ")
+    return str(moment.astype(f"datetime64[{_MOMENTS[min(detail, len(_MOMENTS) - 1)]}]")).replace(
+        "T", " "
+    )
 
 
 def _time_of_day(hours: float) -> str:
@@ -177,7 +223,7 @@ def _time_of_day(hours: float) -> str:
     return f"{minutes // 60:02d}:{minutes % 60:02d}"
 
 
-# --- distributions ----------------------------------------------------------------------------------------------
+# --- distributions --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +250,9 @@ def distribution(first: Column, second: Column) -> Distribution:
             rest = np.array([row[1:] for row in rows[_BARS:]]).sum(axis=0)
             rows = [*rows[:_BARS], (f"{len(rows) - _BARS} others", float(rest[0]), float(rest[1]))]
         numbers = np.array([row[1:] for row in rows]).reshape(-1, 2)
-        return Distribution(first.kind, numbers[:, 0], numbers[:, 1], labels=tuple(row[0] for row in rows))
+        return Distribution(
+            first.kind, numbers[:, 0], numbers[:, 1], labels=tuple(row[0] for row in rows)
+        )
     values = [numbers[~np.isnan(numbers)] for numbers in (first.numbers(), second.numbers())]
     edges, clipped = _edges(np.concatenate(values))
     counts = [np.histogram(np.clip(sample, edges[0], edges[-1]), edges)[0] for sample in values]
@@ -214,18 +262,23 @@ def distribution(first: Column, second: Column) -> Distribution:
 
 
 def _edges(values: np.ndarray) -> tuple[np.ndarray, bool]:
-    """Return edges of bins for the values of both tables, and whether some values are beyond them."""
+    """Return bin edges for both tables' values, and whether some values are beyond them."""
     if not len(values):
         return np.array([0.0, 1.0]), False
-    low, high = float(values.min()), float(values.max())
+    low = float(values.min())
+    high = float(values.max())
     if low == high:
         return np.array([low - 0.5, high + 0.5]), False
     if high - low < _BINS[1] and (values == np.floor(values)).all():
         return np.arange(low - 0.5, high + 1.0), False
     lower, upper = np.quantile(values, (0.25, 0.75))
     reach = _FAR * float(upper - lower)
-    start, stop = (max(low, lower - reach), min(high, upper + reach)) if reach > 0.0 else (low, high)
-    width = 2.0 * float(upper - lower) / len(values) ** (1.0 / 3.0)  # Freedman and Diaconis, for both tables together
+    start, stop = (
+        (max(low, lower - reach), min(high, upper + reach)) if reach > 0.0 else (low, high)
+    )
+    width = (
+        2.0 * float(upper - lower) / len(values) ** (1.0 / 3.0)
+    )  # Freedman and Diaconis, for both tables together
     bins = int(np.clip(np.ceil((stop - start) / width) if width > 0.0 else 0, *_BINS))
     return np.linspace(start, stop, bins + 1), low < start or high > stop
 

@@ -1,4 +1,7 @@
-"""ComparisonResult: what changed between two tables, and how, also as a page of HTML that needs no other file."""
+"""ComparisonResult: what changed between two tables, and how.
+
+It also makes a page of HTML that needs no other file.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,12 @@ from shrinktest.notes import has_code
 from shrinktest.results.base import Result
 from shrinktest.results.columns import ColumnEffects, Distribution, distribution
 from shrinktest.results.effect import TwoSampleEffect
-from shrinktest.results.plots.comparison import draw_distribution, draw_witness_map, inline, plot_comparison
+from shrinktest.results.plots.comparison import (
+    draw_distribution,
+    draw_witness_map,
+    inline,
+    plot_comparison,
+)
 from shrinktest.results.printing import WIDTH, Summary, number, shown_pvalue
 from shrinktest.results.printing import Table as TextTable
 from shrinktest.results.result import TestResult
@@ -34,7 +42,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _NAMED = 8  # columns that a sentence names
-_SMALL, _LARGE = (3.5, 2.2), (5.2, 3.8)  # inches of pictures in the page
+_SMALL = (3.5, 2.2)
+_LARGE = (5.2, 3.8)  # inches of pictures in the page
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +55,9 @@ class WitnessMap:
     # the grid along each column; dates in days since 1970, durations in days, times of day in hours
     lines: tuple[np.ndarray, np.ndarray]
     heights: np.ndarray  # (grid, grid): above zero if the second table has more
-    outside: np.ndarray | None  # (grid, grid): outside the simultaneous band, which exists for independent rows only
+    outside: (
+        np.ndarray | None
+    )  # (grid, grid): outside the simultaneous band, which exists for independent rows only
     points: tuple[np.ndarray, np.ndarray]  # (n, 2): rows of each table to draw
     confidence: float  # of the band
     sampled: bool = False  # True if it is computed from a random part of the rows
@@ -54,7 +65,9 @@ class WitnessMap:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ComparisonResult(Result):
-    """Comparison of two tables: one overall test, a test of every column, and effects with intervals.
+    """Comparison of two tables: an overall test, column tests, and effects with intervals.
+
+    There is a test of every column.
 
     Attributes
     ----------
@@ -79,7 +92,8 @@ class ComparisonResult(Result):
     effect : TwoSampleEffect or None
         How different the tables are as a whole: ``overall.effect()``, with the names of the tables.
     successive : tuple of str
-        Dates and counters that hardly overlap in the two tables, and are not part of the overall test.
+        Dates and counters that hardly overlap in the two tables, and are not part of the overall
+        test.
     """
 
     names: tuple[str, str]
@@ -94,18 +108,24 @@ class ComparisonResult(Result):
     effect: TwoSampleEffect | None = None
     successive: tuple[str, ...] = ()
 
-    pvalue = property(attrgetter("overall.pvalue"), doc="p-value of the hypothesis that the tables do not differ.")
+    pvalue = property(
+        attrgetter("overall.pvalue"), doc="p-value of the hypothesis that the tables do not differ."
+    )
     alpha = property(attrgetter("overall.alpha"), doc="Level at which the result decides.")
     plot = plot_comparison
 
     def __repr__(self) -> str:
         return (
-            f"ComparisonResult({' and '.join(self.names)}, pvalue={self.pvalue:.6g}, {len(self.changed())} of "
+            f"ComparisonResult({' and '.join(self.names)}, pvalue={self.pvalue:.6g}, "
+            f"{len(self.changed())} of "
             f"{counted(len(self.columns), 'column')} changed)"
         )
 
     def reject(self, alpha: float | None = None) -> bool:
-        """Return True if the tables differ, by the overall test, at ``alpha`` (default: the result's)."""
+        """Return True if the overall test finds that the tables differ.
+
+        The level is ``alpha`` (default: the result's).
+        """
         return self.overall.reject(alpha)
 
     def changed(self, alpha: float | None = None) -> tuple[str, ...]:
@@ -115,12 +135,19 @@ class ComparisonResult(Result):
 
     @cached_property
     def ordered(self) -> tuple[ColumnEffects, ...]:
-        """Effects and tests of every column, most significant first, then untested, constant and left-out ones."""
+        """Effects and tests of every column, most significant first.
+
+        Untested, constant and left-out ones come last.
+        """
         described = {column.name: column for column in self.effects}
         columns = []
         for row in self.columns.rows():
-            column = described.get(row["column"]) or ColumnEffects(row["column"], "", (), row["reason"])
-            columns.append(replace(column, **{name: row[name] for name in ("pvalue", "adjusted", "reject")}))
+            column = described.get(row["column"]) or ColumnEffects(
+                row["column"], "", (), row["reason"]
+            )
+            columns.append(
+                replace(column, **{name: row[name] for name in ("pvalue", "adjusted", "reject")})
+            )
 
         def place(column: ColumnEffects) -> tuple[Any, ...]:
             last = (not column.kind, column.constant, bool(column.untested))
@@ -137,25 +164,39 @@ class ComparisonResult(Result):
 
     @property
     def answer(self) -> str:
-        """The result in a few sentences: whether the tables differ, in which columns, and by how much as a whole."""
+        """Result in a few sentences: whether and in which columns the tables differ.
+
+        They also say by how much as a whole.
+        """
         return " ".join([self.verdict, *self.size])
 
     @property
     def size(self) -> tuple[str, ...]:
-        """Return a sentence on how different the tables are as a whole; empty if that was not estimated."""
-        return () if self.effect is None or math.isnan(self.effect.auc) else (self.effect.lines()[0],)
+        """Return a sentence on how different the tables are as a whole.
+
+        Empty if that was not estimated.
+        """
+        return (
+            () if self.effect is None or math.isnan(self.effect.auc) else (self.effect.lines()[0],)
+        )
 
     @property
     def verdict(self) -> str:
         """The answers of the tests, in a few sentences."""
         both = zip(self.names, self.only, strict=True)
-        lost = [f"Only {name} has the column{'s' * (len(alone) > 1)} {_first(alone)}." for name, alone in both if alone]
+        lost = [
+            f"Only {name} has the column{'s' * (len(alone) > 1)} {_first(alone)}."
+            for name, alone in both
+            if alone
+        ]
         return " ".join([*lost, self._decision()])
 
     def _decision(self) -> str:
         if math.isnan(self.pvalue):
             return "No p-value was computed, because there are no permutations (n_resamples=0)."
-        changed, tested, chance = self.changed(), len(self.columns), f"(p = {shown_pvalue(self.pvalue)})"
+        changed = self.changed()
+        tested = len(self.columns)
+        chance = f"(p = {shown_pvalue(self.pvalue)})"
         columns = f"{len(changed)} of {counted(tested, 'column')} changed: {_first(changed)}"
         if not self.reject() and changed:
             whole = f"without {_first(self.successive)}" if self.successive else "taken as a whole"
@@ -163,17 +204,29 @@ class ComparisonResult(Result):
         if not self.reject():
             where = "in the columns that both have" if any(self.only) else "between these tables"
             return f"No difference was found {where} {chance}{self._left_out()}."
-        alone = "No column is clear by itself: small changes may add up, or the dependence of columns changed."
+        alone = (
+            "No column is clear by itself: small changes may add up, or the dependence of columns "
+            "changed."
+        )
         if changed:
             alone = f"{columns}."
         elif tested == 1:
             alone = "Its one column is not clear."
         elif any(has_code(text, "too-few-permutations") for text in self.columns.notes):
-            alone = "Its columns cannot tell: there are too few permutations for so many tests (see the notes)."
-        return f"{'The columns that both have' if any(self.only) else 'These tables'} differ {chance}. {alone}"
+            alone = (
+                "Its columns cannot tell: there are too few permutations for so many tests (see "
+                "the notes)."
+            )
+        return (
+            f"{'The columns that both have' if any(self.only) else 'These tables'} differ "
+            f"{chance}. {alone}"
+        )
 
     def _left_out(self) -> str:
-        """Return which columns the overall test is without, unless they are constant; empty if there are none."""
+        """Return which columns the overall test is without, unless they are constant.
+
+        Empty if there are none.
+        """
         untested = [name for (name,), reason in self.columns.untested.items() if reason != CONSTANT]
         names = tuple(dict.fromkeys([*untested, *self.successive]))
         return f"; left out of this test: {_first(names)}" if names else ""
@@ -181,47 +234,79 @@ class ComparisonResult(Result):
     def rows(self) -> list[dict[str, Any]]:
         """Return rows of ``table``, one per column, most significant first.
 
-        column, type, pvalue, adjusted, reject; then the effect that stands out most: ``effect`` ("median", "position",
-        "spread", "share", "missing"), its ``level`` (of a share), ``estimate``, ``low``, ``high``; ``change``, in
-        words; and ``reason``, why a column was not tested, empty for the others.
+        column, type, pvalue, adjusted, reject; then the effect that stands out most: ``effect``
+        ("median", "position", "spread", "share", "missing"), its ``level`` (of a share),
+        ``estimate``, ``low``, ``high``; ``change``, in words; and ``reason``, why a column was not
+        tested, empty for the others.
         """
-        unknown = {"effect": None, "level": None, "estimate": math.nan, "low": math.nan, "high": math.nan}
+        unknown = {
+            "effect": None,
+            "level": None,
+            "estimate": math.nan,
+            "low": math.nan,
+            "high": math.nan,
+        }
         rows = []
         for column in self.ordered:
             row = {"column": column.name, "type": column.kind}
-            row |= {name: getattr(column, name) for name in ("pvalue", "adjusted", "reject")} | unknown
+            row |= {
+                name: getattr(column, name) for name in ("pvalue", "adjusted", "reject")
+            } | unknown
             for change in column.shown[:1]:
-                row |= {name: value for name, value in column.to_dict(change).items() if name in unknown}
+                row |= {
+                    name: value for name, value in column.to_dict(change).items() if name in unknown
+                }
             rows.append(row | {"change": "; ".join(column.lines), "reason": column.untested})
         return rows
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for every effect of every column (pandas), in the order of the table.
 
-        column, effect, level; ``first`` and ``second``, the median, interquartile range or share in each table;
-        ``estimate``, ``low``, ``high``: the probability that a value of the second table is larger (AUC), the ratio of
-        interquartile ranges, or the difference of shares.
+        column, effect, level; ``first`` and ``second``, the median, interquartile range or share in
+        each table; ``estimate``, ``low``, ``high``: the probability that a value of the second
+        table is larger (AUC), the ratio of interquartile ranges, or the difference of shares.
         """
         import pandas as pd
 
         rows = []
         for column in self.effects:
             for change in column.changes:
-                values = {name: column.as_pandas(change.what, getattr(change, name)) for name in ("first", "second")}
+                values = {
+                    name: column.as_pandas(change.what, getattr(change, name))
+                    for name in ("first", "second")
+                }
                 rows.append(column.to_dict(change) | values)
-        return pd.DataFrame(rows, columns=["column", "effect", "level", "first", "second", "estimate", "low", "high"])
+        return pd.DataFrame(
+            rows,
+            columns=["column", "effect", "level", "first", "second", "estimate", "low", "high"],
+        )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values: the answer, overall test, ``effect``; ``columns``, ``effects`` (a row each).
+        """Return plain Python values: answer, overall test, ``effect``, and columns.
+
+        ``columns`` and ``effects`` have a row each.
 
         ``changed`` are the columns that changed, ``only`` those that one table has alone.
         """
-        names = ("answer", "names", "pvalue", "alpha", "confidence", "only", "successive", "effect", "notes", "overall")
+        names = (
+            "answer",
+            "names",
+            "pvalue",
+            "alpha",
+            "confidence",
+            "only",
+            "successive",
+            "effect",
+            "notes",
+            "overall",
+        )
         values = self._plain(*names, "reject", "changed") | {
             "n_observations": list(self.overall.n_observations),
             "method": self.columns.method,
             "columns": self.rows(),
-            "effects": [column.to_dict(change) for column in self.effects for change in column.changes],
+            "effects": [
+                column.to_dict(change) for column in self.effects for change in column.changes
+            ],
         }
         del values["overall"]["null_distribution"]
         return values
@@ -242,8 +327,12 @@ class ComparisonResult(Result):
 
     @property
     def across(self) -> str:
-        """Return what headers say of the effects of columns if the tests compare rows within blocks."""
-        return " across all blocks" if any(has_code(text, "effect-across-blocks") for text in self.notes) else ""
+        """Return header text on the effects of columns if tests compare rows within blocks."""
+        return (
+            " across all blocks"
+            if any(has_code(text, "effect-across-blocks") for text in self.notes)
+            else ""
+        )
 
     def sized(self) -> list[str]:
         """Return the names of both tables with their numbers of rows."""
@@ -251,7 +340,10 @@ class ComparisonResult(Result):
         return [f"{name} ({counted(size, 'row')})" for name, size in both]
 
     def to_html(self, path: str | Path | None = None) -> str:
-        """Return the report as one page of HTML with its pictures, also written to ``path`` (matplotlib)."""
+        """Return the report as one HTML page with pictures (matplotlib).
+
+        It is also written to ``path``.
+        """
         if path is None:
             return _page(self)
         file = output_path(path, "path")
@@ -264,11 +356,14 @@ def _first(names: tuple[str, ...]) -> str:
     return ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
 
 
-# --- the page ---------------------------------------------------------------------------------------------------
+# --- the page -------------------------------------------------------------------------------------
 
 
 def _page(result: ComparisonResult) -> str:
-    """Return the whole page: the answer, the table of columns, the pictures, how it was computed."""
+    """Return the whole page.
+
+    It has the answer, the table of columns, the pictures, and how it was computed.
+    """
     headers = (
         "Column",
         "Changed",
@@ -277,17 +372,34 @@ def _page(result: ComparisonResult) -> str:
         "p",
     )
     changed = [column for column in result.ordered if column.reject]
-    others = [column for column in result.ordered if column.kind and not (column.reject or column.constant)]
+    others = [
+        column
+        for column in result.ordered
+        if column.kind and not (column.reject or column.constant)
+    ]
     sections = {
         "Columns that changed": _distributions(result, changed),
-        "Where two columns differ together": "" if result.where is None else _map(result, result.where),
-        "Columns without a clear change" if changed else "Distributions": _distributions(result, others),
+        "Where two columns differ together": ""
+        if result.where is None
+        else _map(result, result.where),
+        "Columns without a clear change" if changed else "Distributions": _distributions(
+            result, others
+        ),
     }
     first, second = map(escape, result.names)
-    legend = f'<p class="legend"><span class="first"></span>{first} <span class="second"></span>{second}</p>\n'
-    pictures = (f"<section><h2>{name}</h2>\n{legend}{text}</section>\n" for name, text in sections.items() if text)
+    legend = (
+        f'<p class="legend"><span class="first"></span>{first} <span '
+        f'class="second"></span>{second}</p>\n'
+    )
+    pictures = (
+        f"<section><h2>{name}</h2>\n{legend}{text}</section>\n"
+        for name, text in sections.items()
+        if text
+    )
     notes = "".join(f"<li>{escape(text)}</li>" for text in result.notes)
-    template = resources.files("shrinktest.results").joinpath("report.html").read_text(encoding="utf-8")
+    template = (
+        resources.files("shrinktest.results").joinpath("report.html").read_text(encoding="utf-8")
+    )
     return Template(template).substitute(
         title=f"{first} and {second} compared",
         answer=re.sub(r"\(p = [^)]*\)", r'<span class="n">\g<0></span>', escape(result.verdict)),
@@ -298,7 +410,9 @@ def _page(result: ComparisonResult) -> str:
         headers="".join(f'<th scope="col">{escape(header)}</th>' for header in headers),
         rows="".join(_row(column, headers[1:]) for column in result.ordered),
         pictures="".join(pictures),
-        how="".join(f"<dt>{label}</dt><dd>{escape(value)}</dd>" for label, value in _how(result).items()),
+        how="".join(
+            f"<dt>{label}</dt><dd>{escape(value)}</dd>" for label, value in _how(result).items()
+        ),
         notes=f"<h3>Notes</h3><ul>{notes}</ul>" if notes else "",
     )
 
@@ -309,8 +423,11 @@ def _row(column: ColumnEffects, headers: Sequence[str]) -> str:
     pvalues = ("-" if math.isnan(p) else shown_pvalue(p) for p in (column.adjusted, column.pvalue))
     kinds = ("", "", ' class="n"', ' class="n"')
     cells = zip(headers, kinds, (answer, _lines(column), *pvalues), strict=True)
-    body = "".join(f'<td data-label="{escape(header)}"{kind}>{cell}</td>' for header, kind, cell in cells)
-    mark, name = ' class="changed"' if column.reject else "", escape(column.name)
+    body = "".join(
+        f'<td data-label="{escape(header)}"{kind}>{cell}</td>' for header, kind, cell in cells
+    )
+    mark = ' class="changed"' if column.reject else ""
+    name = escape(column.name)
     return f'<tr{mark}><th scope="row">{name} <small>{escape(column.kind)}</small></th>{body}</tr>'
 
 
@@ -323,9 +440,17 @@ def _distributions(result: ComparisonResult, columns: list[ColumnEffects]) -> st
     figures = []
     for column in columns:
         shares = result.distribution(column.name)
-        words = f"{'Bars' if shares.labels else 'Histogram'} of {column.name} in {' and '.join(result.names)}: "
+        words = (
+            f"{'Bars' if shares.labels else 'Histogram'} of {column.name} in "
+            f"{' and '.join(result.names)}: "
+        )
         words += "; ".join(column.lines)
-        picture = inline(partial(draw_distribution, shares=shares, names=result.names), _SMALL, words, column.name)
+        picture = inline(
+            partial(draw_distribution, shares=shares, names=result.names),
+            _SMALL,
+            words,
+            column.name,
+        )
         caption = f"<strong>{escape(column.name)}</strong><br>{_lines(column)}"
         figures.append(f"<figure>{picture}<figcaption>{caption}</figcaption></figure>\n")
     return f'<div class="many">{"".join(figures)}</div>\n' if figures else ""
@@ -334,15 +459,28 @@ def _distributions(result: ComparisonResult, columns: list[ColumnEffects]) -> st
 def _map(result: ComparisonResult, shown: WitnessMap) -> str:
     """Return a picture of the witness function of two columns."""
     first, second = result.names
-    words = f"The witness function of {' and '.join(shown.columns)}: where {second} has more rows than {first}, "
+    words = (
+        f"The witness function of {' and '.join(shown.columns)}: where {second} has more rows than "
+        f"{first}, "
+    )
     words += "and where fewer."
-    picture = inline(partial(draw_witness_map, shown=shown, names=result.names), _LARGE, words, "where")
-    name, band = f"its {percent(shown.confidence)} simultaneous permutation band", ""
+    picture = inline(
+        partial(draw_witness_map, shown=shown, names=result.names), _LARGE, words, "where"
+    )
+    name = f"its {percent(shown.confidence)} simultaneous permutation band"
+    band = ""
     if shown.outside is not None:
-        band = f" Outlined: where it leaves {name}." if shown.outside.any() else f" It stays within {name}."
+        band = (
+            f" Outlined: where it leaves {name}."
+            if shown.outside.any()
+            else f" It stays within {name}."
+        )
         if shown.outside.all():  # no line between
             band = f" It is outside {name} everywhere."
-    chosen = " The two columns were chosen by looking at the data, so that this describes, and proves nothing."
+    chosen = (
+        " The two columns were chosen by looking at the data, so that this describes, and proves "
+        "nothing."
+    )
     sample = " It is computed from a random part of the rows." if shown.sampled else ""
     caption = escape(f"{words}{band}{chosen}{sample}")
     return f'<figure class="one">{picture}<figcaption>{caption}</figcaption></figure>\n'
@@ -350,7 +488,8 @@ def _map(result: ComparisonResult, shown: WitnessMap) -> str:
 
 def _how(result: ComparisonResult) -> dict[str, str]:
     """Return how the comparison was computed."""
-    overall, columns = result.overall, result.columns
+    overall = result.overall
+    columns = result.columns
     entropy = columns.rng.get("entropy")
     design = f", {columns.data.restriction}" if columns.data.restriction else ""
     return {
@@ -361,10 +500,14 @@ def _how(result: ComparisonResult) -> dict[str, str]:
         "Columns": f"{counted(len(columns), 'test')}, adjusted by {columns.method}",
         "Level": f"{result.alpha:g}",
         "Intervals": f"{percent(result.confidence)} each, not adjusted for their number; medians compared by the AUC "
-        "of the values, interquartile ranges of the mid-distribution (Ma et al. 2011; Woodruff 1952), "
+        "of the values, interquartile ranges of the mid-distribution (Ma et al. 2011; Woodruff "
+        "1952), "
         "shares after Newcombe (1998)",
         "Which is which": "area under the ROC curve of the overall test's witness function, with every part of the "
-        "rows scored by the function of the others; interval after DeLong (1988) and Hanley and McNeil (1982)",
+        "rows scored by the function of the others; interval after DeLong (1988) and Hanley and "
+        "McNeil (1982)",
         "Seed": "-" if entropy is None else str(entropy),
-        "Versions": ", ".join(f"{package} {version}" for package, version in overall.versions.items()),
+        "Versions": ", ".join(
+            f"{package} {version}" for package, version in overall.versions.items()
+        ),
     }

@@ -1,4 +1,7 @@
-"""Effects: how different two samples are, and how dependent two variables, with intervals, in numbers and in words."""
+"""Effects of two samples or two variables, with intervals, in numbers and words.
+
+They say how different samples are, and how dependent variables are.
+"""
 
 from __future__ import annotations
 
@@ -68,12 +71,19 @@ class Effect(Result, ABC):
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows of ``table``: measure, estimate, low, high."""
         keys = ("measure", "estimate", "low", "high")
-        rows = [(name, getattr(self, name), *getattr(self, f"{name}_interval")) for name in self.measures]
+        rows = [
+            (name, getattr(self, name), *getattr(self, f"{name}_interval"))
+            for name in self.measures
+        ]
         return [dict(zip(keys, row, strict=True)) for row in rows]
 
     def summary(self) -> Summary:
         """Return the effect in sentences and as a table."""
-        return Summary.of(self.printed(), head=[*(fill(line, WIDTH) for line in self.lines()), ""], notes=self.remarks)
+        return Summary.of(
+            self.printed(),
+            head=[*(fill(line, WIDTH) for line in self.lines()), ""],
+            notes=self.remarks,
+        )
 
     def printed(self) -> Table:
         """Return ``table`` as summaries print it."""
@@ -113,25 +123,31 @@ class Effect(Result, ABC):
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class TwoSampleEffect(Effect):
-    """Effect size of two samples: how different they are, on scales that do not depend on their sizes.
+    """Effect size of two samples, on scales that do not depend on their sizes.
+
+    It says how different they are.
 
     Attributes
     ----------
     auc : float
-        Separability: the probability that an observation of the first sample has a higher value of the witness function
-        than one of the second, for functions that were fitted without them (cross-fitting).  .5: no better than chance;
-        1: apart.  A combination takes a weighted sum of its members' functions.
+        Separability: the probability that an observation of the first sample has a higher value of
+        the witness function than one of the second, for functions that were fitted without them
+        (cross-fitting). .5: no better than chance; 1: apart.  A combination takes a weighted sum of
+        its members' functions.
     distance : float
-        The squared distance of the kernel means over the sum of their squared norms or, for kernels with values below
-        zero, a quarter of it over the variance of an even mixture of both samples (for a linear kernel and samples of
-        one size the R^2 of analysis of variance).  From 0 to 1; estimated without bias, so that it may be below 0.
+        The squared distance of the kernel means over the sum of their squared norms or, for kernels
+        with values below zero, a quarter of it over the variance of an even mixture of both samples
+        (for a linear kernel and samples of one size the R^2 of analysis of variance).  From 0 to 1;
+        estimated without bias, so that it may be below 0.
     auc_interval, distance_interval : tuple of float
-        Score intervals, with the variance of DeLong et al. (1988), the jackknife variance and the variance of the
-        second order of a U statistic.
+        Score intervals, with the variance of DeLong et al. (1988), the jackknife variance and the
+        variance of the second order of a U statistic.
     relative_to : str
-        What 1 is: "norms" (the means have nothing in common), or "variance" (all variance is between the samples).
+        What 1 is: "norms" (the means have nothing in common), or "variance" (all variance is
+        between the samples).
     shares : mapping of str to float
-        By column, the share of the statistic that is gone when its values are exchanged; empty if not asked for.
+        By column, the share of the statistic that is gone when its values are exchanged; empty if
+        not asked for.
     within_blocks : bool
         Whether rows are compared with rows of the same block only.
     names, z, confidence, notes, estimates
@@ -164,9 +180,13 @@ class TwoSampleEffect(Effect):
     def lines(self) -> list[str]:
         first, second = self.names
         block = " from the same block" if self.within_blocks else ""
-        separable = f"Shown one observation of {first} and one of {second}{block}, {self.assignment()}."
+        separable = (
+            f"Shown one observation of {first} and one of {second}{block}, {self.assignment()}."
+        )
         return [
-            "The AUC of the witness function was not estimated." if math.isnan(self.auc) else separable,
+            "The AUC of the witness function was not estimated."
+            if math.isnan(self.auc)
+            else separable,
             self._amount("Their distance", "distance", _RELATIVE[self.relative_to]),
             self._above(),
             *([_contributed(self.shares)] if self.shares else []),
@@ -211,13 +231,22 @@ class KSampleEffect(Effect):
 
     def __repr__(self) -> str:
         areas = [pair.auc for pair in self._estimated()]
-        return f"KSampleEffect({len(self.names)} samples{f', auc up to {_number(max(areas))}' if areas else ''})"
+        return (
+            f"KSampleEffect({len(self.names)} "
+            f"samples{f', auc up to {_number(max(areas))}' if areas else ''})"
+        )
 
     def _estimated(self) -> list[TwoSampleEffect]:
         return [pair for pair in self.pairs.values() if not math.isnan(pair.auc)]
 
-    auc = property(lambda self: self._matrix("auc"), doc="Separability of every two samples (k, k), a pandas table.")
-    distance = property(lambda self: self._matrix("distance"), doc="Distance of every two samples (k, k), as ``auc``.")
+    auc = property(
+        lambda self: self._matrix("auc"),
+        doc="Separability of every two samples (k, k), a pandas table.",
+    )
+    distance = property(
+        lambda self: self._matrix("distance"),
+        doc="Distance of every two samples (k, k), as ``auc``.",
+    )
 
     def _matrix(self, measure: str) -> pd.DataFrame:
         import pandas as pd
@@ -237,12 +266,18 @@ class KSampleEffect(Effect):
         return lines
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return the rows of ``table``, two for every pair: first, second, measure, estimate, low, high."""
+        """Return the rows of ``table``, two for every pair.
+
+        Columns: first, second, measure, estimate, low, high.
+        """
         both = ((pair.names, row) for pair in self.pairs.values() for row in pair.rows())
         return [{"first": names[0], "second": names[1], **row} for names, row in both]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values under the attribute names; ``pairs`` is a list, with numbers of both samples."""
+        """Return plain Python values under the attribute names.
+
+        ``pairs`` is a list, with numbers of both samples.
+        """
         pairs = [{"first": i, "second": j, **pair.to_dict()} for (i, j), pair in self.pairs.items()]
         for pair in pairs:
             del pair["result"], pair["versions"]
@@ -251,14 +286,16 @@ class KSampleEffect(Effect):
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class DependenceEffect(Effect):
-    """Effect size of two variables: how dependent they are, from 0 to 1, whatever the number of pairs.
+    """Effect size of two variables: how dependent they are, from 0 to 1.
+
+    It holds whatever the number of pairs.
 
     Attributes
     ----------
     dependence : float
-        Kernel correlation: HSIC divided by the HSIC of each variable with itself, estimated without bias, so that it
-        may be below 0.  1: both have the same Gram matrix.  For ``kernel="energy"`` the squared distance correlation
-        with its bias removed.
+        Kernel correlation: HSIC divided by the HSIC of each variable with itself, estimated without
+        bias, so that it may be below 0. 1: both have the same Gram matrix.  For ``kernel="energy"``
+        the squared distance correlation with its bias removed.
     dependence_interval : tuple of float
         Score interval, as for a distance.
     names, z, confidence, notes, estimates
@@ -286,11 +323,16 @@ class DependenceEffect(Effect):
         return [self._amount(what, "dependence", "0: none, 1: complete"), self._above()]
 
 
-# --- numbers and sentences ----------------------------------------------------------------------------------
+# --- numbers and sentences ------------------------------------------------------------------------
 
 
-def shown_shares(value: float, interval: Interval, spare: int = 1, least: int = 2) -> tuple[str, str, str]:
-    """Return a share and its limits without leading zeros, with decimals that tell the limits apart, less ``spare``."""
+def shown_shares(
+    value: float, interval: Interval, spare: int = 1, least: int = 2
+) -> tuple[str, str, str]:
+    """Return a share and its limits without leading zeros.
+
+    Decimals are those that tell the limits apart, less ``spare``.
+    """
     width = interval[1] - interval[0]
     places = min(max(2, 1 - math.floor(math.log10(width))), 6) if width > 0.0 else 2
     form = f".{max(least, places - spare)}f"
@@ -311,9 +353,15 @@ def _number(value: float, form: str = ".2f") -> str:
 def _contributed(shares: Mapping[str, float]) -> str:
     """Return a sentence on the columns that contribute most."""
     if any(map(math.isnan, shares.values())):
-        return "Contributions of columns were not estimated, because the statistic is not above zero."
-    leading = sorted(((share, name) for name, share in shares.items() if share > 0.0), reverse=True)[:_LEADING]
+        return (
+            "Contributions of columns were not estimated, because the statistic is not above zero."
+        )
+    leading = sorted(
+        ((share, name) for name, share in shares.items() if share > 0.0), reverse=True
+    )[:_LEADING]
     if not leading:
         return "No column contributes: permuting any of them does not lower the statistic."
-    parts = ", ".join(f"{share:.0%} ({f'column {name}' if name.isdecimal() else name})" for share, name in leading)
+    parts = ", ".join(
+        f"{share:.0%} ({f'column {name}' if name.isdecimal() else name})" for share, name in leading
+    )
     return f"Permuting a single column lowers the statistic by {parts}."

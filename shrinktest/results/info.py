@@ -22,23 +22,38 @@ class TestInfo:
     statistic: str = ""  # name of its statistic, for pictures
     #: what ``form=`` can be, and the module and value of each (a `Form`)
     statistics: Mapping[str, str] = field(default_factory=dict)
-    resamples: str = "permutations"  # what its null distribution is made of; "simulations" by a model
+    resamples: str = (
+        "permutations"  # what its null distribution is made of; "simulations" by a model
+    )
     unit: str = "rows"  # what its observations are called
     estimates: tuple[str, ...] = ()  # names of the estimates; empty: one for each sample, numbered
     variables: tuple[str, ...] = ()  # names of several kernels; empty: numbered
-    several_samples: bool = False  # True if the samples can differ in size; False for rows that belong together
-    kernels: tuple[str, ...] = ("kernel",)  # the arguments that take its kernels, and their bandwidths
+    several_samples: bool = (
+        False  # True if the samples can differ in size; False for rows that belong together
+    )
+    kernels: tuple[str, ...] = (
+        "kernel",
+    )  # the arguments that take its kernels, and their bandwidths
     bandwidths: tuple[str, ...] = ("bandwidth",)
     restrictions: tuple[str, ...] = ()  # the arguments that restrict its permutations
     settings: tuple[str, ...] = ()  # arguments that no other test has
-    forms: tuple[str, ...] = ("form", "gram", "rank")  # arguments for the form of the statistic and of the kernel
+    forms: tuple[str, ...] = (
+        "form",
+        "gram",
+        "rank",
+    )  # arguments for the form of the statistic and of the kernel
     counted: str = "rows"  # what the sizes ``n`` of a power study count
     permuted: str = "observations permuted"  # what a permutation does to the data
-    several: tuple[str, str] = ("hypothesis", "hypotheses")  # what many tests are made of: one, and several
+    several: tuple[str, str] = (
+        "hypothesis",
+        "hypotheses",
+    )  # what many tests are made of: one, and several
     no_effect: str = ""  # why results have no effect, and what to do
     verb: str = ""  # module and function that runs the test on data in the order of a design
     reader: str = ""  # module and function that reads the data of the test
-    named_data: tuple[str, ...] = ()  # names by which the function takes the data, if not by position
+    named_data: tuple[
+        str, ...
+    ] = ()  # names by which the function takes the data, if not by position
     ensemble: str = "SAMPLES"  # what estimator="auto" stands for; see ``auto.py``
     result: str = "results.result:TestResult"  # module and class of its result, for one statistic,
     combined: str = "results.several:AggregateResult"  # and for several that are combined
@@ -47,10 +62,20 @@ class TestInfo:
     def options(self) -> tuple[str, ...]:
         """The arguments that a power study passes on."""
         reading = ("scale", "column_types", "nan_policy")
-        return (*self.settings, *self.kernels, *self.bandwidths, *reading, *self.forms, *self.restrictions)
+        return (
+            *self.settings,
+            *self.kernels,
+            *self.bandwidths,
+            *reading,
+            *self.forms,
+            *self.restrictions,
+        )
 
     def load(self, which: str) -> Any:
-        """Import the function or class that the field ``which`` names, such as "verb" or "result"."""
+        """Import the function or class that the field ``which`` names.
+
+        Such a field is "verb" or "result".
+        """
         return _load(f"shrinktest.{getattr(self, which)}")
 
     def form(self, name: str) -> Any:
@@ -78,8 +103,14 @@ def _load(value: str) -> Any:
     return attrgetter(path)(import_module(module))
 
 
-_OF_SAMPLES = {"biased": "shrinktest.statistics.mmd:BIASED", "unbiased": "shrinktest.statistics.mmd:UNBIASED"}
-_OF_PAIRS = {"biased": "shrinktest.statistics.hsic:BIASED", "unbiased": "shrinktest.statistics.hsic:UNBIASED"}
+_OF_SAMPLES = {
+    "biased": "shrinktest.statistics.mmd:BIASED",
+    "unbiased": "shrinktest.statistics.mmd:UNBIASED",
+}
+_OF_PAIRS = {
+    "biased": "shrinktest.statistics.hsic:BIASED",
+    "unbiased": "shrinktest.statistics.hsic:UNBIASED",
+}
 _SQUARED_NORM = {"biased": "shrinktest.statistics.hsic:BIASED"}
 
 TWO_SAMPLE = TestInfo(
@@ -204,19 +235,29 @@ SYMMETRY = TestInfo(
 )
 
 #: Every kind of test, by the name that results have it under.
-KINDS = {kind.name: kind for kind in (TWO_SAMPLE, INDEPENDENCE, K_SAMPLE, JOINT, CONDITIONAL, CHANGE, SYMMETRY)}
+KINDS = {
+    kind.name: kind
+    for kind in (TWO_SAMPLE, INDEPENDENCE, K_SAMPLE, JOINT, CONDITIONAL, CHANGE, SYMMETRY)
+}
 
 #: Method of taking covariates into account that leaves no effect, and why.
 BY_PROPENSITY = "labels drawn by propensity"
 NO_EFFECT_BY_PROPENSITY = (
-    "there is no effect that is adjusted for covariates by their propensity; within strata, covariate_method='strata', "
+    "there is no effect that is adjusted for covariates by their propensity; within strata, "
+    "covariate_method='strata', "
     "result.effect() has one"
 )
-_OWN = "there is no scale for the effect of a statistic of your own; run a kernel test, whose results have an effect"
+_OWN = (
+    "there is no scale for the effect of a statistic of your own; run a kernel test, whose results "
+    "have an effect"
+)
 
 
 def kind_of(name: str, *, simulated: bool = False) -> TestInfo:
-    """Return the entry of a test, or a new one for a statistic of the user; ``simulated``: a model draws copies."""
+    """Return the entry of a test, or a new one for a statistic of the user.
+
+    ``simulated``: a model draws copies.
+    """
     kind = KINDS.get(name)
     if kind is None:
         kind = TestInfo(name=name, unit="observations", no_effect=_OWN)

@@ -54,9 +54,20 @@ class Table:
         total = sum(widths) + len(self.gap) * (len(widths) - 1)
         lines = []
         for i, row in enumerate(cells):
-            aligns = self.heads * len(row) if self.headers and i == 0 else self.aligns.ljust(len(row), self.aligns[-1])
-            padded = [(cell, width + len(cell) - _width(cell)) for cell, width in zip(row, widths, strict=True)]
-            lines.append(self.gap.join(_PAD[align](*cell) for cell, align in zip(padded, aligns, strict=True)))
+            aligns = (
+                self.heads * len(row)
+                if self.headers and i == 0
+                else self.aligns.ljust(len(row), self.aligns[-1])
+            )
+            padded = [
+                (cell, width + len(cell) - _width(cell))
+                for cell, width in zip(row, widths, strict=True)
+            ]
+            lines.append(
+                self.gap.join(
+                    _PAD[align](*cell) for cell, align in zip(padded, aligns, strict=True)
+                )
+            )
         if self.headers:
             lines.insert(1, "-" * total)
         title = [self.title.center(total)] if self.title else []
@@ -67,9 +78,20 @@ class Table:
         title = f"<caption>{escape(self.title, quote=False)}</caption>\n" if self.title else ""
         rows = ""
         for row in self.lines[: _HTML_ROWS + bool(self.headers)]:
-            cells = [("td" if j and row is not self.headers else "th", cell) for j, cell in enumerate(row)]
-            rows += "<tr>" + "".join(f"<{tag}>{escape(cell, quote=False)}</{tag}>" for tag, cell in cells) + "</tr>\n"
-        more = [f"... and {len(self.rows) - _HTML_ROWS} more rows"] if len(self.rows) > _HTML_ROWS else []
+            cells = [
+                ("td" if j and row is not self.headers else "th", cell)
+                for j, cell in enumerate(row)
+            ]
+            rows += (
+                "<tr>"
+                + "".join(f"<{tag}>{escape(cell, quote=False)}</{tag}>" for tag, cell in cells)
+                + "</tr>\n"
+            )
+        more = (
+            [f"... and {len(self.rows) - _HTML_ROWS} more rows"]
+            if len(self.rows) > _HTML_ROWS
+            else []
+        )
         return f'<table class="simpletable">\n{title}{rows}</table>{_preformatted(more)}'
 
 
@@ -89,16 +111,24 @@ class Summary(str):
         lines: Sequence[str] = (),
         notes: Sequence[str] = (),
     ) -> Self:
-        """Put a summary together: ``head``, tables, ``rest``, sentences (``lines``) and numbered notes."""
+        """Assemble a summary of ``head``, tables, ``rest``, sentences and numbered notes.
+
+        The sentences are ``lines``.
+        """
         below = [rest] if rest else []
-        numbered = [fill(f"[{i}] {note}", WIDTH, subsequent_indent="    ") for i, note in enumerate(notes, 1)]
+        numbered = [
+            fill(f"[{i}] {note}", WIDTH, subsequent_indent="    ")
+            for i, note in enumerate(notes, 1)
+        ]
         for part in ([fill(line, WIDTH) for line in lines], numbered):
             below += ["", *part] if part else []
         # tables share the line between them
         texts = [table.as_text() for table in tables]
         above = [text.rsplit("\n", 1)[0] for text in texts[:-1]]
         summary = cls("\n".join([*head, *above, texts[-1], *below]))
-        summary.tables, summary.above, summary.below = tables, tuple(head), tuple(below)
+        summary.tables = tables
+        summary.above = tuple(head)
+        summary.below = tuple(below)
         return summary
 
     def as_html(self) -> str:
@@ -113,15 +143,23 @@ class Summary(str):
 
 
 def side_by_side(title: str, left: list[tuple[str, str]], right: list[tuple[str, str]]) -> Table:
-    """Return a table with labels and values twice in a line, as in the summaries of statsmodels; without empty ones."""
+    """Return a table with labels and values twice in a line, as in the summaries of statsmodels.
+
+    Without empty ones.
+    """
     known_left, known_right = ([pair for pair in pairs if pair[1]] for pairs in (left, right))
     pairs = zip_longest(known_left, known_right, fillvalue=("", ""))
     return Table([(a, b, f"   {c}", d) for (a, b), (c, d) in pairs], "lrlr", title=title)
 
 
 def _width(text: str) -> int:
-    """Return how many columns of a terminal a text takes: Chinese characters two, combining marks none."""
-    return sum(0 if combining(letter) else 1 + (east_asian_width(letter) in "WF") for letter in text)
+    """Return how many terminal columns a text takes.
+
+    Chinese characters take two, combining marks none.
+    """
+    return sum(
+        0 if combining(letter) else 1 + (east_asian_width(letter) in "WF") for letter in text
+    )
 
 
 def _preformatted(lines: Sequence[str]) -> str:
@@ -129,11 +167,14 @@ def _preformatted(lines: Sequence[str]) -> str:
     return f"<pre>{text}</pre>" if text else ""
 
 
-# --- numbers ----------------------------------------------------------------------------------------------------
+# --- numbers --------------------------------------------------------------------------------------
 
 
 def number(value: Any, form: str = ".4g", unknown: str = "-") -> str:
-    """Format a number with few digits; ``unknown`` for None and NaN, and the first four numbers of a tuple."""
+    """Format a number with few digits.
+
+    ``unknown`` for None and NaN, and the first four numbers of a tuple.
+    """
     if isinstance(value, tuple):
         return f"({', '.join(number(each, form) for each in value[:4])}{', ...' if len(value) > 4 else ''})"
     if value is None or (isinstance(value, float) and math.isnan(value)):
@@ -142,7 +183,9 @@ def number(value: Any, form: str = ".4g", unknown: str = "-") -> str:
 
 
 def shown_pvalue(pvalue: float) -> str:
-    """Return a p-value as papers print it, with more digits if rounding would bring it down to a usual level.
+    """Return a p-value as papers print it.
+
+    It has more digits if rounding would bring it down to a usual level.
 
     Examples
     --------

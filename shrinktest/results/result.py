@@ -17,7 +17,17 @@ from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import KME
 from shrinktest.notes import note
 from shrinktest.permutations.null import Null
-from shrinktest.results.base import Decision, Notes, Setup, TestData, as_tuple, bandwidth_of, part_of, plain, unique
+from shrinktest.results.base import (
+    Decision,
+    Notes,
+    Setup,
+    TestData,
+    as_tuple,
+    bandwidth_of,
+    part_of,
+    plain,
+    unique,
+)
 from shrinktest.results.info import BY_PROPENSITY, NO_EFFECT_BY_PROPENSITY, TestInfo, kind_of
 from shrinktest.results.plots import pvalues
 from shrinktest.results.printing import Summary, Table, number, side_by_side
@@ -25,56 +35,94 @@ from shrinktest.results.printing import Summary, Table, number, side_by_side
 if TYPE_CHECKING:
     from shrinktest.results.effect import Effect
 
-#: Number of folds, each scored by the witness function of the others, unless ``folds=`` says another.
+#: Number of folds, each scored by the witness function of the others, unless ``folds=`` says
+#: another.
 FOLDS = 5
 
 #: The null distribution of a statistic that was not computed.
 UNKNOWN = Null(math.nan, np.empty(0), 0.0, exact=False)
 
 NO_DATA = (
-    "this result does not hold its data (missing values, or several tests together); run a test by itself without "
+    "this result does not hold its data (missing values, or several tests together); run a test by "
+    "itself without "
     "missing values"
 )
 _ROW = (
-    *("test", "statistic", "pvalue", "alpha", "n_resamples", "exact", "form", "estimator", "tuning"),
-    *("kernel", "bandwidth", "n_observations", "route", "restriction", "stopping", "n_planned", "stopped", "method"),
+    *(
+        "test",
+        "statistic",
+        "pvalue",
+        "alpha",
+        "n_resamples",
+        "exact",
+        "form",
+        "estimator",
+        "tuning",
+    ),
+    *(
+        "kernel",
+        "bandwidth",
+        "n_observations",
+        "route",
+        "restriction",
+        "stopping",
+        "n_planned",
+        "stopped",
+        "method",
+    ),
 )
 _KEYS = (*_ROW, "names", "columns", "notes", "rng", "versions", "tolerance", "assumption")
 
 
 @part_of("null", "exact", "tolerance", "exceedances", "stopping", "stopped", "n_planned")
-@part_of("data", "test", "n_observations", "names", "columns", "encodings", "restriction", "method", "assumption")
+@part_of(
+    "data",
+    "test",
+    "n_observations",
+    "names",
+    "columns",
+    "encodings",
+    "restriction",
+    "method",
+    "assumption",
+)
 @part_of("setup", "estimator", "kernel", "form", "tuning", "route")
 @dataclass(frozen=True, eq=False, repr=False)
 class TestResult(Decision):
     """Result of a test: statistic, p-value, null distribution and how they were computed.
 
-    ``statistic, pvalue = result`` works.  Entries of ``null``, ``data`` and ``setup`` are attributes of it, too.
+    ``statistic, pvalue = result`` works.  Entries of ``null``, ``data`` and ``setup`` are
+    attributes of it, too.
 
     Attributes
     ----------
     null : Null
-        ``statistic``, ``pvalue``, ``null_distribution`` and ``n_resamples``; ``exact`` (all permutations were
-        enumerated), ``tolerance`` (how far below the statistic a value counts as equal), ``exceedances`` (values that
-        reach it); with a rule, ``stopping``, ``n_planned`` and ``stopped`` (the p-value belongs to the rule).
+        ``statistic``, ``pvalue``, ``null_distribution`` and ``n_resamples``; ``exact`` (all
+        permutations were enumerated), ``tolerance`` (how far below the statistic a value counts as
+        equal), ``exceedances`` (values that reach it); with a rule, ``stopping``, ``n_planned`` and
+        ``stopped`` (the p-value belongs to the rule).
     data : TestData
-        ``test``, ``n_observations``, ``names`` of the samples or variables, ``columns`` of tables and their
-        ``encodings``; ``restriction``, the permutations that the design allows; ``method``, ``assumption``, how other
-        variables were taken into account, and what must be true for the p-value to be valid.
+        ``test``, ``n_observations``, ``names`` of the samples or variables, ``columns`` of tables
+        and their ``encodings``; ``restriction``, the permutations that the design allows;
+        ``method``, ``assumption``, how other variables were taken into account, and what must be
+        true for the p-value to be valid.
     setup : Setup
-        ``estimator`` as given, ``kernel`` and ``bandwidth`` as used, ``form`` ("biased" or "unbiased"), ``tuning``
-        (what was tuned when: "sample", "joint", "pooled", or "fixed"), and ``route``, how the kernel was evaluated
-        ("dense" and "factor" agree, "nystrom" and "rff" approximate).
+        ``estimator`` as given, ``kernel`` and ``bandwidth`` as used, ``form`` ("biased" or
+        "unbiased"), ``tuning`` (what was tuned when: "sample", "joint", "pooled", or "fixed"), and
+        ``route``, how the kernel was evaluated ("dense" and "factor" agree, "nystrom" and "rff"
+        approximate).
     alpha : float
         Level at which ``reject`` and ``summary`` decide.
     estimates : tuple of MeanEmbedding
         The fitted embeddings with their tuned amounts (for independence one, of the centred pairs).
     rng : dict
-        Bit generator, seed entropy and state before the first draw: enough to draw the same permutations again.
+        Bit generator, seed entropy and state before the first draw: enough to draw the same
+        permutations again.
     notes : tuple of str
         Assumptions that may fail, and what was left out.
     context : TestContext, str or None
-        The data for effects and witness bands, in a pickle only after ``with_data``, or why they are missing.
+        The data for effects and witness bands, in a pickle only after ``with_data``, or why they
+        are missing.
 
     Examples
     --------
@@ -93,21 +141,35 @@ class TestResult(Decision):
     estimates: tuple[MeanEmbedding, ...] = ()
     rng: dict[str, Any] = field(default_factory=dict)
     notes: Any = Notes()  # noqa: RUF009  # a descriptor: a tuple of texts
-    context: Any = field(default=None, compare=False)  # results are equal with and without their data
+    context: Any = field(
+        default=None, compare=False
+    )  # results are equal with and without their data
 
     def __repr__(self) -> str:
         numbers = f"{type(self).__name__}(statistic={self.statistic:.6g}, pvalue={self.pvalue:.6g}"
-        return f"{numbers})" if self.estimator is None else f"{numbers}, estimator={self.estimator!r})"
+        return (
+            f"{numbers})" if self.estimator is None else f"{numbers}, estimator={self.estimator!r})"
+        )
 
     def __getattr__(self, name: str) -> Any:
         if name in ("witness", "witness_band", "plot_witness", "contributions"):
-            raise AttributeError(f"a witness function compares two samples; {self.kind.described} has none")
+            raise AttributeError(
+                f"a witness function compares two samples; {self.kind.described} has none"
+            )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    statistic = property(attrgetter("null.observed"), doc="Squared MMD, HSIC or their relatives; see the test.")
-    pvalue = property(attrgetter("null.pvalue"), doc="Permutation p-value, never 0; NaN without permutations.")
-    null_distribution = property(attrgetter("null.values"), doc="Statistics over the permutations; all, if ``exact``.")
-    n_resamples = property(attrgetter("null.values.size"), doc="Number of permutations in the null distribution.")
+    statistic = property(
+        attrgetter("null.observed"), doc="Squared MMD, HSIC or their relatives; see the test."
+    )
+    pvalue = property(
+        attrgetter("null.pvalue"), doc="Permutation p-value, never 0; NaN without permutations."
+    )
+    null_distribution = property(
+        attrgetter("null.values"), doc="Statistics over the permutations; all, if ``exact``."
+    )
+    n_resamples = property(
+        attrgetter("null.values.size"), doc="Number of permutations in the null distribution."
+    )
 
     plot_null = pvalues.plot_null
     plot = pvalues.plot_null
@@ -122,19 +184,25 @@ class TestResult(Decision):
         """Entry of this test in the table of tests."""
         return kind_of(self.test, simulated=self.data.simulated)
 
-    # --- decisions ----------------------------------------------------------------------------------------------
+    # --- decisions --------------------------------------------------------------------------------
 
     @property
     def z(self) -> float:
-        """Distance of the statistic from its mean under permutations, in standard deviations of these."""
+        """Z-score of the statistic: its distance from the permutation mean.
+
+        It is in standard deviations of the permutations.
+        """
         values = self.null_distribution
         spread = float(np.std(values, ddof=1)) if values.size > 1 else 0.0
         return float((self.statistic - values.mean()) / spread) if spread > 0.0 else math.nan
 
     def critical_value(self, alpha: float | None = None) -> float:
-        """Return the value that the statistic must exceed (by more than ties) to be rejected at ``alpha``.
+        """Return the value that the statistic must exceed to be rejected at ``alpha``.
 
-        Infinity with too few permutations to reject at all; NaN if drawing stopped before the value was known.
+        It must exceed it by more than ties.
+
+        Infinity with too few permutations to reject at all; NaN if drawing stopped before the value
+        was known.
         """
         alpha = self.alpha if alpha is None else level(alpha)
         if self.stopped:
@@ -148,32 +216,42 @@ class TestResult(Decision):
     def pvalue_interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Return a Clopper-Pearson interval for the p-value that all permutations would give.
 
-        It is Monte Carlo uncertainty only: the p-value is valid for any number of permutations.  Under a stopping rule
-        the limits are slightly conservative; for an ensemble 95% intervals cover in 91 to 92%.
+        It is Monte Carlo uncertainty only: the p-value is valid for any number of permutations.
+        Under a stopping rule the limits are slightly conservative; for an ensemble 95% intervals
+        cover in 91 to 92%.
         """
         confidence = level(confidence, "confidence")
         if self.exact or self.n_resamples == 0:
             return self.pvalue, self.pvalue
         return clopper_pearson(self.exceedances, self.n_resamples, confidence)
 
-    # --- the size of the effect ---------------------------------------------------------------------------------
+    # --- the size of the effect -------------------------------------------------------------------
 
     @tiny_is_zero
     def effect(
-        self, *, confidence: float = 0.95, folds: int | None = None, columns: bool = False, rng: Any = None
+        self,
+        *,
+        confidence: float = 0.95,
+        folds: int | None = None,
+        columns: bool = False,
+        rng: Any = None,
     ) -> Any:
-        """Estimate the size of the difference or the dependence on scales that do not depend on the sample size.
+        """Estimate the size of the difference or the dependence.
+
+        The scales do not depend on the sample size.
 
         Parameters
         ----------
         confidence : float, default 0.95
             Confidence of every interval by itself.
         folds : int, optional
-            For samples in memory: the witness function is fitted to all folds but one, and scores that one; default 5.
+            For samples in memory: the witness function is fitted to all folds but one, and scores
+            that one; default 5.
         columns : bool, default False
             For two samples and one statistic: also compute ``contributions`` of the columns.
         rng : None, int, SeedSequence, BitGenerator or Generator
-            Assigns rows to folds, and exchanges columns; with None every call does this in the same way.
+            Assigns rows to folds, and exchanges columns; with None every call does this in the same
+            way.
 
         Returns
         -------
@@ -183,16 +261,22 @@ class TestResult(Decision):
         Notes
         -----
         :class:`TwoSampleEffect` and :class:`DependenceEffect` define the estimands.  Intervals respect pairs, groups
-        and blocks; :doc:`/effects` reports their coverage.  The distance and the dependence depend on the kernel and
-        its bandwidth: compare data sets with one numeric ``bandwidth``.
+        and blocks; :doc:`/effects` reports their coverage.  The distance and the dependence depend
+        on the kernel and its bandwidth: compare data sets with one numeric ``bandwidth``.
         """
         folds = None if folds is None else count(folds, "folds", minimum=2)
-        confidence, generator = level(confidence, "confidence"), as_rng(0 if rng is None else rng)
+        confidence = level(confidence, "confidence")
+        generator = as_rng(0 if rng is None else rng)
         why = NO_EFFECT_BY_PROPENSITY if self.method == BY_PROPENSITY else self.kind.no_effect
         if why:
             raise ValueError(why)
         return self.require_data().effect(
-            z=self.z, confidence=confidence, folds=folds, rng=generator, columns=bool(columns), names=self.names
+            z=self.z,
+            confidence=confidence,
+            folds=folds,
+            rng=generator,
+            columns=bool(columns),
+            names=self.names,
         )
 
     def with_data(self) -> Self:
@@ -205,7 +289,7 @@ class TestResult(Decision):
             raise ValueError(self.context or NO_DATA)
         return self.context
 
-    # --- shown --------------------------------------------------------------------------------------------------
+    # --- shown ------------------------------------------------------------------------------------
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the result as the one row of ``table``, without the null distribution."""
@@ -214,14 +298,21 @@ class TestResult(Decision):
     def _row(self) -> dict[str, Any]:
         row = {name: plain(getattr(self, name)) for name in _ROW} | {"reject": self.reject()}
         row["n_observations"] = " + ".join(map(str, self.n_observations))
-        row["bandwidth"] = str(self.bandwidth) if isinstance(self.bandwidth, tuple) else self.bandwidth
-        return {name: str(value) if isinstance(value, list) else value for name, value in row.items()}
+        row["bandwidth"] = (
+            str(self.bandwidth) if isinstance(self.bandwidth, tuple) else self.bandwidth
+        )
+        return {
+            name: str(value) if isinstance(value, list) else value for name, value in row.items()
+        }
 
     def to_dict(self, *, effect: bool | Effect = False) -> dict[str, Any]:
-        """Return plain Python values under the attribute names, ``result`` (name of the class) and ``reject``.
+        """Return plain Python values under the attribute names.
 
-        With ``effect`` also the output of ``self.effect()``, which takes time to compute.  ``estimates`` are given by
-        size (``n``), squared norm (``norm2``) and, if shrunk, by ``shrinkage`` and its unit (``amount``).
+        ``result`` (name of the class) and ``reject`` are included.
+
+        With ``effect`` also the output of ``self.effect()``, which takes time to compute.
+        ``estimates`` are given by size (``n``), squared norm (``norm2``) and, if shrunk, by
+        ``shrinkage`` and its unit (``amount``).
         """
         estimates: list[dict[str, Any]] = []
         for estimate in self.estimates:
@@ -233,7 +324,9 @@ class TestResult(Decision):
             "result": type(self).__name__,
             **{name: plain(getattr(self, name)) for name in _KEYS},
             "reject": self.reject(),
-            "encodings": [None if encoding is None else encoding.to_dict() for encoding in self.encodings],
+            "encodings": [
+                None if encoding is None else encoding.to_dict() for encoding in self.encodings
+            ],
             "estimates": estimates,
             **({"effect": self._effect(effect).to_dict()} if effect else {}),
             "null_distribution": self.null_distribution.tolist(),
@@ -242,7 +335,8 @@ class TestResult(Decision):
     def summary(self, *, effect: bool | Effect = False) -> Summary:
         """Return setup and result as a table that prints as text and renders as HTML in a notebook.
 
-        With ``effect``, the table includes the effect (:meth:`effect`), which takes time to compute.
+        With ``effect``, the table includes the effect (:meth:`effect`), which takes time to
+        compute.
         """
         if not effect:
             return Summary.of(*self._tables(), notes=self.notes)
@@ -254,7 +348,8 @@ class TestResult(Decision):
         return self.effect() if isinstance(effect, bool) else effect  # type: ignore[no-any-return]
 
     def _tables(self) -> list[Table]:
-        kind, setup = self.kind, self.setup
+        kind = self.kind
+        setup = self.setup
         left = [("Null hypothesis:", kind.null), ("Method:", self.method)]
         if setup.estimator is not None:
             left += [("Estimator:", repr(setup.estimator)), ("Tuning:", setup.tuning)]
@@ -262,34 +357,59 @@ class TestResult(Decision):
             kernels = as_tuple(setup.kernel)
             labels = kind.kernel_names(len(kernels))
             labels = labels if len(kernels) == 1 else _own_names(self.names, labels)
-            named = [(f" {label}".rstrip(), kernel) for label, kernel in zip(labels, kernels, strict=True)]
+            named = [
+                (f" {label}".rstrip(), kernel)
+                for label, kernel in zip(labels, kernels, strict=True)
+            ]
             left += [(f"Kernel{label}:", kernel.label) for label, kernel in named]
-            left += [(f"Bandwidth{label}:", number(bandwidth_of(kernel))) for label, kernel in named]
+            left += [
+                (f"Bandwidth{label}:", number(bandwidth_of(kernel))) for label, kernel in named
+            ]
         left.append((f"No. {kind.unit}:", " + ".join(map(str, self.n_observations))))
         critical = math.nan if math.isnan(self.pvalue) else self.critical_value()
         pvalue, interval, *decision = self._decided()
         right = [
-            *(("Statistic:", number(self.statistic, ".6g", "none")), ("Form:", setup.form), pvalue, interval),
-            (f"Critical ({self.alpha:g}):", "not known" if self.stopped else number(critical, ".6g", "none")),
+            *(
+                ("Statistic:", number(self.statistic, ".6g", "none")),
+                ("Form:", setup.form),
+                pvalue,
+                interval,
+            ),
+            (
+                f"Critical ({self.alpha:g}):",
+                "not known" if self.stopped else number(critical, ".6g", "none"),
+            ),
             *(*decision, ("Kernel values:", setup.route)),
         ]
         tables = [side_by_side(kind.title, left, right)]
-        sizes, named_samples = tuple(estimate.n for estimate in self.estimates), any(self.names)
+        sizes = tuple(estimate.n for estimate in self.estimates)
+        named_samples = any(self.names)
         shrunk = any(estimate.shrinkage is not None for estimate in self.estimates)
         if shrunk or (named_samples and len(sizes) > 1) or sizes not in ((), self.n_observations):
             labels = _own_names(self.names, self._estimate_names())
-            rows = [(a, str(e.n), number(e.shrinkage)) for a, e in zip(labels, self.estimates, strict=True)]
-            tables.append(Table(rows, "lr", ["", "n", getattr(setup.estimator, "amount", "amount")], gap="   "))
+            rows = [
+                (a, str(e.n), number(e.shrinkage))
+                for a, e in zip(labels, self.estimates, strict=True)
+            ]
+            tables.append(
+                Table(
+                    rows, "lr", ["", "n", getattr(setup.estimator, "amount", "amount")], gap="   "
+                )
+            )
         return tables
 
     def _estimate_names(self) -> tuple[str, ...]:
         return self.kind.estimate_names(len(self.estimates))
 
     def _decided(self, at: str = "") -> list[tuple[str, str]]:
-        """Return the p-value, the decision ``at`` a level, and the permutations, as summaries show them."""
+        """Return the p-value, the decision ``at`` a level, and permutations for summaries."""
         low, high = self.pvalue_interval()
-        interval = "exact" if self.exact else "none" if math.isnan(low) else f"[{low:.4g}, {high:.4g}]"
-        decision = "none" if math.isnan(self.pvalue) else "reject" if self.reject() else "do not reject"
+        interval = (
+            "exact" if self.exact else "none" if math.isnan(low) else f"[{low:.4g}, {high:.4g}]"
+        )
+        decision = (
+            "none" if math.isnan(self.pvalue) else "reject" if self.reject() else "do not reject"
+        )
         drawn = f"{self.n_resamples} ({'all' if self.exact else 'random'})"
         if self.stopping is not None:
             drawn = f"{self.n_resamples} of {self.n_planned} (random)"
@@ -303,19 +423,26 @@ class TestResult(Decision):
 
 
 def _own_names(own: tuple[str | None, ...], plain: tuple[str, ...]) -> tuple[str, ...]:
-    """Return names of samples or variables: from the data if there are as many, else from the kind of test."""
+    """Return names of samples or variables, from the data or the kind of test.
+
+    Names are from the data if there are as many.
+    """
     if len(own) != len(plain):
         return plain
     return tuple(name or other for name, other in zip(own, plain, strict=True))
 
 
 def clopper_pearson(successes: int, trials: int, confidence: float) -> tuple[float, float]:
-    """Return limits that cover the probability behind ``successes`` of ``trials`` with at least this confidence.
+    """Return confidence limits for the probability behind ``successes`` of ``trials``.
 
-    C. J. Clopper and E. S. Pearson, The use of confidence or fiducial limits illustrated in the case of the binomial,
-    Biometrika 26 (1934), 404-413, as quantiles of beta distributions.
+    They cover it with at least this confidence.
+
+    C. J. Clopper and E. S. Pearson, The use of confidence or fiducial limits illustrated in the
+    case of the binomial, Biometrika 26 (1934), 404-413, as quantiles of beta distributions.
     """
-    from scipy.special import betaincinv  # statsmodels has the interval too, and takes a second to import
+    from scipy.special import (
+        betaincinv,
+    )  # statsmodels has the interval too, and takes a second to import
 
     tail = (1.0 - confidence) / 2.0
     low = betaincinv(successes, trials - successes + 1, tail) if successes else 0.0
@@ -323,7 +450,7 @@ def clopper_pearson(successes: int, trials: int, confidence: float) -> tuple[flo
     return float(low), float(high)
 
 
-# --- results of null distributions ------------------------------------------------------------------------------
+# --- results of null distributions ----------------------------------------------------------------
 
 
 def make_result(
@@ -346,7 +473,11 @@ def make_result(
 
 def _notes(null: Null, setup: Setup, notes: Callable[[], tuple[str, ...]]) -> tuple[str, ...]:
     shrunk = is_shrunk(null, setup)
-    return (*notes(), *rounding_notes([null], shrunk=shrunk), *([note("shrunk-to-zero")] if shrunk else []))
+    return (
+        *notes(),
+        *rounding_notes([null], shrunk=shrunk),
+        *([note("shrunk-to-zero")] if shrunk else []),
+    )
 
 
 def is_shrunk(null: Null, setup: Setup) -> bool:
@@ -357,7 +488,8 @@ def is_shrunk(null: Null, setup: Setup) -> bool:
 def rounding_notes(nulls: Sequence[Null], *, shrunk: bool = False) -> tuple[str, ...]:
     """Note on rounding that decides the p-value of one statistic, or of several together.
 
-    A statistic that is constant takes nothing from the others; one that was ``shrunk`` to zero has another note.
+    A statistic that is constant takes nothing from the others; one that was ``shrunk`` to zero has
+    another note.
     """
     drawn = [null for null in nulls if null.values.size]
     varying = [null for null in drawn if not null.constant]

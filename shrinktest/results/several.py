@@ -1,4 +1,4 @@
-"""Results of several tests on shared permutations: combined into one, or adjusted for their number."""
+"""Results of several tests on shared permutations, combined or adjusted for their number."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from shrinktest.results.effect import Effect
 
 WESTFALL_YOUNG = "westfall-young"
-#: How p-values are adjusted: on the shared permutations, or by a method of statsmodels' ``multipletests``.
+#: How p-values are adjusted: on the shared permutations, or by a method of statsmodels'
+#: ``multipletests``.
 METHODS = (
     *(WESTFALL_YOUNG, "bonferroni", "sidak", "holm-sidak", "holm", "simes-hochberg", "hommel"),
     *("fdr_bh", "fdr_by", "fdr_tsbh", "fdr_tsbky"),
@@ -36,30 +37,46 @@ METHODS = (
 _TWO_STAGE = ("fdr_tsbh", "fdr_tsbky")  # what they adjust depends on the level
 _SHOWN = 30  # tests that a summary lists
 _MEMBER = (
-    *("estimator", "kernel", "bandwidth", "form", "tuning", "route", "statistic", "pvalue", "tolerance", "notes"),
+    *(
+        "estimator",
+        "kernel",
+        "bandwidth",
+        "form",
+        "tuning",
+        "route",
+        "statistic",
+        "pvalue",
+        "tolerance",
+        "notes",
+    ),
     "estimates",
 )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class AggregateResult(TestResult):
-    """Result of a test that combines several estimators, kernels or bandwidths: a :class:`TestResult` with members.
+    """Result of a test that combines several estimators, kernels or bandwidths.
 
-    The witness function, its band and picture, and the contributions belong to the deciding member, ``best``.
+    This is a :class:`TestResult` with members.
+
+    The witness function, its band and picture, and the contributions belong to the deciding member,
+    ``best``.
 
     Attributes
     ----------
     null : Null
-        ``statistic`` is minus the decimal logarithm of the smallest weighted p-value among the members, by gamma
-        distributions with the moments of their statistics, or by ranks of fewer than a hundred permutations.
-        ``pvalue`` is exact: the statistic is ranked among its values in all permutations.
+        ``statistic`` is minus the decimal logarithm of the smallest weighted p-value among the
+        members, by gamma distributions with the moments of their statistics, or by ranks of fewer
+        than a hundred permutations. ``pvalue`` is exact: the statistic is ranked among its values
+        in all permutations.
     setup : Setup
-        ``estimator`` is the `Ensemble` of members with the kernels as given; kernels and bandwidths are tuples with an
-        entry for each member; other values are joined by "/" if they differ.
+        ``estimator`` is the `Ensemble` of members with the kernels as given; kernels and bandwidths
+        are tuples with an entry for each member; other values are joined by "/" if they differ.
     members : tuple of TestResult
         Results of the members on the same permutations; their p-values are not adjusted.
     adjusted : ndarray, shape (k,)
-        p-values of the members, adjusted for their number (Westfall and Young); the smallest is ``pvalue``.
+        p-values of the members, adjusted for their number (Westfall and Young); the smallest is
+        ``pvalue``.
     decided : int
         Index of the member with the smallest weighted p-value.
     data, alpha, estimates, rng, notes, context
@@ -85,31 +102,53 @@ class AggregateResult(TestResult):
     decided: int = 0
 
     def __repr__(self) -> str:
-        member = "" if math.isnan(self.pvalue) else f", decided by member {self.decided}: {self._decider()}"
-        return f"{type(self).__name__}(pvalue={self.pvalue:.6g}, {len(self.members)} members{member})"
+        member = (
+            ""
+            if math.isnan(self.pvalue)
+            else f", decided by member {self.decided}: {self._decider()}"
+        )
+        return (
+            f"{type(self).__name__}(pvalue={self.pvalue:.6g}, {len(self.members)} members{member})"
+        )
 
     def _decider(self) -> str:
         member = self.members[self.decided]
-        return f"{member.estimator!r}, {' x '.join(kernel.label for kernel in as_tuple(member.kernel))}"
+        return (
+            f"{member.estimator!r}, "
+            f"{' x '.join(kernel.label for kernel in as_tuple(member.kernel))}"
+        )
 
     @property
     def best(self) -> TestResult:
         """The member with the smallest weighted p-value: the one that decided."""
-        member, context = self.members[self.decided], self.context
-        return replace(member, context=context.only(self.decided) if hasattr(context, "only") else context)
+        member = self.members[self.decided]
+        context = self.context
+        return replace(
+            member, context=context.only(self.decided) if hasattr(context, "only") else context
+        )
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return the rows of ``table``, one per member: estimator, kernel, bandwidth, form, statistic, pvalue, ...
+        """Return the rows of ``table``, one per member.
+
+        Columns: estimator, kernel, bandwidth, form, statistic, pvalue, ...
 
         Independence tests have ``kernel_x``, ``kernel_y``, ``bandwidth_x`` and ``bandwidth_y``.
         """
         rows = []
-        for member, adjusted, spec in zip(self.members, self.adjusted.tolist(), self.estimator.members, strict=True):
+        for member, adjusted, spec in zip(
+            self.members, self.adjusted.tolist(), self.estimator.members, strict=True
+        ):
             kernels = as_tuple(member.kernel)
-            ends = [f"_{label.lower()}" if label else "" for label in self.kind.kernel_names(len(kernels))]
+            ends = [
+                f"_{label.lower()}" if label else ""
+                for label in self.kind.kernel_names(len(kernels))
+            ]
             row = {"estimator": repr(member.estimator)}
             row |= {f"kernel{end}": kernel.label for end, kernel in zip(ends, kernels, strict=True)}
-            row |= {f"bandwidth{end}": bandwidth_of(kernel) for end, kernel in zip(ends, kernels, strict=True)}
+            row |= {
+                f"bandwidth{end}": bandwidth_of(kernel)
+                for end, kernel in zip(ends, kernels, strict=True)
+            }
             row |= {name: getattr(member, name) for name in ("form", "statistic", "pvalue")}
             rows.append(row | {"adjusted": adjusted, "weight": spec.weight})
         return rows
@@ -121,11 +160,17 @@ class AggregateResult(TestResult):
         return pd.DataFrame([self._row()])
 
     def to_dict(self, *, effect: bool | Effect = False) -> dict[str, Any]:
-        """Return plain Python values, as of a `TestResult`, with ``decided`` and a dictionary for each member."""
+        """Return plain Python values, as of a `TestResult`.
+
+        ``decided`` and a dictionary for each member are included.
+        """
         members = []
         for member, row in zip(self.members, self.rows(), strict=True):
             values = member.to_dict()
-            members.append({name: values[name] for name in _MEMBER} | {n: row[n] for n in ("adjusted", "weight")})
+            members.append(
+                {name: values[name] for name in _MEMBER}
+                | {n: row[n] for n in ("adjusted", "weight")}
+            )
         return super().to_dict(effect=effect) | {"decided": self.decided, "members": members}
 
     def _tables(self) -> list[Table]:
@@ -143,14 +188,22 @@ class AggregateResult(TestResult):
             lines.append((row["estimator"], _kernels(self.members[i]), *numbers, mark))
         headers = ["", "kernel", "statistic", "p-value", "adjusted", "weight", ""]
         members = Table(lines, "llrrrrl", headers, gap="   ")
-        return [side_by_side(f"{self.kind.title}, combined", left, self._decided(f" ({self.alpha:g})")), members]
+        return [
+            side_by_side(f"{self.kind.title}, combined", left, self._decided(f" ({self.alpha:g})")),
+            members,
+        ]
 
     def witness(self, points: Any) -> np.ndarray:
-        """Return the witness function of the member that decided; see :meth:`TwoSampleResult.witness`."""
+        """Return the witness function of the member that decided.
+
+        See :meth:`TwoSampleResult.witness`.
+        """
         return np.asarray(self.best.witness(points))
 
     def witness_band(self, points: Any = None, **options: Any) -> WitnessBand:
-        """Return the witness function of the member that decided; see :meth:`TwoSampleResult.witness_band`.
+        """Return the witness function of the deciding member.
+
+        See :meth:`TwoSampleResult.witness_band`.
 
         A note names the member.  The data chose it, which the band does not allow for.
         """
@@ -158,27 +211,39 @@ class AggregateResult(TestResult):
         return replace(band, notes=(*band.notes, note("witness-of-member", member=self._decider())))
 
     def plot_witness(self, ax: Axes | None = None, **options: Any) -> Axes:
-        """Draw the witness function of the member that decided; see :meth:`TwoSampleResult.plot_witness`."""
+        """Draw the witness function of the member that decided.
+
+        See :meth:`TwoSampleResult.plot_witness`.
+        """
         return self.best.plot_witness(ax, member=self._decider(), **options)
 
     def contributions(self, **options: Any) -> pd.DataFrame:
-        """Return the contributions of columns to the member that decided; ``attrs["member"]`` names it."""
+        """Return the contributions of columns to the member that decided.
+
+        ``attrs["member"]`` names it.
+        """
         table: pd.DataFrame = self.best.contributions(**options)
         table.attrs["member"] = self._decider()
         return table
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the p-values of the members, raw and adjusted, and of the combined test (matplotlib)."""
-        return plot_members(self, ax, [f"{member.estimator!r}, {_kernels(member)}" for member in self.members])
+        """Draw raw and adjusted p-values of the members and the combined test (matplotlib)."""
+        return plot_members(
+            self, ax, [f"{member.estimator!r}, {_kernels(member)}" for member in self.members]
+        )
 
 
 def _kernels(member: TestResult) -> str:
     """Return the kernels of a member with their bandwidths."""
-    return " x ".join(f"{kernel.label} {number(bandwidth_of(kernel))}" for kernel in as_tuple(member.kernel))
+    return " x ".join(
+        f"{kernel.label} {number(bandwidth_of(kernel))}" for kernel in as_tuple(member.kernel)
+    )
 
 
 def _each_null(name: str, doc: str) -> property:
-    return property(lambda self: np.array([getattr(null, name) for null in self.nulls.values()]), doc=doc)
+    return property(
+        lambda self: np.array([getattr(null, name) for null in self.nulls.values()]), doc=doc
+    )
 
 
 @part_of("data", "test", "n_observations", "restriction")
@@ -190,9 +255,9 @@ class MultipleTestsResult(Result):
     Attributes
     ----------
     nulls : mapping of tuple to Null
-        Statistic and null distribution of every test, by the names of what it is about.  ``labels`` are these names;
-        ``statistics``, ``pvalues`` and ``tolerances`` are arrays (k,); ``null_distributions`` has shape
-        (n_resamples, k).
+        Statistic and null distribution of every test, by the names of what it is about.  ``labels``
+        are these names; ``statistics``, ``pvalues`` and ``tolerances`` are arrays (k,);
+        ``null_distributions`` has shape (n_resamples, k).
     keys : tuple of str
         What the names are of: ``("column",)``, ``("x", "y")`` or ``("lag",)``.
     method : str
@@ -202,8 +267,8 @@ class MultipleTestsResult(Result):
     data : TestData
         ``test``, ``n_observations``, and ``restriction``, as in a :class:`TestResult`.
     setup : Setup
-        ``estimator``, ``form`` and ``tuning``; statistics of an `Ensemble` are minus the decimal logarithms of the
-        smallest weighted p-values.
+        ``estimator``, ``form`` and ``tuning``; statistics of an `Ensemble` are minus the decimal
+        logarithms of the smallest weighted p-values.
     untested : dict
         Why tests were not made, by their names.
     rng, notes
@@ -231,9 +296,16 @@ class MultipleTestsResult(Result):
 
     statistics = _each_null("observed", "Statistics, shape (k,).")
     pvalues = _each_null("pvalue", "p-values of the single tests, shape (k,), not adjusted.")
-    tolerances = _each_null("tolerance", "How far below a statistic a value still counts as equal to it, shape (k,).")
-    n_resamples = property(lambda self: next(iter(self.nulls.values())).values.size, doc="Number of permutations.")
-    exact = property(lambda self: next(iter(self.nulls.values())).exact, doc="True if permutations were enumerated.")
+    tolerances = _each_null(
+        "tolerance", "How far below a statistic a value still counts as equal to it, shape (k,)."
+    )
+    n_resamples = property(
+        lambda self: next(iter(self.nulls.values())).values.size, doc="Number of permutations."
+    )
+    exact = property(
+        lambda self: next(iter(self.nulls.values())).exact,
+        doc="True if permutations were enumerated.",
+    )
 
     plot = plot_many
 
@@ -242,7 +314,10 @@ class MultipleTestsResult(Result):
 
     def __repr__(self) -> str:
         rejected = f"{int(self.reject().sum())} rejected at {self.alpha:g}"
-        return f"MultipleTestsResult({len(self)} {self.data.test} tests, method={self.method!r}, {rejected})"
+        return (
+            f"MultipleTestsResult({len(self)} {self.data.test} tests, method={self.method!r}, "
+            f"{rejected})"
+        )
 
     @property
     def labels(self) -> tuple[tuple[Any, ...], ...]:
@@ -256,7 +331,10 @@ class MultipleTestsResult(Result):
 
     @cached_property
     def adjusted(self) -> np.ndarray:
-        """p-values adjusted by ``method``, shape (k,); for "fdr_tsbh" and "fdr_tsbky" at the level ``alpha``."""
+        """p-values adjusted by ``method``, shape (k,).
+
+        For "fdr_tsbh" and "fdr_tsbky" at the level ``alpha``.
+        """
         return self._adjusted(self.method, self.alpha)
 
     def _adjusted(self, method: str, alpha: float) -> np.ndarray:
@@ -264,18 +342,29 @@ class MultipleTestsResult(Result):
             return np.full(len(self), np.nan)
         if method == WESTFALL_YOUNG:
             values = self.null_distributions
-            return step_down(scores(values if self.exact else np.vstack([self.statistics, values]), self.tolerances))
+            return step_down(
+                scores(
+                    values if self.exact else np.vstack([self.statistics, values]), self.tolerances
+                )
+            )
         from statsmodels.stats.multitest import multipletests
 
-        return np.asarray(multipletests(self.pvalues, alpha=alpha, method=method)[1], dtype=np.float64)
+        return np.asarray(
+            multipletests(self.pvalues, alpha=alpha, method=method)[1], dtype=np.float64
+        )
 
     @property
     def pvalue(self) -> float:
-        """p-value of the hypothesis that all null hypotheses are true: the smallest adjusted p-value.
+        """p-value of the hypothesis that all null hypotheses are true.
 
-        Under "fdr_tsbh" and "fdr_tsbky", whose adjustment depends on the level, it is that of "fdr_bh" (Simes' test).
+        It is the smallest adjusted p-value.
+
+        Under "fdr_tsbh" and "fdr_tsbky", whose adjustment depends on the level, it is that of
+        "fdr_bh" (Simes' test).
         """
-        adjusted = self._adjusted("fdr_bh", self.alpha) if self.method in _TWO_STAGE else self.adjusted
+        adjusted = (
+            self._adjusted("fdr_bh", self.alpha) if self.method in _TWO_STAGE else self.adjusted
+        )
         return float(adjusted.min())
 
     def reject(self, alpha: float | None = None) -> np.ndarray:
@@ -293,46 +382,94 @@ class MultipleTestsResult(Result):
 
     def _too_few(self) -> tuple[str, ...]:
         """Note that the permutations are too few to reject by this method."""
-        rows, tests = self.n_resamples + (not self.exact), len(self)
+        rows = self.n_resamples + (not self.exact)
+        tests = len(self)
         problem = too_few(rows, self.alpha, factor_of(self.method, tests, rows), exact=self.exact)
         least = 1.0 / max(rows, 1)
         smallest = int((self.pvalues <= least * (1.0 + 1e-9)).sum())
         enough = self.method == WESTFALL_YOUNG or self.exact or not smallest or least > self.alpha
         if not problem and not enough and not self.reject().any():
             problem = (
-                f"{counted(smallest, 'p-value')} of {tests} {'is' if smallest == 1 else 'are'} as small as {rows - 1} "
-                f"permutations allow ({least:.3g}), and none rejects once adjusted for {tests} tests: more "
+                f"{counted(smallest, 'p-value')} of {tests} {'is' if smallest == 1 else 'are'} as "
+                f"small as {rows - 1} "
+                f"permutations allow ({least:.3g}), and none rejects once adjusted for {tests} "
+                "tests: more "
                 "permutations (n_resamples=) may reject"
             )
-        return (note("too-few-permutations", problem=f"{problem[0].upper()}{problem[1:]}"),) if problem else ()
+        return (
+            (note("too-few-permutations", problem=f"{problem[0].upper()}{problem[1:]}"),)
+            if problem
+            else ()
+        )
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return rows of ``table``, one per test: its name, statistic, pvalue, adjusted, reject, reason.
+        """Return rows of ``table``, one per test.
 
-        Tests that were not made come last, with NaN for numbers and the reason; it is empty for the others.
+        Columns: its name, statistic, pvalue, adjusted, reject, reason.
+
+        Tests that were not made come last, with NaN for numbers and the reason; it is empty for the
+        others.
         """
-        columns = (array.tolist() for array in (self.statistics, self.pvalues, self.adjusted, self.reject()))
-        tested = ((*label, *entries, "") for label, *entries in zip(self.labels, *columns, strict=True))
-        others = ((*label, *[math.nan] * 3, False, reason) for label, reason in self.untested.items())
+        columns = (
+            array.tolist()
+            for array in (self.statistics, self.pvalues, self.adjusted, self.reject())
+        )
+        tested = (
+            (*label, *entries, "") for label, *entries in zip(self.labels, *columns, strict=True)
+        )
+        others = (
+            (*label, *[math.nan] * 3, False, reason) for label, reason in self.untested.items()
+        )
         names = (*self.keys, "statistic", "pvalue", "adjusted", "reject", "reason")
         return [dict(zip(names, row, strict=True)) for row in (*tested, *others)]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values under the attribute names, without the null distributions; ``tests`` are rows."""
-        names = ("pvalue", "method", "alpha", "n_resamples", "exact", "estimator", "n_observations", "form", "tuning")
+        """Return plain Python values under the attribute names, without the null distributions.
+
+        ``tests`` are rows.
+        """
+        names = (
+            "pvalue",
+            "method",
+            "alpha",
+            "n_resamples",
+            "exact",
+            "estimator",
+            "n_observations",
+            "form",
+            "tuning",
+        )
         return self._plain("test", *names, "restriction", "notes", "rng") | {"tests": self.rows()}
 
     def summary(self) -> Summary:
-        """Return what was done, and the tests, most significant first: thirty at most, while ``table`` has all."""
-        rejected, rows, estimator = self.reject(), self.rows(), self.setup.estimator
+        """Return what was done, and the tests, most significant first.
+
+        There are thirty at most, while ``table`` has all.
+        """
+        rejected = self.reject()
+        rows = self.rows()
+        estimator = self.setup.estimator
         order = np.lexsort((np.arange(len(self)), self.pvalues, self.adjusted))
         cells = []
         for row in [*(rows[i] for i in order[:_SHOWN]), *rows[len(self) :]][:_SHOWN]:
-            numbers = (number(row["statistic"], ".6g"), number(row["pvalue"]), number(row["adjusted"]))
-            last = f"not tested: {row['reason']}" if row["reason"] else "reject" if row["reject"] else ""
+            numbers = (
+                number(row["statistic"], ".6g"),
+                number(row["pvalue"]),
+                number(row["adjusted"]),
+            )
+            last = (
+                f"not tested: {row['reason']}"
+                if row["reason"]
+                else "reject"
+                if row["reject"]
+                else ""
+            )
             cells.append([*(str(row[key]) for key in self.keys), *numbers, last])
         several = ("lag", "lags") if self.keys == ("lag",) else kind_of(self.data.test).several
-        how = f"{'all' if self.exact else 'random'}), {f'{self.data.restriction}, ' if self.data.restriction else ''}"
+        how = (
+            f"{'all' if self.exact else 'random'}), "
+            f"{f'{self.data.restriction}, ' if self.data.restriction else ''}"
+        )
         more = rejected[order[_SHOWN:]]
         decisions = f"{int(rejected.sum())} of {len(self)} rejected at level {self.alpha:g}"
         rest = f"... and {len(more)} more, {more.sum() or 'none'} rejected" if len(more) else ""

@@ -45,10 +45,13 @@ class TwoSampleResult(TestResult):
     """
 
     def witness(self, points: Any) -> np.ndarray:
-        """Return the witness function mu_X - mu_Y at ``points`` (m, d), shape (m,): positive if X has more mass there.
+        """Return the witness function mu_X - mu_Y at ``points`` (m, d), shape (m,).
 
-        For tables, the points are a table with the same columns, or an array if all columns are numbers.  Raises
-        ValueError if the data contained missing values or covariates were taken off.
+        It is positive if X has more mass there.
+
+        For tables, the points are a table with the same columns, or an array if all columns are
+        numbers.  Raises ValueError if the data contained missing values or covariates were taken
+        off.
         """
         if not self.estimates:
             if self.context is not None:
@@ -68,39 +71,48 @@ class TwoSampleResult(TestResult):
         """Raise ValueError if the kernel compares residuals in place of the columns."""
         if self.method:
             raise ValueError(
-                "points: with covariates= the witness function is of the residuals; use witness_band() without points"
+                "points: with covariates= the witness function is of the residuals; use "
+                "witness_band() without points"
             )
 
     @tiny_is_zero
-    def witness_band(self, points: Any = None, *, confidence: float = 0.95, studentize: bool = True) -> WitnessBand:
-        """Return the witness function at ``points`` (g, d) with a simultaneous permutation band around zero.
+    def witness_band(
+        self, points: Any = None, *, confidence: float = 0.95, studentize: bool = True
+    ) -> WitnessBand:
+        """Return the witness function at ``points`` (g, d), with a permutation band.
+
+        The band is simultaneous and around zero.
 
         Parameters
         ----------
         points : array_like or table, shape (g, d), or (g, r, d), optional
-            Where; with three dimensions, the average over each group of r points, given as the kernel compares them.
-            They must not depend on which observation is in which sample.  By default the distinct observations of both
-            samples, at most 256.
+            Where; with three dimensions, the average over each group of r points, given as the
+            kernel compares them.  They must not depend on which observation is in which sample.  By
+            default the distinct observations of both samples, at most 256.
         confidence : float, default 0.95
-            The chance that the whole function stays within the band if the samples have one distribution.
+            The chance that the whole function stays within the band if the samples have one
+            distribution.
         studentize : bool, default True
-            Whether the band is proportional to the spread of the function over the permutations; otherwise it has one
-            width, so that small differences in the tails stay within it.
+            Whether the band is proportional to the spread of the function over the permutations;
+            otherwise it has one width, so that small differences in the tails stay within it.
 
         Notes
         -----
-        The functions of the permutations of the test, with estimates fitted again, are compared by their largest height
-        over the points, in units of their root mean square at every point if ``studentize``.  If the function leaves
-        the band anywhere, equality is rejected at level 1 - confidence, exactly.  Where it does shows where the
-        evidence is; the points are not proven one by one (weak control).
+        The functions of the permutations of the test, with estimates fitted again, are compared by
+        their largest height over the points, in units of their root mean square at every point if
+        ``studentize``.  If the function leaves the band anywhere, equality is rejected at level 1 -
+        confidence, exactly.  Where it does shows where the evidence is; the points are not proven
+        one by one (weak control).
 
-        At points that depend on the labels, such as the mean of X, the function may leave the band twice as often as
-        stated; the default points, taken from the pooled sample, do not.
+        At points that depend on the labels, such as the mean of X, the function may leave the band
+        twice as often as stated; the default points, taken from the pooled sample, do not.
         """
         context = self.require_data()
         if points is not None and len(getattr(points, "shape", ())) != 3:
             points = self._encoded(points)
-        band: WitnessBand = context.band(self.estimates, points, confidence=confidence, studentize=studentize)
+        band: WitnessBand = context.band(
+            self.estimates, points, confidence=confidence, studentize=studentize
+        )
         return band
 
     plot_witness = pictures.plot_witness
@@ -119,18 +131,21 @@ class TwoSampleResult(TestResult):
         Returns
         -------
         DataFrame
-            coordinate (the name of a column of tables, else its number), drop, error (standard error of the drop over
-            the repeats), share (drop over statistic).
+            coordinate (the name of a column of tables, else its number), drop, error (standard
+            error of the drop over the repeats), share (drop over statistic).
 
         Notes
         -----
-        The drop is the statistic minus its value after the values of the coordinate have been exchanged among all
-        observations of both samples: the permutation importance of L. Breiman, Random forests, Machine Learning 45
-        (2001), 5-32.  The bandwidth stays, and so do the coordinates of a kernel that the test approximated; estimators
-        are fitted again.  Shares do not add up to 1, because what two coordinates show together counts for both; they
-        are NaN if the statistic is not above zero.
+        The drop is the statistic minus its value after the values of the coordinate have been
+        exchanged among all observations of both samples: the permutation importance of L. Breiman,
+        Random forests, Machine Learning 45 (2001), 5-32. The bandwidth stays, and so do the
+        coordinates of a kernel that the test approximated; estimators are fitted again.  Shares do
+        not add up to 1, because what two coordinates show together counts for both; they are NaN if
+        the statistic is not above zero.
         """
-        table: pd.DataFrame = self.require_data().contributions(n_repeats=n_repeats, rng=0 if rng is None else rng)
+        table: pd.DataFrame = self.require_data().contributions(
+            n_repeats=n_repeats, rng=0 if rng is None else rng
+        )
         return table
 
 
@@ -143,10 +158,11 @@ class WitnessBand(Result):
     points : ndarray, shape (g, d)
         Where it was evaluated.
     values, half_width : ndarray, shape (g,)
-        The witness function mu_X - mu_Y of the data, and half the width of the band, which is symmetric about zero;
-        infinite with too few permutations for this confidence.
+        The witness function mu_X - mu_Y of the data, and half the width of the band, which is
+        symmetric about zero; infinite with too few permutations for this confidence.
     confidence : float
-        Under equal distributions the whole function stays within the band with at least this probability.
+        Under equal distributions the whole function stays within the band with at least this
+        probability.
     pvalue : float
         p-value of the test that rejects when the function leaves its band anywhere.
     n_resamples, exact, studentized
@@ -167,24 +183,43 @@ class WitnessBand(Result):
 
     @classmethod
     def of(
-        cls, points: np.ndarray, functions: np.ndarray, *, exact: bool, confidence: float, studentize: bool
+        cls,
+        points: np.ndarray,
+        functions: np.ndarray,
+        *,
+        exact: bool,
+        confidence: float,
+        studentize: bool,
     ) -> WitnessBand:
         """Make the band of the functions of all permutations, (rows, g), the observed one first."""
         # over all rows, the observed one among them, so that rows stay exchangeable
-        spread = np.sqrt(np.square(functions).mean(axis=0)) if studentize else np.ones(functions.shape[1])
+        spread = (
+            np.sqrt(np.square(functions).mean(axis=0))
+            if studentize
+            else np.ones(functions.shape[1])
+        )
         usable = spread > 1e-12 * np.abs(functions).max(initial=0.0)
-        heights = np.where(usable, np.abs(functions) / np.where(usable, spread, 1.0), 0.0).max(axis=1)
+        heights = np.where(usable, np.abs(functions) / np.where(usable, spread, 1.0), 0.0).max(
+            axis=1
+        )
         reached = int((heights >= heights[0] * (1.0 - _TIE)).sum())
-        allowed = allowed_rows(round(1.0 - confidence, 12), len(heights))  # 1 - .9 is a little less than .1
-        # as many rows as allowed are above; if the observed one is among them, it is outside the band
+        allowed = allowed_rows(
+            round(1.0 - confidence, 12), len(heights)
+        )  # 1 - .9 is a little less than .1
+        # as many rows as allowed are above; if the observed one is among them, it is outside the
+        # band
         limit = float(np.sort(heights)[::-1][allowed]) if 0 < allowed < len(heights) else np.inf
         half_width = np.where(usable, limit * spread, np.inf) * (1.0 + _TIE)
-        pvalue, drawn = reached / len(heights), len(heights) - (not exact)
+        pvalue = reached / len(heights)
+        drawn = len(heights) - (not exact)
         return cls(points, functions[0], half_width, confidence, pvalue, drawn, exact, studentize)
 
     def __repr__(self) -> str:
         outside = int(self.outside.sum())
-        return f"WitnessBand({len(self.values)} points, {outside} outside the {percent(self.confidence)} band)"
+        return (
+            f"WitnessBand({len(self.values)} points, {outside} outside the "
+            f"{percent(self.confidence)} band)"
+        )
 
     @property
     def outside(self) -> np.ndarray:
@@ -197,7 +232,9 @@ class WitnessBand(Result):
         import pandas as pd
 
         table = pd.DataFrame(self.points).add_prefix("x")
-        return table.assign(witness=self.values, lower=-self.half_width, upper=self.half_width, outside=self.outside)
+        return table.assign(
+            witness=self.values, lower=-self.half_width, upper=self.half_width, outside=self.outside
+        )
 
     def summary(self) -> Summary:
         """Return the function and its band at every point."""

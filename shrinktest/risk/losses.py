@@ -1,4 +1,7 @@
-"""True kernel means of mixtures, losses of their estimates, and the risks that are known without simulation."""
+"""True kernel means of mixtures, losses of their estimates, and exactly known risks.
+
+The risks are known without simulation.
+"""
 
 from __future__ import annotations
 
@@ -45,12 +48,14 @@ class TrueEmbedding:
     def inner(self, embedding: MeanEmbedding) -> float:
         """Return <mu, mu_P> for an estimate mu with the same kernel.
 
-        A marginalized estimate is the mean of E k(x_i + e, .), e ~ N(0, V) (erratum E28).  With a kernel of x - y its
-        inner product with mu_P is that of the plain points with the kernel mean of X - e.
+        A marginalized estimate is the mean of E k(x_i + e, .), e ~ N(0, V) (erratum E28).  With a
+        kernel of x - y its inner product with mu_P is that of the plain points with the kernel mean
+        of X - e.
         """
         if embedding.kernel != self.kernel:
             raise ValueError(
-                "embedding and truth have different kernels; use true_embedding(mixture, embedding.kernel)"
+                "embedding and truth have different kernels; use true_embedding(mixture, "
+                "embedding.kernel)"
             )
         noise = embedding.smoothing
         mixture = self.mixture if noise is None else self.mixture.blurred(noise)
@@ -66,8 +71,9 @@ def true_embedding(mixture: Any, kernel: Any) -> TrueEmbedding:
     mixture : NormalMixture or (weights, means, covariances)
         Weights (k,), means (k, d) and covariances (k, d, d).
     kernel : Kernel
-        Linear, polynomial of degree 1 to 3 with any offset, Gaussian, or, for diagonal covariances, Laplacian (of the
-        1-norm), with numbers for bandwidths; or sums and positive multiples of these.
+        Linear, polynomial of degree 1 to 3 with any offset, Gaussian, or, for diagonal covariances,
+        Laplacian (of the 1-norm), with numbers for bandwidths; or sums and positive multiples of
+        these.
 
     Examples
     --------
@@ -77,19 +83,25 @@ def true_embedding(mixture: Any, kernel: Any) -> TrueEmbedding:
     >>> truth.evaluate([0.0, 4.0]).round(4), round(truth.squared_norm, 4), truth.expected_diagonal
     (array([0.3736, 0.2952]), 0.29, 1.0)
     """
-    mixture, kernel = as_mixture(mixture), as_kernel(kernel)
-    form, weights = closed_form(kernel, mixture), mixture.weights
-    return TrueEmbedding(mixture, kernel, float(weights @ form.pairs() @ weights), float(weights @ form.diagonal()))
+    mixture = as_mixture(mixture)
+    kernel = as_kernel(kernel)
+    form = closed_form(kernel, mixture)
+    weights = mixture.weights
+    return TrueEmbedding(
+        mixture, kernel, float(weights @ form.pairs() @ weights), float(weights @ form.diagonal())
+    )
 
 
 def loss(embedding: MeanEmbedding, truth: TrueEmbedding) -> float:
-    """Return the exact squared RKHS distance |mu - mu_P|^2 of an estimate from the true kernel mean.
+    """Return the exact squared RKHS distance |mu - mu_P|^2 from the true kernel mean.
+
+    It is the distance of an estimate.
 
     Parameters
     ----------
     embedding : MeanEmbedding
-        The result of an estimator's ``fit``.  Marginalized ones have the closed form for smoothed features (the loss
-        printed in [X20] does not apply to them: erratum E28).
+        The result of an estimator's ``fit``.  Marginalized ones have the closed form for smoothed
+        features (the loss printed in [X20] does not apply to them: erratum E28).
     truth : TrueEmbedding
         Made with the same resolved kernel.
 
@@ -107,7 +119,9 @@ def loss(embedding: MeanEmbedding, truth: TrueEmbedding) -> float:
 
 
 def kme_risk(truth: TrueEmbedding, n: int) -> float:
-    """Return the exact risk E |mu_hat - mu_P|^2 = (E k(X, X) - |mu_P|^2) / n of the plain average of n points.
+    """Return the exact risk E |mu_hat - mu_P|^2 of the plain average of n points.
+
+    It is (E k(X, X) - |mu_P|^2) / n.
 
     Parameters
     ----------
@@ -124,10 +138,13 @@ def kme_risk(truth: TrueEmbedding, n: int) -> float:
     return max(truth.expected_diagonal - truth.squared_norm, 0.0) / count(n, "n", minimum=1)
 
 
-def shrinkage_risk(truth: TrueEmbedding, n: int, alpha: float, target: MeanEmbedding | None = None) -> float:
+def shrinkage_risk(
+    truth: TrueEmbedding, n: int, alpha: float, target: MeanEmbedding | None = None
+) -> float:
     """Return the exact risk of simple shrinkage (1 - alpha) mu_hat + alpha f* by a fixed amount.
 
-    It is (1 - alpha)^2 Delta + alpha^2 |mu_P - f*|^2 with Delta the risk of the plain average ([M14] Theorem 1).
+    It is (1 - alpha)^2 Delta + alpha^2 |mu_P - f*|^2 with Delta the risk of the plain average
+    ([M14] Theorem 1).
 
     Parameters
     ----------
@@ -135,7 +152,8 @@ def shrinkage_risk(truth: TrueEmbedding, n: int, alpha: float, target: MeanEmbed
     n : int
         Number of points.
     alpha : float
-        At least 0; above 1 the estimate changes its sign.  lam = c n^-beta ([S14] Theorem 1) is lam / (1 + lam).
+        At least 0; above 1 the estimate changes its sign. lam = c n^-beta ([S14] Theorem 1) is lam
+        / (1 + lam).
     target : MeanEmbedding, optional
         f*, fixed beforehand; by default 0.
 
@@ -158,10 +176,12 @@ class Oracle(NamedTuple):
 
 
 def oracle_shrinkage(truth: TrueEmbedding, n: int, target: MeanEmbedding | None = None) -> Oracle:
-    """Return the amount of simple shrinkage with the smallest risk, and that risk, for a known distribution.
+    """Return the amount of simple shrinkage with the smallest risk, and that risk.
 
-    ``alpha`` = Delta / (Delta + |mu_P - f*|^2) and ``risk`` = alpha |mu_P - f*|^2 ([M14] Theorem 1; if Delta is 0
-    nothing can be gained, erratum E2, and alpha is 0).
+    This requires a known distribution.
+
+    ``alpha`` = Delta / (Delta + |mu_P - f*|^2) and ``risk`` = alpha |mu_P - f*|^2 ([M14] Theorem 1;
+    if Delta is 0 nothing can be gained, erratum E2, and alpha is 0).
 
     Parameters
     ----------
@@ -176,7 +196,8 @@ def oracle_shrinkage(truth: TrueEmbedding, n: int, target: MeanEmbedding | None 
     >>> round(oracle.alpha, 4), round(oracle.risk, 4)
     (0.0426, 0.383)
     """
-    variance, bias = kme_risk(truth, n), _bias(truth, target)
+    variance = kme_risk(truth, n)
+    bias = _bias(truth, target)
     alpha = variance / (variance + bias) if variance > 0.0 else 0.0
     return Oracle(alpha, alpha * bias)
 

@@ -1,4 +1,4 @@
-"""Mixtures of Gaussians, whose kernel means are known, and designs of risk studies that draw them."""
+"""Gaussian mixtures with known kernel means, and the designs of risk studies that draw them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shrinktest._check import Array, as_rng, check_signature, choice, count, counted, flag, positive, real_values
+from shrinktest._check import (
+    Array,
+    as_rng,
+    check_signature,
+    choice,
+    count,
+    counted,
+    flag,
+    positive,
+    real_values,
+)
 from shrinktest.power.designs.base import function_name
 from shrinktest.power.designs.literature import GaussianMixture, optional
 
@@ -76,11 +86,18 @@ class NormalMixture(MixtureDesign):
         k, d = means.shape if means.ndim == 2 else (0, 0)
         if k == 0 or weights.shape != (k,) or covariances.shape != (k, d, d):
             shapes = f"{weights.shape}, {means.shape} and {covariances.shape}"
-            raise ValueError(f"weights (k,), means (k, d) and covariances (k, d, d) are needed; got shapes {shapes}")
+            raise ValueError(
+                "weights (k,), means (k, d) and covariances (k, d, d) are needed; got shapes "
+                f"{shapes}"
+            )
         if not (weights > 0.0).all() or abs(weights.sum() - 1.0) > _ROUNDING:
             raise ValueError(f"weights must be positive with sum 1; got {weights.tolist()}")
         for c, matrix in enumerate(covariances):
-            fault = "symmetric" if np.abs(matrix - matrix.T).max() > _ROUNDING * np.abs(matrix).max() else ""
+            fault = (
+                "symmetric"
+                if np.abs(matrix - matrix.T).max() > _ROUNDING * np.abs(matrix).max()
+                else ""
+            )
             matrix[:] = 0.5 * (matrix + matrix.T)
             spectrum = np.linalg.eigvalsh(matrix)
             if fault or spectrum[0] <= _SINGULAR * spectrum[-1]:
@@ -94,7 +111,9 @@ class NormalMixture(MixtureDesign):
         return f"NormalMixture({counted(k, 'component')} in {counted(d, 'dimension')})"
 
     def identity(self) -> str:
-        digest = hashlib.sha256(self.weights.tobytes() + self.means.tobytes() + self.covariances.tobytes())
+        digest = hashlib.sha256(
+            self.weights.tobytes() + self.means.tobytes() + self.covariances.tobytes()
+        )
         return f"{self!r}, {digest.hexdigest()[:8]}"
 
     def draw(self, rng: np.random.Generator, dimension: int) -> NormalMixture:
@@ -108,7 +127,9 @@ class NormalMixture(MixtureDesign):
     def sample(self, rng: Any, n: int) -> Array:
         """Draw n points, shape (n, d), from a seed or a generator."""
         rng = as_rng(rng)
-        component = rng.choice(len(self.weights), size=count(n, "n", minimum=1), p=self.weights / self.weights.sum())
+        component = rng.choice(
+            len(self.weights), size=count(n, "n", minimum=1), p=self.weights / self.weights.sum()
+        )
         points = rng.standard_normal((n, self.dimension))
         for c, factor in enumerate(np.linalg.cholesky(self.covariances)):
             chosen = component == c
@@ -127,7 +148,9 @@ def as_mixture(mixture: Any) -> NormalMixture:
 
 @dataclass(frozen=True, repr=False)
 class RandomMixture(MixtureDesign):
-    """The papers' mixture of four Gaussians, drawn anew in every trial: :class:`~shrinktest.power.designs.Mixture`.
+    """The papers' mixture of four Gaussians, drawn anew in every trial.
+
+    See :class:`~shrinktest.power.designs.Mixture`.
 
     Parameters
     ----------
@@ -148,16 +171,24 @@ class RandomMixture(MixtureDesign):
     def __post_init__(self) -> None:
         object.__setattr__(self, "wishart_scale", positive(self.wishart_scale, "wishart_scale"))
         object.__setattr__(self, "diagonal", flag(self.diagonal, "diagonal"))
-        object.__setattr__(self, "mixture_seed", optional(self.mixture_seed, "mixture_seed", count, minimum=0))
+        object.__setattr__(
+            self, "mixture_seed", optional(self.mixture_seed, "mixture_seed", count, minimum=0)
+        )
 
     def __repr__(self) -> str:
-        shown = [f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if getattr(self, f.name) != f.default]
+        shown = [
+            f"{f.name}={getattr(self, f.name)!r}"
+            for f in fields(self)
+            if getattr(self, f.name) != f.default
+        ]
         return f"RandomMixture({', '.join(shown)})"
 
     def draw(self, rng: np.random.Generator, dimension: int) -> NormalMixture:
         source = rng if self.mixture_seed is None else np.random.default_rng(self.mixture_seed)
         drawn = GaussianMixture.draw(source, dimension, self.wishart_scale)
-        covariances = drawn.factors @ drawn.factors.transpose(0, 2, 1) + drawn.noise * np.eye(dimension)
+        covariances = drawn.factors @ drawn.factors.transpose(0, 2, 1) + drawn.noise * np.eye(
+            dimension
+        )
         if self.diagonal:
             covariances = covariances * np.eye(dimension)
         return NormalMixture(drawn.weights, drawn.means, covariances)
@@ -176,7 +207,11 @@ class FromFunction(MixtureDesign):
     function: Callable[[np.random.Generator, int], Any]
 
     def __post_init__(self) -> None:
-        check_signature(self.function, ("rng", "d"), "function must be (rng, d) -> (weights, means, covariances)")
+        check_signature(
+            self.function,
+            ("rng", "d"),
+            "function must be (rng, d) -> (weights, means, covariances)",
+        )
 
     def __repr__(self) -> str:
         return f"FromFunction({function_name(self.function)})"
@@ -186,7 +221,10 @@ class FromFunction(MixtureDesign):
 
 
 def as_mixture_design(design: Any) -> MixtureDesign:
-    """Return a design from the name "mixture", a design, a mixture, or a function ``(rng, d) -> mixture``."""
+    """Return a design from "mixture", a design, a mixture, or ``(rng, d) -> mixture``.
+
+    "mixture" is a name; the last is a function.
+    """
     if isinstance(design, MixtureDesign):
         return design
     if isinstance(design, str):
@@ -196,4 +234,7 @@ def as_mixture_design(design: Any) -> MixtureDesign:
         return as_mixture(design)
     if callable(design) and not isinstance(design, type):
         return FromFunction(design)
-    raise TypeError(f"design must be 'mixture', a design, a mixture, or a function (rng, d) -> mixture; got {design!r}")
+    raise TypeError(
+        "design must be 'mixture', a design, a mixture, or a function (rng, d) -> mixture; got "
+        f"{design!r}"
+    )

@@ -54,12 +54,17 @@ class LossPath(Result):
 
     def __repr__(self) -> str:
         ends = f"{self.amounts[0]:.4g} to {self.amounts[-1]:.4g}"
-        return f"LossPath({self.estimator!r}, {self.parameter} = {ends}, {len(self.amounts)} amounts)"
+        return (
+            f"LossPath({self.estimator!r}, {self.parameter} = {ends}, {len(self.amounts)} amounts)"
+        )
 
     def summary(self) -> Summary:
         """Return the mean loss at every amount, and the improvement, with intervals, as text."""
         rows = [
-            [f"{row.amount:.6g}", *(f"{value:.4g}" for value in (row.loss, row.low, row.high, row.improvement))]
+            [
+                f"{row.amount:.6g}",
+                *(f"{value:.4g}" for value in (row.loss, row.low, row.high, row.improvement)),
+            ]
             for row in self.table.itertuples()
         ]
         names = [self.parameter, "loss", "low", "high", "improvement %"]
@@ -90,7 +95,10 @@ class LossPath(Result):
         return table["amount"].iloc[int(table["loss"].argmin())]
 
     def hindsight(self) -> pd.Series:
-        """Return the mean loss with the best amount on every data set, which no rule can beat, and its improvement."""
+        """Return the mean loss of the best amount per data set, and its improvement.
+
+        No rule can beat it.
+        """
         import pandas as pd
 
         paired = self.study.losses.pivot(index="trial", columns="estimator", values="loss")
@@ -117,12 +125,13 @@ def loss_path(
     Parameters
     ----------
     estimator : str or MeanEstimator
-        An estimator with an amount; of ``MMKME`` one with fixed variances, ``MMKME(variances=(...))``.
+        An estimator with an amount; of ``MMKME`` one with fixed variances,
+        ``MMKME(variances=(...))``.
     amounts : sequence of float or of int
         Values of the parameter.
     parameter : str, optional
-        "alpha", "lam", "lam_cov", "t", "m", "threshold" or "variance", by default the first that the estimator has;
-        "multiple" of all variances for ``MMKME``.
+        "alpha", "lam", "lam_cov", "t", "m", "threshold" or "variance", by default the first that
+        the estimator has; "multiple" of all variances for ``MMKME``.
     design, kernel, n, d
         As for :func:`~shrinktest.risk.risk_study`, one of each.
     **study
@@ -146,13 +155,21 @@ def loss_path(
             raise ValueError(f"{name} must be a single value; got {value!r}: make a path of each")
     base: Any = as_estimator(estimator)
     variances = base.variances or () if isinstance(base, MMKME) else ()
-    known = ("multiple",) if any(variances) else tuple(name for name in AMOUNTS if hasattr(base, name))
+    known = (
+        ("multiple",) if any(variances) else tuple(name for name in AMOUNTS if hasattr(base, name))
+    )
     if not known:
-        raise ValueError(f"{base!r} has no single amount to follow; MMKME needs variances=(1.0, ...)")
+        raise ValueError(
+            f"{base!r} has no single amount to follow; MMKME needs variances=(1.0, ...)"
+        )
     parameter = known[0] if parameter is None else choice(parameter, known, "parameter")
     values = tuple(dict.fromkeys(to_plain(amount) for amount in several(amounts, Real, "amounts")))
     at = {}
     for amount in values:
-        fixed = {parameter: amount} if not variances else {"variances": tuple(amount * v for v in variances)}
+        fixed = (
+            {parameter: amount}
+            if not variances
+            else {"variances": tuple(amount * v for v in variances)}
+        )
         at[f"{parameter} = {amount!r}"] = base.at(**fixed)
     return LossPath(risk_study(design, at, kernel, n, d, **study), base, parameter, values)

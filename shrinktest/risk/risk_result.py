@@ -1,4 +1,7 @@
-"""RiskStudyResult: mean losses of estimators, and improvements over the plain average, with intervals."""
+"""RiskStudyResult: mean losses of estimators and improvements over the plain average.
+
+The improvements have intervals.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,9 @@ _ERROR = 0.05  # of every interval: they cover 95%
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RiskStudyResult(StudyResult):
-    """Result of a risk study: mean losses of every estimator, and improvements over the plain average, with intervals.
+    """Result of a risk study: mean losses, and improvements over the plain average.
+
+    There are losses of every estimator, and intervals.
 
     Attributes
     ----------
@@ -60,7 +65,12 @@ class RiskStudyResult(StudyResult):
 
     @classmethod
     def from_rows(
-        cls, rows: Iterable[Row], *, estimators: Mapping[str, Any], kernels: Mapping[str, Kernel], **study: Any
+        cls,
+        rows: Iterable[Row],
+        *,
+        estimators: Mapping[str, Any],
+        kernels: Mapping[str, Kernel],
+        **study: Any,
     ) -> Self:
         """Make the result of the rows of a store, in any order."""
         import pandas as pd
@@ -68,14 +78,17 @@ class RiskStudyResult(StudyResult):
         names = {repr(kernel): label for label, kernel in kernels.items()}
         place = {label: i for i, label in enumerate([*names, *estimators])}
         ordered = sorted(rows, key=lambda row: (place[row[3]], *row[:3], place[row[4]]))
-        losses = pd.DataFrame(ordered, columns=["n", "d", "trial", "kernel", "estimator", "loss", "seconds"])
+        losses = pd.DataFrame(
+            ordered, columns=["n", "d", "trial", "kernel", "estimator", "loss", "seconds"]
+        )
         losses = losses[[*CELL, "trial", "estimator", "loss", "seconds"]].replace({"kernel": names})
         return cls(losses=losses, estimators=estimators, kernels=kernels, **study)
 
     def __repr__(self) -> str:
         sizes, dimensions, trials = (sorted(set(self.losses[name])) for name in ("n", "d", "trial"))
         return (
-            f"RiskStudyResult({self.design!r}, estimators={list(self.estimators)}, kernels={list(self.kernels)}, "
+            f"RiskStudyResult({self.design!r}, estimators={list(self.estimators)}, "
+            f"kernels={list(self.kernels)}, "
             f"n={sizes}, d={dimensions}, trials={len(trials)})"
         )
 
@@ -88,10 +101,11 @@ class RiskStudyResult(StudyResult):
     def table(self) -> pd.DataFrame:
         """Mean losses (pandas), a row for every kernel, n, d and estimator.
 
-        ``loss`` is the mean over data sets, with its standard error ``error`` and 95% interval ``low``, ``high``;
-        ``improvement`` is 100 (1 - loss / loss of kme), in percent ([S14] Fig. 3(c)), with its paired 95% interval
-        ``improvement_low``, ``improvement_high``; then ``trials`` and ``seconds`` (mean time of an estimate).
-        Intervals are Student's.  Take 100 data sets or more: of skewed losses they cover 84% with 10, 93% with 100.
+        ``loss`` is the mean over data sets, with its standard error ``error`` and 95% interval
+        ``low``, ``high``; ``improvement`` is 100 (1 - loss / loss of kme), in percent ([S14] Fig.
+        3(c)), with its paired 95% interval ``improvement_low``, ``improvement_high``; then
+        ``trials`` and ``seconds`` (mean time of an estimate).  Intervals are Student's.  Take 100
+        data sets or more: of skewed losses they cover 84% with 10, 93% with 100.
         """
         import pandas as pd
 
@@ -102,14 +116,37 @@ class RiskStudyResult(StudyResult):
                 mean, error, margin = _mean(losses)
                 saved = improvement(losses, paired[self.baseline].to_numpy())
                 rows.append(
-                    (*cell, label, mean, error, mean - margin, mean + margin, *saved, len(losses), seconds[label])
+                    (
+                        *cell,
+                        label,
+                        mean,
+                        error,
+                        mean - margin,
+                        mean + margin,
+                        *saved,
+                        len(losses),
+                        seconds[label],
+                    )
                 )
         saved_names = ["improvement", "improvement_low", "improvement_high"]
-        columns = [*CELL, "estimator", "loss", "error", "low", "high", *saved_names, "trials", "seconds"]
+        columns = [
+            *CELL,
+            "estimator",
+            "loss",
+            "error",
+            "low",
+            "high",
+            *saved_names,
+            "trials",
+            "seconds",
+        ]
         return pd.DataFrame(rows, columns=columns)
 
     def _cells(self) -> Iterable[tuple[tuple[str, int, int], pd.DataFrame, pd.Series]]:
-        """Kernel, n and d; losses with a row for every trial and a column for every estimator; mean seconds."""
+        """Kernel, n and d; losses with a row for every trial and a column for every estimator.
+
+        Mean seconds.
+        """
         for cell, rows in self.losses.groupby(CELL, sort=False):
             paired = rows.pivot(index="trial", columns="estimator", values="loss")
             yield cell, paired, rows.groupby("estimator")["seconds"].mean()
@@ -117,10 +154,11 @@ class RiskStudyResult(StudyResult):
     def difference(self, a: str, b: str) -> pd.DataFrame:
         """Compare the losses of two estimators on the same data sets.
 
-        For every kernel, n and d: the mean losses ``loss_a`` and ``loss_b``, their ``difference`` a - b with its 95%
-        interval ``low``, ``high`` (Student's); the ``improvement`` of a over b in percent with its interval;
-        ``better``, the share of data sets on which a has the smaller loss; the p-value of the paired t test that the
-        risks are equal; and ``p_holm``, adjusted for all rows of the table (Holm).
+        For every kernel, n and d: the mean losses ``loss_a`` and ``loss_b``, their ``difference`` a
+        - b with its 95% interval ``low``, ``high`` (Student's); the ``improvement`` of a over b in
+        percent with its interval; ``better``, the share of data sets on which a has the smaller
+        loss; the p-value of the paired t test that the risks are equal; and ``p_holm``, adjusted
+        for all rows of the table (Holm).
 
         """
         import pandas as pd
@@ -130,13 +168,29 @@ class RiskStudyResult(StudyResult):
         self.check_labels(a, b)
         rows = []
         for cell, paired, _ in self._cells():
-            in_a, in_b = paired[a].to_numpy(), paired[b].to_numpy()
+            in_a = paired[a].to_numpy()
+            in_b = paired[b].to_numpy()
             difference, error, margin = _mean(in_a - in_b)
-            pvalue = 1.0 if difference == 0.0 else 2.0 * float(t.sf(abs(difference) / error, len(in_a) - 1))
+            pvalue = (
+                1.0
+                if difference == 0.0
+                else 2.0 * float(t.sf(abs(difference) / error, len(in_a) - 1))
+            )
             spread = difference, difference - margin, difference + margin
             better = float((in_a < in_b).mean())
-            rows.append((*cell, in_a.mean(), in_b.mean(), *spread, *improvement(in_a, in_b), better, pvalue))
-        names = ["loss_a", "loss_b", "difference", "low", "high", "improvement", "improvement_low", "improvement_high"]
+            rows.append(
+                (*cell, in_a.mean(), in_b.mean(), *spread, *improvement(in_a, in_b), better, pvalue)
+            )
+        names = [
+            "loss_a",
+            "loss_b",
+            "difference",
+            "low",
+            "high",
+            "improvement",
+            "improvement_low",
+            "improvement_high",
+        ]
         out = pd.DataFrame(rows, columns=[*CELL, *names, "better", "pvalue"])
         out["p_holm"] = multipletests(out["pvalue"], method="holm")[1]
         return out
@@ -150,18 +204,43 @@ class RiskStudyResult(StudyResult):
         table = self.table
         rows = []
         for row in table.itertuples():
-            intervals = [f"[{row.low:.4g}, {row.high:.4g}]", f"[{row.improvement_low:.2f}, {row.improvement_high:.2f}]"]
+            intervals = [
+                f"[{row.low:.4g}, {row.high:.4g}]",
+                f"[{row.improvement_low:.2f}, {row.improvement_high:.2f}]",
+            ]
             intervals = ["-", "-"] if np.isnan(row.low) else intervals  # of a single data set
-            saved = ["-", "-"] if row.estimator == self.baseline else [f"{row.improvement:.2f}", intervals[1]]
-            numbers = [str(row.n), str(row.d), f"{row.loss:.4g}", intervals[0], *saved, str(row.trials)]
+            saved = (
+                ["-", "-"]
+                if row.estimator == self.baseline
+                else [f"{row.improvement:.2f}", intervals[1]]
+            )
+            numbers = [
+                str(row.n),
+                str(row.d),
+                f"{row.loss:.4g}",
+                intervals[0],
+                *saved,
+                str(row.trials),
+            ]
             rows.append([row.kernel, row.estimator, *numbers])
         head = (
             "Risk of kernel mean estimators: exact losses",
             f"Design:        {self.design!r}",
-            f"Data sets:     {first_to_last(table['trials'])} per n and d, paired; seed {self.seed}",
+            f"Data sets:     {first_to_last(table['trials'])} per n and d, paired; seed "
+            f"{self.seed}",
             f"Improvement:   over {self.baseline}, in percent of its risk; 95% intervals",
         )
-        names = ["", "estimator", "n", "d", "loss", "95% interval", "improvement %", "95% interval", "data sets"]
+        names = [
+            "",
+            "estimator",
+            "n",
+            "d",
+            "loss",
+            "95% interval",
+            "improvement %",
+            "95% interval",
+            "data sets",
+        ]
         return Summary.of(Table(rows, "llr", names, gap="  ", heads="r"), head=head)
 
 

@@ -24,7 +24,8 @@ from shrinktest.risk.mixtures import MixtureDesign, as_mixture_design
 from shrinktest.risk.risk_result import RiskStudyResult
 
 #: Labels of the references of every study.
-BASELINE, ORACLE = "kme", "oracle"
+BASELINE = "kme"
+ORACLE = "oracle"
 
 
 @hinted
@@ -42,22 +43,26 @@ def risk_study(
     workers: int | None = None,
     progress: bool = False,
 ) -> RiskStudyResult:
-    """Estimate the risk E |mu - mu_P|^2 of kernel mean estimators on mixtures of Gaussians, whose losses are exact.
+    """Estimate the risk E |mu - mu_P|^2 of kernel mean estimators on Gaussian mixtures.
+
+    The losses are exact on mixtures of Gaussians.
 
     Parameters
     ----------
     design : str, MixtureDesign, NormalMixture, triple or callable
-        Source of the distributions: "mixture", the papers' one (``RandomMixture``), drawn anew in every trial; a
-        mixture (weights, means, covariances), the same in every trial; or a function ``(rng, d) -> mixture``.
+        Source of the distributions: "mixture", the papers' one (``RandomMixture``), drawn anew in
+        every trial; a mixture (weights, means, covariances), the same in every trial; or a function
+        ``(rng, d) -> mixture``.
     estimators : str, MeanEstimator, callable, sequence of these, or dict of label to one of these
         Estimators to compare with the plain average, ``kme``.
     kernels : str, Kernel, sequence of these, or dict of label to one of these
-        Kernels with a closed form (see :func:`~shrinktest.risk.true_embedding`); a median bandwidth comes from the
-        sample at hand.
+        Kernels with a closed form (see :func:`~shrinktest.risk.true_embedding`); a median bandwidth
+        comes from the sample at hand.
     n, d : int or sequence of int
         Sizes of the samples, and their dimensions; every n with every d.
     oracle : bool, default True
-        Show, as "oracle", the simple shrinkage with the smallest risk, which needs the distribution.
+        Show, as "oracle", the simple shrinkage with the smallest risk, which needs the
+        distribution.
     n_trials, rng, store, workers, progress
         As for :func:`shrinktest.power_study`; data sets are per n and d.
 
@@ -73,9 +78,9 @@ def risk_study(
 
     Notes
     -----
-    Studies are paired: in every trial all estimators and kernels get the same points.  Every trial has random streams
-    of its own (``SeedSequence(seed, spawn_key=(n, d, trial, stream))``).  The losses are exact: only the data sets are
-    random.
+    Studies are paired: in every trial all estimators and kernels get the same points.  Every trial
+    has random streams of its own (``SeedSequence(seed, spawn_key=(n, d, trial, stream))``).  The
+    losses are exact: only the data sets are random.
 
     Examples
     --------
@@ -87,25 +92,41 @@ def risk_study(
     2     fkmse  5  0.066       11.291
     3    oracle  5  0.059       20.098
     """
-    design, labels = as_mixture_design(design), _named_kernels(kernels)
+    design = as_mixture_design(design)
+    labels = _named_kernels(kernels)
     members = named_members(estimators, as_estimator)
     if ORACLE in members or not isinstance(members.get(BASELINE, KME()), KME):
-        raise ValueError(f"the labels {BASELINE!r} and {ORACLE!r} are reserved for references; use other labels")
-    members = {BASELINE: KME(), **members, **({ORACLE: OracleShrinkage()} if flag(oracle, "oracle") else {})}
-    sizes, dimensions = as_sizes(n, "n"), as_sizes(d, "d")
-    trials, run = trial_numbers(n_trials), as_run(workers, progress)
+        raise ValueError(
+            f"the labels {BASELINE!r} and {ORACLE!r} are reserved for references; use other labels"
+        )
+    members = {
+        BASELINE: KME(),
+        **members,
+        **({ORACLE: OracleShrinkage()} if flag(oracle, "oracle") else {}),
+    }
+    sizes = as_sizes(n, "n")
+    dimensions = as_sizes(d, "d")
+    trials = trial_numbers(n_trials)
+    run = as_run(workers, progress)
     as_rng(rng)  # raises on what is not a seed
     check_store(store, RISK)
     by_repr = {repr(kernel): kernel for kernel in labels.values()}  # by which stores know kernels
     keys = [(kernel, label) for kernel in by_repr for label in members]
     run_data_set = partial(run_trial, design, by_repr, members)
-    with always(compiled=True):  # errors show, and loops are compiled, before anything is stored or sent elsewhere
+    with always(
+        compiled=True
+    ):  # errors show, and loops are compiled, before anything is stored or sent elsewhere
         for dimension in dimensions:
             run_data_set(sizes[0], dimension, 0, keys, 0)
     rows, seed = run_study(
         RISK,
         run_data_set,
-        [(size, dimension, trial) for trial in trials for size in sizes for dimension in dimensions],
+        [
+            (size, dimension, trial)
+            for trial in trials
+            for size in sizes
+            for dimension in dimensions
+        ],
         keys,
         settings={"design": design.identity()},
         definitions={label: repr(estimator) for label, estimator in members.items()},
@@ -113,12 +134,14 @@ def risk_study(
         rng=rng,
         **run,
     )
-    return RiskStudyResult.from_rows(rows, design=design, estimators=members, kernels=labels, seed=seed)
+    return RiskStudyResult.from_rows(
+        rows, design=design, estimators=members, kernels=labels, seed=seed
+    )
 
 
 @dataclass(frozen=True)
 class OracleShrinkage:
-    """Simple shrinkage by the amount with the smallest risk, computed from the known distribution."""
+    """Simple shrinkage by the amount with the smallest risk, for the known distribution."""
 
     def embed(self, points: Array, truth: TrueEmbedding) -> MeanEmbedding:
         """Return (1 - alpha) mu_hat with the oracle's alpha."""
@@ -139,8 +162,9 @@ def run_trial(
 ) -> list[Row]:
     """Return losses on one data set for pairs of a kernel, by its repr, and a label.
 
-    (seed, n, d, trial) has random streams for the mixture, for the sample and for the bandwidths, as if every kernel
-    were alone.  Rows are (n, d, trial, kernel, label, loss, seconds); the seconds are the time of the estimate.
+    (seed, n, d, trial) has random streams for the mixture, for the sample and for the bandwidths,
+    as if every kernel were alone.  Rows are (n, d, trial, kernel, label, loss, seconds); the
+    seconds are the time of the estimate.
     """
     streams = [np.random.SeedSequence(seed, spawn_key=(n, d, trial, stream)) for stream in range(3)]
     rows: list[Row] = []
@@ -152,9 +176,15 @@ def run_trial(
         points = mixture.sample(np.random.default_rng(streams[1]), n)
         for name, label in keys:
             if name not in truths:
-                truths[name] = true_embedding(mixture, kernels[name].resolve(points, np.random.default_rng(streams[2])))
-            start, truth, estimator = time.perf_counter(), truths[name], members[label]
-            estimate = estimator.embed(points, truth if isinstance(estimator, OracleShrinkage) else truth.kernel)
+                truths[name] = true_embedding(
+                    mixture, kernels[name].resolve(points, np.random.default_rng(streams[2]))
+                )
+            start = time.perf_counter()
+            truth = truths[name]
+            estimator = members[label]
+            estimate = estimator.embed(
+                points, truth if isinstance(estimator, OracleShrinkage) else truth.kernel
+            )
             seconds = time.perf_counter() - start
             rows.append((n, d, trial, name, label, loss(estimate, truth), seconds))
     except Exception as error:
@@ -166,7 +196,11 @@ def run_trial(
 def _named_kernels(kernels: Any) -> dict[str, Kernel]:
     """Return labels and kernels."""
     if not isinstance(kernels, Mapping):
-        members = [kernels] if isinstance(kernels, str) or callable(kernels) else several(kernels, (), "kernels")
+        members = (
+            [kernels]
+            if isinstance(kernels, str) or callable(kernels)
+            else several(kernels, (), "kernels")
+        )
         kernels = {given if isinstance(given, str) else repr(given): given for given in members}
     named = {str(label): as_kernel(kernel, name="kernels") for label, kernel in kernels.items()}
     if len({repr(kernel) for kernel in named.values()}) < max(len(named), 1):

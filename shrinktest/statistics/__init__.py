@@ -1,1 +1,1 @@
-"""The statistics: what is computed once from kernels and estimators, and what in every relabelling."""
+"""Statistics: what is computed once from kernels and estimators, and in every relabeling."""

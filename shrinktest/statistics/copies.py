@@ -24,44 +24,64 @@ _SAFE = 1e-2  # share of what landmarks may miss elsewhere that they may miss wh
 def _centred_copies(
     kernel: Kernel, reference: np.ndarray, others: np.ndarray, request: Request, cache: KernelCache
 ) -> tuple[Callable[[np.ndarray], Features], str, str | None]:
-    """Return the features of a copy less their mean, as a function of the copy; their representation; a note on it.
+    """Return the centered features of a copy, as a function of it.
+
+    Return also their representation and a note on it.
 
     Coordinates are found on rows ``others`` (m, p), never on the copies that are compared.
     """
-    size, gram, memory, limit, low = len(reference), cache.gram, cache.memory, 0, None
-    name, approximation = "factor", None
+    size = len(reference)
+    gram = cache.gram
+    memory = cache.memory
+    limit = 0
+    low = None
+    name = "factor"
+    approximation = None
     if gram not in ("auto", "dense"):  # refuses what is impossible
         features = cache(kernel, reference, request)
     if cache.random or (gram == "factor" and cache.rank is not None):
-        name, approximation = features.route, features.note
+        name = features.route
+        approximation = features.note
         low = features.kernel if isinstance(features.kernel, FeatureMap) else None
     else:
         limit = size if gram == "factor" else size // _LOW  # copies may take as many coordinates
-        low = _few_coordinates(kernel, reference, others, limit) if gram != "dense" and request.by_coordinates else None
+        low = (
+            _few_coordinates(kernel, reference, others, limit)
+            if gram != "dense" and request.by_coordinates
+            else None
+        )
         if low is None:
             check_memory(size, 3, memory)
 
     def centred(x: np.ndarray) -> Features:
-        copied, z = low, None
+        copied = low
+        z = None
         if isinstance(low, Landmarks) and limit:
             copied, z = factorized(low.kernel, x, limit, start=low) or (None, None)
         if copied is None:
             check_memory(len(x), 3, memory)
             return KernelFeatures(kernel, x, "dense").residuals()
         if isinstance(kernel, PooledKernel) and limit:
-            copied, z = kernel.transform_features(copied, copied.checked_coordinates(reference))[0], None
+            copied = kernel.transform_features(copied, copied.checked_coordinates(reference))[0]
+            z = None
         return Features(copied.checked_coordinates(x) if z is None else z, True).residuals()
 
     return centred, "dense" if low is None else name, approximation
 
 
-def _few_coordinates(kernel: Kernel, reference: np.ndarray, others: np.ndarray, limit: int) -> FeatureMap | None:
-    """At most ``limit`` coordinates of the kernel, or of that whose features it takes, up to rounding."""
+def _few_coordinates(
+    kernel: Kernel, reference: np.ndarray, others: np.ndarray, limit: int
+) -> FeatureMap | None:
+    """At most ``limit`` coordinates of the kernel, up to rounding.
+
+    If it takes its features from another kernel, they are those of that kernel.
+    """
     inner = kernel.kernel if isinstance(kernel, PooledKernel) else kernel
     if isinstance(inner, Rescaled) and isinstance(inner.kernel, PooledKernel):
         return None  # whose values at other points than the reference take long
     if isinstance(inner, FeatureMap):
-        low, z = inner, inner.checked_coordinates(reference)
+        low = inner
+        z = inner.checked_coordinates(reference)
     else:
         factor = factorized(inner, others, limit, missing=_SAFE * TOLERANCE) if limit else None
         if factor is None:
@@ -82,15 +102,19 @@ def copies_statistic(
     y: np.ndarray,
     cache: KernelCache,
 ) -> tuple[Statistic, str, tuple[str, ...]]:
-    """Return the statistic as a function of seeds (B, 1) of copies of x (n, p); its route; and notes.
+    """Return the statistic of copies of x (n, p), its route, and notes.
 
-    The kernel was resolved on ``reference``, a copy; ``others`` (m, p) are rows of it and of other copies.
+    It is a function of seeds (B, 1) of copies.
+
+    The kernel was resolved on ``reference``, a copy; ``others`` (m, p) are rows of it and of other
+    copies.
     """
     by_sums = estimator.needs in ("sums", "noise")
     request = Request(by_coordinates=by_sums, kernels=2, rank=100)
     centred, name, approximation = _centred_copies(features[0], reference, others, request, cache)
     fixed = cache(features[1], y, Request(by_coordinates=by_sums, kernels=2, large=300, rank=100))
-    right, unpermuted = fixed.residuals(), np.arange(len(y))[None]
+    right = fixed.residuals()
+    unpermuted = np.arange(len(y))[None]
 
     def statistic(seeds: np.ndarray) -> np.ndarray:
         out = np.empty((len(seeds), 2))

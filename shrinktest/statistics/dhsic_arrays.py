@@ -1,7 +1,10 @@
-"""Joint independence over shuffles of the variables: dHSIC, and the Gram matrices of its centred features.
+"""Joint independence over shuffles: dHSIC, and Gram matrices of its centered features.
 
-``grams`` (d, n, n) are the Gram matrices K^l of the variables, ``rows`` (d, n) their row means r^l_i and ``means`` (d,)
-the means s^l of all their entries.  A shuffle (d - 1, n) says which observation of variable l + 1 stands in every row.
+The shuffles are those of the variables.
+
+``grams`` (d, n, n) are the Gram matrices K^l of the variables, ``rows`` (d, n) their row means
+r^l_i and ``means`` (d,) the means s^l of all their entries.  A shuffle (d - 1, n) says which
+observation of variable l + 1 stands in every row.
 """
 
 from __future__ import annotations
@@ -19,18 +22,25 @@ def product_sums(grams: np.ndarray, shuffles: np.ndarray, out: np.ndarray) -> No
         out[r] = np.sum(prod(_placed(grams, shuffle)))
 
 
-def feature_gram(grams: np.ndarray, rows: np.ndarray, means: np.ndarray, shuffle: np.ndarray) -> np.ndarray:
+def feature_gram(
+    grams: np.ndarray, rows: np.ndarray, means: np.ndarray, shuffle: np.ndarray
+) -> np.ndarray:
     """The Gram matrix (n, n) of the features psi under a shuffle."""
     along = [rows[0], *(row[order] for row, order in zip(rows[1:], shuffle, strict=True))]
-    return np.asarray(_products(_placed(grams, shuffle), [row[:, None] for row in along], along, means))
+    return np.asarray(
+        _products(_placed(grams, shuffle), [row[:, None] for row in along], along, means)
+    )
 
 
 def moments(
     grams: np.ndarray, rows: np.ndarray, means: np.ndarray, shuffles: np.ndarray, sums: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For every shuffle: the sum of the features' Gram matrix, its trace, and the size of what cancels, (B,) each.
+    """Sum and trace of the features' Gram matrix, and cancellation size, (B,) each.
 
-    The sum is n^2 dHSIC, mean_ij prod_l K^l_ij + prod_l s^l - 2 mean_i prod_l r^l_i; ``sums`` are of prod_l K^l.
+    The values are for every shuffle; the size is that of what cancels.
+
+    The sum is n^2 dHSIC, mean_ij prod_l K^l_ij + prod_l s^l - 2 mean_i prod_l r^l_i; ``sums`` are
+    of prod_l K^l.
     """
     n = rows.shape[1]
     identity = np.broadcast_to(np.arange(n), (len(shuffles), n))
@@ -45,11 +55,18 @@ def moments(
 
 
 def _placed(grams: np.ndarray, shuffle: np.ndarray) -> list[np.ndarray]:
-    return [grams[0], *(gram[order][:, order] for gram, order in zip(grams[1:], shuffle, strict=True))]
+    return [
+        grams[0],
+        *(gram[order][:, order] for gram, order in zip(grams[1:], shuffle, strict=True)),
+    ]
 
 
-def _products(k: Sequence[Any], left: Sequence[Any], right: Sequence[Any], means: np.ndarray) -> Any:
-    """<psi_i, psi_j> for psi_i = (x)_l phi_l(x_i) - sum_l phi_l(x_i) (x)_{m != l} mu_m + (d - 1) (x)_l mu_l.
+def _products(
+    k: Sequence[Any], left: Sequence[Any], right: Sequence[Any], means: np.ndarray
+) -> Any:
+    """Inner products <psi_i, psi_j> of features without main effects.
+
+    psi_i = (x)_l phi_l(x_i) - sum_l phi_l(x_i) (x)_{m != l} mu_m + (d - 1) (x)_l mu_l.
 
     ``k``, ``left``, ``right`` are K^l_ij, r^l_i and r^l_j, for d variables.
     """

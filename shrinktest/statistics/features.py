@@ -20,7 +20,9 @@ _SAMPLE = 1000  # rows whose kernel values stand for all of a matrix by tiles
 
 
 class Features:
-    """Points in the feature space of a kernel (observations, or means of some) with their inner products.
+    """Points in the feature space of a kernel, with their inner products.
+
+    They are observations, or means of some.
 
     Parameters
     ----------
@@ -30,7 +32,9 @@ class Features:
         What rounding may have changed in the root mean square of the inner products, times 1e5.
     """
 
-    def __init__(self, values: np.ndarray, by_coordinates: bool = False, rounding: float = 0.0) -> None:
+    def __init__(
+        self, values: np.ndarray, by_coordinates: bool = False, rounding: float = 0.0
+    ) -> None:
         self.values = values
         self.by_coordinates = by_coordinates
         self.rounding = rounding
@@ -60,7 +64,9 @@ class Features:
 
     def diagonal(self) -> np.ndarray:
         """Squared norms (N,)."""
-        return np.square(self.values).sum(axis=1) if self.by_coordinates else np.diagonal(self.values)
+        return (
+            np.square(self.values).sum(axis=1) if self.by_coordinates else np.diagonal(self.values)
+        )
 
     def kernel_diagonal(self) -> np.ndarray:
         """Squared norms (N,) as the kernel has them, without what coordinates leave out."""
@@ -78,13 +84,19 @@ class Features:
         return self.norm + self.rounding
 
     def inner(self, weights: np.ndarray, first: slice = _ALL, second: slice = _ALL) -> np.ndarray:
-        """Return inner products of the first points with weighted sums of the second; weights (n,) or (n, k)."""
+        """Return inner products of the first points with weighted sums of the second.
+
+        Weights (n,) or (n, k).
+        """
         if self.by_coordinates:
             return np.asarray(self.values[first] @ (self.values[second].T @ weights))
         return np.asarray(self.values[first, second] @ weights)
 
     def within(self, weights: np.ndarray, codes: np.ndarray) -> np.ndarray:
-        """Return inner products of every point with weighted sums of those that have its code; weights (n, k)."""
+        """Return inner products of every point with weighted sums of those that have its code.
+
+        Weights (n, k).
+        """
         sizes = np.bincount(codes)
         if sizes.max() == 1:
             return weights * self.diagonal()[:, None]
@@ -112,8 +124,13 @@ class Features:
 
     def means(self, codes: np.ndarray) -> Features:
         """Return the means of the points with the same code 0, 1, ..."""
-        counts, sums = np.bincount(codes)[:, None], self.sums(codes).values
-        return Features(sums / counts, True) if self.by_coordinates else Features(sums / counts / counts.T)
+        counts = np.bincount(codes)[:, None]
+        sums = self.sums(codes).values
+        return (
+            Features(sums / counts, True)
+            if self.by_coordinates
+            else Features(sums / counts / counts.T)
+        )
 
     def residuals(self) -> Features:
         """Return the points less their mean."""
@@ -140,8 +157,9 @@ class KernelFeatures(Features):
     points
         Array (N, d).
     route : {"dense", "tiles", "factor", "nystrom", "rff"}, optional
-        "dense": the Gram matrix.  "tiles": parts of it, made when needed.  "factor": coordinates that give the same
-        Gram matrix up to rounding.  "nystrom", "rff": coordinates of an approximation.
+        "dense": the Gram matrix.  "tiles": parts of it, made when needed.  "factor": coordinates
+        that give the same Gram matrix up to rounding.  "nystrom", "rff": coordinates of an
+        approximation.
     values
         Coordinates, or the Gram matrix, if they were computed on the way.
     note
@@ -208,18 +226,25 @@ class KernelFeatures(Features):
         """Number of coordinates; None for a Gram matrix."""
         if not isinstance(self.kernel, FeatureMap) or not self.by_coordinates:
             return None
-        z = self.values if "values" in vars(self) else self.kernel.checked_coordinates(self.points[:1])
+        z = (
+            self.values
+            if "values" in vars(self)
+            else self.kernel.checked_coordinates(self.points[:1])
+        )
         return z.shape[1]
 
     def kernel_diagonal(self) -> np.ndarray:
-        by_values = self.route in ("dense", "nystrom") or type(self.kernel).diagonal is FeatureMap.diagonal
+        by_values = (
+            self.route in ("dense", "nystrom") or type(self.kernel).diagonal is FeatureMap.diagonal
+        )
         return self.diagonal() if self.moved or by_values else self.kernel.diagonal(self.points)
 
     @cached_property
     def norm(self) -> float:  # type: ignore[override]
         """Root mean square of the kernel values.
 
-        For coordinates a lower bound, because their products would take as long as a test; for tiles an estimate.
+        For coordinates a lower bound, because their products would take as long as a test; for
+        tiles an estimate.
         """
         if self.moved:
             return self.moved.norm
@@ -228,27 +253,37 @@ class KernelFeatures(Features):
             return float(np.linalg.norm(self.plain.kernel.block(rows, rows))) / len(rows)
         z = self.values
         length = float(np.linalg.norm(z))
-        return length**2 / (len(z) * max(1, z.shape[1]) ** 0.5) if self.by_coordinates else length / len(z)
+        return (
+            length**2 / (len(z) * max(1, z.shape[1]) ** 0.5)
+            if self.by_coordinates
+            else length / len(z)
+        )
 
     def residuals(self) -> Features:
         """Return the features less their mean over all points, which no labels change."""
         if self.by_coordinates:
             return super().residuals()
-        if isinstance(self.kernel, FeatureMap):  # products of coordinates that were not rounded before
+        if isinstance(
+            self.kernel, FeatureMap
+        ):  # products of coordinates that were not rounded before
             return Features(self.kernel.coordinates(self.points), True).residuals().dense()
         matrix = self.values
         size = len(matrix)
-        if alike(np.trace(matrix), matrix.mean(axis=0).sum() * size, size):  # what all values share takes their digits
+        if alike(
+            np.trace(matrix), matrix.mean(axis=0).sum() * size, size
+        ):  # what all values share takes their digits
             differences = self.kernel.differences(self.points, self.workers)
             if differences is not None:
                 return Features(differences).residuals()
         return super().residuals()
 
     def about_mean(self, memory: float) -> KernelFeatures:
-        """Return the features about their mean, if the mean is so long that rounding would hide how they differ.
+        """Return the features about their mean if the mean would hide how they differ.
 
-        For statistics that do not depend on where the features lie.  Without enough ``memory`` for a second Gram
-        matrix, the features stay as they are.
+        It would hide this by rounding if it is too long.
+
+        For statistics that do not depend on where the features lie.  Without enough ``memory`` for
+        a second Gram matrix, the features stay as they are.
         """
         if self.route == "tiles":
             return self
@@ -263,17 +298,22 @@ class KernelFeatures(Features):
         if not (fits and alike(squares, total, len(values))):
             return self
         moved = self.residuals()
-        return KernelFeatures(self.kernel, self.points, self.route, values=moved.values, note=self.note, moved=moved)
+        return KernelFeatures(
+            self.kernel, self.points, self.route, values=moved.values, note=self.note, moved=moved
+        )
 
 
 def few_coordinates(features: Features) -> np.ndarray | None:
-    """Return coordinates, if there are no more than points: else a filter has less work with the Gram matrix."""
+    """Return coordinates if there are no more than points.
+
+    Otherwise a filter has less work with the Gram matrix.
+    """
     few = features.by_coordinates and features.values.shape[1] <= len(features)
     return features.values if few else None
 
 
 def summing(codes: np.ndarray, weights: np.ndarray | None = None) -> Any:
-    """Return the sparse matrix (groups, n) that adds up weighted rows with the same code 0, 1, ..."""
+    """Return the sparse matrix (groups, n) that sums weighted rows by code 0, 1, ..."""
     from scipy.sparse import csr_array
 
     values = np.ones(len(codes)) if weights is None else weights
@@ -281,7 +321,10 @@ def summing(codes: np.ndarray, weights: np.ndarray | None = None) -> Any:
 
 
 def alike(squares: float, total: float, count: int) -> bool:
-    """Return whether features differ little, from the sum of their squared norms and the squared norm of their sum."""
+    """Return whether features differ little, from two sums.
+
+    These are the sum of their squared norms and the squared norm of their sum.
+    """
     return abs(squares - total / count) < _FAR * squares
 
 

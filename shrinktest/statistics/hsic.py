@@ -1,4 +1,7 @@
-"""HSIC and dHSIC for every estimator, as functions of pairings of two variables or shuffles of several."""
+"""HSIC and dHSIC for every estimator, as functions of pairings or shuffles of variables.
+
+Pairings are of two variables, shuffles of several.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,14 @@ from shrinktest.permutations.null import TIE, CostHint, Statistic
 from shrinktest.statistics import dhsic_arrays
 from shrinktest.statistics.features import LAST_BITS, Features, KernelFeatures
 from shrinktest.statistics.kernel_cache import KernelCache, Request, check_memory
-from shrinktest.statistics.statistic import Computation, Form, Moments, Prepared, estimated_norm, margins
+from shrinktest.statistics.statistic import (
+    Computation,
+    Form,
+    Moments,
+    Prepared,
+    estimated_norm,
+    margins,
+)
 from shrinktest.statistics.sums import CentredStrips, pairing_sums_by_tiles, unbiased, weighted
 
 #: Pairings (B, n) to the sums and the traces (B, 2) of Kc o Lc.
@@ -30,7 +40,7 @@ _LOOKED_AT = 1000  # rows of a series, from its start: enough to see its autocor
 _EXCESS = 0.01  # of the statistic; from here on too many independent series give p <= .05
 
 
-# --- two variables ------------------------------------------------------------------------------------------
+# --- two variables --------------------------------------------------------------------------------
 
 
 def prepare(
@@ -47,17 +57,27 @@ def prepare(
 
     ``series`` are the rows of those that are shifted in time.
     """
-    tuned, n = margins(estimator, kernels, (x, y), cache.workers), len(x)
+    tuned = margins(estimator, kernels, (x, y), cache.workers)
+    n = len(x)
     by_sums = tuned[0].needs == "sums"
     request = Request(by_coordinates=by_sums, tiled=by_sums, kernels=2, large=300, rank=100)
-    smoothed = [(mean.features(kernel, z), z) for mean, kernel, z in zip(tuned, kernels, (x, y), strict=True)]
+    smoothed = [
+        (mean.features(kernel, z), z)
+        for mean, kernel, z in zip(tuned, kernels, (x, y), strict=True)
+    ]
     features = [cache(kernel, z, request) for kernel, z in smoothed]
     columns = [margin.columns for margin in features if margin.columns is not None]
-    low = len(columns) == 2 and columns[0] * columns[1] <= 4 * n  # a gathered product costs as much as eight others
+    low = (
+        len(columns) == 2 and columns[0] * columns[1] <= 4 * n
+    )  # a gathered product costs as much as eight others
     if columns and not low and cache.gram == "auto":
-        features = [cache(kernel, z, replace(request, by_coordinates=False)) for kernel, z in smoothed]
+        features = [
+            cache(kernel, z, replace(request, by_coordinates=False)) for kernel, z in smoothed
+        ]
     route = features[0].route
-    plain = n <= _PLAIN and estimator.needs == "sums" and features[0].columns is None  # gathered by numpy, all at once
+    plain = (
+        n <= _PLAIN and estimator.needs == "sums" and features[0].columns is None
+    )  # gathered by numpy, all at once
     cost = CostHint(seconds=4e-9 * n**2, rows=4096) if plain else None
     if route == "tiles":
         cost = CostHint(seconds=0.0, whole=True)  # tiles have threads of their own
@@ -70,7 +90,9 @@ def prepare(
         left, right = (margin.residuals() for margin in features)
         statistic = refitted(estimator, left, right)
     else:
-        raise ValueError(f"form={form.name!r} is not available with {estimator!r}; use estimator='kme'")
+        raise ValueError(
+            f"form={form.name!r} is not available with {estimator!r}; use estimator='kme'"
+        )
 
     def estimate() -> tuple[MeanEmbedding]:
         if scaled:
@@ -78,7 +100,12 @@ def prepare(
         else:
             weights, amount = estimator._solve(left.values * right.values)
         if estimator.smooths:  # the features are smoothed already; their weights are equal
-            amount = tuple([mean.embed(z, k).shrinkage for mean, z, k in zip(tuned, (x, y), kernels, strict=True)])
+            amount = tuple(
+                [
+                    mean.embed(z, k).shrinkage
+                    for mean, z, k in zip(tuned, (x, y), kernels, strict=True)
+                ]
+            )
         points = np.hstack([x, y])
         pair = centred_product(features[0].kernel, features[1].kernel, points, x.shape[1])
         return (MeanEmbedding(points, weights, pair, amount),)
@@ -103,14 +130,20 @@ def prepare(
 
 
 def tuning_of(estimator: MeanEstimator, n: int) -> str:
-    """Return when an estimator is tuned on n pairs; raises ValueError if that makes no sense for pairs."""
+    """Return when an estimator is tuned on n pairs.
+
+    Raises ValueError if that makes no sense for pairs.
+    """
     estimator.check_pairs()
     tuning = estimator.tuning_for((n,))
     if tuning == "joint":
-        raise ValueError("tuning='joint' is for several samples, not for the pairs of one; use tuning='sample'")
+        raise ValueError(
+            "tuning='joint' is for several samples, not for the pairs of one; use tuning='sample'"
+        )
     if tuning == "pooled" and not estimator.smooths:
         raise ValueError(
-            "tuning='pooled' tunes once on all n^2 pairs, whose mean is zero; use tuning='sample', or fix the amount"
+            "tuning='pooled' tunes once on all n^2 pairs, whose mean is zero; use tuning='sample', "
+            "or fix the amount"
         )
     return tuning
 
@@ -120,7 +153,8 @@ def squared_norm(
 ) -> Statistic:
     """Return the squared norm of a scaled mean of n pairs, as a function of permutations.
 
-    ``traces`` belong to the centered Gram matrices, and ``size`` is the size of the terms that cancel.
+    ``traces`` belong to the centered Gram matrices, and ``size`` is the size of the terms that
+    cancel.
     """
 
     def moments(permuted: np.ndarray) -> Moments:
@@ -132,7 +166,10 @@ def squared_norm(
 def _without_bias(
     estimator: MeanEstimator, sums: PairingSums, traces: tuple[float, float], size: float, n: int
 ) -> Statistic:
-    """Return the squared norm of the plain mean of n pairs without its bias, as a function of permutations."""
+    """Return the unbiased squared norm of the plain mean of n pairs.
+
+    It is a function of permutations.
+    """
 
     def statistic(permuted: np.ndarray) -> np.ndarray:
         total, trace = sums(permuted).T
@@ -145,7 +182,8 @@ def _check_unbiased(estimator: MeanEstimator, sizes: tuple[int, ...]) -> None:
     """Raise ValueError for an estimator that shrinks, or too few pairs."""
     if not estimator.unbiased_pairs:
         raise ValueError(
-            "form='unbiased' of an independence test exists for the standard and the marginalised means "
+            "form='unbiased' of an independence test exists for the standard and the marginalised "
+            "means "
             f"only; use form='biased' with {estimator!r}"
         )
     if sizes[0] < 4:
@@ -168,8 +206,13 @@ def refitted(estimator: MeanEstimator, x: Features, y: Features) -> Statistic:
     return estimated_norm(estimator, len(x.values), None, grams, TIE * size, size - x.norm * y.norm)
 
 
-def _pairing_sums(features: Sequence[KernelFeatures]) -> tuple[PairingSums, tuple[float, float], float]:
-    """Return sums and traces as a function of pairings, the traces of Kc and Lc, and the size of what cancels."""
+def _pairing_sums(
+    features: Sequence[KernelFeatures],
+) -> tuple[PairingSums, tuple[float, float], float]:
+    """Return sums and traces, by pairing, the traces of Kc and Lc, and cancellation size.
+
+    The size is that of what cancels.
+    """
     if features[0].route == "tiles":
         left, right = map(CentredStrips, features)
         return pairing_sums_by_tiles(left, right), (left.trace, right.trace), left.size * right.size
@@ -183,7 +226,8 @@ def _pairing_sums(features: Sequence[KernelFeatures]) -> tuple[PairingSums, tupl
         seconds = 1e-5 + 3e-10 * n * (x.values.shape[1] + 10.0) * y.values.shape[1]
         integers: type = np.int64
     else:
-        x, y = x.dense(), y.dense()
+        x = x.dense()
+        y = y.dense()
         traces = float(np.trace(x.values)), float(np.trace(y.values))
         name = "pairing_sums"
         plain = _gathered
@@ -192,7 +236,11 @@ def _pairing_sums(features: Sequence[KernelFeatures]) -> tuple[PairingSums, tupl
 
     def sums(pairings: np.ndarray) -> np.ndarray:
         out = np.empty((len(pairings), 2))
-        loop = None if plain is _gathered and n <= _PLAIN else compiled_loop(name, len(pairings), seconds)
+        loop = (
+            None
+            if plain is _gathered and n <= _PLAIN
+            else compiled_loop(name, len(pairings), seconds)
+        )
         if loop is None:
             plain(x.values, y.values, pairings.astype(np.int64, copy=False), out)
         else:
@@ -203,7 +251,10 @@ def _pairing_sums(features: Sequence[KernelFeatures]) -> tuple[PairingSums, tupl
 
 
 def _crossed(u: np.ndarray, v: np.ndarray, pairings: np.ndarray, out: np.ndarray) -> None:
-    """Do the same as `_gathered` for K = u u' and L = v v' of few columns: |u' v_pi|^2, and its diagonal part."""
+    """Do the same as `_gathered` for K = u u' and L = v v' of few columns.
+
+    It is |u' v_pi|^2, and its diagonal part.
+    """
     out[:, 1] = weighted(np.square(v).sum(axis=1)[pairings], np.square(u).sum(axis=1))
     turned = np.ascontiguousarray(u.T)
     for start in range(0, len(pairings), _TOGETHER):
@@ -212,8 +263,12 @@ def _crossed(u: np.ndarray, v: np.ndarray, pairings: np.ndarray, out: np.ndarray
 
 
 def _gathered(x: np.ndarray, y: np.ndarray, pairings: np.ndarray, out: np.ndarray) -> None:
-    """Write the sums and the traces (B, 2) of Kc o Lc: row after row, the entries right of the diagonal."""
-    flat, n = y.ravel(), len(x)
+    """Write the sums and the traces (B, 2) of Kc o Lc.
+
+    Row after row, the entries right of the diagonal are used.
+    """
+    flat = y.ravel()
+    n = len(x)
     out[:, 1] = weighted(np.diagonal(y)[pairings], np.diagonal(x))
     out[:, 0] = out[:, 1]
     rows = pairings * n
@@ -221,24 +276,37 @@ def _gathered(x: np.ndarray, y: np.ndarray, pairings: np.ndarray, out: np.ndarra
         out[:, 0] += weighted(flat[rows[:, i, None] + pairings[:, i + 1 :]], 2.0 * x[i, i + 1 :])
 
 
-# --- several variables --------------------------------------------------------------------------------------
+# --- several variables ----------------------------------------------------------------------------
 
 
 def prepare_joint(
-    estimator: MeanEstimator, kernels: tuple[Kernel, ...], variables: list[np.ndarray], cache: KernelCache
+    estimator: MeanEstimator,
+    kernels: tuple[Kernel, ...],
+    variables: list[np.ndarray],
+    cache: KernelCache,
 ) -> Prepared:
-    """Prepare the statistic of an estimator and a kernel for each variable (n, p_l), of shuffles (B, d - 1, n)."""
-    tuned, n = margins(estimator, kernels, variables), len(variables[0])
-    smoothed = tuple(mean.features(kernel, z) for mean, kernel, z in zip(tuned, kernels, variables, strict=True))
+    """Prepare the statistic of an estimator and a kernel per variable, of shuffles.
+
+    Variables are (n, p_l), and shuffles (B, d - 1, n).
+    """
+    tuned = margins(estimator, kernels, variables)
+    n = len(variables[0])
+    smoothed = tuple(
+        mean.features(kernel, z) for mean, kernel, z in zip(tuned, kernels, variables, strict=True)
+    )
     check_memory(n, len(variables), cache.memory)
     request = Request(by_coordinates=False, kernels=len(variables))
     features = [cache(kernel, z, request) for kernel, z in zip(smoothed, variables, strict=True)]
-    if len(features) == 2:  # without main effects, they do not depend on where the features of the variables lie
+    if (
+        len(features) == 2
+    ):  # without main effects, they do not depend on where the features of the variables lie
         features = [margin.about_mean(cache.memory) for margin in features]
     grams = np.ascontiguousarray(np.stack([margin.values for margin in features]))
     rows = np.ascontiguousarray(grams.mean(axis=1))
     centre = grams, rows, rows.mean(axis=1)
-    size = float(np.prod([np.linalg.norm(gram) / n for gram in grams]))  # of the products of kernel values that cancel
+    size = float(
+        np.prod([np.linalg.norm(gram) / n for gram in grams])
+    )  # of the products of kernel values that cancel
 
     def moments(shuffles: np.ndarray) -> Moments:
         sums = np.empty(len(shuffles))
@@ -256,11 +324,16 @@ def prepare_joint(
         points = np.hstack(variables)
         joint = CentredProduct(smoothed, points, tuple(z.shape[1] for z in variables))
         if estimator.smooths:  # the features are smoothed already; their weights are equal
-            amounts = tuple(mean.embed(z, k).shrinkage for mean, z, k in zip(tuned, variables, kernels, strict=True))
+            amounts = tuple(
+                mean.embed(z, k).shrinkage
+                for mean, z, k in zip(tuned, variables, kernels, strict=True)
+            )
             return (replace(KME().embed(points, joint), shrinkage=amounts),)
         if estimator.weighs_all_alike((n,)):
             return (estimator.embed(points, joint),)
-        weights, amount = estimator._solve(joint_grams(np.tile(np.arange(n), (1, len(variables) - 1, 1)))[0])
+        weights, amount = estimator._solve(
+            joint_grams(np.tile(np.arange(n), (1, len(variables) - 1, 1)))[0]
+        )
         return (MeanEmbedding(points, weights, joint, amount),)
 
     return Prepared(
@@ -272,7 +345,7 @@ def prepare_joint(
     )
 
 
-# --- notes --------------------------------------------------------------------------------------------------
+# --- notes ----------------------------------------------------------------------------------------
 
 
 def notes_on(estimator: MeanEstimator, n: int, plain: str = "HSIC") -> tuple[str, ...]:
@@ -280,14 +353,23 @@ def notes_on(estimator: MeanEstimator, n: int, plain: str = "HSIC") -> tuple[str
     if estimator.scales_all_alike((n,)):
         return (note("same-as-kme", amount="shrinkage amount", plain=plain),)
     if estimator.smooths:
-        return (note("same-as-kme", amount="noise variance", plain="wider kernels, bandwidth^2 + 2 variance"),)
+        return (
+            note(
+                "same-as-kme",
+                amount="noise variance",
+                plain="wider kernels, bandwidth^2 + 2 variance",
+            ),
+        )
     return ()
 
 
 def shift_notes(
     kernels: tuple[Kernel, Kernel], x: np.ndarray, y: np.ndarray, series: Sequence[np.ndarray]
 ) -> tuple[str, ...]:
-    """Return a note if ``series``, rows (n,) within which y is shifted, are short for how slow they are."""
+    """Return a note if ``series`` are short for how slow they are.
+
+    These are rows (n,) within which y is shifted.
+    """
     if not series or junction_excess(kernels, x, y, series) < _EXCESS:
         return ()
     return (note("short-series", what="The series are", name="X and Y"),)
@@ -296,11 +378,14 @@ def shift_notes(
 def junction_excess(
     kernels: tuple[Kernel, Kernel], x: np.ndarray, y: np.ndarray, series: Sequence[np.ndarray]
 ) -> float:
-    """Return about how much larger HSIC of independent series is as they are than shifted, as a share of it.
+    """Return the approximate relative excess of HSIC of independent series over shifted ones.
 
-    Under independence its mean is the sum over pairs i, j of E Kc_ij E Lc_ij.  A shift of y parts h (n - h) / n of the
-    pairs h apart.  The autocorrelation is assumed to fall by the same factor g at every step, in both series together.
-    Each series is examined circularly, so every shift gives the same result.
+    It is how much larger HSIC is as the series are than shifted, as a share of it.
+
+    Under independence its mean is the sum over pairs i, j of E Kc_ij E Lc_ij.  A shift of y parts h
+    (n - h) / n of the pairs h apart.  The autocorrelation is assumed to fall by the same factor g
+    at every step, in both series together.  Each series is examined circularly, so every shift
+    gives the same result.
     """
     length = round(float(np.mean([len(rows) for rows in series])))
     g = _autocorrelation(kernels[0], x, series) * _autocorrelation(kernels[1], y, series)
@@ -310,7 +395,10 @@ def junction_excess(
 
 
 def _autocorrelation(kernel: Kernel, points: np.ndarray, series: Sequence[np.ndarray]) -> float:
-    """Return the mean of Kc_ij over successive i, j, divided by the mean of Kc_ii, between 0 and 1."""
+    """Return the mean of Kc_ij over successive i, j, over the mean of Kc_ii.
+
+    The ratio is between 0 and 1.
+    """
     same = successive = 0.0
     for rows in series:
         z = points[rows[:_LOOKED_AT]]

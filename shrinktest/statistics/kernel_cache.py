@@ -1,4 +1,7 @@
-"""Cache of kernels at points, the choice between Gram matrix, coordinates and tiles, and the memory each takes."""
+"""Cache of kernels at points, with Gram matrix, coordinates or tiles by the memory they take.
+
+This also makes the choice between them.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,13 @@ import numpy as np
 
 from shrinktest._check import choice, count, counted
 from shrinktest.kernels import Kernel
-from shrinktest.kernels.feature_maps import factorized, few_distinct, has_spectrum, nystrom, random_fourier
+from shrinktest.kernels.feature_maps import (
+    factorized,
+    few_distinct,
+    has_spectrum,
+    nystrom,
+    random_fourier,
+)
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import PooledKernel, Rescaled, RescaledFeatures
 from shrinktest.notes import note
@@ -31,23 +40,32 @@ class Request:
     by_coordinates: bool = True  # True if it can do without the Gram matrix
     any_rank: bool = True  # False if "auto" must not choose coordinates
     tiled: bool = False  # True if it can do with tiles
-    kernels: int = 1  # number of kernels that share the memory, with a working copy each if there are several
+    kernels: int = (
+        1  # number of kernels that share the memory, with a working copy each if there are several
+    )
     large: int = 1500  # number of observations from which a search for coordinates pays
     columns: int = 2  # of the data, up to which it is likely to find few
     rank: int = 1000  # default number of coordinates of an approximation
-    products: int | None = None  # coordinates at most of a pooled kernel, which is shortened if it has more
+    products: int | None = (
+        None  # coordinates at most of a pooled kernel, which is shortened if it has more
+    )
 
     def for_source(self) -> Request:
-        """Request for the kernel inside a pooled one, whose factorization takes memory besides its Gram matrix."""
+        """Request for the kernel inside a pooled one.
+
+        Its factorization takes memory besides its Gram matrix.
+        """
         return replace(self, kernels=self.kernels + 1, tiled=False)
 
 
 @dataclass(frozen=True, eq=False)
 class KernelCache:
-    """Every distinct kernel of a test, evaluated once at each set of points, as the user chose and memory allows.
+    """Every distinct kernel of a test, evaluated once at each set of points.
 
-    Random coordinates are drawn for every kernel object by itself, so that a statistic sees the same ones in any
-    combination.
+    How depends on what the user chose and memory allows.
+
+    Random coordinates are drawn for every kernel object by itself, so that a statistic sees the
+    same ones in any combination.
     """
 
     gram: str  # one of `GRAMS`
@@ -55,7 +73,9 @@ class KernelCache:
     memory: float  # bytes
     rng: np.random.Generator  # draws landmarks and frequencies, and nothing else
     workers: int = 1  # threads that may make a Gram matrix
-    _entries: list[tuple[Kernel, Request, KernelFeatures]] = field(default_factory=list, init=False, repr=False)
+    _entries: list[tuple[Kernel, Request, KernelFeatures]] = field(
+        default_factory=list, init=False, repr=False
+    )
 
     def __post_init__(self) -> None:
         if self.rank is not None:
@@ -66,16 +86,25 @@ class KernelCache:
         """True if coordinates are drawn at random."""
         return self.gram in ("nystrom", "rff")
 
-    def __call__(self, kernel: Kernel, points: np.ndarray, request: Request = Request()) -> KernelFeatures:
-        """Return a resolved kernel at points (N, d); what is computed from them does not depend on their labels."""
+    def __call__(
+        self, kernel: Kernel, points: np.ndarray, request: Request = Request()
+    ) -> KernelFeatures:
+        """Return a resolved kernel at points (N, d).
+
+        What is computed from them does not depend on their labels.
+        """
         dense = None
         for cached, served, features in self._entries:
-            if features.points is points and (cached is kernel or (not self.random and bool(cached == kernel))):
+            if features.points is points and (
+                cached is kernel or (not self.random and bool(cached == kernel))
+            ):
                 if served == request:
                     return features
                 dense = features if dense is None and features.route == "dense" else dense
         if isinstance(kernel, PooledKernel) and not self.random:
-            features = _pooled(kernel, self(kernel.kernel, points, request.for_source()), self, request)
+            features = _pooled(
+                kernel, self(kernel.kernel, points, request.for_source()), self, request
+            )
         else:
             features = choose(kernel, points, self, request)
         if features.route == "dense" and dense is not None:
@@ -85,33 +114,50 @@ class KernelCache:
 
     def _keep(self, kernel: Kernel, request: Request, features: KernelFeatures) -> None:
         """Keep the latest features that memory allows."""
-        points, entries = features.points, self._entries
-        if self.random:  # only the latest is kept, so that draws depend on the order of kernels alone
-            entries[:] = [entry for entry in entries if entry[2].points is not points or entry[0] is kernel]
+        points = features.points
+        entries = self._entries
+        if (
+            self.random
+        ):  # only the latest is kept, so that draws depend on the order of kernels alone
+            entries[:] = [
+                entry for entry in entries if entry[2].points is not points or entry[0] is kernel
+            ]
         most = self.memory / 2.0 / (8.0 * len(points) ** 2)  # Gram matrices, the new one included
         while entries and sum([entry[2].is_made for entry in entries]) > most - 1.0:
             entries.pop(0)  # the oldest
         entries.append((kernel, request, features))
 
 
-def choose(kernel: Kernel, points: np.ndarray, cache: KernelCache, request: Request) -> KernelFeatures:
-    """Return a resolved kernel at points (N, d): by "auto" few coordinates, else the Gram matrix, else tiles."""
+def choose(
+    kernel: Kernel, points: np.ndarray, cache: KernelCache, request: Request
+) -> KernelFeatures:
+    """Return a resolved kernel at points (N, d).
+
+    By "auto" it has few coordinates, else the Gram matrix, else tiles.
+    """
     gram = choice(cache.gram, GRAMS, "gram")
     size = len(points)
     if isinstance(kernel, Rescaled):
         source = choose(kernel.kernel, kernel.moved(points), cache, request)
         if not source.by_coordinates:
-            return KernelFeatures(kernel, points, source.route, source=source, workers=cache.workers)
+            return KernelFeatures(
+                kernel, points, source.route, source=source, workers=cache.workers
+            )
         moved = RescaledFeatures(cast(FeatureMap, source.kernel), kernel)
         return KernelFeatures(moved, points, source.route, values=source.values, note=source.note)
     if isinstance(kernel, PooledKernel):
-        return _pooled(kernel, choose(kernel.kernel, points, cache, request.for_source()), cache, request)
+        return _pooled(
+            kernel, choose(kernel.kernel, points, cache, request.for_source()), cache, request
+        )
     if cache.rank is not None and gram in ("auto", "dense"):
-        raise ValueError(f"rank={cache.rank} is for gram='factor', 'nystrom' or 'rff'; gram={gram!r} has none")
+        raise ValueError(
+            f"rank={cache.rank} is for gram='factor', 'nystrom' or 'rff'; gram={gram!r} has none"
+        )
     if gram not in ("auto", "dense"):
         if not request.by_coordinates:
             raise ValueError(
-                f"gram={gram!r}: this estimator is fitted to the Gram matrix of every permuted sample; use gram='dense'"
+                f"gram={gram!r}: this estimator is fitted to the Gram matrix of every permuted "
+                "sample; use gram='dense'"
             )
         return _approximated(kernel, points, cache, request)
     if gram == "auto" and request.by_coordinates and request.any_rank:
@@ -122,7 +168,10 @@ def choose(kernel: Kernel, points: np.ndarray, cache: KernelCache, request: Requ
     if takes > cache.memory:
         if request.tiled and (gram == "dense" or takes <= _BY_TILES):
             return KernelFeatures(kernel, points, "tiles", workers=cache.workers)
-        advice = "use estimator='kme', 'skmse' or 'mkme', which do without it, or a random part of the data"
+        advice = (
+            "use estimator='kme', 'skmse' or 'mkme', which do without it, or a random part of the "
+            "data"
+        )
         if request.by_coordinates:
             advice = advised(kernel, min(request.rank, max(1, _affordable(points, cache, request))))
             advice += " or gram='dense' (by tiles, which takes long)" if request.tiled else ""
@@ -130,13 +179,20 @@ def choose(kernel: Kernel, points: np.ndarray, cache: KernelCache, request: Requ
     return KernelFeatures(kernel, points, "dense", workers=cache.workers)
 
 
-def _few_coordinates(kernel: Kernel, points: np.ndarray, cache: KernelCache, request: Request) -> KernelFeatures | None:
+def _few_coordinates(
+    kernel: Kernel, points: np.ndarray, cache: KernelCache, request: Request
+) -> KernelFeatures | None:
     """Coordinates, if the kernel has few of them, or few are exact up to rounding."""
     (size, width), fits = points.shape, needed(len(points), request.kernels) <= cache.memory
-    if isinstance(kernel, FeatureMap) and 4 * kernel.checked_coordinates(points[:1]).shape[1] <= size:
+    if (
+        isinstance(kernel, FeatureMap)
+        and 4 * kernel.checked_coordinates(points[:1]).shape[1] <= size
+    ):
         return KernelFeatures(kernel, points, "factor")
     limit = min(_LOW, size // 4)
-    if fits and not (size >= request.large and (width <= request.columns or few_distinct(points, limit))):
+    if fits and not (
+        size >= request.large and (width <= request.columns or few_distinct(points, limit))
+    ):
         return None
     features = _factor(kernel, points, min(limit, _affordable(points, cache, request)))
     if not fits or features is None or isinstance(kernel, FeatureMap):
@@ -145,16 +201,24 @@ def _few_coordinates(kernel: Kernel, points: np.ndarray, cache: KernelCache, req
     return None if alike(np.square(z).sum(), np.square(z.sum(axis=0)).sum(), len(z)) else features
 
 
-def _approximated(kernel: Kernel, points: np.ndarray, cache: KernelCache, request: Request) -> KernelFeatures:
+def _approximated(
+    kernel: Kernel, points: np.ndarray, cache: KernelCache, request: Request
+) -> KernelFeatures:
     """Coordinates that were asked for: an exact factor, or of a given rank."""
-    gram, rank, size, affordable = cache.gram, cache.rank, len(points), _affordable(points, cache, request)
+    gram = cache.gram
+    rank = cache.rank
+    size = len(points)
+    affordable = _affordable(points, cache, request)
     exact = gram == "factor" and rank is None
     most = rank or (_MOST if exact else request.rank)
     most = most if gram == "rff" else min(most, size)  # a landmark is one of the observations
     if not exact and most > max(1, affordable):
-        taken = f"{counted(most, 'coordinate')} take {bytes_of(24.0 * request.kernels * size * most)}"
+        taken = (
+            f"{counted(most, 'coordinate')} take {bytes_of(24.0 * request.kernels * size * most)}"
+        )
         raise MemoryError(
-            f"gram={gram!r}: {taken}, more than max_memory={bytes_of(cache.memory)}; give rank={max(1, affordable)}"
+            f"gram={gram!r}: {taken}, more than max_memory={bytes_of(cache.memory)}; give "
+            f"rank={max(1, affordable)}"
         )
     if exact:
         features = _factor(kernel, points, min(most, affordable))
@@ -163,7 +227,9 @@ def _approximated(kernel: Kernel, points: np.ndarray, cache: KernelCache, reques
         full = f"gram='factor': the Gram matrix has more than {min(most, affordable)} dimensions"
         if affordable < most:
             full += f", which take all of max_memory={bytes_of(cache.memory)}"
-            raise MemoryError(f"{full}; use gram='nystrom' with rank={min(request.rank, affordable)}")
+            raise MemoryError(
+                f"{full}; use gram='nystrom' with rank={min(request.rank, affordable)}"
+            )
         raise ValueError(f"{full}; use gram='dense', or gram='nystrom' with rank={request.rank}")
     low: FeatureMap
     coordinates = None
@@ -182,7 +248,9 @@ def _approximated(kernel: Kernel, points: np.ndarray, cache: KernelCache, reques
         assert factor is not None  # because it may be truncated
         low, coordinates = factor
         what = f"a pivoted Cholesky factor of rank {coordinates.shape[1]}"
-    return KernelFeatures(low, points, gram, values=coordinates, note=note("approximation", what=what))
+    return KernelFeatures(
+        low, points, gram, values=coordinates, note=note("approximation", what=what)
+    )
 
 
 def _factor(kernel: Kernel, points: np.ndarray, limit: int) -> KernelFeatures | None:
@@ -198,7 +266,9 @@ def _affordable(points: np.ndarray, cache: KernelCache, request: Request) -> int
     return int(min(cache.memory / (24.0 * request.kernels * len(points)), 2.0**31))
 
 
-def _pooled(kernel: PooledKernel, source: KernelFeatures, cache: KernelCache, request: Request) -> KernelFeatures:
+def _pooled(
+    kernel: PooledKernel, source: KernelFeatures, cache: KernelCache, request: Request
+) -> KernelFeatures:
     """A kernel of the pooled sample from the features that it takes."""
     points = source.points
     kernel.require_points(points)
@@ -219,21 +289,31 @@ def _pooled(kernel: PooledKernel, source: KernelFeatures, cache: KernelCache, re
         return KernelFeatures(features, points, source.route, values=coordinates, note=source.note)
     if not automatic and not request.products:
         raise ValueError(
-            f"gram={cache.gram!r}: {kernel!r} has {kernel.columns(rank)} coordinates where its kernel has {rank}, "
+            f"gram={cache.gram!r}: {kernel!r} has {kernel.columns(rank)} coordinates where its "
+            f"kernel has {rank}, "
             f"more than {most}; give a smaller rank=, or use gram='dense'"
         )
-    short = kernel.shortened(source.kernel, z, most) if request.products or len(points) > _DENSE else None
+    short = (
+        kernel.shortened(source.kernel, z, most)
+        if request.products or len(points) > _DENSE
+        else None
+    )
     if short is None:
         check_memory(len(points), request.kernels, cache.memory)
         return KernelFeatures(kernel, points, "dense", workers=cache.workers)
     features, coordinates, share = short
-    what = f"{kernel.label} on the leading principal components, with {100.0 * share:.3g} % of the variance"
+    what = (
+        f"{kernel.label} on the leading principal components, with {100.0 * share:.3g} % of the "
+        f"variance"
+    )
     route = source.route if request.products else "factor"
     coordinates = np.ascontiguousarray(coordinates)
-    return KernelFeatures(features, points, route, values=coordinates, note=note("approximation", what=what))
+    return KernelFeatures(
+        features, points, route, values=coordinates, note=note("approximation", what=what)
+    )
 
 
-# --- memory ---------------------------------------------------------------------------------------------------
+# --- memory ---------------------------------------------------------------------------------------
 
 
 def advised(kernel: Kernel, rank: int) -> str:
@@ -242,12 +322,15 @@ def advised(kernel: Kernel, rank: int) -> str:
     return f"use gram={'rff' if has_spectrum(plain) else 'nystrom'!r}, rank={rank}"
 
 
-def check_memory(size: int, kernels: int, memory: float, advice: str = "use a random part of the data") -> None:
+def check_memory(
+    size: int, kernels: int, memory: float, advice: str = "use a random part of the data"
+) -> None:
     """Raise MemoryError if the Gram matrices of so many observations do not fit."""
     if needed(size, kernels) > memory:
         matrices = "Gram matrix takes" if kernels == 1 else "Gram matrices take"
         raise MemoryError(
-            f"{size} observations: the {matrices} {bytes_of(needed(size, kernels))} while being made, more than "
+            f"{size} observations: the {matrices} {bytes_of(needed(size, kernels))} while being "
+            "made, more than "
             f"max_memory={bytes_of(memory)}; {advice}, or raise max_memory"
         )
 

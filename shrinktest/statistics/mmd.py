@@ -1,4 +1,7 @@
-"""Distances of the kernel means of samples, for every estimator, as a function of partitions of the pooled sample."""
+"""Distances of kernel means of samples, for every estimator, as functions of partitions.
+
+The partitions are those of the pooled sample.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +33,9 @@ WEIGHTS = ("sizes", "equal")
 _FEW = 16  # rows of a product of weights, which take so long to find that few come at a time
 _DEAR = 150  # observations from which filters are worth some search for few coordinates
 
-#: Labels (B, N) to the inner products of the estimates (B, k, k), what chance adds to their squared norms (B, k),
-#: their inner products with the estimate of the pooled sample (B, k), and the size of the terms that cancel (B,).
+#: Labels (B, N) to the inner products of the estimates (B, k, k), what chance adds to their squared
+#: norms (B, k), their inner products with the estimate of the pooled sample (B, k), and the size of
+#: the terms that cancel (B,).
 Products = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]
 
 
@@ -40,15 +44,28 @@ class Contrast:
     """Weighted mean of the squared distances of k estimates."""
 
     sizes: tuple[int, ...]
-    comparison: str  # "pairs": distances of every two estimates; "pooled": of each to that of the pooled sample
+    # "pairs": distances of every two estimates; "pooled": of each to that of the pooled sample
+    comparison: str
     weights: str  # of the distances; "sizes": n_i n_j or n_i; "equal": one for all
 
     def __call__(
-        self, inner: np.ndarray, excess: np.ndarray, pull: np.ndarray, terms: np.ndarray, norm2: float
+        self,
+        inner: np.ndarray,
+        excess: np.ndarray,
+        pull: np.ndarray,
+        terms: np.ndarray,
+        norm2: float,
     ) -> np.ndarray:
-        """The statistic and the size of what cancels in it, (B, 2); ``norm2`` is of the pooled sample's estimate."""
+        """The statistic and the size of what cancels in it, (B, 2).
+
+        ``norm2`` is of the pooled sample's estimate.
+        """
         squared = np.einsum("bii->bi", inner)
-        n = np.asarray(self.sizes, dtype=np.float64) if self.weights == "sizes" else np.ones(len(self.sizes))
+        n = (
+            np.asarray(self.sizes, dtype=np.float64)
+            if self.weights == "sizes"
+            else np.ones(len(self.sizes))
+        )
         if self.comparison == "pairs":  # those above the diagonal have weights that add up to 1
             w = np.outer(n, n)
             np.fill_diagonal(w, 0.0)
@@ -77,23 +94,33 @@ def prepare(
     tuning: str,
     cache: KernelCache,
 ) -> Prepared:
-    """Prepare the statistic of an estimator and a kernel on pooled observations (N, d), one sample after the other."""
-    filters, used = estimator.needs == "filter", estimator
+    """Prepare the statistic of an estimator and kernel on pooled observations (N, d).
+
+    One sample comes after the other.
+    """
+    filters = estimator.needs == "filter"
+    used = estimator
     if tuning == "pooled" and not filters:
         used = estimator.tuned(kernel, pooled)
     request = Request(used.by_coordinates, used.any_rank, tiled=used.needs == "sums")
     if filters:
         request = replace(request, large=_DEAR, columns=pooled.shape[1])
-    gram = cache(kernel if used.needs == "noise" else used.features(kernel, pooled), pooled, request)
+    gram = cache(
+        kernel if used.needs == "noise" else used.features(kernel, pooled), pooled, request
+    )
     low = kernel if used.changes_features else gram.kernel
     if tuning == "pooled" and filters:
         used = estimator.tuned(low, pooled)
-    sizes = contrast.sizes if contrast.comparison == "pairs" else (*contrast.sizes, len(pooled))  # of all estimates
+    sizes = (
+        contrast.sizes if contrast.comparison == "pairs" else (*contrast.sizes, len(pooled))
+    )  # of all estimates
     if used.needs == "sums" and used.weighs_all_alike(sizes):
         gram = gram.about_mean(cache.memory)
     if used.needs == "noise":
         if form not in (BIASED, UNBIASED):
-            raise ValueError(f"form={form.name!r} is not available with {estimator!r}; use tuning='pooled'")
+            raise ValueError(
+                f"form={form.name!r} is not available with {estimator!r}; use tuning='pooled'"
+            )
         statistic = _noise_statistic(
             cast(Marginalized, used), kernel, pooled, contrast.sizes, tuning == "joint", form.excess
         )
@@ -117,18 +144,27 @@ def prepare(
     return Prepared(
         statistic=statistic,
         kernel=kernel,
-        estimates=lambda: estimates_of(used, low, np.split(pooled, np.cumsum(contrast.sizes)[:-1]), tuning),
-        notes=estimator_notes(estimator, used, contrast, tuning, form) + ((gram.note,) if gram.note else ()),
+        estimates=lambda: estimates_of(
+            used, low, np.split(pooled, np.cumsum(contrast.sizes)[:-1]), tuning
+        ),
+        notes=estimator_notes(estimator, used, contrast, tuning, form)
+        + ((gram.note,) if gram.note else ()),
         computation=computation,
     )
 
 
 def _cost(estimator: MeanEstimator, gram: KernelFeatures, k: int) -> CostHint | None:
-    """Return the cost of a permutation: an addition for every four observations and column of each part."""
-    n, rank = len(gram.points), gram.columns
+    """Return the cost of a permutation.
+
+    It is an addition for every four observations and column of each part.
+    """
+    n = len(gram.points)
+    rank = gram.columns
     quarter = n / 4.0 * 6e-11
     if estimator.needs == "filter" and rank is not None:
-        work = 3e-9 * rank**3 + 2e-7 * rank  # reductions to tridiagonal form, and the least that a score takes
+        work = (
+            3e-9 * rank**3 + 2e-7 * rank
+        )  # reductions to tridiagonal form, and the least that a score takes
         rows = min(512, max(16, 2**25 // (4 * (rank + 1) ** 2)))
         return CostHint(seconds=(k - 1) * quarter * rank**2 / 2.0 + k / 2.0 * work, rows=rows)
     if estimator.needs != "sums":
@@ -145,9 +181,13 @@ def _scaled_products(
     estimator: MeanEstimator, gram: KernelFeatures, contrast: Contrast, tuning: str, form: Form
 ) -> tuple[Products, float]:
     """Products of scaled means, for which sums of blocks of the Gram matrix are enough."""
-    mean, sizes, size = cast(ScaledMean, estimator), contrast.sizes, gram.size
+    mean = cast(ScaledMean, estimator)
+    sizes = contrast.sizes
+    size = gram.size
     sums_and_traces = block_sums(gram, sizes)
-    total, reference, norm2 = sum(sizes), 0.0, 0.0
+    total = sum(sizes)
+    reference = 0.0
+    norm2 = 0.0
     if contrast.comparison == "pooled":
         blocks, diagonals = sums_and_traces(sample_labels(sizes)[None])
         whole = float(blocks.sum())
@@ -170,9 +210,12 @@ def scaled_products(
     size: float | np.ndarray,
     reference: float = 0.0,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Products of scaled means from the sums (B, k, k) and traces (B, k) of the Gram matrix over the parts.
+    """Products of scaled means from the sums (B, k, k) and traces (B, k).
 
-    ``size`` is the root mean square of the kernel values, and ``reference`` the weight of a row in the pooled estimate.
+    These are those of the Gram matrix over the parts.
+
+    ``size`` is the root mean square of the kernel values, and ``reference`` the weight of a row in
+    the pooled estimate.
     """
     n = np.asarray(sizes, dtype=np.float64)
     factors = scales(mean, sums, traces, sizes, tuning)
@@ -189,30 +232,48 @@ def scaled_products(
 def _weighted_products(
     estimator: MeanEstimator, gram: KernelFeatures, contrast: Contrast, tuning: str, form: Form
 ) -> tuple[Products, float]:
-    """Products of the estimates of filters and of users' functions, which are weights of the observations."""
-    sizes, z = contrast.sizes, few_coordinates(gram) if estimator.by_coordinates else None
-    n, matrix = np.asarray(sizes, dtype=np.float64), gram.gram if z is None else np.ascontiguousarray(z)
+    """Products of the estimates of filters and user functions.
+
+    The estimates are weights of the observations.
+    """
+    sizes = contrast.sizes
+    z = few_coordinates(gram) if estimator.by_coordinates else None
+    n = np.asarray(sizes, dtype=np.float64)
+    matrix = gram.gram if z is None else np.ascontiguousarray(z)
     weigh = part_weights(estimator, gram, sizes, tuning)
     size = gram.size
-    signed = z is not None or bool(matrix.min(initial=0.0) < 0.0)  # else no mean of features is zero
+    signed = z is not None or bool(
+        matrix.min(initial=0.0) < 0.0
+    )  # else no mean of features is zero
     sums_and_traces = block_sums(gram, sizes) if form.excess or signed else None
     diagonal = np.diagonal(matrix) if z is None else np.square(matrix).sum(axis=1)
-    towards, norm2 = None, 0.0
+    towards = None
+    norm2 = 0.0
     if contrast.comparison == "pooled":
-        reference = estimator._solve(matrix)[0] if z is None else estimator.embed(gram.points, gram.kernel).weights
+        reference = (
+            estimator._solve(matrix)[0]
+            if z is None
+            else estimator.embed(gram.points, gram.kernel).weights
+        )
         towards = matrix @ (reference if z is None else matrix.T @ reference)
         norm2 = float(reference @ towards)
 
     def products(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        weights, members = weigh(labels), [members_of(labels, p) for p in range(len(sizes))]
+        weights = weigh(labels)
+        members = [members_of(labels, p) for p in range(len(sizes))]
         parts = [weights * member for member in members]
         images = [times(part, matrix, _FEW) for part in parts]
         inner = np.empty((len(labels), len(sizes), len(sizes)))
         for p, image in enumerate(images):
             for q in range(p + 1):
-                inner[:, p, q] = inner[:, q, p] = np.einsum("bi,bi->b", image, parts[q] if z is None else images[q])
+                inner[:, p, q] = inner[:, q, p] = np.einsum(
+                    "bi,bi->b", image, parts[q] if z is None else images[q]
+                )
         excess, pull, plain = np.zeros((3, len(labels), len(sizes)))
-        terms = np.square(np.stack([np.abs(part).sum(axis=1) for part in parts], axis=1)).max(axis=1) * size
+        terms = (
+            np.square(np.stack([np.abs(part).sum(axis=1) for part in parts], axis=1)).max(axis=1)
+            * size
+        )
         if sums_and_traces is not None:
             sums, traces = sums_and_traces(labels)
             plain = np.einsum("bii->bi", sums)
@@ -225,8 +286,11 @@ def _weighted_products(
                 excess[:, p] = weighted(squares, diagonal) - squares.sum(axis=1) * between[:, p]
         if towards is not None:
             pull = np.stack([weighted(part, towards) for part in parts], axis=1)
-        if signed:  # if the plain mean of a part is zero except for rounding errors, so is what becomes of it
-            least, norms, plain = TIE * size, np.einsum("bii->bi", inner), np.abs(plain) / n**2
+        # if the plain mean of a part is zero except for rounding errors, so is what becomes of it
+        if signed:
+            least = TIE * size
+            norms = np.einsum("bii->bi", inner)
+            plain = np.abs(plain) / n**2
             terms *= left_over(plain, least).max(axis=1)
             zero = (plain <= least) & (np.abs(norms) <= least)
             if estimator.projects:
@@ -241,12 +305,22 @@ def _weighted_products(
 
 
 def _noise_statistic(
-    estimator: Marginalized, kernel: Kernel, points: np.ndarray, sizes: tuple[int, ...], joint: bool, unbiased: bool
+    estimator: Marginalized,
+    kernel: Kernel,
+    points: np.ndarray,
+    sizes: tuple[int, ...],
+    joint: bool,
+    unbiased: bool,
 ) -> Statistic:
-    """The statistic of two samples whose noise is tuned in every permutation, which changes the features."""
+    """Statistic of two samples whose noise is tuned in every permutation.
+
+    Tuning changes the features.
+    """
     columns = points.shape[1]
-    coordinates, th2 = np.ascontiguousarray(points.T), estimator.th2(kernel, columns)
-    # several variances are found by a descent, which ends near the optimum: tied splits differ by up to about 1e-8
+    coordinates = np.ascontiguousarray(points.T)
+    th2 = estimator.th2(kernel, columns)
+    # several variances are found by a descent, which ends near the optimum: tied splits differ by
+    # up to about 1e-8
     slack = 1.0 if estimator.one_noise or columns == 1 else 1e3
     seconds = estimator.tuning_seconds(columns, *sizes)
 
@@ -261,14 +335,19 @@ def _noise_statistic(
 
 
 def mean_difference(x: np.ndarray, y: np.ndarray) -> Statistic:
-    """Squared mean difference within pairs (n, d), in units of the root mean square of each column, by labels."""
+    """Squared mean difference within pairs (n, d), by labels.
+
+    It is in units of the root mean square of each column.
+    """
     apart = near_one(x - y)
     units = np.sqrt(np.square(apart).mean(axis=0))
     apart = np.ascontiguousarray(apart[:, units > 0.0] / units[units > 0.0])
 
     def statistic(labels: np.ndarray) -> np.ndarray:
         means = times(1.0 - 2.0 * (labels[:, : len(apart)] != 0), apart) / len(apart)
-        return np.stack([np.square(means).sum(axis=1), np.full(len(labels), float(apart.shape[1]))], axis=1)
+        return np.stack(
+            [np.square(means).sum(axis=1), np.full(len(labels), float(apart.shape[1]))], axis=1
+        )
 
     return statistic
 
@@ -287,17 +366,28 @@ def estimator_notes(
 ) -> tuple[str, ...]:
     """Return notes on tests that are provably the same as others, or easily misread."""
     notes = []
-    equal, pairs = len(set(contrast.sizes)) == 1, contrast.comparison == "pairs"
+    equal = len(set(contrast.sizes)) == 1
+    pairs = contrast.comparison == "pairs"
     if used.scales_all_alike(contrast.sizes) and pairs:
         plain = f"form={form.name!r}" if form.squared_norm and not equal else "this form"
         notes.append(note("same-as-kme", amount="shrinkage amount", plain=plain))
     if used.smooths and used.fixed:
-        notes.append(note("same-as-kme", amount="noise variance", plain="a wider kernel, bandwidth^2 + 2 variance"))
+        notes.append(
+            note(
+                "same-as-kme",
+                amount="noise variance",
+                plain="a wider kernel, bandwidth^2 + 2 variance",
+            )
+        )
     if given.smooths and tuning == "sample":
         notes.append(note("tuned-apart"))
     if not equal and not used.smooths and form.squared_norm:
         other = "form='unbiased'" if pairs else "comparison='pairs'"
         notes.append(note("unequal-sizes", what="this form", remedy=other))
     if not equal and not used.smooths and tuning == "sample":
-        notes.append(note("unequal-sizes", what="shrinkage of each sample by itself", remedy="tuning='joint'"))
+        notes.append(
+            note(
+                "unequal-sizes", what="shrinkage of each sample by itself", remedy="tuning='joint'"
+            )
+        )
     return tuple(notes)

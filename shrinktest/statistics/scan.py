@@ -1,12 +1,15 @@
-"""The largest standardised distance over all cuts of a series, or over all intervals, as a function of its order.
+"""Largest standardized distance over cuts or intervals of a series, by its order.
 
-For rows in two parts, the unbiased squared distance of the kernel means is a multiple of the sum of k(x_i, x_j) over
-pairs within the first part, if the kernel is centred so that its sum over the others is zero for every row: adding
-u_i + u_j to all k(x_i, x_j), i != j, does not change the distance.  Over all orders of the rows, that sum has mean zero
-and variance 2 A t (t - 1) (n - t) (n - t - 1) / (n (n - 1) (n - 2) (n - 3)), with A the sum of all squared values and t
-the rows of the part.  In these units it is the same as the within-sample statistic of Song and Chen (2022) with the
-weights of least variance, and as the standardised unbiased distance.  An interval is one part, what is outside the
-other.
+All cuts, or all intervals, are considered.
+
+For rows in two parts, the unbiased squared distance of the kernel means is a multiple of the sum of
+k(x_i, x_j) over pairs within the first part, if the kernel is centred so that its sum over the
+others is zero for every row: adding u_i + u_j to all k(x_i, x_j), i != j, does not change the
+distance.  Over all orders of the rows, that sum has mean zero and variance 2 A t (t - 1) (n - t) (n
+- t - 1) / (n (n - 1) (n - 2) (n - 3)), with A the sum of all squared values and t the rows of the
+part.  In these units it is the same as the within-sample statistic of Song and Chen (2022) with the
+weights of least variance, and as the standardised unbiased distance.  An interval is one part, what
+is outside the other.
 """
 
 from __future__ import annotations
@@ -32,7 +35,8 @@ from shrinktest.statistics.statistic import Computation, Form, Prepared
 if TYPE_CHECKING:
     from shrinktest.statistics.seeded_intervals import Scans
 
-SINGLE, EPIDEMIC = "single", "epidemic"
+SINGLE = "single"
+EPIDEMIC = "epidemic"
 CHANGES = (SINGLE, EPIDEMIC)
 
 _FACTOR = 150  # observations from which few coordinates pay for being found
@@ -60,7 +64,9 @@ class Cuts:
     fewest: int  # rows that a part, and the rest, have at least
 
     def least(self, strata: ExchangeableUnits) -> float:
-        """Share of all orders of the units that give the same parts as some cut: no p-value can be smaller.
+        """Share of orders of the units that give the same parts as some cut.
+
+        No p-value can be smaller.
 
         Of intervals among units of several rows, or in several strata, nothing is known: 0.
         """
@@ -69,30 +75,48 @@ class Cuts:
         if self.change == EPIDEMIC:
             if not free or len(strata.rows) < self.n:
                 return 0.0
-            half = self.n // 2  # rows that have as many places as there are, their end coming round to their start
+            half = (
+                self.n // 2
+            )  # rows that have as many places as there are, their end coming round to their start
             parts = math.lgamma(half + 1) + math.lgamma(self.n - half + 1) - math.lgamma(self.n + 1)
             return self.n * math.exp(parts)
         stratum = np.repeat(np.arange(counts.size), counts)
-        begins, ends = strata.rows[:, 0], strata.rows[:, -1]
-        earlier = np.arange(len(stratum)) - strata.starts[:-1][stratum]  # units that begin, or end, before
-        share, within = np.zeros(self.n), np.zeros(self.n, dtype=np.int64)
+        begins = strata.rows[:, 0]
+        ends = strata.rows[:, -1]
+        earlier = (
+            np.arange(len(stratum)) - strata.starts[:-1][stratum]
+        )  # units that begin, or end, before
+        share = np.zeros(self.n)
+        within = np.zeros(self.n, dtype=np.int64)
         np.add.at(share, begins, -np.log(counts[stratum] - earlier))
         np.add.at(share, ends[np.lexsort((ends, stratum))], np.log(earlier + 1.0))
         np.add.at(within, begins, 1)
         np.add.at(within, ends, -1)
         mirrored = np.where(free & (np.cumsum(within) == 0), math.log(2.0), 0.0)
-        return float(np.exp((np.cumsum(share) + mirrored)[self.fewest - 1 : self.n - self.fewest].min(initial=0.0)))
+        return float(
+            np.exp(
+                (np.cumsum(share) + mirrored)[self.fewest - 1 : self.n - self.fewest].min(
+                    initial=0.0
+                )
+            )
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Within:
-    """Sums of centred kernel values within parts of the rows, in units of their standard deviation over all orders."""
+    """Sums of centered kernel values within parts of the rows, standardized over orders.
 
-    # (n, n) or (n, rank): the centred kernel with a diagonal of zeros, or coordinates of the features less their mean
+    The units are their standard deviation over all orders.
+    """
+
+    # (n, n) or (n, rank): the centred kernel with a diagonal of zeros, or coordinates of the
+    # features less their mean
     values: np.ndarray
     own: np.ndarray  # (n,): the squared norms of the coordinates; none for the kernel
     by_coordinates: bool
-    units: np.ndarray  # (n + 1,): one over the standard deviation for each number of rows; zero if nothing varies
+    units: (
+        np.ndarray
+    )  # (n + 1,): one over the standard deviation for each number of rows; zero if nothing varies
     terms: float  # the size of the terms that cancel, in these units
     spread: float  # the root of the sum of the squared values
 
@@ -104,13 +128,22 @@ class Within:
 
     @classmethod
     def from_values(cls, values: np.ndarray, size: float, by_coordinates: bool) -> Within:
-        """Scan coordinates (n, rank) or kernel values (n, n), of which the terms that cancel have this size."""
+        """Scan coordinates (n, rank) or kernel values (n, n).
+
+        ``size`` is the size of their terms that cancel.
+        """
         n = len(values)
         if by_coordinates:
             z = np.ascontiguousarray(values - values.mean(axis=0))
             own = np.square(z).sum(axis=1)
-            shift = (own - own.sum() / (2.0 * (n - 1))) / (n - 2)  # what makes the sums over the others zero
-            squares = float(np.square(z.T @ z).sum()) - float(np.square(own).sum()) - 4.0 * float(shift @ own)
+            shift = (own - own.sum() / (2.0 * (n - 1))) / (
+                n - 2
+            )  # what makes the sums over the others zero
+            squares = (
+                float(np.square(z.T @ z).sum())
+                - float(np.square(own).sum())
+                - 4.0 * float(shift @ own)
+            )
             squares += 2.0 * (n - 2) * float(shift @ shift) + 2.0 * float(shift.sum()) ** 2
             return cls(z, own, True, *_units(n, max(squares, 0.0) ** 0.5, size))
         rows = (values.sum(axis=1) - np.diagonal(values)) / (n - 2)
@@ -132,16 +165,26 @@ class Within:
 
     @property
     def _fixed(self) -> tuple[np.ndarray, np.ndarray]:
-        """Factor of the norms of the rows, and constant, that squared norms of sums of coordinates are reduced by."""
-        t, n = np.arange(self.n + 1, dtype=np.float64), self.n
-        return 1.0 - 2.0 * (t - 1.0) / (n - 2.0), t * (t - 1.0) * self.own.sum() / ((n - 1.0) * (n - 2.0))
+        """Factor of row norms, and constant, that reduce squared norms of coordinate sums.
+
+        The squared norms are those of sums of coordinates.
+        """
+        t = np.arange(self.n + 1, dtype=np.float64)
+        n = self.n
+        return 1.0 - 2.0 * (t - 1.0) / (n - 2.0), t * (t - 1.0) * self.own.sum() / (
+            (n - 1.0) * (n - 2.0)
+        )
 
     def statistic(self, cuts: Cuts) -> Statistic:
-        """The largest value as a function of orders (B, n), and the size of the terms that cancel, (B, 2)."""
-        low, high, single = cuts.fewest, cuts.n - cuts.fewest, cuts.change == SINGLE
+        """Largest value by orders (B, n), and the size of the terms that cancel, (B, 2)."""
+        low = cuts.fewest
+        high = cuts.n - cuts.fewest
+        single = cuts.change == SINGLE
         name = _LOOPS[single, self.by_coordinates]
         columns = self.values.shape[1] + 5.0
-        seconds = 3e-5 + 3e-9 * self.n * (columns if single or not self.by_coordinates else columns + 5.0 * self.n)
+        seconds = 3e-5 + 3e-9 * self.n * (
+            columns if single or not self.by_coordinates else columns + 5.0 * self.n
+        )
 
         def statistic(orders: np.ndarray) -> np.ndarray:
             orders = np.ascontiguousarray(orders, dtype=np.int64)
@@ -151,7 +194,9 @@ class Within:
                 scan(self.values, self.own, orders, *self._fixed, self.units, low, high, largest)
             elif single:
                 places = np.empty(orders.shape, dtype=np.int16 if self.n < 2**15 else np.int32)
-                np.put_along_axis(places, orders, np.arange(self.n, dtype=places.dtype)[None], axis=1)
+                np.put_along_axis(
+                    places, orders, np.arange(self.n, dtype=places.dtype)[None], axis=1
+                )
                 sums = np.empty(orders.shape)
                 scan(self.values, places, sums)
                 sums = np.cumsum(2.0 * sums, axis=1)[:, low - 1 : high]  # within the first rows
@@ -165,11 +210,13 @@ class Within:
     def curve(self, cuts: Cuts) -> tuple[np.ndarray, int, int | None]:
         """The values (n + 1,) at every cut of the rows as they are, and where the largest is.
 
-        Value t belongs to the cut before row t, or is the largest among intervals that begin there; NaN if there is
-        none.  The place is the first row of the later part or of the interval, and the first row behind the interval.
-        Of intervals that split the rows in the same two parts, it is the one that does not begin with row 0.
+        Value t belongs to the cut before row t, or is the largest among intervals that begin there;
+        NaN if there is none.  The place is the first row of the later part or of the interval, and
+        the first row behind the interval.  Of intervals that split the rows in the same two parts,
+        it is the one that does not begin with row 0.
         """
-        low, high = cuts.fewest, cuts.n - cuts.fewest
+        low = cuts.fewest
+        high = cuts.n - cuts.fewest
         curve = np.full(self.n + 1, np.nan)
         if cuts.change == SINGLE:
             t = np.arange(low, high + 1)
@@ -179,22 +226,27 @@ class Within:
                 sums = np.cumsum([2.0 * row[:i].sum() for i, row in enumerate(self.values)])[t - 1]
             curve[t] = sums * self.units[t]
             return curve, int(np.nanargmax(curve)), None
-        ends, totals = np.zeros(self.n + 1, dtype=np.int64), self._between()
+        ends = np.zeros(self.n + 1, dtype=np.int64)
+        totals = self._between()
         for start in range(self.n - low + 1):
             end = np.arange(start + low, min(start + high, self.n) + 1)
             values = totals(start, end) * self.units[end - start]
             curve[start] = values.max()
             ends[start] = end[(values >= curve[start] - TIE * self.terms).argmax()]
-        largest = curve >= np.nanmax(curve) - TIE * self.terms  # rounding must not choose among equal ones
+        largest = (
+            curve >= np.nanmax(curve) - TIE * self.terms
+        )  # rounding must not choose among equal ones
         first = int(np.flatnonzero(largest)[-1])
         return curve, first, int(ends[first])
 
     def _between(self) -> Callable[[int, np.ndarray], np.ndarray]:
-        """A function (start, ends) -> sums within the rows from start to before each of the ends."""
+        """Function (start, ends) -> sums within the rows from start to before each end."""
         if not self.by_coordinates:
             area = np.zeros((self.n + 1, self.n + 1))
             np.cumsum(np.cumsum(self.values, axis=0), axis=1, out=area[1:, 1:])
-            return lambda start, ends: area[ends, ends] - 2.0 * area[start, ends] + area[start, start]
+            return lambda start, ends: (
+                area[ends, ends] - 2.0 * area[start, ends] + area[start, start]
+            )
         totals = np.vstack([np.zeros(self.values.shape[1]), np.cumsum(self.values, axis=0)])
         norms = np.concatenate([[0.0], np.cumsum(self.own)])
         linear, constant = self._fixed
@@ -202,7 +254,9 @@ class Within:
         def sums(start: int, ends: np.ndarray) -> np.ndarray:
             length = ends - start
             squared = np.square(totals[ends] - totals[start]).sum(axis=1)
-            return np.asarray(squared - linear[length] * (norms[ends] - norms[start]) - constant[length])
+            return np.asarray(
+                squared - linear[length] * (norms[ends] - norms[start]) - constant[length]
+            )
 
         return sums
 
@@ -210,19 +264,26 @@ class Within:
         """Return the sums within the rows from ``first`` to before ``end``."""
         if (first, end) == (0, self.n):
             return self
-        values = self.values[first:end] if self.by_coordinates else self.values[first:end, first:end]
+        values = (
+            self.values[first:end] if self.by_coordinates else self.values[first:end, first:end]
+        )
         return Within.from_values(values, self.size, self.by_coordinates)
 
     def by_few_coordinates(self, rng: np.random.Generator) -> Within:
-        """Return the sums by coordinates: all of few rows, and of more the directions in which these vary most.
+        """Return the sums by coordinates.
 
-        Subspace iteration finds these from random vectors, which do not depend on the order of the rows.
+        All are used for few rows, and for more the directions in which these vary most.
+
+        Subspace iteration finds these from random vectors, which do not depend on the order of the
+        rows.
         """
         if self.by_coordinates:
             if self.values.shape[1] <= _DIRECTIONS:
                 return self
             z = self.values @ np.linalg.eigh(self.values.T @ self.values)[1][:, -_DIRECTIONS:]
-        elif self.n <= _DIRECTIONS:  # sums over pairs do not depend on the diagonal, which makes all lengths positive
+        elif (
+            self.n <= _DIRECTIONS
+        ):  # sums over pairs do not depend on the diagonal, which makes all lengths positive
             lengths, turned = np.linalg.eigh(self.values)
             z = turned * np.sqrt(lengths - lengths[0])
         else:
@@ -236,17 +297,23 @@ class Within:
 
 
 def _units(n: int, spread: float, size: float) -> tuple[np.ndarray, float, float]:
-    """Return 1 / standard deviation for each number of rows, the size of terms in these units, and ``spread``."""
+    """Return 1 / standard deviation by number of rows, the size of terms, and ``spread``.
+
+    The size of terms is in these units.
+    """
     t = np.arange(n + 1, dtype=np.float64)
     pairs = t * (t - 1.0) * (n - t) * (n - t - 1.0) / (n * (n - 1.0) * (n - 2.0) * (n - 3.0))
-    units, inside = np.zeros(n + 1), pairs > 0.0
+    units = np.zeros(n + 1)
+    inside = pairs > 0.0
     if not spread > n * n * TIE * size:
         return units, 1.0, 0.0
     units[inside] = 1.0 / (spread * np.sqrt(2.0 * pairs[inside]))
     return units, n * size / spread, spread
 
 
-def series_features(kernel: Kernel, points: np.ndarray, cache: KernelCache, change: str) -> KernelFeatures:
+def series_features(
+    kernel: Kernel, points: np.ndarray, cache: KernelCache, change: str
+) -> KernelFeatures:
     """Features of the rows: few coordinates if these are enough, for intervals only on request."""
     return cache(kernel, points, Request(any_rank=change == SINGLE, large=_FACTOR))
 
@@ -260,7 +327,10 @@ def prepare(
     cache: KernelCache,
     scans_of: Callable[[Within], Scans | None] | None = None,
 ) -> Prepared:
-    """Prepare the statistic of rows (n, d) in order of time; ``scans_of`` adds scans of intervals."""
+    """Prepare the statistic of rows (n, d) in order of time.
+
+    ``scans_of`` adds scans of intervals.
+    """
     used = estimator.tuned(kernel, points) if estimator.smooths else estimator
     gram = series_features(used.features(kernel, points), points, cache, cuts.change)
     within = Within.of(gram)

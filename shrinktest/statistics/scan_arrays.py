@@ -1,4 +1,7 @@
-"""Largest sums within the first rows, or within any interval, of a permuted series: what `scan_loops` compiles."""
+"""Largest sums of a permuted series within first rows or intervals.
+
+`scan_loops` compiles these.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,8 @@ import numpy as np
 def before(matrix: np.ndarray, places: np.ndarray, out: np.ndarray) -> None:
     """``out`` (B, n): for the row at every place, the sum of its entries for all rows before it.
 
-    ``matrix`` (n, n) has a diagonal of zeros, ``places`` (B, n) say where a permutation puts each row.
+    ``matrix`` (n, n) has a diagonal of zeros, ``places`` (B, n) say where a permutation puts each
+    row.
     """
     for b, order in enumerate(np.argsort(places, axis=1)):
         out[b] = np.tril(matrix[order][:, order]).sum(axis=1)
@@ -25,10 +29,12 @@ def largest_of_coordinates(
     high: int,
     out: np.ndarray,
 ) -> None:
-    """The largest standardised sum (B,) within the first rows, by coordinates z (n, r) with squared norms ``own``.
+    """Largest standardized sum (B,) within the first rows, by coordinates z (n, r).
 
-    The sum within t rows is the squared norm of the sum of their coordinates, less ``linear[t]`` times the sum of their
-    own norms, less ``constant[t]``.
+    Their squared norms are ``own``.
+
+    The sum within t rows is the squared norm of the sum of their coordinates, less ``linear[t]``
+    times the sum of their own norms, less ``constant[t]``.
     """
     t = slice(low, high + 1)
     for b, order in enumerate(orders):
@@ -82,10 +88,12 @@ def largest_in_intervals(
     weights: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """The largest value (B, k) over the cuts of every interval, by coordinates z (n, r) with squared norms ``own``.
+    """Largest value (B, k) over the cuts of every interval, by coordinates z (n, r).
 
-    Interval k has the rows ``ends[k]`` and the cuts from ``starts[k]`` on, each with ``weights`` of the sums before,
-    after and across it.
+    Their squared norms are ``own``.
+
+    Interval k has the rows ``ends[k]`` and the cuts from ``starts[k]`` on, each with ``weights`` of
+    the sums before, after and across it.
     """
     first, end = np.repeat(ends, np.diff(starts), axis=0).T
     for b, order in enumerate(orders):
@@ -95,13 +103,19 @@ def largest_in_intervals(
         squared = np.square(apart).sum(axis=1)
         across = (apart * whole).sum(axis=1)
         before_cut = squared - (norms[cuts] - norms[first])
-        after_cut = np.square(whole).sum(axis=1) - 2.0 * across + squared - (norms[end] - norms[cuts])
-        values = weights[:, 0] * before_cut + weights[:, 1] * after_cut + weights[:, 2] * (across - squared)
+        after_cut = (
+            np.square(whole).sum(axis=1) - 2.0 * across + squared - (norms[end] - norms[cuts])
+        )
+        values = (
+            weights[:, 0] * before_cut
+            + weights[:, 1] * after_cut
+            + weights[:, 2] * (across - squared)
+        )
         out[b] = np.maximum.reduceat(values, starts[:-1])
 
 
 def _cumulated(z: np.ndarray, own: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sums (n + 1, r) of coordinates, and of their squared norms, over the first rows of an order."""
+    """Sums (n + 1, r) of coordinates and of squared norms over the first rows of an order."""
     totals = np.zeros((len(z) + 1, z.shape[1]))
     norms = np.zeros(len(z) + 1)
     np.cumsum(z[order], axis=0, out=totals[1:])
@@ -110,6 +124,6 @@ def _cumulated(z: np.ndarray, own: np.ndarray, order: np.ndarray) -> tuple[np.nd
 
 
 def _stretches(n: int, low: int, high: int) -> tuple[np.ndarray, np.ndarray]:
-    """Lengths (n + 1, n + 1) of the stretches from one row to before another, and which are allowed."""
+    """Lengths (n + 1, n + 1) of stretches from one row to before another, and those allowed."""
     lengths = np.arange(n + 1)[None, :] - np.arange(n + 1)[:, None]
     return np.maximum(lengths, 0), (lengths >= low) & (lengths <= high)

@@ -1,7 +1,8 @@
 """Largest sums within the first rows, or within any interval, of a permuted series.
 
-The row of an observation in a Gram matrix meets those that a permutation put before it.  Their places, sixteen bits
-each, are compared with its own: vector instructions, and a row serves many permutations while it is in the cache.
+The row of an observation in a Gram matrix meets those that a permutation put before it.  Their
+places, sixteen bits each, are compared with its own: vector instructions, and a row serves many
+permutations while it is in the cache.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ def largest_of_coordinates(z, own, orders, linear, constant, units, low, high, o
     total = np.empty(rank)
     for b in range(orders.shape[0]):
         total[:] = 0.0
-        norms, best = 0.0, -np.inf
+        norms = 0.0
+        best = -np.inf
         for place in range(high):
             i = orders[b, place]
             row = z[i]
@@ -44,13 +46,15 @@ def largest_of_coordinates(z, own, orders, linear, constant, units, low, high, o
             norms += own[i]
             length = place + 1
             if length >= low:
-                best = max(best, (squared - linear[length] * norms - constant[length]) * units[length])
+                best = max(
+                    best, (squared - linear[length] * norms - constant[length]) * units[length]
+                )
         out[b] = best
 
 
 @compiled()
 def cumulate(z, own, order, totals, norms):
-    """Write the sums (n + 1, r) of coordinates, and of their squared norms, over the first rows of an order."""
+    """Write sums (n + 1, r) of coordinates and squared norms over first rows of an order."""
     for place in range(order.size):
         i = order[place]
         norms[place + 1] = norms[place] + own[i]
@@ -62,7 +66,8 @@ def cumulate(z, own, order, totals, norms):
 def largest_interval_of_gram(matrix, orders, units, low, high, out):
     """Do the same as `scan_arrays.largest_interval_of_gram`."""
     n = matrix.shape[0]
-    within, along = np.empty(n), np.empty(n)
+    within = np.empty(n)
+    along = np.empty(n)
     for b in range(orders.shape[0]):
         order = orders[b]
         within[:] = 0.0
@@ -85,7 +90,8 @@ def largest_interval_of_gram(matrix, orders, units, low, high, out):
 def largest_interval_of_coordinates(z, own, orders, linear, constant, units, low, high, out):
     """Do the same as `scan_arrays.largest_interval_of_coordinates`."""
     n, rank = z.shape
-    totals, norms = np.zeros((n + 1, rank)), np.zeros(n + 1)
+    totals = np.zeros((n + 1, rank))
+    norms = np.zeros(n + 1)
     for b in range(orders.shape[0]):
         cumulate(z, own, orders[b], totals, norms)
         best = -np.inf
@@ -105,24 +111,33 @@ def largest_interval_of_coordinates(z, own, orders, linear, constant, units, low
 def largest_in_intervals(z, own, orders, ends, starts, cuts, weights, out):
     """Do the same as `scan_arrays.largest_in_intervals`."""
     n, rank = z.shape
-    totals, norms, whole = np.zeros((n + 1, rank)), np.zeros(n + 1), np.empty(rank)
+    totals = np.zeros((n + 1, rank))
+    norms = np.zeros(n + 1)
+    whole = np.empty(rank)
     for b in range(orders.shape[0]):
         cumulate(z, own, orders[b], totals, norms)
         for k in range(ends.shape[0]):
-            first, end = ends[k, 0], ends[k, 1]
+            first = ends[k, 0]
+            end = ends[k, 1]
             total = 0.0
             for c in range(rank):
                 whole[c] = totals[end, c] - totals[first, c]
                 total += whole[c] * whole[c]
             best = -np.inf
             for j in range(starts[k], starts[k + 1]):
-                cut, squared, across = cuts[j], 0.0, 0.0
+                cut = cuts[j]
+                squared = 0.0
+                across = 0.0
                 for c in range(rank):
                     apart = totals[cut, c] - totals[first, c]
                     squared += apart * apart
                     across += apart * whole[c]
                 before_cut = squared - (norms[cut] - norms[first])
                 after_cut = total - 2.0 * across + squared - (norms[end] - norms[cut])
-                value = weights[j, 0] * before_cut + weights[j, 1] * after_cut + weights[j, 2] * (across - squared)
+                value = (
+                    weights[j, 0] * before_cut
+                    + weights[j, 1] * after_cut
+                    + weights[j, 2] * (across - squared)
+                )
                 best = max(best, value)
             out[b, k] = best

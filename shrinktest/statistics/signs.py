@@ -1,4 +1,7 @@
-"""The squared norm of the mean of products of residual features, for every estimator, as a function of signs."""
+"""Squared norm of the mean of residual feature products, for every estimator, by signs.
+
+It is a function of signs.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,17 @@ from shrinktest.statistics.features import Features
 from shrinktest.statistics.statistic import Moments, estimated_norm
 from shrinktest.statistics.sums import times
 
-_LEFT_OUT = 1e-8  # of the squared norms of all products: those that may be left out, with all signs alike
+_LEFT_OUT = (
+    1e-8  # of the squared norms of all products: those that may be left out, with all signs alike
+)
 _SMALLEST = 1e-300  # chance; smaller ones count as this
 
 
 def products_of(*parts: np.ndarray) -> Features:
-    """Return all products of a feature of each part, (n, r), (n, q), ...: by Gram matrix if they are many."""
+    """Return all products of a feature of each part, (n, r), (n, q), ...
+
+    They are given by their Gram matrix if they are many.
+    """
     n = len(parts[0])
     products = parts[0]
     for k, part in enumerate(parts[1:], start=1):
@@ -45,13 +53,19 @@ def concatenated(*parts: Features) -> Features:
 
 
 def signed_norms(features: Features, signs: np.ndarray) -> np.ndarray:
-    """Squared norms (B,) of the sums with signs (B, n); each row by itself, however many there are."""
+    """Squared norms (B,) of the sums with signs (B, n).
+
+    Each row by itself, however many there are.
+    """
     sums = times(signs, features.values)
     return np.asarray((np.square(sums) if features.by_coordinates else sums * signs).sum(axis=1))
 
 
 def moments_over_signs(features: Features, unit: np.ndarray) -> tuple[float, float]:
-    """Mean and variance of the squared norms over all signs, the same for rows of one ``unit`` (n,)."""
+    """Mean and variance of the squared norms over all signs.
+
+    Signs are the same for rows of one ``unit`` (n,).
+    """
     together = features if int(unit.max()) + 1 == len(unit) else features.sums(unit)
     diagonal = together.diagonal()
     products = together.values.T @ together.values if together.by_coordinates else together.values
@@ -60,7 +74,9 @@ def moments_over_signs(features: Features, unit: np.ndarray) -> tuple[float, flo
 
 
 def sign_statistic(estimator: MeanEstimator, features: Features) -> Statistic:
-    """Return the statistic as a function of signs (B, n); the estimator is fitted to every choice of signs.
+    """Return the statistic as a function of signs (B, n).
+
+    The estimator is fitted to every choice of signs.
 
     The mean of the features should be zero.
     """
@@ -89,28 +105,39 @@ class Component:
 
 
 class Combined:
-    """Minus the decimal logarithm of the smallest chance of several statistics, each over its share of the largest.
+    """Combined statistic: -log10 of the smallest chance of several statistics.
 
-    The chance is that of a gamma distribution with the mean and the variance of the squared norm of the plain mean over
-    all signs; it only makes the statistics comparable.  Rows with the same code in ``unit`` (n,) turn together.
+    Each chance is over its share of the largest.
+
+    The chance is that of a gamma distribution with the mean and the variance of the squared norm of
+    the plain mean over all signs; it only makes the statistics comparable.  Rows with the same code
+    in ``unit`` (n,) turn together.
     """
 
-    def __init__(self, parts: Sequence[Component], estimator: MeanEstimator, unit: np.ndarray) -> None:
-        n, largest = len(unit), max((part.share for part in parts), default=1.0)
+    def __init__(
+        self, parts: Sequence[Component], estimator: MeanEstimator, unit: np.ndarray
+    ) -> None:
+        n = len(unit)
+        largest = max((part.share for part in parts), default=1.0)
         self.parts: list[Component] = []
-        self._scored: list[tuple[Statistic, float, float, float]] = []  # with shape, scale and share
+        self._scored: list[
+            tuple[Statistic, float, float, float]
+        ] = []  # with shape, scale and share
         for part in parts:
             mean, variance = moments_over_signs(part.features, unit)
             if variance > 0.0:
                 statistic = sign_statistic(estimator, part.features)
-                self._scored.append((statistic, mean**2 / variance, variance / mean / n**2, part.share / largest))
+                self._scored.append(
+                    (statistic, mean**2 / variance, variance / mean / n**2, part.share / largest)
+                )
                 self.parts.append(part)
 
     def chances(self, signs: np.ndarray) -> np.ndarray:
         """Chance (B, parts) of every statistic, over its share of the largest."""
         from scipy.special import gammaincc
 
-        chances, permuted = np.empty((len(signs), len(self.parts))), (signs < 0.0).any(axis=1)
+        chances = np.empty((len(signs), len(self.parts)))
+        permuted = (signs < 0.0).any(axis=1)
         for j, (statistic, shape, scale, share) in enumerate(self._scored):
             value = statistic(signs)[:, 0] * np.where(permuted, self.parts[j].inflation, 1.0)
             chances[:, j] = gammaincc(shape, value / scale) / share
@@ -124,7 +151,10 @@ class Combined:
 
 
 def inflated(statistic: Statistic, first: np.ndarray, factor: float) -> Statistic:
-    """Return the statistic times a factor for all permutations except ``first`` (N,), the data as they are."""
+    """Return the statistic times a factor for permutations other than ``first`` (N,).
+
+    The first is the data as they are.
+    """
 
     def multiplied(permuted: np.ndarray) -> np.ndarray:
         out = statistic(permuted)

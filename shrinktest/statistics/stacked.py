@@ -1,4 +1,4 @@
-"""Distances of the means of two samples in many single columns, by a stack of their kernel values."""
+"""Distances of two samples' means in many single columns, by stacked kernel values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from shrinktest.statistics.sums import PLAIN
 
 _PAIRS = 2**22  # kernel values, or products of memberships, in memory at a time
 _STATISTICS = 2**15  # of a piece, few enough that their sums stay in the cache
-_LOOKED_AT, _NEAR, _APART = 40, 1.0, 0.02  # successive rows, and squared distances in bandwidths of an ordinary column
+_LOOKED_AT = 40
+_NEAR = 1.0
+_APART = 0.02  # successive rows, and squared distances in bandwidths of an ordinary column
 
 
 def stacked_nulls(
@@ -33,10 +35,12 @@ def stacked_nulls(
     tuning: str,
     workers: int,
 ) -> list[Null | None]:
-    """Null distributions of single columns (c, N) on shared permutations, with a kernel that differs by bandwidth.
+    """Null distributions of single columns (c, N) on shared permutations.
 
-    Bandwidths are ``widths`` (c,), in units of the median distance if ``by_median`` (c,) says so.  None for columns
-    with many ties, features that hardly differ, or a bandwidth to be warned of.
+    Kernels differ by bandwidth.
+
+    Bandwidths are ``widths`` (c,), in units of the median distance if ``by_median`` (c,) says so.
+    None for columns with many ties, features that hardly differ, or a bandwidth to be warned of.
     """
     size = columns.shape[1]
     nulls: list[Null | None] = []
@@ -47,20 +51,27 @@ def stacked_nulls(
         for start in range(0, len(columns), step):
             part = slice(start, start + step)
             some = columns[part]
-            unit = np.ldexp(1.0, np.frexp(np.abs(some).max(axis=1))[1] - 1)  # so that squares are within range
+            unit = np.ldexp(
+                1.0, np.frexp(np.abs(some).max(axis=1))[1] - 1
+            )  # so that squares are within range
             some = some / unit[:, None]
             distances = some[:, first]
             distances -= some[:, second]
             np.abs(distances, out=distances)
             in_range = np.isfinite(distances.max(axis=1) * unit)
-            medians = np.sqrt(np.square(np.partition(distances, middle, axis=1)[:, middle]).mean(axis=1))
-            medians[2 * np.count_nonzero(distances, axis=1) < len(first)] = np.nan  # most pairs are ties
+            medians = np.sqrt(
+                np.square(np.partition(distances, middle, axis=1)[:, middle]).mean(axis=1)
+            )
+            medians[2 * np.count_nonzero(distances, axis=1) < len(first)] = (
+                np.nan
+            )  # most pairs are ties
             scaled = widths[part] * np.where(by_median[part], medians, 1.0 / unit)
             with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
                 successive = np.square(np.diff(some[:, :_LOOKED_AT], axis=1) / scaled[:, None])
                 distances /= scaled[:, None]
                 values = kernel.decay(distances)
-            sums, squares = values.sum(axis=1), np.einsum("cp,cp->c", values, values)
+            sums = values.sum(axis=1)
+            squares = np.einsum("cp,cp->c", values, values)
             ordinary = (successive < _NEAR).any(axis=1) & (successive > _APART).any(axis=1)
             ordinary &= np.isfinite(scaled) & in_range
             ordinary &= [not alike(size, size + 2.0 * total, size) for total in sums]
@@ -68,10 +79,19 @@ def stacked_nulls(
             norms = np.sqrt(size + 2.0 * squares[places]) / size
             part_nulls: list[Null | None] = [None] * len(some)
             rows, ties = _statistics(
-                estimator, values[places], norms, contrast, draws, form=form, tuning=tuning, workers=workers
+                estimator,
+                values[places],
+                norms,
+                contrast,
+                draws,
+                form=form,
+                tuning=tuning,
+                workers=workers,
             )
             for place, row, tie in zip(places, rows, ties, strict=True):
-                part_nulls[place] = Null(float(row[0]), row[0 if draws.exact else 1 :], TIE * float(tie), draws.exact)
+                part_nulls[place] = Null(
+                    float(row[0]), row[0 if draws.exact else 1 :], TIE * float(tie), draws.exact
+                )
             nulls += part_nulls
     return nulls
 
@@ -87,9 +107,12 @@ def _statistics(
     tuning: str,
     workers: int,
 ) -> tuple[Array, Array]:
-    """Statistics (c, permutations) from kernel values (c, pairs) with ones on the diagonal; sizes (c,) for the data.
+    """Statistics (c, permutations) from kernel values (c, pairs); sizes (c,) for the data.
 
-    A sum over pairs within a sample is a product of the values with the products of memberships, for all columns.
+    The kernel values have ones on the diagonal.
+
+    A sum over pairs within a sample is a product of the values with the products of memberships,
+    for all columns.
     """
     count, (n, m), size = len(values), contrast.sizes, sum(contrast.sizes)
     combine = form.combine
@@ -99,7 +122,8 @@ def _statistics(
     for i in range(size):
         rows[:, i] += values[:, (first == i) | (second == i)].sum(axis=1)
     everything = rows.sum(axis=1)[:, None]
-    out, terms = np.empty((count, draws.count)), np.empty(count)
+    out = np.empty((count, draws.count))
+    terms = np.empty(count)
     step = max(1, _PAIRS // (4 * len(first)))
 
     def evaluate(start: int) -> None:
@@ -115,7 +139,9 @@ def _statistics(
             sums = np.stack([inside, cross, cross, everything[part] - inside - 2.0 * cross], axis=2)
             traces = np.broadcast_to([float(n), float(m)], (inside.size, 2))
             sizes = np.repeat(norms[part], len(members))
-            products = scaled_products(estimator, sums.reshape(-1, 2, 2), traces, contrast.sizes, tuning, form, sizes)
+            products = scaled_products(
+                estimator, sums.reshape(-1, 2, 2), traces, contrast.sizes, tuning, form, sizes
+            )
             part_values = combine(contrast, *products, 0.0).reshape(*inside.shape, 2)
             out[part, start : start + len(members)] = part_values[:, :, 0]
             if start == 0:

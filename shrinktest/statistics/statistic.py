@@ -1,4 +1,4 @@
-"""Statistics as functions of permutations, and estimators that are fitted anew in every permutation."""
+"""Statistics as functions of permutations, and estimators refitted in every permutation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from shrinktest.permutations.stopping import Stopping
 from shrinktest.statistics.features import Features, few_coordinates
 from shrinktest.statistics.sums import block_sums, left_over
 
-WORTH_THREADS = 300  # observations of a variable from which starting a thread takes less time than it saves
+WORTH_THREADS = (
+    300  # observations of a variable from which starting a thread takes less time than it saves
+)
 
 #: Sum and trace (B,) of Gram matrices, and the size of the terms that cancel in the sum, over n^2.
 Moments = tuple[np.ndarray, np.ndarray, np.ndarray | float]
@@ -32,17 +34,22 @@ _ROOM = 2**16  # numbers of the samples that are fitted at a time: few enough to
 class Form:
     """A statistic that tests have under a name: what it needs, and how it is computed.
 
-    ``TestInfo.statistics`` lists the forms of every test.  A form of kernel means has ``combine``, which takes the
-    parts that the test computes: for samples as `Contrast` does, for pairs as `hsic.squared_norm` does.  A form without
-    kernel and estimator has ``prepare``, from the hypothesis and a number of threads.
+    ``TestInfo.statistics`` lists the forms of every test.  A form of kernel means has ``combine``,
+    which takes the parts that the test computes: for samples as `Contrast` does, for pairs as
+    `hsic.squared_norm` does.  A form without kernel and estimator has ``prepare``, from the
+    hypothesis and a number of threads.
     """
 
     name: str  # as in ``form=`` and ``result.form``
     combine: Callable[..., Any] | None = None
     prepare: Callable[[Any, int], Prepared] | None = None
     excess: bool = False  # True if it takes what chance adds to the squared norms of estimates
-    squared_norm: bool = False  # True if it is never negative, and larger the smaller the samples are
-    symmetric: bool = False  # True if exchanging samples of equal size, or flipping all signs, does not change it
+    squared_norm: bool = (
+        False  # True if it is never negative, and larger the smaller the samples are
+    )
+    symmetric: bool = (
+        False  # True if exchanging samples of equal size, or flipping all signs, does not change it
+    )
     #: raises ValueError for an estimator, and numbers of observations, with which it does not exist
     check: Callable[[MeanEstimator, tuple[int, ...]], None] | None = None
 
@@ -57,9 +64,14 @@ class Computation:
     """How a statistic is computed fast; by default in one thread, without features."""
 
     route: str = ""  # how the kernel is evaluated
-    features: tuple[Kernel, ...] = ()  # of every variable, as the estimator uses them; feature maps for coordinates
-    approximated: bool = False  # True if these stand for other features, so that they give another statistic
-    threads: bool = False  # not for functions of the user, which hold the interpreter lock and may not be thread-safe
+    features: tuple[
+        Kernel, ...
+    ] = ()  # of every variable, as the estimator uses them; feature maps for coordinates
+    approximated: bool = (
+        False  # True if these stand for other features, so that they give another statistic
+    )
+    # not for functions of the user, which hold the interpreter lock and may not be thread-safe
+    threads: bool = False
     cost: CostHint | None = None  # for statistics that are cheap per row only in large batches
 
 
@@ -67,13 +79,23 @@ class Computation:
 class Prepared:
     """A statistic as a function of permutations, and what its result shows."""
 
-    statistic: Statistic  # permutations (B, N) to (B, 2); what it closes over does not depend on the labels
+    # permutations (B, N) to (B, 2); what it closes over does not depend on the labels
+    statistic: Statistic
     kernel: Any = None  # with the bandwidths that are used
-    estimates: Callable[[], tuple[MeanEmbedding, ...]] = tuple  # the embeddings of the data as they are labelled
+    estimates: Callable[[], tuple[MeanEmbedding, ...]] = (
+        tuple  # the embeddings of the data as they are labelled
+    )
     notes: tuple[str, ...] = ()  # on this combination of estimator and kernel
     computation: Computation = Computation()
 
-    def null(self, draws: Draws, *, stopping: Stopping | None = None, workers: int, progress: bool = False) -> Null:
+    def null(
+        self,
+        draws: Draws,
+        *,
+        stopping: Stopping | None = None,
+        workers: int,
+        progress: bool = False,
+    ) -> Null:
         """Null distribution of the statistic."""
         computation = self.computation
         tiled = computation.route == "tiles"  # which show their own progress
@@ -89,16 +111,24 @@ class Prepared:
 
 
 def margins(
-    estimator: MeanEstimator, kernels: Sequence[Kernel], variables: Sequence[np.ndarray], workers: int = 1
+    estimator: MeanEstimator,
+    kernels: Sequence[Kernel],
+    variables: Sequence[np.ndarray],
+    workers: int = 1,
 ) -> tuple[MeanEstimator, ...]:
-    """Return an estimator for each variable, tuned once if it smooths the features: permuting leaves margins alone."""
+    """Return an estimator for each variable, tuned once if it smooths the features.
+
+    Permuting leaves margins alone.
+    """
     estimators = [estimator] * len(kernels)
     if estimator.smooths:
 
         def tune(v: int) -> None:
             estimators[v] = estimator.tuned(kernels[v], variables[v])
 
-        parallel_for(tune, range(len(kernels)), workers if len(variables[0]) >= WORTH_THREADS else 1)
+        parallel_for(
+            tune, range(len(kernels)), workers if len(variables[0]) >= WORTH_THREADS else 1
+        )
     return tuple(estimators)
 
 
@@ -109,10 +139,12 @@ def refit(
     entries: int,
     joint: bool = False,
 ) -> Iterator[tuple[slice, Sequence[SampleStack], list[np.ndarray]]]:
-    """Fit an estimator to the samples of every permutation; yield some rows, their samples, and the weights (B, n).
+    """Fit an estimator to the samples of every permutation.
 
-    ``samples`` makes the samples of rows of ``permuted``, ``entries`` numbers for each row.  ``joint``: one amount of
-    shrinkage for all samples of a row.
+    Yield some rows, their samples, and the weights (B, n).
+
+    ``samples`` makes the samples of rows of ``permuted``, ``entries`` numbers for each row.
+    ``joint``: one amount of shrinkage for all samples of a row.
     """
     step = max(1, _ROOM // entries)
     for start in range(0, len(permuted), step):
@@ -124,7 +156,10 @@ def refit(
 def part_weights(
     estimator: MeanEstimator, gram: Features, sizes: tuple[int, ...], tuning: str
 ) -> Callable[[np.ndarray], np.ndarray]:
-    """Return a function from labels (B, N) to the weights (B, N) of the estimates of all parts of a partition."""
+    """Return a function from labels (B, N) to the weights (B, N) of the estimates.
+
+    These are estimates of all parts of a partition.
+    """
     if estimator.needs == "sums":  # without the samples themselves, which may be large
         sums = block_sums(gram, sizes)
 
@@ -137,7 +172,8 @@ def part_weights(
         estimator.check_size(size)
     z = few_coordinates(gram) if estimator.by_coordinates else None
     z = None if z is None or not z.shape[1] else z  # without columns, all features are zero
-    values, ends = gram.gram if z is None else np.ascontiguousarray(z), np.cumsum(sizes)
+    values = gram.gram if z is None else np.ascontiguousarray(z)
+    ends = np.cumsum(sizes)
 
     def samples(order: np.ndarray) -> list[SampleStack]:
         members = np.split(order, ends[:-1], axis=1)
@@ -148,7 +184,8 @@ def part_weights(
     entries = sum(size * (size if z is None else z.shape[1]) for size in sizes)
 
     def weigh(labels: np.ndarray) -> np.ndarray:
-        order, out = np.argsort(labels, axis=1, kind="stable"), np.empty(labels.shape)
+        order = np.argsort(labels, axis=1, kind="stable")
+        out = np.empty(labels.shape)
         for rows, _, weights in refit(estimator, samples, order, entries, tuning == "joint"):
             np.put_along_axis(out[rows], order[rows], np.concatenate(weights, axis=1), axis=1)
         return out
@@ -161,7 +198,11 @@ def scales(
 ) -> np.ndarray:
     """Return the factors (B, k) by which an estimator scales the means of the parts."""
     parts = [(sums[:, p, p], traces[:, p], size) for p, size in enumerate(sizes)]
-    factors = [estimator.scale(*parts)] * len(parts) if tuning == "joint" else [*map(estimator.scale, parts)]
+    factors = (
+        [estimator.scale(*parts)] * len(parts)
+        if tuning == "joint"
+        else [*map(estimator.scale, parts)]
+    )
     return np.stack(factors, axis=1)
 
 
@@ -173,11 +214,14 @@ def estimated_norm(
     nothing: float = 0.0,
     rounding: float = 0.0,
 ) -> Statistic:
-    """Return the squared norm w'Gw of the estimated mean of n features, as a function of permutations.
+    """Return the squared norm w'Gw of the estimated mean of n features.
 
-    Scaled means need only ``moments`` of the Gram matrices G; other estimators are fitted anew to ``grams`` (B, n, n).
-    A plain mean up to ``nothing``, and its estimates, are zero except for rounding.  ``rounding`` is what rounding may
-    change in an entry of G, in units of what a tie is relative to.
+    It is a function of permutations.
+
+    Scaled means need only ``moments`` of the Gram matrices G; other estimators are fitted anew to
+    ``grams`` (B, n, n).  A plain mean up to ``nothing``, and its estimates, are zero except for
+    rounding.  ``rounding`` is what rounding may change in an entry of G, in units of what a tie is
+    relative to.
     """
 
     def scaled(permuted: np.ndarray) -> np.ndarray:
@@ -189,18 +233,26 @@ def estimated_norm(
     def refitted(permuted: np.ndarray) -> np.ndarray:
         assert grams is not None
         out = np.empty((len(permuted), 2))
-        for rows, (stack,), (weights,) in refit(estimator, lambda part: (SampleStack(grams(part)),), permuted, n * n):
-            lengths, plain = np.abs(weights), np.abs(stack.values.mean(axis=(1, 2)))
+        for rows, (stack,), (weights,) in refit(
+            estimator, lambda part: (SampleStack(grams(part)),), permuted, n * n
+        ):
+            lengths = np.abs(weights)
+            plain = np.abs(stack.values.mean(axis=(1, 2)))
             value = ((stack.values @ weights[:, :, None])[:, :, 0] * weights).sum(axis=1)
             value[(plain <= nothing) & (np.abs(value) <= nothing)] = 0.0
             terms = ((np.abs(stack.values) @ lengths[:, :, None])[:, :, 0] * lengths).sum(axis=1)
             terms *= left_over(plain, nothing)
             out[rows, 0], out[rows, 1] = value, terms + rounding * lengths.sum(axis=1) ** 2
-        if estimator.projects:  # squared norms of rounding errors, though not of the mean's, become zero
+        if (
+            estimator.projects
+        ):  # squared norms of rounding errors, though not of the mean's, become zero
             out[np.abs(out[:, 0]) <= TIE * nothing, 0] = 0.0
         return out
 
-    if estimator.needs in ("sums", "noise"):  # noise was tuned before, on what no permutation changes
+    if estimator.needs in (
+        "sums",
+        "noise",
+    ):  # noise was tuned before, on what no permutation changes
         return scaled
     estimator.check_size(n)
     return refitted

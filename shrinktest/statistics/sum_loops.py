@@ -1,9 +1,12 @@
-"""Sums over permutations: of the rows in a part, and of the products of two matrices at permuted places.
+"""Sums over permutations: of rows in a part, and of products of two permuted matrices.
 
-A part meets the rows of a matrix four at a time: the 16 sums of every subset of four rows are tabled once, and each
-permutation then adds the sum that its bits name.  That is a quarter of the additions of a matrix product and no
-multiplications, and a table of 64 columns stays in the first-level cache; it takes about half the time of dgemm.
-Indices are unsigned and strides constant, without which the compiler would not make vector instructions of the loops.
+The products are those of two matrices at permuted places.
+
+A part meets the rows of a matrix four at a time: the 16 sums of every subset of four rows are
+tabled once, and each permutation then adds the sum that its bits name.  That is a quarter of the
+additions of a matrix product and no multiplications, and a table of 64 columns stays in the
+first-level cache; it takes about half the time of dgemm.  Indices are unsigned and strides
+constant, without which the compiler would not make vector instructions of the loops.
 """
 
 from __future__ import annotations
@@ -31,7 +34,10 @@ def octets_of(masks):
 
 @compiled(ordered=True)
 def tabulate(matrix, row, column, scratch, table):
-    """Sums over all subsets of rows ``row`` to ``row`` + 3, then of the next four, and so on: four tables of 16."""
+    """Sums over all subsets of rows ``row`` to ``row`` + 3, then of the next four, etc.
+
+    They are four tables of 16.
+    """
     rows, columns = matrix.shape
     place = _0
     for _ in range(4):
@@ -41,7 +47,8 @@ def tabulate(matrix, row, column, scratch, table):
                 scratch[b * COLUMNS + c] = matrix[row + b, column + c] if inside else 0.0
         for c in range(_0, _W):
             table[place + c] = 0.0
-        size, source = _1, _0
+        size = _1
+        source = _0
         for _ in range(4):
             for s in range(_0, size):
                 low = place + s * _W
@@ -59,7 +66,8 @@ def add_subsets(first, second, table, sums):
     """Add to the tile of every permutation in ``sums`` what its bits in two octets name."""
     o = _0
     for r in range(first.size):
-        low, high = np.uint64(first[r]), np.uint64(second[r])
+        low = np.uint64(first[r])
+        high = np.uint64(second[r])
         p = (low & _15) * _W
         q = (low >> _4) * _W + _TABLE
         s = (high & _15) * _W + _TABLE + _TABLE
@@ -71,9 +79,12 @@ def add_subsets(first, second, table, sums):
 
 @compiled(ordered=True)
 def tile_sums(matrix, start, octets, scratch, table, sums):
-    """Write to ``sums`` (k, B 64) the sums over the members (k, rows, B) of each of 64 columns from ``start`` on.
+    """Write to ``sums`` (k, B 64) the sums over the members (k, rows, B).
 
-    Only rows on and below the diagonal are touched; those below the tile on the diagonal count twice.
+    They are sums of each of 64 columns from ``start`` on.
+
+    Only rows on and below the diagonal are touched; those below the tile on the diagonal count
+    twice.
     """
     here = start // 8
     sums[:] = 0.0
@@ -87,14 +98,20 @@ def tile_sums(matrix, start, octets, scratch, table, sums):
 
 @compiled(ordered=True)
 def split_sums(gram, rows, octets, out):
-    """For every split S: ``out`` (B, 3) = sum of K over S x S, sum of K over S x everything, trace over S.
+    """Write to ``out`` (B, 3) for every split S the sums of K and its trace.
+
+    They are the sum of K over S x S, sum of K over S x everything, and trace over S.
 
     ``rows`` (N,) are the sums of the rows of K, ``octets`` (1, rows, B) the members of S.
     """
-    total, count = gram.shape[0], octets.shape[2]
-    table, scratch = np.empty(4 * 16 * COLUMNS), np.empty(4 * COLUMNS)
-    sums, lanes = np.empty((1, count * COLUMNS)), np.empty(24)
-    along, trace = np.empty(COLUMNS), np.empty(COLUMNS)
+    total = gram.shape[0]
+    count = octets.shape[2]
+    table = np.empty(4 * 16 * COLUMNS)
+    scratch = np.empty(4 * COLUMNS)
+    sums = np.empty((1, count * COLUMNS))
+    lanes = np.empty(24)
+    along = np.empty(COLUMNS)
+    trace = np.empty(COLUMNS)
     out[:] = 0.0
     for start in range(0, total, COLUMNS):
         here = start // 8
@@ -123,8 +140,11 @@ def split_sums(gram, rows, octets, out):
 @compiled(ordered=True)
 def feature_sums(features, octets, out):
     """For every subset: the sum (B, r) of the rows of ``features`` (N, r) in it."""
-    columns, count = features.shape[1], octets.shape[1]
-    table, scratch, sums = np.empty(4 * 16 * COLUMNS), np.empty(4 * COLUMNS), np.empty(count * COLUMNS)
+    columns = features.shape[1]
+    count = octets.shape[1]
+    table = np.empty(4 * 16 * COLUMNS)
+    scratch = np.empty(4 * COLUMNS)
+    sums = np.empty(count * COLUMNS)
     for start in range(0, columns, COLUMNS):
         sums[:] = 0.0
         for g in range(0, octets.shape[0], 2):
@@ -146,16 +166,20 @@ def gathered(line, row, pi, i):
 
 @compiled()
 def pairing_sums(x, y, permutations, out):
-    """For every permutation pi, of unsigned numbers: ``out`` (B, 2) = sum of x_ij y_pi(i)pi(j), and its diagonal part.
+    """Write to ``out`` (B, 2) the sum of x_ij y_pi(i)pi(j), and its diagonal part.
 
-    Row i of x meets row pi(i) of y.  All permutations take turns at the pairs of some rows of x and some of y, which
-    stay in the second-level cache meanwhile.  The order of the pairs of a permutation does not depend on the others.
+    There is one row for every permutation pi, which holds unsigned numbers.
+
+    Row i of x meets row pi(i) of y.  All permutations take turns at the pairs of some rows of x and
+    some of y, which stay in the second-level cache meanwhile.  The order of the pairs of a
+    permutation does not depend on the others.
     """
     count, n = permutations.shape
     blocks = -(-n * n // _BLOCK)
     size = -(-n // blocks)
     order = np.empty_like(permutations)  # i by the block of pi(i), increasing within each
-    ends, places = np.empty((blocks, count), np.int64), np.empty(count, np.int64)
+    ends = np.empty((blocks, count), np.int64)
+    places = np.empty(count, np.int64)
     for r in range(count):
         for b in range(blocks):
             ends[b, r] = b * size
@@ -168,7 +192,9 @@ def pairing_sums(x, y, permutations, out):
         places[:] = b * size
         for stop in range(size, n + size, size):
             for r in range(count):
-                pi, place, end = permutations[r], places[r], ends[b, r]
+                pi = permutations[r]
+                place = places[r]
+                end = ends[b, r]
                 total = diagonal = 0.0
                 while place < end and order[r, place] < stop:
                     i = np.uint64(order[r, place])
@@ -183,7 +209,10 @@ def pairing_sums(x, y, permutations, out):
 
 @compiled()
 def strip_sums(x, first, y, low, permutations, out):
-    """Add to ``out`` (B, 2) the part of `pairing_sums` of rows of x from ``first`` that meet rows of y from ``low``."""
+    """Add to ``out`` (B, 2) a part of `pairing_sums`.
+
+    It is of rows of x from ``first`` that meet rows of y from ``low``.
+    """
     for r in range(permutations.shape[0]):
         pi = permutations[r]
         total = diagonal = 0.0
@@ -199,13 +228,16 @@ def strip_sums(x, first, y, low, permutations, out):
 
 @compiled()
 def cross_sums(u, v, permutations, out):
-    """Do the same as ``pairing_sums`` for K = u u' and L = v v' of few columns: |u' v_pi|^2, and its diagonal part.
+    """Do the same as ``pairing_sums`` for K = u u' and L = v v' of few columns.
+
+    It is |u' v_pi|^2, and its diagonal part.
 
     Four pairs at a time, so that the product stays in registers for four multiplications.
     """
     n, p = u.shape
     q = v.shape[1]
-    lengths_u, lengths_v = np.zeros(n), np.zeros(n)
+    lengths_u = np.zeros(n)
+    lengths_v = np.zeros(n)
     for i in range(n):
         for a in range(p):
             lengths_u[i] += u[i, a] * u[i, a]
@@ -220,9 +252,15 @@ def cross_sums(u, v, permutations, out):
             diagonal += lengths_u[i] * lengths_v[pi[i]]
         whole = n - n % 4
         for i in range(0, whole, 4):
-            v0, v1, v2, v3 = v[pi[i]], v[pi[i + 1]], v[pi[i + 2]], v[pi[i + 3]]
+            v0 = v[pi[i]]
+            v1 = v[pi[i + 1]]
+            v2 = v[pi[i + 2]]
+            v3 = v[pi[i + 3]]
             for a in range(p):
-                u0, u1, u2, u3 = u[i, a], u[i + 1, a], u[i + 2, a], u[i + 3, a]
+                u0 = u[i, a]
+                u1 = u[i + 1, a]
+                u2 = u[i + 2, a]
+                u3 = u[i + 3, a]
                 row = product[a]
                 for b in range(q):
                     row[b] += u0 * v0[b] + u1 * v1[b] + u2 * v2[b] + u3 * v3[b]
@@ -239,13 +277,20 @@ def cross_sums(u, v, permutations, out):
 
 @compiled()
 def partition_sums(gram, octets, labels, out, traces):
-    """For every partition: ``out`` (B, k, k), the sums of K over pairs of parts, and its trace over each, (B, k).
+    """Write for every partition ``out`` (B, k, k), sums of K over pairs of parts, and traces.
 
-    ``octets`` (k - 1, rows, B) holds the members of all parts but the last, which gets what is left.
+    The traces over each part are (B, k).
+
+    ``octets`` (k - 1, rows, B) holds the members of all parts but the last, which gets what is
+    left.
     """
-    total, parts, count = gram.shape[0], octets.shape[0], octets.shape[2]
-    table, scratch = np.empty(4 * 16 * COLUMNS), np.empty(4 * COLUMNS)
-    sums, whole = np.empty((parts, count * COLUMNS)), np.zeros(COLUMNS)
+    total = gram.shape[0]
+    parts = octets.shape[0]
+    count = octets.shape[2]
+    table = np.empty(4 * 16 * COLUMNS)
+    scratch = np.empty(4 * COLUMNS)
+    sums = np.empty((parts, count * COLUMNS))
+    whole = np.zeros(COLUMNS)
     out[:] = 0.0
     traces[:] = 0.0
     for start in range(0, total, COLUMNS):

@@ -1,4 +1,7 @@
-"""Sums of a Gram matrix over pairs of parts and over pairings, in memory or by tiles that are never stored together."""
+"""Sums of a Gram matrix over pairs of parts and over pairings, in memory or by tiles.
+
+Tiles are never stored together.
+"""
 
 from __future__ import annotations
 
@@ -21,21 +24,25 @@ BlockSums = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 PLAIN = 256  # observations up to which plain matrix products take less time than loading a compiler
 ROWS = 128  # permutations whose cross-covariances are in memory
 
-_COPIED = 2**23  # bytes up to which coordinates are copied row by row; more are read as they lie, which is faster there
+_COPIED = (
+    2**23
+    # bytes up to which coordinates are copied row by row; more are read as they lie, which is faster
+    # there
+)
 _TILE = 2048  # rows and columns of a tile
 _STRIP = 2**27  # bytes of the rows of a Gram matrix that are made at a time for pairings
 _GATHERED = 8e-10  # seconds for a kernel value that a pairing gathers
 _MULTIPLIED = 1e-10  # seconds for a product of a matrix product
 
 
-# --- rows that do not depend on each other ------------------------------------------------------------------
+# --- rows that do not depend on each other --------------------------------------------------------
 
 
 def times(rows: np.ndarray, matrix: np.ndarray, block: int = 128) -> np.ndarray:
     """``rows @ matrix``, (B, N) times (N, r), in blocks of one shape.
 
-    A matrix product rounds differently for blocks of different shapes, and the bits of a statistic must not depend on
-    how permutations are shared among threads.
+    A matrix product rounds differently for blocks of different shapes, and the bits of a statistic
+    must not depend on how permutations are shared among threads.
     """
     out = np.empty((len(rows), matrix.shape[1]))
     for start in range(0, len(rows), block):
@@ -47,7 +54,10 @@ def times(rows: np.ndarray, matrix: np.ndarray, block: int = 128) -> np.ndarray:
 
 
 def weighted(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Inner product (B,) of every row with one vector; ``rows @ weights`` would round by the number of rows."""
+    """Inner product (B,) of every row with one vector.
+
+    ``rows @ weights`` would round by the number of rows.
+    """
     return np.einsum("bi,i->b", rows, weights)
 
 
@@ -57,14 +67,19 @@ def members_of(labels: np.ndarray, part: int) -> np.ndarray:
 
 
 def left_over(plain: Any, nothing: float) -> Any:
-    """Return the factor, from 1 to 1e5, by which rounding grows in a number made of a mean whose terms cancel.
+    """Return the factor, from 1 to 1e5, by which rounding grows in a canceling mean.
 
-    ``plain`` is the squared norm of the mean; up to ``nothing``, 1e-10 of the size of its terms, it is zero.
+    The number is made of a mean whose terms cancel.
+
+    ``plain`` is the squared norm of the mean; up to ``nothing``, 1e-10 of the size of its terms, it
+    is zero.
     """
-    return 1.0 + LAST_BITS * nothing / TIE / np.maximum(plain, max(nothing, np.finfo(np.float64).tiny))
+    return 1.0 + LAST_BITS * nothing / TIE / np.maximum(
+        plain, max(nothing, np.finfo(np.float64).tiny)
+    )
 
 
-# --- partitions ---------------------------------------------------------------------------------------------
+# --- partitions -----------------------------------------------------------------------------------
 
 
 def block_sums(features: Features, sizes: tuple[int, ...]) -> BlockSums:
@@ -73,12 +88,16 @@ def block_sums(features: Features, sizes: tuple[int, ...]) -> BlockSums:
         return _tile_sums(features.plain, len(sizes), features.workers)
     if features.by_coordinates:
         return _coordinate_sums(features.values, features.kernel_diagonal(), sizes)
-    matrix, parts = features.values, len(sizes)
-    diagonal, everything, trace = np.diagonal(matrix).copy(), float(matrix.sum()), float(np.trace(matrix))
+    matrix = features.values
+    parts = len(sizes)
+    diagonal = np.diagonal(matrix).copy()
+    everything = float(matrix.sum())
+    trace = float(np.trace(matrix))
 
     def plain_sums(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         members = [members_of(labels, p) for p in range(parts)]
-        sums, traces = np.zeros((len(labels), parts, parts)), np.empty((len(labels), parts))
+        sums = np.zeros((len(labels), parts, parts))
+        traces = np.empty((len(labels), parts))
         for p in range(parts - 1):
             image = times(members[p], matrix)
             for q in range(p, parts):
@@ -102,7 +121,8 @@ def block_sums(features: Features, sizes: tuple[int, ...]) -> BlockSums:
 
 
 def _coordinate_sums(z: np.ndarray, diagonal: np.ndarray, sizes: tuple[int, ...]) -> BlockSums:
-    parts, rank = len(sizes), z.shape[1]
+    parts = len(sizes)
+    rank = z.shape[1]
     constant = float(diagonal[0]) if np.ptp(diagonal) == 0.0 else None
     features = z if constant is not None else np.hstack([z, diagonal[:, None]])
     if features.nbytes <= _COPIED or not features.flags.f_contiguous:
@@ -125,7 +145,10 @@ def _coordinate_sums(z: np.ndarray, diagonal: np.ndarray, sizes: tuple[int, ...]
 
 
 def _feature_sums(features: np.ndarray, members: np.ndarray, rows: int) -> np.ndarray:
-    """Sums (B, r) of the features (N, r) of the members (B, N); ``rows`` in all, 0 if they are few."""
+    """Sums (B, r) of the features (N, r) of the members (B, N).
+
+    ``rows`` in all, 0 if they are few.
+    """
     seconds = _MULTIPLIED * features.size
     loop = compiled_loop("feature_sums", rows, seconds) if rows else None
     if loop is None:
@@ -146,7 +169,8 @@ def _compiled_sums(matrix: np.ndarray, parts: int) -> BlockSums:
         from shrinktest.statistics.sum_loops import octets_of, partition_sums
 
         members = np.stack([octets_of(labels == p) for p in range(parts - 1)])
-        out, traces = np.empty((len(labels), parts, parts)), np.empty((len(labels), parts))
+        out = np.empty((len(labels), parts, parts))
+        traces = np.empty((len(labels), parts))
         partition_sums(matrix, members, labels, out, traces)
         return out, traces
 
@@ -164,14 +188,21 @@ def _compiled_sums(matrix: np.ndarray, parts: int) -> BlockSums:
 
 
 def _tile_sums(gram: KernelFeatures, parts: int, workers: int) -> BlockSums:
-    """Sums of tiles on and below the diagonal, each made once for all labels, in the order of tiles."""
-    kernel, points, edges = gram.kernel, gram.points, [*range(0, len(gram.points), _TILE), len(gram.points)]
+    """Sums of tiles on and below the diagonal, each made once for all labels.
+
+    They are in the order of tiles.
+    """
+    kernel = gram.kernel
+    points = gram.points
+    edges = [*range(0, len(gram.points), _TILE), len(gram.points)]
     rows = [np.ascontiguousarray(points[start:stop]) for start, stop in pairwise(edges)]
     tiles = [(a, b) for a in range(len(rows)) for b in range(a + 1)]
     diagonal = kernel.diagonal(points)
 
     def tile_sums(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        traces = np.stack([np.einsum("bi,i->b", labels == p, diagonal) for p in range(parts)], axis=1)
+        traces = np.stack(
+            [np.einsum("bi,i->b", labels == p, diagonal) for p in range(parts)], axis=1
+        )
         columns = [labels[:, start:stop] for start, stop in pairwise(edges)]
         sums = np.zeros((len(tiles), len(labels), parts, parts))
 
@@ -180,7 +211,9 @@ def _tile_sums(gram: KernelFeatures, parts: int, workers: int) -> BlockSums:
             tile = kernel.block(rows[a], rows[b])
             images = np.empty((parts, len(labels), tile.shape[1]))
             for p in range(parts - 1):
-                images[p] = _feature_sums(tile, columns[a] == p, len(labels) * (parts - 1) * len(tiles))
+                images[p] = _feature_sums(
+                    tile, columns[a] == p, len(labels) * (parts - 1) * len(tiles)
+                )
             images[-1] = tile.sum(axis=0) - images[:-1].sum(axis=0)
             for p, q in np.ndindex(parts, parts):
                 sums[index, :, p, q] = np.einsum("bi,bi->b", images[p], columns[b] == q)
@@ -193,7 +226,7 @@ def _tile_sums(gram: KernelFeatures, parts: int, workers: int) -> BlockSums:
     return tile_sums
 
 
-# --- pairings by tiles --------------------------------------------------------------------------------------
+# --- pairings by tiles ----------------------------------------------------------------------------
 
 
 class CentredStrips:
@@ -207,15 +240,20 @@ class CentredStrips:
         self.points = points
         self.workers = workers
         self.edges = [*range(0, len(points), _strip(len(points))), len(points)]
-        self.means, squares = np.empty(len(points)), 0.0
+        self.means = np.empty(len(points))
+        squares = 0.0
         for start, stop in pairwise(self.edges):
             values = kernel.block(points[start:stop], points, workers)
             self.means[start:stop] = values.mean(axis=1)
             squares += float(np.vdot(values, values))
-        n, mean = len(points), float(self.means.mean())
+        n = len(points)
+        mean = float(self.means.mean())
         diagonal = kernel.diagonal(points) - 2.0 * self.means + mean
-        self.trace, before = float(diagonal.sum()), squares**0.5 / n
-        after = max(squares / n**2 - 2.0 * float(np.square(self.means).mean()) + mean**2, 0.0) ** 0.5
+        self.trace = float(diagonal.sum())
+        before = squares**0.5 / n
+        after = (
+            max(squares / n**2 - 2.0 * float(np.square(self.means).mean()) + mean**2, 0.0) ** 0.5
+        )
         self.size = after + LAST_BITS * before
 
     def __call__(self, start: int, stop: int) -> np.ndarray:
@@ -228,20 +266,26 @@ class CentredStrips:
 
 
 def pairing_sums_by_tiles(x: CentredStrips, y: CentredStrips) -> Callable[[np.ndarray], np.ndarray]:
-    """Return a function from pairings (B, n) to (B, 2): the sum and the trace of the product of centred matrices."""
+    """Return a function from pairings (B, n) to sums and traces (B, 2).
+
+    They are those of the product of centered matrices.
+    """
     strips = list(pairwise(x.edges))
 
     def pairing_sums(pairings: np.ndarray) -> np.ndarray:
         seconds = 4.0 * _GATHERED * len(x.points) ** 2
         strip_sums = compiled_loop("strip_sums", len(pairings), seconds) or _strip_sums
-        out, rows = np.zeros((len(pairings), 2)), np.ascontiguousarray(pairings, dtype=np.uint32)
+        out = np.zeros((len(pairings), 2))
+        rows = np.ascontiguousarray(pairings, dtype=np.uint32)
         groups: Sequence[slice] = [slice(start, start + 16) for start in range(0, len(rows), 16)]
         for first, last in strips if groups else ():
             left = x(first, last)
             for low, high in strips:
                 right = y(low, high)
 
-                def gather(group: slice, left: np.ndarray = left, right: np.ndarray = right) -> None:
+                def gather(
+                    group: slice, left: np.ndarray = left, right: np.ndarray = right
+                ) -> None:
                     strip_sums(left, first, right, low, rows[group], out[group])  # noqa: B023
 
                 parallel_for(gather, groups, x.workers)
@@ -250,8 +294,13 @@ def pairing_sums_by_tiles(x: CentredStrips, y: CentredStrips) -> Callable[[np.nd
     return pairing_sums
 
 
-def _strip_sums(x: np.ndarray, first: int, y: np.ndarray, low: int, pairings: np.ndarray, out: np.ndarray) -> None:
-    """Add to ``out`` (B, 2) what rows of x from ``first`` on contribute that meet rows of y from ``low`` on."""
+def _strip_sums(
+    x: np.ndarray, first: int, y: np.ndarray, low: int, pairings: np.ndarray, out: np.ndarray
+) -> None:
+    """Add to ``out`` (B, 2) what rows of x from ``first`` on contribute.
+
+    These meet rows of y from ``low`` on.
+    """
     for i, row in enumerate(x, start=first):
         places = pairings[:, i].astype(np.int64) - low
         here = np.flatnonzero((places >= 0) & (places < len(y)))
@@ -266,11 +315,11 @@ def _strip(size: int) -> int:
     return max(1, min(size, _STRIP // (8 * size)))
 
 
-# --- pairs by sums of products of features ------------------------------------------------------------------
+# --- pairs by sums of products of features --------------------------------------------------------
 
 
 def unbiased(total: Any, trace: Any, traces: tuple[Any, Any], n: Any) -> Any:
-    """HSIC without bias [Song12] from the sum and the trace of Kc o Lc, and the traces of Kc and Lc.
+    """Unbiased HSIC [Song12] from sum and trace of Kc o Lc, and the traces of Kc and Lc.
 
     In terms of centred matrices, whose rows off the diagonal add up to minus the diagonal.
     """
@@ -279,12 +328,16 @@ def unbiased(total: Any, trace: Any, traces: tuple[Any, Any], n: Any) -> Any:
 
 
 def _norms(sums: np.ndarray, n: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return weights (..., r) of features and squared norms, and a constant, that give squared norms about the mean.
+    """Return weights (..., r) of features and squared norms, and a constant.
+
+    They give squared norms about the mean.
 
     ``sums`` are over n rows.
     """
     mean = sums[..., :-1] / np.asarray(n)[..., None]
-    return np.concatenate([-2.0 * mean, np.ones((*mean.shape[:-1], 1))], axis=-1), np.square(mean).sum(axis=-1)
+    return np.concatenate([-2.0 * mean, np.ones((*mean.shape[:-1], 1))], axis=-1), np.square(
+        mean
+    ).sum(axis=-1)
 
 
 def _centred_trace(sums: np.ndarray, n: Any) -> np.ndarray:
@@ -292,20 +345,32 @@ def _centred_trace(sums: np.ndarray, n: Any) -> np.ndarray:
     return np.asarray(sums[..., -1] - np.square(sums[..., :-1]).sum(axis=-1) / n)
 
 
-def centred_sums(xy: np.ndarray, x: np.ndarray, y: np.ndarray, n: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Sums of products (..., r - 1, s - 1) of features about their means, and of products (...) of their squared norms.
+def centred_sums(
+    xy: np.ndarray, x: np.ndarray, y: np.ndarray, n: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Sums of products (..., r - 1, s - 1) of centered features and of their squared norms.
 
-    ``xy`` (..., r, s) are sums over n pairs of products of features, the last of which are their squared norms.
+    The products of squared norms are (...), and features are about their means.
+
+    ``xy`` (..., r, s) are sums over n pairs of products of features, the last of which are their
+    squared norms.
     """
     (u, c), (v, d) = _norms(x, n), _norms(y, n)
-    trace = np.einsum("...r,...rs,...s->...", u, xy, v) + d * (u * x).sum(axis=-1) + c * (v * y).sum(axis=-1)
+    trace = (
+        np.einsum("...r,...rs,...s->...", u, xy, v)
+        + d * (u * x).sum(axis=-1)
+        + c * (v * y).sum(axis=-1)
+    )
     mean = x[..., :-1] / np.asarray(n)[..., None]
     return xy[..., :-1, :-1] - mean[..., :, None] * y[..., None, :-1], np.asarray(trace + n * c * d)
 
 
 @dataclass(frozen=True, eq=False)
 class PairSums:
-    """Sums over pairs as they were observed, of products of features, the last of which are their squared norms."""
+    """Sums over observed pairs of products of features.
+
+    The last of the features are their squared norms.
+    """
 
     n: np.ndarray  # (G,): pairs of every group
     xy: np.ndarray  # (G, r, s)
@@ -326,11 +391,16 @@ class PairSums:
 
     def unbiased(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """HSIC (G,) of x and y, of x with itself, and of y with itself, all without bias."""
-        left, right = _centred_trace(self.x, self.n), _centred_trace(self.y, self.n)
+        left = _centred_trace(self.x, self.n)
+        right = _centred_trace(self.y, self.n)
 
-        def hsic(xy: np.ndarray, x: np.ndarray, y: np.ndarray, traces: tuple[Any, Any]) -> np.ndarray:
+        def hsic(
+            xy: np.ndarray, x: np.ndarray, y: np.ndarray, traces: tuple[Any, Any]
+        ) -> np.ndarray:
             covariance, trace = centred_sums(xy, x, y, self.n)
-            return np.asarray(unbiased(np.square(covariance).sum(axis=(-2, -1)), trace, traces, self.n))
+            return np.asarray(
+                unbiased(np.square(covariance).sum(axis=(-2, -1)), trace, traces, self.n)
+            )
 
         return (
             hsic(self.xy, self.x, self.y, (left, right)),
@@ -344,7 +414,9 @@ class ShiftedSums:
     """Sums over n pairs of products of features, the last of which are their squared norms."""
 
     n: int
-    xy: np.ndarray  # (G, r, m, s): of features of x and of y, by groups and by the places that y was shifted
+    xy: (
+        np.ndarray
+    )  # (G, r, m, s): of features of x and of y, by groups and by the places that y was shifted
     xx: np.ndarray  # (r, r)
     yy: np.ndarray  # (s, s)
     x: np.ndarray  # (r,): of the features themselves
@@ -366,13 +438,20 @@ class ShiftedSums:
         return size
 
     def __call__(self, shifts: np.ndarray) -> np.ndarray:
-        """Sum and trace (B, 2) of the entrywise product of the centred Gram matrices, for shifts (B, G)."""
+        """Sum and trace (B, 2) of the product of centered Gram matrices, by shifts (B, G).
+
+        The product is entrywise.
+        """
         fixed, moving = self._parts
         groups, _, length, _ = self.xy.shape
         out = np.empty((len(shifts), 2))
         for start in range(0, len(shifts), ROWS):
             rows = shifts[start : start + ROWS]
-            chosen = (rows[:, :, None] == np.arange(length)).astype(np.float64).reshape(len(rows), groups * length)
+            chosen = (
+                (rows[:, :, None] == np.arange(length))
+                .astype(np.float64)
+                .reshape(len(rows), groups * length)
+            )
             sums = times(chosen, moving) + fixed
             out[start : start + ROWS, 0] = np.square(sums[:, :-1]).sum(axis=1)
             out[start : start + ROWS, 1] = sums[:, -1]
@@ -380,10 +459,19 @@ class ShiftedSums:
 
     @cached_property
     def _parts(self) -> tuple[np.ndarray, np.ndarray]:
-        """Part (k,) that all shifts share and parts (G m, k) that each adds: cross-covariance, then trace."""
+        """Parts (k,) shared by all shifts and (G m, k) added by each.
+
+        These are cross-covariance, then trace.
+        """
         mean = self.xy.mean(axis=2)  # over shifts, which is the overall mean
-        moving = (self.xy - mean[:, :, None, :]).transpose(0, 2, 1, 3).reshape(-1, len(self.x), len(self.y))
+        moving = (
+            (self.xy - mean[:, :, None, :])
+            .transpose(0, 2, 1, 3)
+            .reshape(-1, len(self.x), len(self.y))
+        )
         covariance, trace = centred_sums(mean.sum(axis=0), self.x, self.y, self.n)
         fixed = np.append(covariance.ravel(), trace)
-        along = np.einsum("r,grs,s->g", _norms(self.x, self.n)[0], moving, _norms(self.y, self.n)[0])
+        along = np.einsum(
+            "r,grs,s->g", _norms(self.x, self.n)[0], moving, _norms(self.y, self.n)[0]
+        )
         return fixed, np.column_stack([moving[:, :-1, :-1].reshape(len(moving), -1), along])

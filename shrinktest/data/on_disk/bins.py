@@ -25,7 +25,9 @@ from shrinktest.kernels.pooled import RescaledFeatures
 _FEWEST = 20  # bins of the smallest sample, if it has as many rows
 _ROUNDS = 6
 _VALUES = 2**20  # features computed at a time
-_LOW, _HALF, _15 = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(15)
+_LOW = np.uint64(0xFFFFFFFF)
+_HALF = np.uint64(32)
+_15 = np.uint64(15)
 _MULTIPLIERS = np.uint64(0x85EBCA6B), np.uint64(0xC2B2AE35)  # as in MurmurHash3
 
 
@@ -33,9 +35,9 @@ _MULTIPLIERS = np.uint64(0x85EBCA6B), np.uint64(0xC2B2AE35)  # as in MurmurHash3
 class Bijection:
     """A permutation of 0, ..., n - 1 that takes no memory: a Feistel network with cycle walking.
 
-    A number is a row and a column of a table, each of which is changed in turn by a function of the other; that can be
-    undone, whatever the function.  What comes out beyond n goes in again (J. Black and P. Rogaway, Ciphers with
-    arbitrary finite domains, CT-RSA 2002).
+    A number is a row and a column of a table, each of which is changed in turn by a function of the
+    other; that can be undone, whatever the function.  What comes out beyond n goes in again (J.
+    Black and P. Rogaway, Ciphers with arbitrary finite domains, CT-RSA 2002).
 
     Examples
     --------
@@ -76,7 +78,7 @@ def _moved(number: np.ndarray, key: np.uint64, size: np.uint64) -> np.ndarray:
     return np.asarray((mixed * size) >> _HALF)
 
 
-# --- features -----------------------------------------------------------------------------------------------
+# --- features -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,8 +90,13 @@ class _LandmarkValues(FeatureMap):
 
     @cached_property
     def _centred(self) -> tuple[Array, Array, Array, Array]:
-        """Mean and bandwidths of the landmarks; these in units of them, in tiles; and half of their squares."""
-        widths = np.broadcast_to(np.asarray(self.kernel.bandwidth, dtype=np.float64), self.points.shape[1:])  # type: ignore[attr-defined]
+        """Mean and bandwidths of the landmarks; these in units of them, in tiles.
+
+        And half of their squares.
+        """
+        widths = np.broadcast_to(
+            np.asarray(self.kernel.bandwidth, dtype=np.float64), self.points.shape[1:]
+        )  # type: ignore[attr-defined]
         mean = self.points.mean(axis=0)
         points = (self.points - mean) / widths
         return mean, widths, tiles(points.T), 0.5 * np.square(points).sum(axis=1)
@@ -108,7 +115,7 @@ class _LandmarkValues(FeatureMap):
 
 
 def halves(features: FeatureMap) -> tuple[FeatureMap, Callable[[Array], Array]]:
-    """Split features into those that are computed of every row, and a linear map that sums can be put through."""
+    """Split features into those computed of every row and a linear map that sums pass through."""
     if isinstance(features, RescaledFeatures | OfColumns):
         inner, after = halves(features.features)
         return replace(features, features=inner), after
@@ -130,7 +137,7 @@ def _features(features: FeatureMap, rows: Array, width: int, total: int) -> Any:
         yield np.ascontiguousarray(values), some
 
 
-# --- means of bins ------------------------------------------------------------------------------------------
+# --- means of bins --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +146,9 @@ class Bins:
 
     rows: tuple[int, ...]  # of the samples
     size: int  # rows of a bin
-    shuffles: tuple[Bijection, ...]  # of the rows of every sample; those that come next to each other make a bin
+    shuffles: tuple[
+        Bijection, ...
+    ]  # of the rows of every sample; those that come next to each other make a bin
 
     @classmethod
     def drawn(cls, rows: tuple[int, ...], bins: int, rng: np.random.Generator) -> Bins:
@@ -158,17 +167,25 @@ class Bins:
         return tuple(n * self.size for n in self.counts)
 
     def of(self, sample: int, first: int, rows: int) -> np.ndarray:
-        """Return the bins (rows,) of successive rows; the last one holds rows that are left over."""
+        """Return the bins (rows,) of successive rows.
+
+        The last one holds rows that are left over.
+        """
         numbers = np.arange(first, first + rows)
         return np.minimum(self.shuffles[sample](numbers) // self.size, self.counts[sample])
 
-    def means(self, source: OnDisk, features: Sequence[FeatureMap], memory: float = math.inf) -> list[np.ndarray]:
-        """Return mean features (M, rank) of all bins, sample after sample, for each of several maps, in one reading.
+    def means(
+        self, source: OnDisk, features: Sequence[FeatureMap], memory: float = math.inf
+    ) -> list[np.ndarray]:
+        """Return mean features (M, rank) of all bins for several maps, in one reading.
 
-        What several maps compute of the rows is computed once.  Sums take ``memory`` bytes at most, including chunks
-        under way, of which there is at least one.
+        The bins are listed sample after sample.
+
+        What several maps compute of the rows is computed once.  Sums take ``memory`` bytes at most,
+        including chunks under way, of which there is at least one.
         """
-        columns, whole = source.survey.pooled[0].low.size, source.survey
+        columns = source.survey.pooled[0].low.size
+        whole = source.survey
         split = [halves(each) for each in features]
         keys = [digest(per_row) for per_row, _ in split]
         raw = {key: per_row for key, (per_row, _) in zip(keys, split, strict=True)}
@@ -181,9 +198,14 @@ class Bins:
             FEATURES: digest(self.size, features),
         }
         most = (memory - 8.0 * sum(widths) * sum(bins)) / (8.0 * sum(widths) * max(bins))
-        work = partial(_add_up, [rows.reader for rows in source.samples], self, list(raw.values()), widths)
-        jobs, stored = numbered(source.samples, whole.counts), Key("sums", depends)
-        total = reduce(work, jobs, _into, total, source.workers, most=most, store=source.store, key=stored)
+        work = partial(
+            _add_up, [rows.reader for rows in source.samples], self, list(raw.values()), widths
+        )
+        jobs = numbered(source.samples, whole.counts)
+        stored = Key("sums", depends)
+        total = reduce(
+            work, jobs, _into, total, source.workers, most=most, store=source.store, key=stored
+        )
         sums = {key: np.vstack([each[k][:-1] for each in total]) for k, key in enumerate(raw)}
         for each, key in zip(features, keys, strict=True):
             if not np.isfinite(sums[key]).all():
@@ -192,7 +214,14 @@ class Bins:
 
 
 def _add_up(
-    readers: Any, bins: Bins, features: Any, widths: Any, chunk: Chunk, sample: int, first: int, n: int
+    readers: Any,
+    bins: Bins,
+    features: Any,
+    widths: Any,
+    chunk: Chunk,
+    sample: int,
+    first: int,
+    n: int,
 ) -> tuple[int, np.ndarray, list[np.ndarray]]:
     """Return the bins that rows of a chunk are in, and the sums of their features."""
     total = [np.zeros((bins.counts[sample] + 1, width)) for width in widths]
@@ -202,15 +231,22 @@ def _add_up(
         first += len(values)
         reached[places] = True
         order = np.argsort(places, kind="stable")  # sums of a bin stay in the cache
-        rows, places = values[order], places[order]
+        rows = values[order]
+        places = places[order]
         for each, width, sums in zip(features, widths, total, strict=True):
             for z, some in _features(each, rows, width, sum(bins.rows)):
                 starts = np.flatnonzero(np.diff(places[some], prepend=-1))
                 sums[places[some][starts]] += np.add.reduceat(z, starts, axis=0)
-    return sample, np.flatnonzero(reached), total if reached.all() else [sums[reached] for sums in total]
+    return (
+        sample,
+        np.flatnonzero(reached),
+        total if reached.all() else [sums[reached] for sums in total],
+    )
 
 
-def _into(total: list[list[np.ndarray]], added: tuple[int, np.ndarray, list[np.ndarray]]) -> list[list[np.ndarray]]:
+def _into(
+    total: list[list[np.ndarray]], added: tuple[int, np.ndarray, list[np.ndarray]]
+) -> list[list[np.ndarray]]:
     sample, places, parts = added
     for sums, part in zip(total[sample], parts, strict=True):
         if len(part) == len(sums):

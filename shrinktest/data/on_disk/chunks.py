@@ -1,7 +1,9 @@
-"""Ordered reduction of chunks of rows, by threads, an executor or a cluster, which a store can continue.
+"""Ordered reduction of chunks of rows by threads, an executor or a cluster.
 
-``reduce`` calls a function on every chunk, in threads, an executor or a cluster, and folds what it returns in the order
-of the chunks.  The bits of the total therefore do not depend on the workers.
+A store can continue it.
+
+``reduce`` calls a function on every chunk, in threads, an executor or a cluster, and folds what it
+returns in the order of the chunks.  The bits of the total therefore do not depend on the workers.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ _EVERY = 20.0  # seconds between writings of a store
 T = TypeVar("T")
 
 
-# --- ordered reduction --------------------------------------------------------------------------------------
+# --- ordered reduction ----------------------------------------------------------------------------
 
 
 def reduce(
@@ -46,12 +48,16 @@ def reduce(
     store: Store | None = None,
     key: Key | None = None,
 ) -> Any:
-    """Fold ``work(*job)`` of all jobs, in their order, into ``total``; at most ``most`` are under way at a time.
+    """Fold ``work(*job)`` of all jobs, in order, into ``total``.
 
-    The first element of a job is a chunk.  ``workers`` is a number of threads, an executor, a dask client, or has
-    ``map``.  ``store`` has the total of an earlier run that was stopped, if it was of the same ``key``.
+    At most ``most`` jobs are under way at a time.
+
+    The first element of a job is a chunk.  ``workers`` is a number of threads, an executor, a dask
+    client, or has ``map``.  ``store`` has the total of an earlier run that was stopped, if it was
+    of the same ``key``.
     """
-    done, complete = 0, True
+    done = 0
+    complete = True
     if store is not None and key is not None and (known := store.get(key)) is not None:
         done, total = known
     try:
@@ -59,7 +65,8 @@ def reduce(
             for result in results:
                 complete = False  # an interrupt may leave half of a result in the total
                 total = fold(total, result)
-                done, complete = done + 1, True
+                done = done + 1
+                complete = True
                 progress_steps(1)(1)
                 if store is not None and key is not None:
                     store.put(key, done, total)
@@ -100,7 +107,9 @@ def _in_order(
             yield from workers.map(partial(_run, work), some)
 
 
-def _submitted(submit: Callable[[Any], Any], jobs: Iterator[Any], ahead: int) -> Generator[Any, None, None]:
+def _submitted(
+    submit: Callable[[Any], Any], jobs: Iterator[Any], ahead: int
+) -> Generator[Any, None, None]:
     under_way: deque[Any] = deque()
     try:
         for job in jobs:
@@ -119,7 +128,11 @@ def _run(work: Callable[..., Any], job: tuple[Any, ...]) -> Any:
 
 
 def _to_client(client: Any, work: Callable[..., Any], job: tuple[Any, ...]) -> Any:
-    return client.compute(_delayed(work, job)) if job[0].delayed else client.submit(_run, work, job, pure=False)
+    return (
+        client.compute(_delayed(work, job))
+        if job[0].delayed
+        else client.submit(_run, work, job, pure=False)
+    )
 
 
 def _delayed(work: Callable[..., Any], job: tuple[Any, ...]) -> Any:
@@ -127,7 +140,9 @@ def _delayed(work: Callable[..., Any], job: tuple[Any, ...]) -> Any:
     from dask import delayed
 
     rest = replace(job[0], source=None, delayed=False), *job[1:]
-    return delayed(_work_on_partition, pure=False)(delayed((work, rest), traverse=False), job[0].source)
+    return delayed(_work_on_partition, pure=False)(
+        delayed((work, rest), traverse=False), job[0].source
+    )
 
 
 def _work_on_partition(known: tuple[Callable[..., Any], tuple[Any, ...]], rows: Any) -> Any:
@@ -135,7 +150,7 @@ def _work_on_partition(known: tuple[Callable[..., Any], tuple[Any, ...]], rows: 
     return work(replace(chunk, source=rows), *rest)
 
 
-# --- store --------------------------------------------------------------------------------------------------
+# --- store ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -154,7 +169,9 @@ class Store:
     """
 
     path: Path
-    known: dict[str, tuple[Key, int, Any]] = field(default_factory=dict)  # chunks that were read, and their total
+    known: dict[str, tuple[Key, int, Any]] = field(
+        default_factory=dict
+    )  # chunks that were read, and their total
     written: float = 0.0
 
     @classmethod
@@ -168,19 +185,34 @@ class Store:
                 arrays = {name: file[name] for name in file.files}
             for name, (depends, done, total) in json.loads(str(arrays["index"])).items():
                 store.known[name] = Key(name, depends), done, _from_plain(total, arrays)
-        except (OSError, ValueError, TypeError, LookupError, EOFError, AttributeError, NotImplementedError, BadZipFile):
-            raise ValueError(f"store={str(path)!r} does not keep the sums of a test; give another path") from None
+        except (
+            OSError,
+            ValueError,
+            TypeError,
+            LookupError,
+            EOFError,
+            AttributeError,
+            NotImplementedError,
+            BadZipFile,
+        ):
+            raise ValueError(
+                f"store={str(path)!r} does not keep the sums of a test; give another path"
+            ) from None
         return store
 
     def get(self, key: Key) -> tuple[int, Any] | None:
-        """Return how many chunks were read, and their total; raises ValueError if it was of something else."""
+        """Return how many chunks were read, and their total.
+
+        Raises ValueError if it was of something else.
+        """
         if key.name not in self.known:
             return None
         before, done, total = self.known[key.name]
         for what, text in key.depends.items():
             if before.depends.get(what) != text:
                 raise ValueError(
-                    f"store={str(self.path)!r} was begun with other {what}; remove it, or give another path"
+                    f"store={str(self.path)!r} was begun with other {what}; remove it, or give "
+                    "another path"
                 )
         return done, total
 
@@ -190,7 +222,10 @@ class Store:
             return
         self.known[key.name] = key, done, total
         arrays: dict[str, Any] = {}
-        index = {name: (key.depends, done, _as_plain(total, arrays)) for name, (key, done, total) in self.known.items()}
+        index = {
+            name: (key.depends, done, _as_plain(total, arrays))
+            for name, (key, done, total) in self.known.items()
+        }
         part = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
         try:
             with part.open("wb") as file:
@@ -238,7 +273,9 @@ def _from_plain(value: Any, arrays: Mapping[str, Any]) -> Any:
     if "dtype" in value:
         return np.dtype(value["dtype"])
     if "class" in value:
-        return _STORED[value["class"]](**{name: _from_plain(each, arrays) for name, each in value["values"].items()})
+        return _STORED[value["class"]](
+            **{name: _from_plain(each, arrays) for name, each in value["values"].items()}
+        )
     if "dict" in value:
         return {_from_plain(key, arrays): _from_plain(each, arrays) for key, each in value["dict"]}
     ((kind, parts),) = value.items()
@@ -247,7 +284,7 @@ def _from_plain(value: Any, arrays: Mapping[str, Any]) -> Any:
 
 
 def digest(*parts: Any) -> str:
-    """Return a short text that stands for values: arrays, numbers, texts, and dataclasses of these."""
+    """Return a short text that identifies arrays, numbers, texts, and dataclasses of these."""
     hashed = sha256()
     _feed(hashed, parts)
     return hashed.hexdigest()[:32]
@@ -255,13 +292,18 @@ def digest(*parts: Any) -> str:
 
 def _feed(hashed: Any, value: Any) -> None:
     if isinstance(value, np.ndarray):
-        hashed.update(f"{value.dtype.str}{value.shape}".encode() + np.ascontiguousarray(value).tobytes())
+        hashed.update(
+            f"{value.dtype.str}{value.shape}".encode() + np.ascontiguousarray(value).tobytes()
+        )
     elif isinstance(value, list | tuple):
         hashed.update(f"({len(value)}".encode())
         for each in value:
             _feed(hashed, each)
     elif is_dataclass(value) and not isinstance(value, type):
-        _feed(hashed, [type(value).__qualname__, *(getattr(value, each.name) for each in fields(value))])
+        _feed(
+            hashed,
+            [type(value).__qualname__, *(getattr(value, each.name) for each in fields(value))],
+        )
     elif hasattr(value, "__dict__") and not callable(value):
         _feed(hashed, [type(value).__qualname__, *map(list, sorted(vars(value).items()))])
     else:

@@ -42,7 +42,10 @@ def text_at(path: Path) -> Delimited:
 
 
 def scanned(path: Path, size: int) -> Scanned:
-    """Read a file once, ``size`` rows at a time; what was found is kept while the file stays as it is."""
+    """Read a file once, ``size`` rows at a time.
+
+    What was found is kept while the file stays as it is.
+    """
     about = path.stat()
     return _scanned(path, size, about.st_size, about.st_mtime_ns)
 
@@ -62,7 +65,9 @@ def _scanned(path: Path, step: int, size: int, changed: int) -> Scanned:
     return Scanned(text, looks)
 
 
-def kinds_in_text(path: Path, size: int, names: Sequence[str], types: Mapping[str, Any]) -> dict[str, str]:
+def kinds_in_text(
+    path: Path, size: int, names: Sequence[str], types: Mapping[str, Any]
+) -> dict[str, str]:
     """Return how columns are read, by all of their cells, or by ``types`` as users give them."""
     scan = scanned(path, size)
     kinds = {}
@@ -76,7 +81,7 @@ def kinds_in_text(path: Path, size: int, names: Sequence[str], types: Mapping[st
 
 
 def whole_in_text(path: Path, size: int, names: Sequence[str]) -> dict[str, bool | None]:
-    """Return True for columns of whole numbers, False for other numbers, None for others, by their names."""
+    """Return, by name, True for integer columns, False for other numbers, None for others."""
     scan = scanned(path, size)
     whole: dict[str, bool | None] = {}
     for name in names:
@@ -94,7 +99,9 @@ def frame_of_cells(text: Delimited, cells: pd.DataFrame, kinds: Mapping[str, str
 
     series: dict[str, Any] = {}
     for name, kind in kinds.items():
-        plain = plain_numbers(cells[name], text.mark, _OPTIONS) if kind in ("whole", "number") else None
+        plain = (
+            plain_numbers(cells[name], text.mark, _OPTIONS) if kind in ("whole", "number") else None
+        )
         if plain is not None:
             series[name] = plain.values if kind == "whole" else plain.values.astype(float)
             continue
@@ -106,5 +113,8 @@ def frame_of_cells(text: Delimited, cells: pd.DataFrame, kinds: Mapping[str, str
 
 
 def _odd(text: Delimited, name: str, error: OddCells) -> ValueError:
-    problems = [f"{text.place(name, odd.text)}: {odd.text!r} {odd.fault}; {type_for(odd, name)}" for odd in error.cells]
+    problems = [
+        f"{text.place(name, odd.text)}: {odd.text!r} {odd.fault}; {type_for(odd, name)}"
+        for odd in error.cells
+    ]
     return ValueError("; ".join(problems))

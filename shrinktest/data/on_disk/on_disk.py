@@ -1,4 +1,7 @@
-"""Rows on disk as numbers: a reading of tables finds what their columns are, another their units and random rows."""
+"""Rows on disk as numbers, in two readings of tables.
+
+One finds what their columns are, another their units and random rows.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ class Part:
     width: int | None = None  # number of columns; None: all
 
 
-# --- units and random rows ----------------------------------------------------------------------------------
+# --- units and random rows ------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +50,9 @@ class OnDisk:
     samples: tuple[Rows, ...]
     groups: tuple[slice, ...]  # columns of numbers of every variable
     survey: Survey
-    encodings: tuple[Encoding | None, ...]  # of every variable; they leave the columns in their own units
+    encodings: tuple[
+        Encoding | None, ...
+    ]  # of every variable; they leave the columns in their own units
     units: tuple[Any, ...]
     notes: tuple[str, ...]
     left_out: Mapping[str, str]  # reasons for columns that are not tested
@@ -69,33 +74,51 @@ class OnDisk:
     ) -> OnDisk:
         """Read the samples once, and once more before if their columns may hold other than numbers.
 
-        ``parts`` are the variables, and ``scales`` their units as users give them.  At least ``drawn`` rows of each
-        variable are drawn by ``rng``, apart from those of the others: pairs would tell which belong together.
+        ``parts`` are the variables, and ``scales`` their units as users give them.  At least
+        ``drawn`` rows of each variable are drawn by ``rng``, apart from those of the others: pairs
+        would tell which belong together.
         """
-        typed_columns, indicate = None, nan_policy == "indicator"
+        typed_columns = None
+        indicate = nan_policy == "indicator"
         if samples[0].reader.types is not None:
             typed_columns = TypedColumns.of(samples, workers, parts, indicate=indicate, store=store)
             samples = typed_columns.rows
-        encodings: Sequence[Encoding | None] = [None] * len(parts) if typed_columns is None else typed_columns.encodings
+        encodings: Sequence[Encoding | None] = (
+            [None] * len(parts) if typed_columns is None else typed_columns.encodings
+        )
         gaps = [() if encoding is None else gaps_of(encoding.codes) for encoding in encodings]
-        requested = [("sd" if p.names else None) if is_unasked(s) else s for p, s in zip(parts, scales, strict=True)]
+        requested = [
+            ("sd" if p.names else None) if is_unasked(s) else s
+            for p, s in zip(parts, scales, strict=True)
+        ]
         units = [
             checked_units(entry) if encoding is None else encoding.entries(entry)
             for entry, encoding in zip(requested, encodings, strict=True)
         ]
-        widths = [part.width if encoding is None else len(encoding.features)
-                  for part, encoding in zip(parts, encodings, strict=True)]  # fmt: skip
+        widths = [
+            part.width if encoding is None else len(encoding.features)
+            for part, encoding in zip(parts, encodings, strict=True)
+        ]
         ends = np.cumsum([0, *(width or 0 for width in widths)]).tolist()
-        groups = [slice(None)] if len(parts) == 1 else [slice(*ends[k : k + 2]) for k in range(len(parts))]
-        seen = survey(samples, max(SAMPLE, drawn), rng, workers, groups=groups, holes=gaps, store=store)
+        groups = (
+            [slice(None)]
+            if len(parts) == 1
+            else [slice(*ends[k : k + 2]) for k in range(len(parts))]
+        )
+        seen = survey(
+            samples, max(SAMPLE, drawn), rng, workers, groups=groups, holes=gaps, store=store
+        )
         if min(seen.sizes) < 2 and any(seen.omitted):
             _refuse_empty_columns(samples, workers, min(seen.sizes))
         for rows, size in zip(samples, seen.sizes, strict=True):
             if size < 2:
-                raise ValueError(f"{subject_has(rows.name)} {counted(size, 'row')}; a sample needs at least 2")
+                raise ValueError(
+                    f"{subject_has(rows.name)} {counted(size, 'row')}; a sample needs at least 2"
+                )
         if typed_columns is not None:
             typed_columns = typed_columns.filled(seen.fills)
-            samples, encodings = typed_columns.rows, typed_columns.encodings
+            samples = typed_columns.rows
+            encodings = typed_columns.encodings
         single = np.concatenate(seen.single)
         if single.any():
             samples = [rows.in_single(single.tolist()) for rows in samples]
@@ -109,10 +132,14 @@ class OnDisk:
             what = "The median that replaces missing numbers"
             notes.append(note("random-sample", what=what, rows=len(seen.pooled[0].rows)))
         known = []
-        for k, (part, encoding, scale, pooled) in enumerate(zip(parts, encodings, scales, seen.pooled, strict=True)):
+        for k, (part, encoding, scale, pooled) in enumerate(
+            zip(parts, encodings, scales, seen.pooled, strict=True)
+        ):
             if encoding is None and part.names:
                 names = [rows.name for rows in samples] if len(samples) > 1 else [part.name]
-                encoding, more = _encoding_of_numbers(part.names, [sides[k] for sides in seen.seen], names)
+                encoding, more = _encoding_of_numbers(
+                    part.names, [sides[k] for sides in seen.seen], names
+                )
                 notes += more
             if encoding is not None:
                 encoding = encoding.knowing(pooled.constant)
@@ -124,49 +151,77 @@ class OnDisk:
         settled = tuple(_settled(*each) for each in zip(units, gaps, seen.pooled, strict=True))
         left_out = {} if typed_columns is None else typed_columns.left_out
         notes = list(dict.fromkeys(notes))
-        return cls(tuple(samples), tuple(groups), seen, tuple(known), settled, tuple(notes), left_out, workers, store)
+        return cls(
+            tuple(samples),
+            tuple(groups),
+            seen,
+            tuple(known),
+            settled,
+            tuple(notes),
+            left_out,
+            workers,
+            store,
+        )
 
     def representative(self, columns: Sequence[slice] = ()) -> list[np.ndarray]:
-        """Return rows of the variables, or of some columns of the only one, that represent all samples."""
+        """Return rows of the variables that represent all samples.
+
+        For a single variable, the rows may be those of some of its columns.
+        """
         sample = [np.ascontiguousarray(self.survey.pooled[0].rows[:, group]) for group in columns]
         sample = sample or [pooled.rows for pooled in self.survey.pooled]
-        return representative(self.samples, self.survey, columns or self.groups, sample, self.workers, self.store)
+        return representative(
+            self.samples, self.survey, columns or self.groups, sample, self.workers, self.store
+        )
 
 
 def checked_units(scale: Any) -> Any:
     """Return units of columns that are numbers; raise ValueError for others."""
     if scale is None or isinstance(scale, str):
         return None if scale is None or is_unasked(scale) else choice(scale, SCALES, "scale")
-    if entries_by_name(scale) is not None or (np.ndim(scale) == 1 and any(isinstance(entry, str) for entry in scale)):
-        raise ValueError("scale: numbers on disk have one name for all columns, such as 'sd', or a number for each")
+    if entries_by_name(scale) is not None or (
+        np.ndim(scale) == 1 and any(isinstance(entry, str) for entry in scale)
+    ):
+        raise ValueError(
+            "scale: numbers on disk have one name for all columns, such as 'sd', or a number for "
+            "each"
+        )
     return scale
 
 
 def _settled(units: Any, gaps: Sequence[int], seen: Seen) -> Any:
     """Return units with standard deviations in place of "sd", which are 1 for constant columns.
 
-    Beside the columns ``gaps`` are indicators of missing values, in units that :func:`beside_gaps` finds.
+    Beside the columns ``gaps`` are indicators of missing values, in units that :func:`beside_gaps`
+    finds.
     """
     among = units if isinstance(units, tuple) else (units,) if isinstance(units, str) else ()
     if "sd" not in among and all(isinstance(units[j], str) for j in gaps):
         return as_scale(units, len(seen.low))
     each = list(units) if isinstance(units, tuple) else [units] * len(seen.low)
     each = beside_gaps(each, gaps, np.where(seen.constant, 0.0, seen.deviations))
-    return tuple(sd if unit == "sd" else unit for unit, sd in zip(each, seen.deviations.tolist(), strict=True))
+    return tuple(
+        sd if unit == "sd" else unit
+        for unit, sd in zip(each, seen.deviations.tolist(), strict=True)
+    )
 
 
 def _encoding_of_numbers(
     columns: Sequence[str], seen: Sequence[Seen | None], names: Sequence[str]
 ) -> tuple[Encoding, list[str]]:
-    """Return the encoding of columns that are numbers, and notes on those that tell samples apart."""
+    """Return the encoding of numeric columns, and notes on those that tell samples apart."""
     each = [
-        [ColumnSummary(label, "number", 2, 2, low=some.low[j], high=some.high[j]) for some in seen if some is not None]
+        [
+            ColumnSummary(label, "number", 2, 2, low=some.low[j], high=some.high[j])
+            for some in seen
+            if some is not None
+        ]
         for j, label in enumerate(columns)
     ]
     return Encoding.of(each, None), select(each, names, (), named=True)[1]
 
 
-# --- kinds of columns ---------------------------------------------------------------------------------------
+# --- kinds of columns -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,13 +246,17 @@ class TypedColumns:
     ) -> TypedColumns:
         """Read all samples once; twice if rows miss values in columns that are not tested.
 
-        With ``indicate`` missing values have an indicator, and NaN in their place until the medians are known.
+        With ``indicate`` missing values have an indicator, and NaN in their place until the medians
+        are known.
         """
         types = samples[0].reader.types or {}
         labels = samples[0].names or ()
         if dropped := [label for label, kind in types.items() if kind == DROP]:
             if not all(rows.names for rows in samples):
-                raise ValueError("column_types='drop' takes columns with names; choose others by Batches(columns=)")
+                raise ValueError(
+                    "column_types='drop' takes columns with names; choose others by "
+                    "Batches(columns=)"
+                )
             for label in dropped:
                 choice(label, labels, "a column in column_types")
             samples, parts = _without(samples, parts, dropped)
@@ -208,9 +267,12 @@ class TypedColumns:
             choice(label, [pairs[0][0].name for pairs in columns], "a column in column_types")
         left_out: dict[str, str] = {}
         notes: list[str] = []
-        first, groups = 0, []
+        first = 0
+        groups = []
         for part in parts:
-            groups.append(columns[first:] if part.width is None else columns[first : first + part.width])
+            groups.append(
+                columns[first:] if part.width is None else columns[first : first + part.width]
+            )
             first += len(groups[-1])
             names = [rows.name for rows in samples] if len(parts) == 1 else [part.name]
             every = [[whole for whole, _ in pairs] for pairs in groups[-1]]
@@ -219,19 +281,34 @@ class TypedColumns:
             notes += more
         if left_out:
             if not all(rows.names for rows in samples):
-                raise ValueError(f"{' '.join(notes)} Leave such columns out of all samples: one has no names")
-            gaps = any(whole.known < whole.size for pairs in columns for whole, _ in pairs if whole.name in left_out)
+                raise ValueError(
+                    f"{' '.join(notes)} Leave such columns out of all samples: one has no names"
+                )
+            gaps = any(
+                whole.known < whole.size
+                for pairs in columns
+                for whole, _ in pairs
+                if whole.name in left_out
+            )
             samples, parts = _without(samples, parts, [*left_out])
             if samples[0].reader.omit and gaps:  # rows that miss only these values are complete
                 again = cls.of(samples, workers, parts, store=store, name=f"{name} again")
-                return replace(again, notes=tuple(dict.fromkeys([*notes, *again.notes])), left_out=left_out)
+                return replace(
+                    again, notes=tuple(dict.fromkeys([*notes, *again.notes])), left_out=left_out
+                )
         encodings = tuple(
             Encoding.of(
-                [[complete for _, complete in pairs] for pairs in group if pairs[0][0].name not in left_out],
-                None, indicate=indicate, named=part.names is not None,
+                [
+                    [complete for _, complete in pairs]
+                    for pairs in group
+                    if pairs[0][0].name not in left_out
+                ],
+                None,
+                indicate=indicate,
+                named=part.names is not None,
             )
             for group, part in zip(groups, parts, strict=True)
-        )  # fmt: skip
+        )
         return cls(tuple(samples), encodings, tuple(notes), left_out).coded()
 
     def coded(self) -> TypedColumns:
@@ -249,7 +326,9 @@ class TypedColumns:
         encodings = []
         for encoding, values in zip(self.encodings, fills, strict=True):
             both = zip(encoding.codes, (group.start for group in encoding.groups), strict=True)
-            codes = tuple(replace(code, fill=values[at]) if at in values else code for code, at in both)
+            codes = tuple(
+                replace(code, fill=values[at]) if at in values else code for code, at in both
+            )
             encodings.append(replace(encoding, codes=codes))
         return replace(self, encodings=tuple(encodings)).coded()
 
@@ -269,32 +348,46 @@ def summarized(
             raise ValueError(f"{subject_has(rows.name)} 0 rows; a sample needs at least 2")
         if len(columns) != len(total[0][1]):
             raise ValueError(
-                f"{rows.name} has {counted(len(columns), 'column')}, and {samples[0].name} has {len(total[0][1])}; "
+                f"{rows.name} has {counted(len(columns), 'column')}, and {samples[0].name} has "
+                f"{len(total[0][1])}; "
                 "samples must have the same columns"
             )
     return [columns for _, columns in total]
 
 
 def _refuse_empty_columns(samples: Sequence[Rows], workers: Any, left: int) -> None:
-    """Raise Untestable for a column without values, after another reading; ``left`` rows are complete."""
+    """Raise Untestable for a column without values, after another reading.
+
+    ``left`` rows are complete.
+    """
     readers = [replace(rows.reader, types=rows.reader.types or {}, code=None) for rows in samples]
     tables = [replace(rows, reader=reader) for rows, reader in zip(samples, readers, strict=True)]
     each = zip(samples, summarized(tables, workers), strict=True)
-    refuse_empty([(rows.name, whole.name, whole.known) for rows, columns in each for whole, _ in columns], left)
+    refuse_empty(
+        [(rows.name, whole.name, whole.known) for rows, columns in each for whole, _ in columns],
+        left,
+    )
 
 
 def _summaries(readers: Any, chunk: Chunk, i: int) -> tuple[int, str, list[Both]]:
     summaries: list[Both] = []
     for _, _, table in readers[i].parts(chunk):
         whole = [ColumnSummary.of(column) for column in table.columns]
-        complete, missing = whole, table.missing()
+        complete = whole
+        missing = table.missing()
         if readers[i].omit and missing.any():
-            complete = [ColumnSummary.of(column) for column in table.taken(~missing.any(axis=1)).columns]
-        summaries = _merged(summaries, list(zip(whole, complete, strict=True)), (chunk.where, chunk.where))
+            complete = [
+                ColumnSummary.of(column) for column in table.taken(~missing.any(axis=1)).columns
+            ]
+        summaries = _merged(
+            summaries, list(zip(whole, complete, strict=True)), (chunk.where, chunk.where)
+        )
     return i, chunk.where.rstrip(","), summaries
 
 
-def _add(total: list[tuple[str, list[Both]]], summaries: tuple[int, str, list[Both]]) -> list[tuple[str, list[Both]]]:
+def _add(
+    total: list[tuple[str, list[Both]]], summaries: tuple[int, str, list[Both]]
+) -> list[tuple[str, list[Both]]]:
     i, where, columns = summaries
     before, known = total[i]
     if columns:
@@ -313,13 +406,19 @@ def _without(
     samples: Sequence[Rows], parts: Sequence[Part], gone: Sequence[str]
 ) -> tuple[Sequence[Rows], Sequence[Part]]:
     """Leave out columns, which have names, of samples and of the variables that they are."""
-    labels, remaining, first = samples[0].names or (), [], 0
+    labels = samples[0].names or ()
+    remaining = []
+    first = 0
     for part in parts:
         width = len(labels) if part.width is None else part.width
         left = sum(label not in gone for label in labels[first : first + width])
         if not left:
-            raise ValueError(f"{part.name}: no column is left to test; column_types drops all of them")
+            raise ValueError(
+                f"{part.name}: no column is left to test; column_types drops all of them"
+            )
         remaining.append(replace(part, width=None if part.width is None else left))
         first += width
-    places = [[j for j, label in enumerate(rows.names or ()) if label not in gone] for rows in samples]
+    places = [
+        [j for j, label in enumerate(rows.names or ()) if label not in gone] for rows in samples
+    ]
     return [rows.only(stay) for rows, stay in zip(samples, places, strict=True)], remaining

@@ -1,7 +1,10 @@
-"""Pairs of rows on disk: two variables read together, blocks of pairs, and sums of products of their features.
+"""Pairs of rows on disk: joint reading, blocks of pairs, and sums of products of features.
 
-Blocks have eight successive pairs and are in about 100 groups, by a keyed permutation of their numbers.  Within the
-blocks of a group y is shifted by as many places; the sums of products are kept for every group and every shift.
+Two variables are read together.
+
+Blocks have eight successive pairs and are in about 100 groups, by a keyed permutation of their
+numbers.  Within the blocks of a group y is shifted by as many places; the sums of products are kept
+for every group and every shift.
 """
 
 from __future__ import annotations
@@ -30,11 +33,14 @@ BothSides = tuple[Rows, tuple[Part, ...]]  # of pairs, and the columns of x and 
 
 LENGTH = 8  # pairs of a block
 _GROUPS = 100  # of blocks
-_ROWS, _VALUES = 2**13, 2**22  # rows whose features are computed at a time, at least, and features
-_SHIFTED = (np.arange(LENGTH)[:, None] + np.arange(LENGTH)) % LENGTH  # places (m, m) in y, by those in x and by shifts
+_ROWS = 2**13
+_VALUES = 2**22  # rows whose features are computed at a time, at least, and features
+_SHIFTED = (
+    np.arange(LENGTH)[:, None] + np.arange(LENGTH)
+) % LENGTH  # places (m, m) in y, by those in x and by shifts
 
 
-# --- reading ------------------------------------------------------------------------------------------------
+# --- reading --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,13 +55,18 @@ class TwoSources(Rows):
         held: list[Any] = [None, None]
         first = 0
         while True:
-            x, y = (next(stream, None) if part is None else part for stream, part in zip(streams, held, strict=True))
+            x, y = (
+                next(stream, None) if part is None else part
+                for stream, part in zip(streams, held, strict=True)
+            )
             if x is None and y is None:
                 return
             if x is None or y is None:
                 names = [side.name for side in self.sides]
                 short, long = names if x is None else names[::-1]
-                raise ValueError(f"{short} has {first} rows, and {long} has more; row i of both belongs together")
+                raise ValueError(
+                    f"{short} has {first} rows, and {long} has more; row i of both belongs together"
+                )
             n = min(len(x), len(y))
             yield Chunk(f"{self.name},", _beside(_cut(x, 0, n), _cut(y, 0, n)), first=first, rows=n)
             first += n
@@ -98,26 +109,41 @@ def _beside(x: Any, y: Any) -> Any:
     return Table((*x.columns, *y.columns), named=x.named or y.named, source=" and ".join(sources))
 
 
-def pairs_of(x: Batches, y: Batches, called: tuple[str, str], *, nan_policy: str, types: Any) -> BothSides:
-    """Put two variables side by side, from one source or from two; ``called`` names them in messages.
+def pairs_of(
+    x: Batches, y: Batches, called: tuple[str, str], *, nan_policy: str, types: Any
+) -> BothSides:
+    """Put two variables side by side, from one or two sources.
+
+    ``called`` names them in messages.
 
     ``types`` says how columns of tables are read.
     """
     if x.bins != BINS:
-        raise ValueError(f"bins={x.bins} is for tests of samples; pairs are not put into bins: leave it out")
-    name, omit, tables = " and ".join(called), nan_policy == "omit", nan_policy == "indicator" or bool(types)
+        raise ValueError(
+            f"bins={x.bins} is for tests of samples; pairs are not put into bins: leave it out"
+        )
+    name = " and ".join(called)
+    omit = nan_policy == "omit"
+    tables = nan_policy == "indicator" or bool(types)
     if x.data is y.data or (is_paths(x.data) and is_paths(y.data) and x.data == y.data):
         if x.columns is None or y.columns is None:
-            raise ValueError(f"{name} are one source; give Batches(..., columns=[...]) for each of them")
+            raise ValueError(
+                f"{name} are one source; give Batches(..., columns=[...]) for each of them"
+            )
         if shared := [column for column in x.columns if column in y.columns]:
-            raise ValueError(f"{name} have the same column {listed(list(map(str, shared)))}; columns must differ")
+            raise ValueError(
+                f"{name} have the same column {listed(list(map(str, shared)))}; columns must differ"
+            )
         both = replace(x, columns=[*x.columns, *y.columns], size=min(x.size, y.size))
-        widths, names = (len(x.columns), len(y.columns)), both.names(name)
+        widths = (len(x.columns), len(y.columns))
+        names = both.names(name)
         read = types if tables or both.mixed(name, names) else None
         split = (None, None) if names is None else (names[: widths[0]], names[widths[0] :])
         return Rows.of(both, name, names, omit, read), _parts_of(called, split, widths)
     if is_dask(x.data) or is_dask(y.data):
-        raise ValueError(f"{name} are two sources, one of dask; put both into one collection, and give columns=")
+        raise ValueError(
+            f"{name} are two sources, one of dask; put both into one collection, and give columns="
+        )
     known = [each.names(has) for each, has in zip((x, y), called, strict=True)]
     sides = list(zip((x, y), called, known, strict=True))
     read = types if tables or any(each.mixed(has, names) for each, has, names in sides) else None
@@ -125,12 +151,18 @@ def pairs_of(x: Batches, y: Batches, called: tuple[str, str], *, nan_policy: str
     widths = _width(first), _width(second)
     joint = None
     if all(known) or (read is not None and any(known)):
-        joint = tuple(entry for names, d in zip(known, widths, strict=True) for entry in names or map(str, range(d)))
+        joint = tuple(
+            entry
+            for names, d in zip(known, widths, strict=True)
+            for entry in names or map(str, range(d))
+        )
     rows = TwoSources(x, Reader(name, joint, None, omit, read), (first, second))
     return rows, _parts_of(called, known, widths)
 
 
-def _parts_of(called: Sequence[str], names: Sequence[Any], widths: Sequence[int]) -> tuple[Part, ...]:
+def _parts_of(
+    called: Sequence[str], names: Sequence[Any], widths: Sequence[int]
+) -> tuple[Part, ...]:
     return tuple(Part(*each) for each in zip(called, names, widths, strict=True))
 
 
@@ -143,7 +175,7 @@ def _width(rows: Rows) -> int:
     return int(part.shape[1])
 
 
-# --- blocks -------------------------------------------------------------------------------------------------
+# --- blocks ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +208,9 @@ class Blocks:
     @property
     def pairs(self) -> np.ndarray:
         """Pairs (groups,) of every group."""
-        first = -(-np.arange(self.groups + 1) * self.count // self.groups)  # among the shuffled numbers of blocks
+        first = -(
+            -np.arange(self.groups + 1) * self.count // self.groups
+        )  # among the shuffled numbers of blocks
         return np.diff(first) * LENGTH
 
     def group_of(self, blocks: np.ndarray) -> np.ndarray:
@@ -189,29 +223,38 @@ class Blocks:
 class Products:
     """Sums of products of features, the last of which is their squared norm, by group."""
 
-    # (G, r, m, s): for every two maps that meet, of x and of y shifted by 0, ..., m - 1 places within its block
+    # (G, r, m, s): for every two maps that meet, of x and of y shifted by 0, ..., m - 1 places
+    # within its block
     xy: list[np.ndarray]
     own: list[np.ndarray]  # (G, r, r): of every map with itself, maps of x, then of y
     sums: list[np.ndarray]  # (G, r): of every map
     head: np.ndarray  # (0 to m - 1, d): pairs before the first whole block
     tail: np.ndarray  # (0 to m - 1, d): pairs after the last whole block
-    meets: Sequence[tuple[int, int]]  # which of x are multiplied with which of y, by their places among all maps
+    meets: Sequence[
+        tuple[int, int]
+    ]  # which of x are multiplied with which of y, by their places among all maps
     rows: int = 0  # pairs in all
 
 
 @dataclass(frozen=True, eq=False)
 class Multiplying:
-    """Rule by which products of features are summed; ``maps`` has the feature maps of x, then of y."""
+    """Rule by which products of features are summed.
+
+    ``maps`` has the feature maps of x, then of y.
+    """
 
     blocks: Blocks
     widths: tuple[int, int]
     maps: Sequence[FeatureMap]
-    centres: Sequence[np.ndarray]  # of every map, which features are taken less: their mean in the random sample
+    centres: Sequence[
+        np.ndarray
+    ]  # of every map, which features are taken less: their mean in the random sample
     meets: Sequence[tuple[int, int]]  # as of `Products`
 
     def nothing(self) -> Products:
         """Return sums of no pairs."""
-        groups, ranks = self.blocks.groups, [len(centre) + 1 for centre in self.centres]
+        groups = self.blocks.groups
+        ranks = [len(centre) + 1 for centre in self.centres]
         return Products(
             [np.zeros((groups, ranks[i], LENGTH, ranks[j])) for i, j in self.meets],
             [np.zeros((groups, r, r)) for r in ranks],
@@ -222,25 +265,33 @@ class Multiplying:
 
     def read(self, reader: Reader, chunk: Chunk, _: int, first: int, n: int) -> Products:
         """Return the sums of the whole blocks of a chunk, and its pairs before and after these."""
-        total, missing, stop = self.nothing(), -first % LENGTH, min(first + n, self.blocks.used)
-        held, number = total.head, first
+        total = self.nothing()
+        missing = -first % LENGTH
+        stop = min(first + n, self.blocks.used)
+        held = total.head
+        number = first
         for values in same_rows(reader, chunk, n):
             held = np.vstack([held, values[: max(0, stop - number)]])
             number = min(number + len(values), stop)
             if missing and len(held) >= missing:
-                total.head, held, missing = held[:missing], held[missing:], 0
+                total.head = held[:missing]
+                held = held[missing:]
+                missing = 0
             if not missing:
                 whole = len(held) // LENGTH * LENGTH
                 self.multiply(total, (number - len(held)) // LENGTH, held[:whole])
                 held = held[whole:].copy()
         if missing:
-            total.head, held = held, held[:0]
-        total.tail, total.rows = held, max(0, number - first)
+            total.head = held
+            held = held[:0]
+        total.tail = held
+        total.rows = max(0, number - first)
         return total
 
     def fold(self, total: Products, other: Products) -> Products:
         """Add the next chunk, and the block that the chunk completes."""
-        ours, theirs = (*total.xy, *total.own, *total.sums), (*other.xy, *other.own, *other.sums)
+        ours = (*total.xy, *total.own, *total.sums)
+        theirs = (*other.xy, *other.own, *other.sums)
         block = np.vstack([total.tail, other.head])
         for mine, others in zip(ours, theirs, strict=True):
             mine += others
@@ -261,7 +312,10 @@ class Multiplying:
         groups = self.blocks.group_of(np.arange(first, first + len(rows) // LENGTH))
         order = np.argsort(groups, kind="stable")
         cut = min(j for _, j in self.meets)  # maps of x
-        sides = [np.ascontiguousarray(side) for side in (rows[:, : self.widths[0]], rows[:, self.widths[0] :])]
+        sides = [
+            np.ascontiguousarray(side)
+            for side in (rows[:, : self.widths[0]], rows[:, self.widths[0] :])
+        ]
         features = []
         for k, (each, centre) in enumerate(zip(self.maps, self.centres, strict=True)):
             z = np.empty((len(rows), len(centre) + 1))
@@ -275,34 +329,53 @@ class Multiplying:
             for k, z in enumerate(plain):
                 total.sums[k][g] += z.sum(axis=0)
                 total.own[k][g] += z.T @ z
-            shifted = {j: here[j][:, _SHIFTED].reshape(len(plain[j]), -1) for j in {j for _, j in self.meets}}
+            shifted = {
+                j: here[j][:, _SHIFTED].reshape(len(plain[j]), -1)
+                for j in {j for _, j in self.meets}
+            }
             for xy, (i, j) in zip(total.xy, self.meets, strict=True):
                 xy[g] += (plain[i].T @ shifted[j]).reshape(xy.shape[1:])
 
 
 def products_of(
-    source: OnDisk, blocks: Blocks, statistics: Sequence[tuple[FeatureMap, FeatureMap]], most: float = math.inf
+    source: OnDisk,
+    blocks: Blocks,
+    statistics: Sequence[tuple[FeatureMap, FeatureMap]],
+    most: float = math.inf,
 ) -> Products:
     """Return the sums over all pairs, in one reading; ``most`` chunks are under way at a time.
 
     ``statistics`` have a feature map of x and one of y each.
     """
     sides = [list({id(maps[k]): maps[k] for maps in statistics}.values()) for k in (0, 1)]
-    first, second = ({id(each): i for i, each in enumerate(side)} for side in sides)  # x and y may share a map
+    first, second = (
+        {id(each): i for i, each in enumerate(side)} for side in sides
+    )  # x and y may share a map
     meets = [(first[id(x)], len(first) + second[id(y)]) for x, y in statistics]
     samples = [pooled.rows for pooled in source.survey.pooled]
     centres = [each.coordinates(samples[k]).mean(axis=0) for k in (0, 1) for each in sides[k]]
     widths = samples[0].shape[1], samples[1].shape[1]
-    about, (rows,) = Multiplying(blocks, widths, [*sides[0], *sides[1]], centres, meets), source.samples
+    about, (rows,) = (
+        Multiplying(blocks, widths, [*sides[0], *sides[1]], centres, meets),
+        source.samples,
+    )
     depends = {
         SEED: digest(blocks.shuffle),
         DATA: source.survey.digest(),
         FEATURES: digest(about.maps, centres, meets),
     }
-    work, jobs = partial(about.read, rows.reader), numbered([rows], source.survey.counts)
+    work = partial(about.read, rows.reader)
+    jobs = numbered([rows], source.survey.counts)
     key = Key("products of pairs", depends)
     total: Products = reduce(
-        work, jobs, about.fold, about.nothing(), source.workers, most=most, store=source.store, key=key
+        work,
+        jobs,
+        about.fold,
+        about.nothing(),
+        source.workers,
+        most=most,
+        store=source.store,
+        key=key,
     )
     if not all(np.isfinite(sums).all() for sums in total.own):
         raise ValueError(f"features of {rows.name} are not finite numbers for some rows")

@@ -24,11 +24,17 @@ class Reader:
 
     name: str  # in messages
     names: tuple[str, ...] | None  # of columns, in the order in which they are read
-    columns: tuple[int, ...] | None  # numbers of the columns that are read, if they have no names; default all
+    columns: (
+        tuple[int, ...] | None
+    )  # numbers of the columns that are read, if they have no names; default all
     omit: bool  # True if rows with missing values are left out, which are an error otherwise
-    types: Mapping[str, Any] | None = None  # of columns of tables, as users give them; None if all hold numbers
+    types: Mapping[str, Any] | None = (
+        None  # of columns of tables, as users give them; None if all hold numbers
+    )
     code: Encoding | None = None  # how tables become numbers, once it is known
-    single: tuple[bool, ...] = ()  # columns of numbers that are rounded to single precision, as in other samples
+    single: tuple[
+        bool, ...
+    ] = ()  # columns of numbers that are rounded to single precision, as in other samples
 
     def numbers(self, chunk: Chunk) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield complete rows (k, d), and which rows (n,) of the part these are."""
@@ -52,20 +58,33 @@ class Reader:
                 yield part[complete], complete
 
     def parts(self, chunk: Chunk) -> Iterator[tuple[str, int, Any]]:
-        """Yield rows as numbers or, if columns may hold something else, as tables; with missing values."""
+        """Yield rows as numbers or, if columns may hold something else, as tables.
+
+        With missing values.
+        """
         first = chunk.first
         for given in chunk.parts():
             if size := len(given):
                 table = self.types is not None
-                part = self._table(given, chunk.where, first) if table else self._numbers(given, chunk.where)
+                part = (
+                    self._table(given, chunk.where, first)
+                    if table
+                    else self._numbers(given, chunk.where)
+                )
                 yield chunk.where, first, part
                 first += size
 
     def _numbers(self, given: Any, where: str) -> np.ndarray:
-        plain = type(given) in (np.ndarray, np.memmap) and given.dtype.kind in "biuf" and given.ndim in (1, 2)
+        plain = (
+            type(given) in (np.ndarray, np.memmap)
+            and given.dtype.kind in "biuf"
+            and given.ndim in (1, 2)
+        )
         if plain:
             is_float = given.dtype in (np.float32, np.float64)
-            values = np.asarray(given, dtype=None if is_float else np.float64).reshape(len(given), -1)
+            values = np.asarray(given, dtype=None if is_float else np.float64).reshape(
+                len(given), -1
+            )
         else:
             values = as_points(given, where).values
         for column in self.columns or ():
@@ -75,7 +94,8 @@ class Reader:
                 or not 0 <= column < values.shape[1]
             ):
                 raise ValueError(
-                    f"{where} has {counted(values.shape[1], 'column')} without names, and no column {column!r}; give "
+                    f"{where} has {counted(values.shape[1], 'column')} without names, and no "
+                    f"column {column!r}; give "
                     "numbers from 0 on"
                 )
         if plain and given.dtype.kind in "iu":
@@ -84,8 +104,13 @@ class Reader:
                 check_digits(whole[:, j], f"{where.rstrip(',')}, column {j} (counting from 0),")
         return values if self.columns is None else values[:, list(self.columns)]
 
-    def _complete(self, values: np.ndarray, finite: np.ndarray, where: str, first: int) -> np.ndarray:
-        """Return which rows miss nothing; raises ValueError for infinite values, and missing ones unless omitted."""
+    def _complete(
+        self, values: np.ndarray, finite: np.ndarray, where: str, first: int
+    ) -> np.ndarray:
+        """Return which rows miss nothing.
+
+        Raises ValueError for infinite values, and missing ones unless omitted.
+        """
         missing = np.isnan(values)
         wrong = ~finite & ~missing if self.omit else ~finite
         if wrong.any():
@@ -94,12 +119,14 @@ class Reader:
             what = "a missing value (NaN)" if missing[row, column] else "an infinite value"
             remedy = "; use nan_policy='omit'" if missing[row, column] else ""
             raise ValueError(
-                f"{where.rstrip(',')} has {what} in row {first + row}, column {label} (counting from 0){remedy}"
+                f"{where.rstrip(',')} has {what} in row {first + row}, column {label} (counting "
+                f"from 0){remedy}"
             )
         return np.asarray(~missing.any(axis=1))
 
     def _table(self, given: Any, where: str, first: int) -> Table:
-        where, types = where.rstrip(","), dict(self.types or {})
+        where = where.rstrip(",")
+        types = dict(self.types or {})
         if isinstance(given, Table):
             return given
         if type(given).__module__.startswith("pyarrow"):
@@ -123,13 +150,18 @@ class Reader:
         assert self.code is not None
         codes = self.code.codes
         both = list(zip(table.columns, codes, strict=True))
-        columns = tuple(as_common(column, code.kind, _levels(column, code)) for column, code in both)
+        columns = tuple(
+            as_common(column, code.kind, _levels(column, code)) for column, code in both
+        )
         both = list(zip(columns, codes, strict=True))
-        missing = np.column_stack([column.missing() & (not code.indicated) for column, code in both])
+        missing = np.column_stack(
+            [column.missing() & (not code.indicated) for column, code in both]
+        )
         if missing.any() and not self.omit:
             row, column = (int(place) for place in np.argwhere(missing)[0])
             raise ValueError(
-                f"{table.source} has a missing value in row {first + row}, column {columns[column].name!r} (counting "
+                f"{table.source} has a missing value in row {first + row}, column "
+                f"{columns[column].name!r} (counting "
                 "from 0); use nan_policy='omit'"
             )
         complete = np.asarray(~missing.any(axis=1))
@@ -137,7 +169,10 @@ class Reader:
 
 
 def _levels(column: Column, code: Code) -> tuple[str, ...]:
-    """Return the levels of a column as it is read again; those that only rows with missing values have are kept."""
+    """Return the levels of a column as it is read again.
+
+    Those that only rows with missing values have are kept.
+    """
     more = sorted({*column.levels} - {*code.levels}) if code.kind == "category" else []
     return (*code.levels, *more)
 
@@ -146,9 +181,15 @@ def _ordered_levels(table: Any) -> dict[str, list[Any]]:
     """Return the levels of ordered categories of an Arrow table, by the names of their columns."""
     import pyarrow.types as types
 
-    ordered = [each.name for each in table.schema if types.is_dictionary(each.type) and each.type.ordered]
+    ordered = [
+        each.name for each in table.schema if types.is_dictionary(each.type) and each.type.ordered
+    ]
     columns = {name: table.column(name) for name in ordered}
-    return {name: column.chunk(0).dictionary.to_pylist() for name, column in columns.items() if column.num_chunks}
+    return {
+        name: column.chunk(0).dictionary.to_pylist()
+        for name, column in columns.items()
+        if column.num_chunks
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +210,9 @@ class Rows:
     ) -> Rows:
         """Return the rows of a sample that messages call ``name``; see :class:`Reader`."""
         columns = tuple(batches.columns) if names is None and batches.columns is not None else None
-        return cls(batches, Reader(name, None if names is None else tuple(names), columns, omit, types))
+        return cls(
+            batches, Reader(name, None if names is None else tuple(names), columns, omit, types)
+        )
 
     @property
     def name(self) -> str:
@@ -192,8 +235,16 @@ class Rows:
     def signature(self) -> Any:
         """Return what identifies these rows without reading them; None if nothing does."""
         known = self.batches.signature(self.name)
-        reader, types = self.reader, sorted((self.reader.types or {}).items())
-        return known and [known, reader.names, reader.columns, reader.omit, self.batches.size, repr(types)]
+        reader = self.reader
+        types = sorted((self.reader.types or {}).items())
+        return known and [
+            known,
+            reader.names,
+            reader.columns,
+            reader.omit,
+            self.batches.size,
+            repr(types),
+        ]
 
     def in_single(self, columns: Sequence[bool]) -> Rows:
         """Round some columns of numbers to single precision."""
@@ -202,7 +253,10 @@ class Rows:
     def only(self, columns: Sequence[int]) -> Rows:
         """Keep some of the columns, which have names."""
         if self.names is None:
-            raise ValueError(f"{self.name} has columns without names; choose them with Batches(..., columns=[...])")
+            raise ValueError(
+                f"{self.name} has columns without names; choose them with Batches(..., "
+                "columns=[...])"
+            )
         names = tuple(self.names[j] for j in columns)
         types = {name: kind for name, kind in (self.reader.types or {}).items() if name in names}
         return replace(self, reader=replace(self.reader, names=names, types=types))
@@ -211,17 +265,28 @@ class Rows:
 def rows_of_samples(
     batches: Sequence[Batches], names: Sequence[str], nan_policy: str, types: dict[str, Any]
 ) -> tuple[tuple[Rows, ...], tuple[str, ...] | None]:
-    """Return the rows of all samples, and the names of their columns; raise ValueError if these differ."""
+    """Return the rows of all samples, and the names of their columns.
+
+    Raise ValueError if these differ.
+    """
     known = [each.names(name) for each, name in zip(batches, names, strict=True)]
     first = next((each for each in known if each is not None), None)
     both = list(zip(batches, names, known, strict=True))
     for each, name, columns in both:
         if columns is not None and first is not None and set(columns) != set(first):
             raise ValueError(
-                f"{each.called(name)} has the columns {', '.join(columns)}, and another sample {', '.join(first)}; "
+                f"{each.called(name)} has the columns {', '.join(columns)}, and another sample "
+                f"{', '.join(first)}; "
                 "choose common ones: Batches(..., columns=[...])"
             )
-    tables = bool(types) or nan_policy == "indicator" or any(each.mixed(name, columns) for each, name, columns in both)
-    read, omit = types if tables else None, nan_policy == "omit"
-    rows = (Rows.of(each, name, first if columns else None, omit, read) for each, name, columns in both)
+    tables = (
+        bool(types)
+        or nan_policy == "indicator"
+        or any(each.mixed(name, columns) for each, name, columns in both)
+    )
+    read = types if tables else None
+    omit = nan_policy == "omit"
+    rows = (
+        Rows.of(each, name, first if columns else None, omit, read) for each, name, columns in both
+    )
     return tuple(rows), first

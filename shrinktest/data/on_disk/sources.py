@@ -1,4 +1,7 @@
-"""Sources of rows: files, arrays, dask collections, lazy tables and iterables, each an ordered sequence of chunks."""
+"""Sources of rows, each an ordered sequence of chunks.
+
+Sources are files, arrays, dask collections, lazy tables and iterables.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,10 @@ _FIRST = 1000  # rows that tell whether whole numbers may identify the rows
 
 
 def in_batches(*samples: Any) -> bool:
-    """Return True if one of the samples is read in batches: files, dask collections, lazy tables, ``Batches``."""
+    """Return True if one of the samples is read in batches.
+
+    These are files, dask collections, lazy tables, and ``Batches``.
+    """
     return any(type(data) is not np.ndarray and _is_in_batches(data) for data in samples)
 
 
@@ -42,51 +48,62 @@ def _is_in_batches(data: Any) -> bool:
 def _ends_as_files(data: Any) -> bool:
     several = data if isinstance(data, list | tuple) else [data]
     ends = tuple(KINDS)
-    return is_paths(data) and all(not isinstance(path, str) or path.lower().endswith(ends) for path in several)
+    return is_paths(data) and all(
+        not isinstance(path, str) or path.lower().endswith(ends) for path in several
+    )
 
 
 def is_lazy(data: Any) -> bool:
     """Return True for a lazy frame of polars or a dataset of pyarrow."""
-    return is_polars(data) or (type(data).__module__ == "pyarrow._dataset" and hasattr(data, "to_batches"))
+    return is_polars(data) or (
+        type(data).__module__ == "pyarrow._dataset" and hasattr(data, "to_batches")
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class Batches:
-    """A sample that comes in parts, with more rows than memory or not, for tests of two or more samples, or of pairs.
+    """Sample that comes in parts, with more rows than memory or not.
+
+    For tests of two or more samples, or of pairs.
 
     Parameters
     ----------
     data : path, list of paths, array, dask collection, lazy table or iterable of arrays
-        Files whose names end in .npy, .csv or .parquet, as text or ``Path``, also with wildcards such as
-        ``"before/*.parquet"`` (Parquet takes pyarrow); an array (n, d), such as a memory map; an array or a data
-        frame of dask; a lazy frame of polars or a dataset of pyarrow, which must give its rows in the same order
-        whenever it is read; or any object that gives arrays (n_i, d) or data frames whenever it is iterated over anew,
-        as a list does and a generator does not.
+        Files whose names end in .npy, .csv or .parquet, as text or ``Path``, also with wildcards
+        such as ``"before/*.parquet"`` (Parquet takes pyarrow); an array (n, d), such as a memory
+        map; an array or a data frame of dask; a lazy frame of polars or a dataset of pyarrow, which
+        must give its rows in the same order whenever it is read; or any object that gives arrays
+        (n_i, d) or data frames whenever it is iterated over anew, as a list does and a generator
+        does not.
     columns : sequence, optional
-        Which columns to read: their names in CSV and Parquet files and in tables, else their numbers; default all.
+        Which columns to read: their names in CSV and Parquet files and in tables, else their
+        numbers; default all.
     bins : int, default 2000
-        About how many bins there are of the rows of all samples of a test, and the same for all of these; more if a
-        sample of 20 rows or more would have fewer than 20.
+        About how many bins there are of the rows of all samples of a test, and the same for all of
+        these; more if a sample of 20 rows or more would have fewer than 20.
     size : int, default 65536
-        Rows to read at a time from arrays, files and lazy tables; batches that are given are as large as they are.
+        Rows to read at a time from arrays, files and lazy tables; batches that are given are as
+        large as they are.
 
     Notes
     -----
-    Without ``gram``, samples that fit in memory are read whole and tested as they would be there. With ``gram="rff"``
-    or "nystrom", ``rank``, ``store``, a kernel of finite rank, another number of bins than 2000, or a client or
-    executor as ``workers``, they are read in batches.
+    Without ``gram``, samples that fit in memory are read whole and tested as they would be there.
+    With ``gram="rff"`` or "nystrom", ``rank``, ``store``, a kernel of finite rank, another number
+    of bins than 2000, or a client or executor as ``workers``, they are read in batches.
 
-    The test then reads the rows twice: to count them and to draw a sample for the bandwidth and landmarks, and to add
-    up their features in bins. Bins are of equally many rows, chosen at random by a key, and the few rows left over in
-    every sample are dropped. Then bins are permuted in place of rows, with exact level: if rows are exchangeable,
-    bins of rows are exchangeable, too. The statistic is the squared distance of the means of the same rows; its
-    unbiased form leaves out the products of bins with themselves, as it does for rows.
+    The test then reads the rows twice: to count them and to draw a sample for the bandwidth and
+    landmarks, and to add up their features in bins. Bins are of equally many rows, chosen at random
+    by a key, and the few rows left over in every sample are dropped. Then bins are permuted in
+    place of rows, with exact level: if rows are exchangeable, bins of rows are exchangeable, too.
+    The statistic is the squared distance of the means of the same rows; its unbiased form leaves
+    out the products of bins with themselves, as it does for rows.
 
-    As in tables, columns that have names are compared in units of their standard deviations over all rows unless
-    ``scale`` says otherwise; numbers of arrays as they are. Tables with categories, dates and text are encoded as in
-    memory, and read once more before, to find the levels of their categories, 1000 at most; so are tables with a column
-    that may count the rows, and CSV files. Memory is, for every worker, a batch and the sums of bins, and a sample of
-    2000 rows. The result does not depend on the workers; other batches of the same rows change its last digits only.
+    As in tables, columns that have names are compared in units of their standard deviations over
+    all rows unless ``scale`` says otherwise; numbers of arrays as they are. Tables with categories,
+    dates and text are encoded as in memory, and read once more before, to find the levels of their
+    categories, 1000 at most; so are tables with a column that may count the rows, and CSV files.
+    Memory is, for every worker, a batch and the sums of bins, and a sample of 2000 rows. The result
+    does not depend on the workers; other batches of the same rows change its last digits only.
 
     Examples
     --------
@@ -113,20 +130,37 @@ class Batches:
         count(self.bins, "bins", minimum=20)
         count(self.size, "size", minimum=1)
         if self.columns is not None:
-            if isinstance(self.columns, str) or not isinstance(self.columns, Sized) or not len(self.columns):
-                raise ValueError(f"columns must be a list of names or numbers of columns; got {self.columns!r}")
+            if (
+                isinstance(self.columns, str)
+                or not isinstance(self.columns, Sized)
+                or not len(self.columns)
+            ):
+                raise ValueError(
+                    f"columns must be a list of names or numbers of columns; got {self.columns!r}"
+                )
             if repeated := [name for name, times in Counter(self.columns).items() if times > 1]:
-                raise ValueError(f"columns has {repeated[0]!r} more than once; name every column once")
-        if is_paths(self.data) or is_dask(self.data) or is_lazy(self.data) or isinstance(self.data, np.ndarray):
+                raise ValueError(
+                    f"columns has {repeated[0]!r} more than once; name every column once"
+                )
+        if (
+            is_paths(self.data)
+            or is_dask(self.data)
+            or is_lazy(self.data)
+            or isinstance(self.data, np.ndarray)
+        ):
             return
         if hasattr(self.data, "columns") or not isinstance(self.data, Iterable):
             kind = type(self.data).__name__
             raise TypeError(
-                f"data must be paths, an array or an iterable of arrays, not {kind}; give a table as Batches([table])"
+                f"data must be paths, an array or an iterable of arrays, not {kind}; give a table "
+                "as Batches([table])"
             )
         if isinstance(self.data, Iterator):
             kind = type(self.data).__name__
-            raise TypeError(f"a {kind} can be read once only; give a list, or an object whose __iter__ starts anew")
+            raise TypeError(
+                f"a {kind} can be read once only; give a list, or an object whose __iter__ starts "
+                "anew"
+            )
 
     def called(self, name: str) -> str:
         """Return what messages about columns call the sample: its first file, if it is in files."""
@@ -141,9 +175,13 @@ class Batches:
             raise ValueError(f"{self.called(name)} has no columns")
         columns = known if self.columns is None else tuple(self.columns)
         if lacking := [column for column in columns if column not in known]:
-            raise ValueError(f"{self.called(name)} has no column {listed(lacking)}; it has {listed(known)}")
+            raise ValueError(
+                f"{self.called(name)} has no column {listed(lacking)}; it has {listed(known)}"
+            )
         if repeated := sorted({column for column in columns if known.count(column) > 1}):
-            raise ValueError(f"{self.called(name)} has {listed(repeated)} more than once; rename or leave out")
+            raise ValueError(
+                f"{self.called(name)} has {listed(repeated)} more than once; rename or leave out"
+            )
         return columns
 
     def _known_names(self, name: str) -> tuple[str, ...] | None:
@@ -152,7 +190,11 @@ class Batches:
         if is_dask(self.data):
             return tuple(map(str, self.data.columns)) if hasattr(self.data, "columns") else None
         if is_lazy(self.data):
-            return tuple(self.data.collect_schema().names() if is_polars(self.data) else self.data.schema.names)
+            return tuple(
+                self.data.collect_schema().names()
+                if is_polars(self.data)
+                else self.data.schema.names
+            )
         if is_paths(self.data):
             return names_in(paths_in(self.data, name)[0])
         if isinstance(self.data, np.ndarray) or not is_table(first := next(iter(self.data), None)):
@@ -167,13 +209,22 @@ class Batches:
         if names is None:
             return False
         if is_dask(self.data):
-            kinds = {str(label): getattr(kind, "kind", "O") for label, kind in self.data.dtypes.items()}
-            whole = {column: kinds[column] in "iu" if kinds[column] in "iuf" else None for column in names}
+            kinds = {
+                str(label): getattr(kind, "kind", "O") for label, kind in self.data.dtypes.items()
+            }
+            whole = {
+                column: kinds[column] in "iu" if kinds[column] in "iuf" else None
+                for column in names
+            }
         elif is_lazy(self.data) or is_paths(self.data):
             paths = paths_in(self.data, name) if is_paths(self.data) else []
             several = [whole_in_file(path, names, self.size) for path in paths]
             several = several or [whole_columns(lazy_schema(self.data, name, names), names)]
-            whole = several[0] if all(None not in each.values() for each in several) else dict.fromkeys(names)
+            whole = (
+                several[0]
+                if all(None not in each.values() for each in several)
+                else dict.fromkeys(names)
+            )
         else:
             return True
         if None in whole.values():
@@ -182,7 +233,11 @@ class Batches:
             return False
         chunk = next(self.chunks(name, names), None)
         part = None if chunk is None else next(chunk.computed().parts(), None)
-        first = np.empty((0, len(names))) if part is None else np.asarray(part[:_FIRST], dtype=np.float64)
+        first = (
+            np.empty((0, len(names)))
+            if part is None
+            else np.asarray(part[:_FIRST], dtype=np.float64)
+        )
         return any(map(_may_count, first.T))
 
     @property
@@ -202,7 +257,10 @@ class Batches:
     def chunks(
         self, name: str, names: tuple[str, ...] | None, types: Mapping[str, Any] | None = None
     ) -> Iterator[Chunk]:
-        """Yield all rows in order; as tables, of which ``types`` says how columns are read, or else as numbers."""
+        """Yield all rows in order.
+
+        As tables, of which ``types`` says how columns are read, or else as numbers.
+        """
         tables = types is not None
         if is_dask(self.data):
             yield from partitions(self.data, name, names)
@@ -222,12 +280,19 @@ class Batches:
         from shrinktest.data.tables import is_table
 
         first = 0
-        parts = lazy_parts(self.data, name, names or (), self.size, tables=tables) if is_lazy(self.data) else self.data
+        parts = (
+            lazy_parts(self.data, name, names or (), self.size, tables=tables)
+            if is_lazy(self.data)
+            else self.data
+        )
         for i, values in enumerate(parts):
             where = f"{name}, batch {i} (counting from 0),"
             refuse_sparse(values, where.rstrip(","))
             if not is_table(values) and np.ndim(values) != 2:
-                raise ValueError(f"{where} must have two dimensions, rows and columns; found shape {np.shape(values)}")
+                raise ValueError(
+                    f"{where} must have two dimensions, rows and columns; found shape "
+                    f"{np.shape(values)}"
+                )
             yield Chunk(where, values, first=first, rows=len(values))
             first += len(values)
 
@@ -239,7 +304,10 @@ def _may_count(values: np.ndarray) -> bool:
 
 
 def as_batches(samples: Sequence[Any], names: Sequence[str]) -> tuple[Batches, ...]:
-    """Return all samples in batches, with as many bins; arrays in memory may stand beside others."""
+    """Return all samples in batches, with as many bins.
+
+    Arrays in memory may stand beside others.
+    """
     bins = {data.bins for data in samples if isinstance(data, Batches)} or {BINS}
     if len(bins) > 1:
         raise ValueError(f"bins= must be the same for all samples of a test; found {sorted(bins)}")
@@ -253,5 +321,8 @@ def as_batches(samples: Sequence[Any], names: Sequence[str]) -> tuple[Batches, .
             out.append(Batches(as_points(data, name).values, bins=min(bins)))
         else:
             kind = type(data).__name__
-            raise TypeError(f"{name} beside a sample in batches must be an array, a path or Batches(...), not {kind}")
+            raise TypeError(
+                f"{name} beside a sample in batches must be an array, a path or Batches(...), not "
+                f"{kind}"
+            )
     return tuple(out)

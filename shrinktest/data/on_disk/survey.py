@@ -1,7 +1,7 @@
 """Survey: sizes, moments and a random sample of the rows of all samples, by one reading.
 
-The sample has the rows with the smallest keys, which are random by the number of a row: they depend neither on labels
-nor on how rows are cut into chunks.
+The sample has the rows with the smallest keys, which are random by the number of a row: they depend
+neither on labels nor on how rows are cut into chunks.
 """
 
 from __future__ import annotations
@@ -22,14 +22,20 @@ from shrinktest.data.on_disk.storage import Chunk
 from shrinktest.kernels.bandwidths import distinct, repeats, stratified
 
 SAMPLE = 2000  # rows from which bandwidths are found, all pairs of which are compared
-DATA, SEED, FEATURES = "data (or size= of batches)", "random numbers (rng=)", "features or bins"
-_FIRST, _SECOND = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)  # as in MurmurHash3
+DATA = "data (or size= of batches)"
+SEED = "random numbers (rng=)"
+FEATURES = "features or bins"
+_FIRST = np.uint64(0xFF51AFD7ED558CCD)
+_SECOND = np.uint64(0xC4CEB9FE1A85EC53)  # as in MurmurHash3
 _SHIFT = np.uint64(32)
 _DISTINCT = 2000  # distinct rows that are kept
 
 
 def hashed(numbers: np.ndarray, keys: Iterable[Any]) -> np.ndarray:
-    """Return random bits (k,) by numbers and keys, all of them uint64; different ones for different numbers."""
+    """Return random bits (k,) by numbers and keys, all of them uint64.
+
+    Different ones for different numbers.
+    """
     for key in keys:
         numbers = (numbers ^ key) * _FIRST
         numbers ^= numbers >> _SHIFT
@@ -41,11 +47,16 @@ def hashed(numbers: np.ndarray, keys: Iterable[Any]) -> np.ndarray:
 @stored
 @dataclass(eq=False)
 class Seen:
-    """Range, moments and a random sample of some columns in some rows; NaN is left out of moments."""
+    """Range, moments and a random sample of some columns in some rows.
+
+    NaN is left out of moments.
+    """
 
     low: np.ndarray  # (d,)
     high: np.ndarray
-    known: np.ndarray  # (d,): values that are not NaN, with their mean and their squared distances from it
+    known: (
+        np.ndarray
+    )  # (d,): values that are not NaN, with their mean and their squared distances from it
     mean: np.ndarray
     squares: np.ndarray
     keys: np.ndarray  # (s,): the smallest, in order
@@ -73,7 +84,8 @@ class Seen:
         """Add what was seen of other rows (Chan, Golub and LeVeque, 1983)."""
         keys = np.concatenate([self.keys, other.keys])
         least = np.argsort(keys, kind="stable")[:drawn]
-        known, apart = self.known + other.known, other.mean - self.mean
+        known = self.known + other.known
+        apart = other.mean - self.mean
         share = other.known / np.maximum(known, 1.0)
         return Seen(
             np.fmin(self.low, other.low),
@@ -89,7 +101,8 @@ class Seen:
 
     def filled(self, holes: Sequence[int], size: int) -> tuple[Seen, dict[int, float]]:
         """Put medians of the sample in place of NaN in some columns; return also these."""
-        fills, rows = {}, self.rows.copy()
+        fills = {}
+        rows = self.rows.copy()
         for j in holes:
             known_values = rows[:, j][~np.isnan(rows[:, j])]
             ends = np.nan_to_num([self.low[j], self.high[j]])  # 0 if all values are missing
@@ -97,10 +110,14 @@ class Seen:
             rows[np.isnan(rows[:, j]), j] = fills[j]
         places = list(fills)
         empty = np.full(len(self.low), np.nan)
-        some, counts = empty.copy(), np.zeros(len(self.low))
+        some = empty.copy()
+        counts = np.zeros(len(self.low))
         some[places], counts[places] = [fills[j] for j in places], size - self.known[places]
-        means, precision = np.nan_to_num(some), (self.single, self.long)
-        others = Seen(some, some, counts, means, 0.0 * counts, self.keys[:0], self.rows[:0], *precision)
+        means = np.nan_to_num(some)
+        precision = (self.single, self.long)
+        others = Seen(
+            some, some, counts, means, 0.0 * counts, self.keys[:0], self.rows[:0], *precision
+        )
         return replace(self.merged(others, len(self.keys)), keys=self.keys, rows=rows), fills
 
     @property
@@ -111,7 +128,8 @@ class Seen:
     def in_single(self, columns: np.ndarray) -> Seen:
         """Round some of the columns to single precision."""
         low, high, rows = (
-            np.where(columns, rounded(values, SINGLE), values) for values in (self.low, self.high, self.rows)
+            np.where(columns, rounded(values, SINGLE), values)
+            for values in (self.low, self.high, self.rows)
         )
         return replace(self, low=low, high=high, rows=rows)
 
@@ -130,7 +148,9 @@ class Survey:
     read: list[int]  # rows of every sample, with those that are left out because of missing values
     seen: list[list[Seen | None]]  # for every sample and every group of columns
     pooled: list[Seen] = field(default_factory=list)  # of every group, from all samples
-    fills: list[Mapping[int, float]] = field(default_factory=list)  # what replaces missing values, by columns
+    fills: list[Mapping[int, float]] = field(
+        default_factory=list
+    )  # what replaces missing values, by columns
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -144,7 +164,10 @@ class Survey:
 
     @property
     def single(self) -> list[np.ndarray]:
-        """Return which columns (d,) of each group were in single precision in some sample before they came here."""
+        """Return which columns (d,) of each group were originally single precision.
+
+        A column counts if it was so in some sample.
+        """
         groups = []
         for samples in zip(*self.seen, strict=True):
             before = [entry.single & entry.long for entry in samples if entry is not None]
@@ -153,7 +176,9 @@ class Survey:
 
     def in_single(self) -> Survey:
         """Round columns that were in single precision to it, in all samples."""
-        pooled = [seen.in_single(columns) for seen, columns in zip(self.pooled, self.single, strict=True)]
+        pooled = [
+            seen.in_single(columns) for seen, columns in zip(self.pooled, self.single, strict=True)
+        ]
         return replace(self, pooled=pooled)
 
     def digest(self) -> str:
@@ -171,19 +196,26 @@ def survey(
     holes: Sequence[Sequence[int]] = ((),),
     store: Store | None = None,
 ) -> Survey:
-    """Read all samples once, and draw ``drawn`` rows of each group of columns, by keys that ``rng`` draws.
+    """Read all samples once, and draw ``drawn`` rows of each group of columns.
 
-    In the columns ``holes`` of a group NaN stands for missing values.  Raises ValueError for samples with other columns
-    than the first.
+    They are drawn by keys that ``rng`` draws.
+
+    In the columns ``holes`` of a group NaN stands for missing values.  Raises ValueError for
+    samples with other columns than the first.
     """
     keys = rng.integers(2**64, size=(len(groups), len(samples), 2), dtype=np.uint64)
-    signatures, key, sizes = [rows.signature for rows in samples], None, None
-    total = Survey([[] for _ in samples], [0] * len(samples), [[None] * len(groups) for _ in samples])
+    signatures = [rows.signature for rows in samples]
+    key = None
+    sizes = None
+    total = Survey(
+        [[] for _ in samples], [0] * len(samples), [[None] * len(groups) for _ in samples]
+    )
     if not all(rows.counted for rows in samples):
         sizes = _counted(samples, workers)
     elif None not in signatures:  # data that nothing tells from others are read once more
         key = Key("survey", {SEED: digest(keys), DATA: digest(signatures, drawn)})
-    work, jobs = partial(_look, [rows.reader for rows in samples], drawn, groups), _jobs(samples, keys, sizes)
+    work = partial(_look, [rows.reader for rows in samples], drawn, groups)
+    jobs = _jobs(samples, keys, sizes)
     total = reduce(work, jobs, partial(_add, samples, drawn), total, workers, store=store, key=key)
     pooled: list[tuple[Seen, dict[int, float]]] = []
     for g, gaps in enumerate(holes) if min(total.sizes) else ():
@@ -210,7 +242,13 @@ def _counted(samples: Sequence[Rows], workers: Any) -> list[list[int]]:
     """Count the rows of all chunks."""
     readers = [rows.reader for rows in samples]
     jobs = ((chunk, i) for i, rows in enumerate(samples) for chunk in rows.chunks())
-    counts = reduce(partial(_count, readers), jobs, lambda total, chunk_result: [*total, chunk_result], [], workers)
+    counts = reduce(
+        partial(_count, readers),
+        jobs,
+        lambda total, chunk_result: [*total, chunk_result],
+        [],
+        workers,
+    )
     return [[rows for j, rows in counts if j == i] for i in range(len(samples))]
 
 
@@ -219,9 +257,18 @@ def _count(readers: Any, chunk: Chunk, i: int) -> tuple[int, int]:
 
 
 def _look(
-    readers: Any, drawn: int, groups: Sequence[slice], chunk: Chunk, i: int, keys: np.ndarray, first: int
+    readers: Any,
+    drawn: int,
+    groups: Sequence[slice],
+    chunk: Chunk,
+    i: int,
+    keys: np.ndarray,
+    first: int,
 ) -> tuple[int, int, int, list[Seen], str, int]:
-    """Return the sample, its rows, those that are kept, what was seen of these, and how many columns are where."""
+    """Return the sample, its rows, the kept rows, their summary, and the column counts.
+
+    The summary is what was seen of the kept rows; the counts say how many columns are where.
+    """
     seen: list[Seen] = []
     rows = columns = 0
     place = first
@@ -233,10 +280,16 @@ def _look(
             continue
         columns = columns or values.shape[1]
         if values.shape[1] != columns:
-            raise ValueError(f"{chunk.where} has {counted(values.shape[1], 'column')}, and {columns} before")
+            raise ValueError(
+                f"{chunk.where} has {counted(values.shape[1], 'column')}, and {columns} before"
+            )
         both = zip(groups, keys, strict=True)
         part = [Seen.of(values[:, group], hashed(places, key), drawn) for group, key in both]
-        seen = [entry.merged(other, drawn) for entry, other in zip(seen, part, strict=True)] if seen else part
+        seen = (
+            [entry.merged(other, drawn) for entry, other in zip(seen, part, strict=True)]
+            if seen
+            else part
+        )
     return i, place - first, rows, seen, chunk.where, columns
 
 
@@ -246,23 +299,32 @@ def _add(samples: Sequence[Rows], drawn: int, total: Survey, chunk_result: Any) 
     total.read[i] += read
     if seen:
         before = total.seen[i]
-        known = next((sum(len(each.low) for each in some if each) for some in total.seen if some[0]), columns)
+        known = next(
+            (sum(len(each.low) for each in some if each) for some in total.seen if some[0]), columns
+        )
         if columns != known:
             raise ValueError(
-                f"{where.rstrip(',')} has {counted(columns, 'column')}, and {samples[0].name} has {known}; samples "
+                f"{where.rstrip(',')} has {counted(columns, 'column')}, and {samples[0].name} has "
+                f"{known}; samples "
                 "must have the same columns"
             )
-        total.seen[i] = [new if old is None else old.merged(new, drawn) for old, new in zip(before, seen, strict=True)]
+        total.seen[i] = [
+            new if old is None else old.merged(new, drawn)
+            for old, new in zip(before, seen, strict=True)
+        ]
     return total
 
 
-def numbered(samples: Sequence[Rows], counts: Sequence[Sequence[int]]) -> Iterator[tuple[Chunk, int, int, int]]:
+def numbered(
+    samples: Sequence[Rows], counts: Sequence[Sequence[int]]
+) -> Iterator[tuple[Chunk, int, int, int]]:
     """Yield all chunks once more, with their sample, the number of their first row, and their rows.
 
     Raises ValueError if a sample has other chunks than before.
     """
     for i, (rows, known) in enumerate(zip(samples, counts, strict=True)):
-        chunks, firsts = rows.chunks(), accumulate(known, initial=0)
+        chunks = rows.chunks()
+        firsts = accumulate(known, initial=0)
         for n, first in zip(known, firsts, strict=False):
             if (chunk := next(chunks, None)) is None:
                 raise _changed(rows.name)
@@ -284,28 +346,39 @@ def same_rows(reader: Any, chunk: Chunk, n: int) -> Iterator[np.ndarray]:
 
 
 def _changed(name: str) -> ValueError:
-    return ValueError(f"{name} had other rows when it was read again; it must give the same rows in the same order")
+    return ValueError(
+        f"{name} had other rows when it was read again; it must give the same rows in the same "
+        "order"
+    )
 
 
-# --- rows that repeat ---------------------------------------------------------------------------------------
+# --- rows that repeat -----------------------------------------------------------------------------
 
 
 def representative(
-    samples: Sequence[Rows], whole: Survey, groups: Sequence[slice], sample: Sequence[np.ndarray], workers: Any,
+    samples: Sequence[Rows],
+    whole: Survey,
+    groups: Sequence[slice],
+    sample: Sequence[np.ndarray],
+    workers: Any,
     store: Store | None = None,
-) -> list[np.ndarray]:  # fmt: skip
+) -> list[np.ndarray]:
     """Return, for each group of columns, rows that represent all samples.
 
-    These are the random ``sample``, unless more than a tenth of the pairs of its rows are equal.  Then the samples are
-    read once more, and every value gets its share of rows, rare values included.
+    These are the random ``sample``, unless more than a tenth of the pairs of its rows are equal.
+    Then the samples are read once more, and every value gets its share of rows, rare values
+    included.
     """
     total = sum(whole.sizes)
     often = [g for g, rows in enumerate(sample) if len(rows) < total and repeats(rows)]
     out = list(sample)
     if not often:
         return out
-    columns, frequent = [groups[g] for g in often], [_frequent(sample[g]) for g in often]
-    key = Key("distinct rows", {DATA: digest(whole.digest(), [str(group) for group in columns], frequent)})
+    columns = [groups[g] for g in often]
+    frequent = [_frequent(sample[g]) for g in often]
+    key = Key(
+        "distinct rows", {DATA: digest(whole.digest(), [str(group) for group in columns], frequent)}
+    )
     work = partial(_distinct_in, [rows.reader for rows in samples], columns, frequent)
     jobs = numbered(samples, whole.counts)
     distinct = reduce(work, jobs, _both, None, workers, store=store, key=key)
@@ -318,21 +391,32 @@ def representative(
     return out
 
 
-Distinct = tuple[np.ndarray, np.ndarray, np.ndarray]  # hashes in order, how often their rows occur, and these (k, d)
+Distinct = tuple[
+    np.ndarray, np.ndarray, np.ndarray
+]  # hashes in order, how often their rows occur, and these (k, d)
 
 
 def _distinct_in(
-    readers: Any, columns: Sequence[slice], frequent: Sequence[np.ndarray], chunk: Chunk, i: int, first: int, n: int
+    readers: Any,
+    columns: Sequence[slice],
+    frequent: Sequence[np.ndarray],
+    chunk: Chunk,
+    i: int,
+    first: int,
+    n: int,
 ) -> list[Distinct] | None:
     total = None
     for values in same_rows(readers[i], chunk, n):
-        part = [_distinct(values[:, group], known) for group, known in zip(columns, frequent, strict=True)]
+        part = [
+            _distinct(values[:, group], known)
+            for group, known in zip(columns, frequent, strict=True)
+        ]
         total = _both(total, part)
     return total
 
 
 def _distinct(rows: np.ndarray, frequent: np.ndarray) -> Distinct:
-    """Return the distinct rows with the smallest hashes, those with ``frequent`` hashes before all others."""
+    """Return the distinct rows with the smallest hashes, those with ``frequent`` hashes first."""
     rows = np.asarray(rows, dtype=np.float64)
     hashes = _hash(rows)
     if len(frequent):
@@ -349,7 +433,10 @@ def _both(total: list[Distinct] | None, other: list[Distinct] | None) -> list[Di
 
 
 def _merged(a: Distinct, b: Distinct) -> Distinct:
-    """Counts are exact: a row with one of the smallest hashes of all has one of the smallest in every part it is in."""
+    """Return the merged distinct rows of two parts, with exact counts.
+
+    A row with one of the smallest hashes of all has one of the smallest in every part it is in.
+    """
     distinct, first, place = np.unique(np.r_[a[0], b[0]], return_index=True, return_inverse=True)
     counts = np.bincount(place, weights=np.r_[a[1], b[1]]).astype(np.int64)
     return distinct[:_DISTINCT], counts[:_DISTINCT], np.vstack([a[2], b[2]])[first[:_DISTINCT]]
@@ -362,6 +449,7 @@ def _frequent(sample: np.ndarray) -> np.ndarray:
 
 def _hash(rows: np.ndarray) -> np.ndarray:
     """Return a number (n,) for each of the rows (n, d), the same for equal rows."""
-    bits, keys = np.ascontiguousarray(rows + 0.0).view(np.uint64), (np.uint64(3), np.uint64(4))  # -0 is 0
+    bits = np.ascontiguousarray(rows + 0.0).view(np.uint64)
+    keys = (np.uint64(3), np.uint64(4))  # -0 is 0
     places = hashed(np.arange(bits.shape[1], dtype=np.uint64), keys)
     return hashed(hashed(bits ^ places, keys).sum(axis=1), keys)

@@ -19,11 +19,15 @@ from shrinktest.data.tables import pooled
 
 
 def read_whole(
-    samples: Sequence[Batches], names: Sequence[str], column_types: Mapping[str, Any] | None, most: float
+    samples: Sequence[Batches],
+    names: Sequence[str],
+    column_types: Mapping[str, Any] | None,
+    most: float,
 ) -> tuple[list[Any], int, int]:
     """Return samples as arrays or tables, their rows and their columns.
 
-    There are no samples if these take more than ``most`` bytes, and rows are those that were seen until then.
+    There are no samples if these take more than ``most`` bytes, and rows are those that were seen
+    until then.
     """
     types = checked_types(column_types)
     labels = [batches.names(name) for batches, name in zip(samples, names, strict=True)]
@@ -38,13 +42,18 @@ def read_whole(
         read = None if own is None else [label for label in own if label not in dropped]
         if read == []:
             raise ValueError(f"column_types drops every column of {name}; leave one to test")
-        rows, parts = Rows.of(batches, name, read, False, None if own is None else types), []
+        rows = Rows.of(batches, name, read, False, None if own is None else types)
+        parts = []
         for chunk in rows.chunks():
             for _, _, part in rows.reader.parts(chunk.computed()):
                 parts.append(part)
                 columns = part.shape[1]
                 seen += len(part)
-                size += sum(each.values.nbytes for each in part.columns) if isinstance(part, Table) else part.nbytes
+                size += (
+                    sum(each.values.nbytes for each in part.columns)
+                    if isinstance(part, Table)
+                    else part.nbytes
+                )
                 if size > most:
                     return [], seen, columns
         tables.append(_joined(parts, tuple(dropped), name if is_paths(batches.data) else None))
@@ -52,7 +61,10 @@ def read_whole(
 
 
 def read_if_file(data: Any, name: str, column_types: Mapping[str, Any] | None, most: float) -> Any:
-    """Return the rows of a file, a lazy table or ``Batches``, as a table or an array; other data unchanged."""
+    """Return the rows of a file, a lazy table or ``Batches``, as a table or an array.
+
+    Other data unchanged.
+    """
     if isinstance(data, str | Path):
         data = Batches(as_path(data, name))
     elif is_paths(data) and in_batches(data):
@@ -66,12 +78,15 @@ def read_if_file(data: Any, name: str, column_types: Mapping[str, Any] | None, m
     tables, rows, _ = read_whole([data], [name], types, most)
     if not tables:
         raise MemoryError(
-            f"{name} has {rows} rows or more, too many for max_memory; use random rows, or two_sample_test"
+            f"{name} has {rows} rows or more, too many for max_memory; use random rows, or "
+            "two_sample_test"
         )
     return tables[0]
 
 
-def _known_rows(batches: Batches, name: str, names: tuple[str, ...] | None, types: Mapping[str, Any]) -> int:
+def _known_rows(
+    batches: Batches, name: str, names: tuple[str, ...] | None, types: Mapping[str, Any]
+) -> int:
     """Return how many rows there are, as far as that is known without reading them."""
     if is_paths(batches.data):
         is_text = paths_in(batches.data, name)[0].suffix.lower() == ".csv"
@@ -87,6 +102,10 @@ def _joined(parts: list[Any], dropped: tuple[str, ...], name: str | None) -> Any
     if not parts or not isinstance(parts[0], Table):
         return np.concatenate(parts) if parts else np.empty((0, 1))
     sources = [part.source or "one table" for part in parts]
-    file = sources[0].removeprefix(f"{name}, ") if name is not None and len({*sources}) == 1 else None
-    columns = (pooled(several, sources) for several in zip(*(part.columns for part in parts), strict=True))
+    file = (
+        sources[0].removeprefix(f"{name}, ") if name is not None and len({*sources}) == 1 else None
+    )
+    columns = (
+        pooled(several, sources) for several in zip(*(part.columns for part in parts), strict=True)
+    )
     return replace(parts[0], columns=tuple(columns), dropped=dropped, source=file)

@@ -1,4 +1,6 @@
-"""Designs of power studies: values that draw data of any size, each with its twin under the null hypothesis.
+"""Designs of power studies: values that draw data of any size, each with its null twin.
+
+The twin is the same design under the null hypothesis.
 
 >>> design = MeanShift(dimension=5, shift=0.8, ratio=2.0)
 >>> [sample.shape for sample in design.sample(rng=0, n=30)], design.null()
@@ -11,7 +13,12 @@ from typing import Any
 
 from shrinktest._check import choice
 from shrinktest.power.designs.base import Design, Independent, Relabelled
-from shrinktest.power.designs.data_sets import EckerleSimulation, EckerleSubsample, FromData, FromFunction
+from shrinktest.power.designs.data_sets import (
+    EckerleSimulation,
+    EckerleSubsample,
+    FromData,
+    FromFunction,
+)
 from shrinktest.power.designs.independence import (
     Circle,
     Cross,
@@ -26,7 +33,7 @@ from shrinktest.power.designs.independence import (
     Sinusoid,
     Step,
     WShape,
-)  # fmt: skip
+)
 from shrinktest.power.designs.literature import (
     Autoregressive,
     Bimodal,
@@ -38,7 +45,7 @@ from shrinktest.power.designs.literature import (
     ThinCube,
     TiltedBlobs,
     TwoModes,
-)  # fmt: skip
+)
 from shrinktest.power.designs.standard import (
     Blobs,
     Changed,
@@ -53,24 +60,63 @@ from shrinktest.power.designs.standard import (
     ScaleChange,
     SkewNormal,
     Tails,
-)  # fmt: skip
+)
 from shrinktest.results.info import KINDS
 
 #: Every built-in design by name; all have defaults for all parameters.
 DESIGNS: dict[str, type[Design]] = {
     kind.name: kind
     for kind in (
-        *(Mixture, MeanShift, ScaleChange, CorrelationChange, Tails, Contamination, PerturbedUniform, Blobs),
-        *(TiltedBlobs, TwoModes, Corners, SparseShift, SpikedCovariance, ThinCube, Bimodal, Autoregressive, Spheres),
-        *(EckerleSubsample, EckerleSimulation, Linear, LinearT, Step, Quadratic, Sinusoid, Circle, WShape, Cross),
-        *(Heteroscedastic, MultiplicativeNoise, Peak, Rotated, PerturbedDependence, HyppoSimulation),
+        *(
+            Mixture,
+            MeanShift,
+            ScaleChange,
+            CorrelationChange,
+            Tails,
+            Contamination,
+            PerturbedUniform,
+            Blobs,
+        ),
+        *(
+            TiltedBlobs,
+            TwoModes,
+            Corners,
+            SparseShift,
+            SpikedCovariance,
+            ThinCube,
+            Bimodal,
+            Autoregressive,
+            Spheres,
+        ),
+        *(
+            EckerleSubsample,
+            EckerleSimulation,
+            Linear,
+            LinearT,
+            Step,
+            Quadratic,
+            Sinusoid,
+            Circle,
+            WShape,
+            Cross,
+        ),
+        *(
+            Heteroscedastic,
+            MultiplicativeNoise,
+            Peak,
+            Rotated,
+            PerturbedDependence,
+            HyppoSimulation,
+        ),
         *(OneApart, Parity, Changed, SkewNormal, Confounded),
     )
 }
 
 
 def as_design(design: Any) -> Design:
-    """Return a design from a name, a design, or a function ``(rng, n) -> (X, Y)`` of data for a test.
+    """Return a design from a name, a design, or a function ``(rng, n) -> (X, Y)``.
+
+    The function draws data for a test.
 
     Examples
     --------
@@ -84,14 +130,55 @@ def as_design(design: Any) -> Design:
         return DESIGNS[choice(design.lower().replace("_", "-"), DESIGNS, "design")]()
     if callable(design) and not isinstance(design, type):
         return FromFunction(design)
-    raise TypeError(f"design must be a name, a design such as MeanShift(shift=0.5), or a function; found {design!r}")
+    raise TypeError(
+        "design must be a name, a design such as MeanShift(shift=0.5), or a function; found "
+        f"{design!r}"
+    )
 
 
 __all__ = [
-    "DESIGNS", "Autoregressive", "Bimodal", "Blobs", "Changed", "Circle", "Confounded", "Contamination", "Corners",
-    "CorrelationChange", "Cross", "Design", "EckerleSimulation", "EckerleSubsample", "FromData", "FromFunction",
-    "Heteroscedastic", "HyppoSimulation", "Independent", "Linear", "LinearT", "MeanShift", "Mixture",
-    "MultiplicativeNoise", "OneApart", "Parity", "Peak", "PerturbedDependence", "PerturbedUniform", "Quadratic",
-    "Relabelled", "Rotated", "ScaleChange", "Sinusoid", "SparseShift", "Spheres", "SpikedCovariance", "Step",
-    "Tails", "ThinCube", "TiltedBlobs", "TwoModes", "WShape", "as_design",
-]  # fmt: skip
+    "DESIGNS",
+    "Autoregressive",
+    "Bimodal",
+    "Blobs",
+    "Changed",
+    "Circle",
+    "Confounded",
+    "Contamination",
+    "Corners",
+    "CorrelationChange",
+    "Cross",
+    "Design",
+    "EckerleSimulation",
+    "EckerleSubsample",
+    "FromData",
+    "FromFunction",
+    "Heteroscedastic",
+    "HyppoSimulation",
+    "Independent",
+    "Linear",
+    "LinearT",
+    "MeanShift",
+    "Mixture",
+    "MultiplicativeNoise",
+    "OneApart",
+    "Parity",
+    "Peak",
+    "PerturbedDependence",
+    "PerturbedUniform",
+    "Quadratic",
+    "Relabelled",
+    "Rotated",
+    "ScaleChange",
+    "Sinusoid",
+    "SparseShift",
+    "Spheres",
+    "SpikedCovariance",
+    "Step",
+    "Tails",
+    "ThinCube",
+    "TiltedBlobs",
+    "TwoModes",
+    "WShape",
+    "as_design",
+]

@@ -27,7 +27,10 @@ _SHOWN = 100  # numbers of an array in a repr
 
 
 def parameter(default: Any, check: Any, *, kw_only: Any = MISSING, **limits: Any) -> Any:
-    """Field of a design: its default, and the function (value, name=..., **limits) that checks and converts it."""
+    """Field of a design: its default, and the function that checks and converts it.
+
+    The function is called with (value, name=..., **limits).
+    """
     return field(default=default, kw_only=kw_only, metadata={"check": partial(check, **limits)})
 
 
@@ -35,14 +38,20 @@ def up_to(value: Any, name: str, high: float, included: bool = True) -> float:
     """Return a number from 0 to ``high``."""
     number = positive(value, name, allow_zero=True)
     if number > high or (number == high and not included):
-        raise ValueError(f"{name} must be a number from 0 to {high:g}{'' if included else ' (excluded)'}, got {value}")
+        raise ValueError(
+            f"{name} must be a number from 0 to {high:g}{'' if included else ' (excluded)'}, got "
+            f"{value}"
+        )
     return number
 
 
 def function_name(function: Any) -> str:
     """Return a name that is the same in every process, and so has no address."""
     if isinstance(function, partial):
-        arguments = [*map(repr, function.args), *(f"{key}={value!r}" for key, value in function.keywords.items())]
+        arguments = [
+            *map(repr, function.args),
+            *(f"{key}={value!r}" for key, value in function.keywords.items()),
+        ]
         return f"{function_name(function.func)}({', '.join(arguments)})"
     kind: Any = type(function)
     plain = kind.__qualname__ if kind.__repr__ is object.__repr__ else repr(function)
@@ -54,10 +63,11 @@ class Design:
 
     Notes
     -----
-    A design of your own is a frozen dataclass with ``test`` ("two-sample", "independence", "k-sample",
-    "joint-independence", "change-point", "symmetry" or "conditional-independence") and ``draw``, which returns the
-    samples or variables as a tuple of arrays.  Its null twin permutes what it draws; instead, ``neutral`` may name the
-    parameters at which there is no effect, or ``null`` may return another design.
+    A design of your own is a frozen dataclass with ``test`` ("two-sample", "independence",
+    "k-sample", "joint-independence", "change-point", "symmetry" or "conditional-independence") and
+    ``draw``, which returns the samples or variables as a tuple of arrays.  Its null twin permutes
+    what it draws; instead, ``neutral`` may name the parameters at which there is no effect, or
+    ``null`` may return another design.
 
     Examples
     --------
@@ -94,7 +104,9 @@ class Design:
     def __post_init__(self) -> None:
         for f in fields(self):  # type: ignore[arg-type]  # every subclass that has parameters is a dataclass
             if "check" in f.metadata:
-                object.__setattr__(self, f.name, f.metadata["check"](getattr(self, f.name), name=f.name))
+                object.__setattr__(
+                    self, f.name, f.metadata["check"](getattr(self, f.name), name=f.name)
+                )
         self._check()
 
     def _check(self) -> None:
@@ -108,7 +120,8 @@ class Design:
         rng : None, int, SeedSequence, BitGenerator or Generator
             Seed or source of the random numbers.
         n, m : int
-            Observations in ``X``, at least ``smallest()``, and in ``Y`` of two samples, by default ``ratio`` times n.
+            Observations in ``X``, at least ``smallest()``, and in ``Y`` of two samples, by default
+            ``ratio`` times n.
 
         Returns
         -------
@@ -117,30 +130,45 @@ class Design:
         """
         return self.trial(rng, n, m)[0]
 
-    def trial(self, rng: Any, n: int, m: int | None = None) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Draw the data of one trial, and the arguments of the test that belong to their rows, such as blocks."""
+    def trial(
+        self, rng: Any, n: int, m: int | None = None
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Draw the data of one trial, and the row arguments of the test, such as blocks."""
         n, m = self._sizes(n, m)
         drawn = self.draw(as_rng(rng), n, m)
         if not isinstance(drawn, tuple | list):
-            raise TypeError(f"draw of {self!r} must return a tuple of arrays, (X, Y), or (X,) for one series")
+            raise TypeError(
+                f"draw of {self!r} must return a tuple of arrays, (X, Y), or (X,) for one series"
+            )
         rows = [len(part) for part in drawn]
         expected = [n] + [m] * (len(rows) - 1) if self.test != K_SAMPLE.name else [n, *rows[1:]]
         # n groups have any number of rows
         if rows != expected and "groups" not in {**self.options(), **self.options_for(n, m)}:
             expected_rows, drawn_rows = (" + ".join(map(str, sizes)) for sizes in (expected, rows))
-            raise ValueError(f"draw of {self!r} must return {expected_rows} rows for n={n}, m={m}; found {drawn_rows}")
+            raise ValueError(
+                f"draw of {self!r} must return {expected_rows} rows for n={n}, m={m}; found "
+                f"{drawn_rows}"
+            )
         return tuple(drawn), self.options_for(rows[0], rows[min(1, len(rows) - 1)])
 
     def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
-        """Return the samples, of which the last has m rows and the others n, or the variables, of n rows."""
+        """Return the samples or the variables.
+
+        Variables have n rows; the last sample has m rows, and the others have n.
+        """
         raise NotImplementedError
 
     def null(self) -> Design:
-        """Return the twin under the null hypothesis; a design that is its own twin returns itself."""
+        """Return the twin under the null hypothesis.
+
+        A design that is its own twin returns itself.
+        """
         if not self.neutral:
             return Relabelled(self)
         for key in self.neutral:
-            choice(key, [f.name for f in fields(self)], f"a parameter in {type(self).__name__}.neutral")  # type: ignore[arg-type]
+            choice(
+                key, [f.name for f in fields(self)], f"a parameter in {type(self).__name__}.neutral"
+            )  # type: ignore[arg-type]
         twin: Design = replace(self, **self.neutral)  # type: ignore[type-var]  # a dataclass, as it has parameters
         return self if same(twin, self) else twin
 
@@ -149,7 +177,10 @@ class Design:
         return {}
 
     def options_for(self, n: int, m: int) -> dict[str, Any]:
-        """Return keyword arguments for the test that belong to n observations of X and m of Y, such as blocks."""
+        """Return keyword arguments for n observations of X and m of Y, such as blocks.
+
+        They are keyword arguments for the test.
+        """
         return {}
 
     def smallest(self) -> int:
@@ -177,15 +208,23 @@ class Design:
         """Return the expression that rebuilds the value, without parameters at their defaults."""
         if not is_dataclass(self):
             return f"{type(self).__name__}()"
-        ordered = sorted(fields(self), key=lambda f: f.kw_only)  # parameters of the design itself first
-        shown = [(f.name, getattr(self, f.name)) for f in ordered if not same(getattr(self, f.name), f.default)]
+        ordered = sorted(
+            fields(self), key=lambda f: f.kw_only
+        )  # parameters of the design itself first
+        shown = [
+            (f.name, getattr(self, f.name))
+            for f in ordered
+            if not same(getattr(self, f.name), f.default)
+        ]
         return f"{type(self).__name__}({', '.join(f'{name}={_shown(value, digests)}' for name, value in shown)})"
 
     def _sizes(self, n: Any, m: Any) -> tuple[int, int]:
         """Return the numbers of rows of X and Y, checked; halves in n * ratio round up."""
         samples = KINDS[self.test].several_samples
         if m is not None and (self.test not in TESTS or (not samples and m != n)):
-            raise ValueError(f"{self!r} draws as many rows of all variables: leave out m (got n={n}, m={m})")
+            raise ValueError(
+                f"{self!r} draws as many rows of all variables: leave out m (got n={n}, m={m})"
+            )
         for name, size in (("n", n), ("m", n if m is None else m)):
             if count(size, name, minimum=0) < self.smallest():
                 raise ValueError(f"{self!r} needs {name} >= {self.smallest()}, got {size}")
@@ -202,7 +241,11 @@ def _shown(value: Any, digests: bool) -> str:
     if value.size <= _SHOWN:
         return repr(value.tolist())
     shape = " x ".join(map(str, value.shape))
-    return f"<{shape}, sha256 {hashlib.sha256(value.tobytes()).hexdigest()[:12]}>" if digests else f"<{shape} array>"
+    return (
+        f"<{shape}, sha256 {hashlib.sha256(value.tobytes()).hexdigest()[:12]}>"
+        if digests
+        else f"<{shape} array>"
+    )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -232,7 +275,10 @@ class TwoSampleDesign(Design):
         return self.null()._rows(rng, n), self._rows(rng, m)  # type: ignore[attr-defined]  # twins are of their kind
 
     def _rows(self, rng: np.random.Generator, n: int) -> Array:
-        """Return a sample (n, d) of the changed distribution; of the other one at the ``neutral`` parameters."""
+        """Return a sample (n, d) of the changed distribution.
+
+        Of the other one at the ``neutral`` parameters.
+        """
         raise NotImplementedError
 
 
@@ -284,7 +330,9 @@ class Independent(Twin):
 
 @dataclass(frozen=True, repr=False)
 class Relabelled(Twin):
-    """A null twin for any design: samples pooled and split at random, or one variable permuted against the others.
+    """Null twin for any design: samples are split at random, or one variable permuted.
+
+    Samples are pooled first; the variable is permuted against the others.
 
     If the design restricts permutations, observations are permuted only as far as that allows.
     """
@@ -292,16 +340,21 @@ class Relabelled(Twin):
     def _check(self) -> None:
         if self.design.test == CONDITIONAL.name:
             raise ValueError(
-                f"no permutation makes X and Y of {self.design!r} independent given Z; give neutral= parameters, or "
+                f"no permutation makes X and Y of {self.design!r} independent given Z; give "
+                "neutral= parameters, or "
                 "use with_null=False"
             )
 
-    def trial(self, rng: Any, n: int, m: int | None = None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    def trial(
+        self, rng: Any, n: int, m: int | None = None
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         rng = as_rng(rng)
         data, labels = self.design.trial(rng, n, m)
         names = XY if self.test in TESTS else numbered("samples", len(data))
         if self.test == CHANGE.name:
-            order = read_series(data[0], "indicator", **labels).restriction.random_order(rng, len(data[0]))
+            order = read_series(data[0], "indicator", **labels).restriction.random_order(
+                rng, len(data[0])
+            )
             return (taken(data[0], order),), labels
         samples = KINDS[self.test].several_samples
         read: Callable[..., Any] = read_samples if samples else read_variables
@@ -311,7 +364,10 @@ class Relabelled(Twin):
             return restriction.random_order(rng, size) if restriction else rng.permutation(size)
 
         if samples:
-            rows, ends = stacked(data, names), np.cumsum([len(sample) for sample in data])[:-1]
-            return tuple(taken(rows, part) for part in np.split(random_order(len(rows)), ends)), labels
+            rows = stacked(data, names)
+            ends = np.cumsum([len(sample) for sample in data])[:-1]
+            return tuple(
+                taken(rows, part) for part in np.split(random_order(len(rows)), ends)
+            ), labels
         first, *others = data
         return (first, *(taken(variable, random_order(len(first))) for variable in others)), labels

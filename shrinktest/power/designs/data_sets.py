@@ -1,4 +1,7 @@
-"""Designs from data: pilot data to resample, a function that draws data, and the measured points of Eckerle4."""
+"""Designs from data: pilot data to resample, a data-drawing function, and Eckerle4.
+
+Eckerle4 has measured points.
+"""
 
 from __future__ import annotations
 
@@ -45,20 +48,21 @@ class FromData(Design):
     paired : bool, default False
         True if row i of X and row i of Y are a pair, as in the planned study.
     groups : array_like, optional
-        Labels of rows that belong together, as in the test: of all rows of two samples or a pair (of X, of Y); of the
-        rows of two variables.  Whole groups are resampled, tests permute groups, and ``n`` counts groups.
+        Labels of rows that belong together, as in the test: of all rows of two samples or a pair
+        (of X, of Y); of the rows of two variables.  Whole groups are resampled, tests permute
+        groups, and ``n`` counts groups.
     nan_policy : {"raise", "omit", "indicator"}, default "raise"
-        What tests do with missing values, which pilot data may have unless it is "raise".  With "omit", ``n`` counts
-        all rows, complete or not: those to recruit.
+        What tests do with missing values, which pilot data may have unless it is "raise".  With
+        "omit", ``n`` counts all rows, complete or not: those to recruit.
     column_types : mapping, optional
         How columns of tables are read, as in the test.
 
     Notes
     -----
-    Rows, pairs or groups are drawn with replacement (the bootstrap).  The null twin draws both samples from the pooled
-    rows, or the two variables apart; it swaps pairs at random, and permutes the groups of variables.  Powers tend to be
-    too high, because an effect that is in the pilot data by chance counts as real.  A draw whose complete rows are all
-    equal is drawn again.
+    Rows, pairs or groups are drawn with replacement (the bootstrap).  The null twin draws both
+    samples from the pooled rows, or the two variables apart; it swaps pairs at random, and permutes
+    the groups of variables.  Powers tend to be too high, because an effect that is in the pilot
+    data by chance counts as real.  A draw whose complete rows are all equal is drawn again.
 
     Examples
     --------
@@ -83,12 +87,16 @@ class FromData(Design):
         if self.ratio != 1.0 and (self.paired or not samples):
             raise ValueError(f"ratio={self.ratio} is for two samples that are not paired")
         if self.paired and (self.groups is not None or not samples):
-            raise ValueError("paired=True is for two samples without groups=; make each pair a group")
+            raise ValueError(
+                "paired=True is for two samples without groups=; make each pair a group"
+            )
         read: Callable[..., Any] = read_samples if samples else read_variables
         labels = {"groups": self.groups, "paired": self.paired or None}
         reading = {"scale": "auto", "column_types": self.column_types}
         restriction = {name: value for name, value in labels.items() if value is not None}
-        read((self.X, self.Y), XY, self.nan_policy, **reading, **restriction)  # raises what the test would
+        read(
+            (self.X, self.Y), XY, self.nan_policy, **reading, **restriction
+        )  # raises what the test would
         x, y = read((self.X, self.Y), XY, "propagate", **reading).values
         if not _usable(x, y, not samples):
             raise ValueError("X and Y need complete rows that differ, or no test can reject")
@@ -97,21 +105,32 @@ class FromData(Design):
             object.__setattr__(self, name, values)
         object.__setattr__(self, "column_types", None)  # X and Y are numbers from here on
         if self.groups is not None:
-            parts = self.groups if samples and len(self.groups) == 2 and np.ndim(self.groups[0]) else [self.groups]
+            parts = (
+                self.groups
+                if samples and len(self.groups) == 2 and np.ndim(self.groups[0])
+                else [self.groups]
+            )
             names = np.concatenate([np.asarray(part).astype(str) for part in parts])
             pooled = np.unique(names, return_inverse=True)[1]
             groups = (pooled[: len(x)], pooled[len(x) :]) if samples else (pooled, pooled)
             object.__setattr__(self, "groups", groups)
 
-    def trial(self, rng: Any, n: int, m: int | None = None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    def trial(
+        self, rng: Any, n: int, m: int | None = None
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         rng, (n, m) = as_rng(rng), self._sizes(n, m)
         variables = self.test == INDEPENDENCE.name
         while True:
             rows, group = self._chosen(rng, 0, n)
             others, other = (rows, group) if variables or self.paired else self._chosen(rng, 1, m)
-            x, y = self.X[rows], self.Y[others]
+            x = self.X[rows]
+            y = self.Y[others]
             if _usable(x, y, variables):  # whatever the labels, so that null twins keep the level
-                labels = {} if self.groups is None else {"groups": group if variables else (group, n + other)}
+                labels = (
+                    {}
+                    if self.groups is None
+                    else {"groups": group if variables else (group, n + other)}
+                )
                 return (x, y), {**self.options_for(n, m), **labels}
 
     def _chosen(self, rng: np.random.Generator, part: int, size: int) -> tuple[Any, Any]:
@@ -136,7 +155,8 @@ class FromData(Design):
             return Independent(self)
         if np.array_equal(self.X, self.Y, equal_nan=True):
             return self
-        pooled, groups = np.vstack([self.X, self.Y]), None
+        pooled = np.vstack([self.X, self.Y])
+        groups = None
         if self.groups is not None:
             codes = np.concatenate(self.groups)
             groups = codes, codes + codes.max() + 1
@@ -148,7 +168,10 @@ class FromData(Design):
 
     @property
     def complete_shares(self) -> tuple[float, ...]:
-        """Proportions of complete rows in X and in Y; of pairs, and of rows of two variables, in both together."""
+        """Proportions of complete rows in X and in Y.
+
+        Of pairs, and of rows of two variables, in both together.
+        """
         complete = [~np.isnan(values).any(axis=1) for values in (self.X, self.Y)]
         if self.paired or self.test == INDEPENDENCE.name:
             complete = [complete[0] & complete[1]]
@@ -169,10 +192,14 @@ class FromData(Design):
         return hash(self.identity())
 
     def _text(self, digests: bool) -> str:
-        shapes = ", ".join(f"{name} {len(z)} x {z.shape[1]}" for name, z in (("X", self.X), ("Y", self.Y)))
+        shapes = ", ".join(
+            f"{name} {len(z)} x {z.shape[1]}" for name, z in (("X", self.X), ("Y", self.Y))
+        )
         if digests:
             content = self.X.tobytes() + self.Y.tobytes()
-            content += b"" if self.groups is None else b"".join(codes.tobytes() for codes in self.groups)
+            content += (
+                b"" if self.groups is None else b"".join(codes.tobytes() for codes in self.groups)
+            )
             shapes += f", sha256 {hashlib.sha256(content).hexdigest()[:12]}"
         more = ", paired=True" if self.paired else ""
         more += "" if self.groups is None else f", groups=<{self.described[17:-8]}>"
@@ -187,18 +214,20 @@ class FromFunction(Design):
     Parameters
     ----------
     function : callable
-        ``function(rng, n) -> (X, Y)`` with a numpy Generator, from which all randomness must come, and the number of
-        rows of X; ``function(rng, n, m)`` if the ratio is not 1.  X and Y may be tables.
+        ``function(rng, n) -> (X, Y)`` with a numpy Generator, from which all randomness must come,
+        and the number of rows of X; ``function(rng, n, m)`` if the ratio is not 1. X and Y may be
+        tables.
     test : {"two-sample", "independence"}, default "two-sample"
     ratio : float, default 1.0
         Size of Y over size of X, for two samples; other ratios need a function that takes ``m``.
     restriction : callable, optional
-        ``restriction(n, m) -> dict`` of arguments of the test that restrict its permutations, such as ``blocks``.
+        ``restriction(n, m) -> dict`` of arguments of the test that restrict its permutations, such
+        as ``blocks``.
 
     Notes
     -----
-    The null twin permutes what the function returns: two samples are pooled and split at random, pairs are paired anew
-    at random; with a ``restriction`` as far as that allows.
+    The null twin permutes what the function returns: two samples are pooled and split at random,
+    pairs are paired anew at random; with a ``restriction`` as far as that allows.
 
     Examples
     --------
@@ -222,30 +251,48 @@ class FromFunction(Design):
         if self.test == INDEPENDENCE.name and self.ratio != 1.0:
             raise ValueError(f"ratio={self.ratio} is for two samples; pairs have as many y as x")
         sizes = ("n", "m") if self.ratio != 1.0 else ("n",)
-        meaning = f"function must be (rng, {', '.join(sizes)}) -> (X, Y){' if ratio is not 1' * (len(sizes) > 1)}"
+        meaning = (
+            f"function must be (rng, {', '.join(sizes)}) -> (X, "
+            f"Y){' if ratio is not 1' * (len(sizes) > 1)}"
+        )
         check_signature(self.function, ("rng", *sizes), meaning)
         if self.restriction is not None:
             check_signature(self.restriction, ("n", "m"), "restriction must be (n, m) -> dict")
 
-    def trial(self, rng: Any, n: int, m: int | None = None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    def trial(
+        self, rng: Any, n: int, m: int | None = None
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         n, second = self._sizes(n, m)
         plain = second == n and self.ratio == 1.0  # otherwise the function takes m
         drawn = self.function(as_rng(rng), n) if plain else self.function(as_rng(rng), n, second)
         if not (isinstance(drawn, tuple | list) and len(drawn) == 2):
             raise TypeError(f"{self!r} must return a pair (X, Y); found {type(drawn).__name__}")
-        if not all(map(is_table, drawn)):  # tables are left to the test, with their types and missing values
-            read: Callable[..., Any] = read_samples if self.test == TWO_SAMPLE.name else read_variables
+        if not all(
+            map(is_table, drawn)
+        ):  # tables are left to the test, with their types and missing values
+            read: Callable[..., Any] = (
+                read_samples if self.test == TWO_SAMPLE.name else read_variables
+            )
             drawn = read(drawn, XY, "propagate").values
         rows = [len(part) for part in drawn]
-        fixed = m is not None or self.ratio != 1.0  # otherwise the function decides how many Y go with n X
+        fixed = (
+            m is not None or self.ratio != 1.0
+        )  # otherwise the function decides how many Y go with n X
         if rows[0] != n or (fixed and rows[1] != second):
-            raise ValueError(f"{self!r} must return {n} rows of X and {second} of Y; found {rows[0]} and {rows[1]}")
+            raise ValueError(
+                f"{self!r} must return {n} rows of X and {second} of Y; found {rows[0]} and "
+                f"{rows[1]}"
+            )
         return tuple(drawn), self.options_for(*rows)
 
     def options_for(self, n: int, m: int) -> dict[str, Any]:
         labels = {} if self.restriction is None else self.restriction(n, m)
         for key in labels:
-            choice(key, KINDS[self.test].restrictions, f"a key of what restriction returns, for a {self.test} test,")
+            choice(
+                key,
+                KINDS[self.test].restrictions,
+                f"a key of what restriction returns, for a {self.test} test,",
+            )
         return labels
 
     @property
@@ -253,7 +300,9 @@ class FromFunction(Design):
         return f"{function_name(self.function)}()"
 
     def _text(self, digests: bool) -> str:
-        more = "" if self.restriction is None else f", restriction={function_name(self.restriction)}"
+        more = (
+            "" if self.restriction is None else f", restriction={function_name(self.restriction)}"
+        )
         return f"FromFunction({function_name(self.function)}, {_purpose(self)}{more})"
 
 
@@ -262,7 +311,10 @@ def _purpose(design: Design) -> str:
 
 
 def _usable(x: Array, y: Array, together: bool) -> bool:
-    """Return True if X and Y have two complete rows each, and these vary: each variable, or both samples pooled."""
+    """Return True if X and Y have two complete rows each, and these vary.
+
+    Each variable must vary, or both samples pooled.
+    """
     complete = [~np.isnan(values).any(axis=1) for values in (x, y)]
     if together:
         complete = [complete[0] & complete[1]] * 2
@@ -271,15 +323,15 @@ def _usable(x: Array, y: Array, together: bool) -> bool:
     return min(map(len, parts)) > 1 and all(bool((values != values[0]).any()) for values in varying)
 
 
-# --- Eckerle4 -----------------------------------------------------------------------------------------------
+# --- Eckerle4 -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, repr=False)
 class EckerleSubsample(IndependenceDesign):
     """Subsamples of the 35 points of Eckerle4.
 
-    Drawn without replacement, with the median bandwidths of "all" points, as in the study of [X20] Table 4, or the
-    "median" of each subsample.
+    Drawn without replacement, with the median bandwidths of "all" points, as in the study of [X20]
+    Table 4, or the "median" of each subsample.
 
     Examples
     --------
@@ -300,7 +352,10 @@ class EckerleSubsample(IndependenceDesign):
 
     def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
         if n > POINTS:
-            raise ValueError(f"Eckerle4 has {POINTS} points, fewer than {n}; use n <= {POINTS}, or EckerleSimulation")
+            raise ValueError(
+                f"Eckerle4 has {POINTS} points, fewer than {n}; use n <= {POINTS}, or "
+                "EckerleSimulation"
+            )
         rows = rng.choice(POINTS, size=n, replace=False)
         wavelength, transmittance = load_eckerle4()
         return wavelength[rows, np.newaxis], transmittance[rows, np.newaxis]
@@ -316,8 +371,8 @@ class EckerleSubsample(IndependenceDesign):
 class EckerleSimulation(IndependenceDesign):
     """Simulations from the model of Eckerle4, at any sample size.
 
-    Uniform wavelengths, NIST's certified curve, and Gaussian ``noise``, by default with the certified residual standard
-    deviation; see :func:`simulate_eckerle`.
+    Uniform wavelengths, NIST's certified curve, and Gaussian ``noise``, by default with the
+    certified residual standard deviation; see :func:`simulate_eckerle`.
     """
 
     noise: float = parameter(RESIDUAL_SD, positive, allow_zero=True)

@@ -1,4 +1,7 @@
-"""Pairs (x, y) that depend on each other: curves with noise, other relationships, and hyppo's twenty simulations."""
+"""Dependent pairs (x, y): curves with noise, other relationships, and hyppo simulations.
+
+There are twenty simulations of hyppo.
+"""
 
 from __future__ import annotations
 
@@ -85,7 +88,8 @@ class Quadratic(Regression):
 class Sinusoid(Regression):
     """A sine wave with noise.
 
-    y = sin(pi frequency x) + noise e: ``frequency`` full waves; Simon and Tibshirani, arXiv:1401.7645 (2014).
+    y = sin(pi frequency x) + noise e: ``frequency`` full waves; Simon and Tibshirani,
+    arXiv:1401.7645 (2014).
     """
 
     frequency: float = parameter(2.0, positive)
@@ -99,7 +103,8 @@ class Sinusoid(Regression):
 class WShape(Regression):
     """A curve like the letter W with noise.
 
-    y = 4 (x^2 - 1/2)^2 + noise e; M. A. Newton, Ann. Appl. Stat. 3 (2009), with the formula of [V19].
+    y = 4 (x^2 - 1/2)^2 + noise e; M. A. Newton, Ann. Appl. Stat. 3 (2009), with the formula of
+    [V19].
     """
 
     noise: float = parameter(0.3, positive, allow_zero=True)
@@ -154,14 +159,17 @@ class Heteroscedastic(IndependenceDesign):
 class Circle(IndependenceDesign):
     """A circle with noise.
 
-    Points of the unit circle plus ``noise`` in both coordinates; M. A. Newton, Ann. Appl. Stat. 3 (2009).
+    Points of the unit circle plus ``noise`` in both coordinates; M. A. Newton, Ann. Appl. Stat. 3
+    (2009).
     """
 
     noise: float = parameter(0.1, positive, allow_zero=True)
 
     def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
         angle = rng.uniform(0.0, 2.0 * math.pi, size=(n, 1))
-        x, y = (shape(angle) + self.noise * rng.standard_normal((n, 1)) for shape in (np.cos, np.sin))
+        x, y = (
+            shape(angle) + self.noise * rng.standard_normal((n, 1)) for shape in (np.cos, np.sin)
+        )
         return x, y
 
 
@@ -169,8 +177,8 @@ class Circle(IndependenceDesign):
 class MultiplicativeNoise(IndependenceDesign):
     """y is x times noise.
 
-    y = x u + noise e, coordinate by coordinate, with x, u and e standard Gaussian: uncorrelated.  After [V19], which
-    has no added noise.
+    y = x u + noise e, coordinate by coordinate, with x, u and e standard Gaussian: uncorrelated.
+    After [V19], which has no added noise.
     """
 
     dimension: int = parameter(1, count, minimum=1)
@@ -185,8 +193,9 @@ class MultiplicativeNoise(IndependenceDesign):
 class Rotated(IndependenceDesign):
     """Rotated independent sources, in any dimension.
 
-    A benchmark of [G07]: two uniform sources of unit variance, rotated by ``angle``, from 0 (independent) to pi/4.
-    Each mixture and dimension - 1 Gaussian coordinates are turned by a random orthogonal matrix in every trial.
+    A benchmark of [G07]: two uniform sources of unit variance, rotated by ``angle``, from 0
+    (independent) to pi/4. Each mixture and dimension - 1 Gaussian coordinates are turned by a
+    random orthogonal matrix in every trial.
     """
 
     angle: float = parameter(math.pi / 4, up_to, high=math.pi / 4)
@@ -194,7 +203,8 @@ class Rotated(IndependenceDesign):
 
     def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
         sources = rng.uniform(-math.sqrt(3.0), math.sqrt(3.0), size=(n, 2))
-        cosine, sine = math.cos(self.angle), math.sin(self.angle)
+        cosine = math.cos(self.angle)
+        sine = math.sin(self.angle)
         mixed = sources @ np.array([[cosine, sine], [-sine, cosine]])
         return self._hidden(rng, mixed[:, :1]), self._hidden(rng, mixed[:, 1:])
 
@@ -211,7 +221,8 @@ def _cubic(z: Array) -> Array:
     return 128.0 * t**3 + 48.0 * t**2 - 12.0 * t
 
 
-#: Curves y = f(w'x) of hyppo's simulations: f, the standard deviation of the noise, and the range of x.
+#: Curves y = f(w'x) of hyppo's simulations: f, the standard deviation of the noise, and the range
+#: of x.
 CURVES: dict[str, tuple[Callable[[Array], Array], float, float, float]] = {
     "linear": (lambda z: z, 1.0, -1.0, 1.0),
     "exponential": (np.exp, 10.0, 0.0, 3.0),
@@ -223,8 +234,24 @@ CURVES: dict[str, tuple[Callable[[Array], Array], float, float, float]] = {
 #: Names of all simulations.
 SIMULATIONS = (
     *CURVES,
-    *("joint-normal", "w-shaped", "spiral", "uncorrelated-bernoulli", "logarithmic", "sine-4pi", "sine-16pi"),
-    *("square", "two-parabolas", "circle", "ellipse", "diamond", "multiplicative-noise", "multimodal-independence"),
+    *(
+        "joint-normal",
+        "w-shaped",
+        "spiral",
+        "uncorrelated-bernoulli",
+        "logarithmic",
+        "sine-4pi",
+        "sine-16pi",
+    ),
+    *(
+        "square",
+        "two-parabolas",
+        "circle",
+        "ellipse",
+        "diamond",
+        "multiplicative-noise",
+        "multimodal-independence",
+    ),
 )
 
 
@@ -234,7 +261,10 @@ def _weighted(x: Array) -> Array:
 
 
 def _polar(angles: Array) -> tuple[Array, Array]:
-    """Return points of the unit sphere by their angles (n, p): all of the coordinates but one, and that one."""
+    """Return points of the unit sphere by their angles (n, p).
+
+    Return all of the coordinates but one, and that one.
+    """
     x: Array = np.cumprod(np.cos(angles), axis=1, dtype=np.float64)
     x[:, :-1] *= np.sin(angles[:, 1:])
     return x, np.sin(angles[:, :1])
@@ -244,12 +274,13 @@ def _polar(angles: Array) -> tuple[Array, Array]:
 class HyppoSimulation(IndependenceDesign):
     """A simulation of dependence from hyppo's twenty.
 
-    The settings of [V19], also in [P19], with ``noise`` as published (n = 100, p = 1).  For p = ``dimension`` > 1,
-    curves are functions of w'x with w = (1, 1/2, 1/3, ...); "spiral", "circle" and "ellipse" are on a sphere; y has p
-    coordinates in "joint-normal" (every x correlated 1/(2p) with every y), "logarithmic", the sines, the squares,
-    "multiplicative-noise" and "multimodal-independence".  In "cubic" the last term is linear, as in the formula of
-    [V19]; the code of hyppo cubes it.  [V19] has Var y = 1.5 in "joint-normal" and 2 log_2 abs(x) in "logarithmic";
-    here both are as in hyppo.
+    The settings of [V19], also in [P19], with ``noise`` as published (n = 100, p = 1).  For p =
+    ``dimension`` > 1, curves are functions of w'x with w = (1, 1/2, 1/3, ...); "spiral", "circle"
+    and "ellipse" are on a sphere; y has p coordinates in "joint-normal" (every x correlated 1/(2p)
+    with every y), "logarithmic", the sines, the squares, "multiplicative-noise" and
+    "multimodal-independence".  In "cubic" the last term is linear, as in the formula of [V19]; the
+    code of hyppo cubes it. [V19] has Var y = 1.5 in "joint-normal" and 2 log_2 abs(x) in
+    "logarithmic"; here both are as in hyppo.
     """
 
     relationship: str = parameter("linear", choice, known=SIMULATIONS)
@@ -257,7 +288,9 @@ class HyppoSimulation(IndependenceDesign):
     dimension: int = parameter(1, count, minimum=1)
 
     def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
-        p, noise, normal = self.dimension, self.noise, rng.standard_normal
+        p = self.dimension
+        noise = self.noise
+        normal = rng.standard_normal
         match self.relationship:
             case "joint-normal":
                 x, own = normal((2, n, p))
@@ -265,7 +298,8 @@ class HyppoSimulation(IndependenceDesign):
                 y = own + shared - (1.0 - math.sqrt(0.75)) * own.mean(axis=1, keepdims=True)
                 return x, y + noise * 0.5 * normal((n, p))
             case "w-shaped":
-                x, u = rng.uniform(-1.0, 1.0, size=(n, p)), rng.random((n, p))
+                x = rng.uniform(-1.0, 1.0, size=(n, p))
+                u = rng.random((n, p))
                 y = 4.0 * (np.square(np.square(_weighted(x)) - 0.5) + _weighted(u) / 500.0)
                 return x, y + noise * 0.5 * normal((n, 1))
             case "spiral":
@@ -289,11 +323,16 @@ class HyppoSimulation(IndependenceDesign):
                 x = u * math.cos(angle) + v * math.sin(angle) + noise * 0.05 * p * normal((n, p))
                 return x, v * math.cos(angle) - u * math.sin(angle)
             case "two-parabolas":
-                x, u = rng.uniform(-1.0, 1.0, size=(n, p)), rng.random((n, 1))
-                return x, (np.square(_weighted(x)) + noise * 2.0 * u) * rng.choice((-0.5, 0.5), size=(n, 1))
+                x = rng.uniform(-1.0, 1.0, size=(n, p))
+                u = rng.random((n, 1))
+                return x, (np.square(_weighted(x)) + noise * 2.0 * u) * rng.choice(
+                    (-0.5, 0.5), size=(n, 1)
+                )
             case "circle" | "ellipse":
                 x, y = _polar(rng.uniform(-math.pi, math.pi, size=(n, p)))
-                return (1.0 if self.relationship == "circle" else 5.0) * (x + noise * 0.4 * normal((n, p))), y
+                return (1.0 if self.relationship == "circle" else 5.0) * (
+                    x + noise * 0.4 * normal((n, p))
+                ), y
             case "multiplicative-noise":
                 x, e = normal((2, n, p))
                 return x, x * e

@@ -20,10 +20,12 @@ MEAN_RANGE = 10.0
 WISHART_DF = 7
 NOISE = 0.2
 
-#: What may change, and the amount of it at which 40 + 40 points in ten dimensions decide about half of the time.
+#: What may change, and the amount of it at which 40 + 40 points in ten dimensions decide about half
+#: of the time.
 CHANGES = {"mixture": 0.4, "means": 3.0, "covariance": 2.7}
 
-#: The off-diagonal of the covariance of every blob of [L20], row after row of the grid; the diagonal is 0.03.
+#: The off-diagonal of the covariance of every blob of [L20], row after row of the grid; the
+#: diagonal is 0.03.
 TILTS = np.array([-0.02, -0.022, -0.024, -0.026, 0.0, 0.02, 0.022, 0.024, 0.026])
 VARIANCE = 0.03
 
@@ -34,7 +36,10 @@ def optional(value: Any, name: str, read: Any, **limits: Any) -> Any:
 
 
 class GaussianMixture(NamedTuple):
-    """Weights (k,), means (k, d), and covariances (k, d, d) as factors (k, d, r) plus a multiple of the identity."""
+    """Weights (k,), means (k, d), and covariances (k, d, d) in factored form.
+
+    Covariances are factors (k, d, r) plus a multiple of the identity.
+    """
 
     weights: Array
     means: Array
@@ -42,7 +47,9 @@ class GaussianMixture(NamedTuple):
     noise: float
 
     @classmethod
-    def draw(cls, rng: np.random.Generator, dimension: int, wishart_scale: float) -> GaussianMixture:
+    def draw(
+        cls, rng: np.random.Generator, dimension: int, wishart_scale: float
+    ) -> GaussianMixture:
         """Draw means U(-10, 10)^d and covariances Wishart(c I, 7) + 0.2 I."""
         k = len(WEIGHTS)
         means = rng.uniform(-MEAN_RANGE, MEAN_RANGE, size=(k, dimension))
@@ -53,7 +60,9 @@ class GaussianMixture(NamedTuple):
         """Draw points (n, d)."""
         component = rng.choice(len(self.weights), size=n, p=self.weights)
         points = self.means[component]
-        spread = np.einsum("ndr,nr->nd", self.factors[component], rng.standard_normal((n, self.factors.shape[2])))
+        spread = np.einsum(
+            "ndr,nr->nd", self.factors[component], rng.standard_normal((n, self.factors.shape[2]))
+        )
         return points + spread + np.sqrt(self.noise) * rng.standard_normal(points.shape)
 
 
@@ -61,9 +70,10 @@ class GaussianMixture(NamedTuple):
 class Mixture(TwoSampleDesign):
     """A random mixture of four Gaussians against a changed one.
 
-    The data of [M14] and [X20]: weights (.05, .3, .4, .25), means U(-10, 10)^d, covariances Wishart(c I, 7) + 0.2 I
-    with c = ``wishart_scale``: 2 there, 3 in [S14].  ``mixture_seed`` fixes the mixtures, which are drawn anew in every
-    trial otherwise.  ``change`` and its ``amount`` a, by default for a power near one half at 40 + 40 points:
+    The data of [M14] and [X20]: weights (.05, .3, .4, .25), means U(-10, 10)^d, covariances
+    Wishart(c I, 7) + 0.2 I with c = ``wishart_scale``: 2 there, 3 in [S14].  ``mixture_seed`` fixes
+    the mixtures, which are drawn anew in every trial otherwise.  ``change`` and its ``amount`` a,
+    by default for a power near one half at 40 + 40 points:
 
     - "mixture": each point comes, with probability a, from another mixture drawn in the same way;
     - "means": every mean moves by a Gaussian step with standard deviation a in every coordinate;
@@ -100,18 +110,20 @@ class Mixture(TwoSampleDesign):
             )
         if self.change == "means":
             return mixture._replace(means=means + amount * rng.standard_normal(means.shape))
-        return mixture._replace(factors=np.sqrt(1.0 + amount) * factors, noise=(1.0 + amount) * noise)
+        return mixture._replace(
+            factors=np.sqrt(1.0 + amount) * factors, noise=(1.0 + amount) * noise
+        )
 
 
-# --- modes that keep their place and change their shape -----------------------------------------------------
+# --- modes that keep their place and change their shape -------------------------------------------
 
 
 @dataclass(frozen=True, repr=False)
 class Corners(TwoSampleDesign):
     """Four distant Gaussians, one of them wider.
 
-    Gaussians at (+-distance, +-distance); the one at two minus signs is wider by ``scale``: [B23], with n = 500.
-    Further variables have mean 0.
+    Gaussians at (+-distance, +-distance); the one at two minus signs is wider by ``scale``: [B23],
+    with n = 500. Further variables have mean 0.
     """
 
     neutral: ClassVar[dict[str, Any]] = {"scale": 1.0}
@@ -131,9 +143,10 @@ class Corners(TwoSampleDesign):
 class TiltedBlobs(TwoSampleDesign):
     """A grid of round Gaussians against one in which each is tilted in its own way.
 
-    3 x 3 blobs with covariance 0.03 I: [L20].  Blob i = 0, ..., 8 (row after row) has covariance -(0.02 + 0.002 i) if
-    i < 4, 0 if i = 4, and 0.02 + 0.002 (i - 5) if i > 4, times ``tilt`` (0 to 1).  All variances stay 0.03, as in the
-    paper; its code multiplies by the Cholesky factor from the wrong side, which makes the task easier.
+    3 x 3 blobs with covariance 0.03 I: [L20].  Blob i = 0, ..., 8 (row after row) has covariance
+    -(0.02 + 0.002 i) if i < 4, 0 if i = 4, and 0.02 + 0.002 (i - 5) if i > 4, times ``tilt`` (0 to
+    1).  All variances stay 0.03, as in the paper; its code multiplies by the Cholesky factor from
+    the wrong side, which makes the task easier.
     """
 
     neutral: ClassVar[dict[str, Any]] = {"tilt": 0.0}
@@ -150,9 +163,9 @@ class TiltedBlobs(TwoSampleDesign):
 class TwoModes(TwoSampleDesign):
     """Two near Gaussians, correlated in opposite directions in one sample.
 
-    Gaussians at 0 and (distance, ..., distance): HDGM of [L20].  The correlation of the first two coordinates is
-    ``correlation`` in one mode and minus that in the other.  In [L20] every mode has the same number of points; here
-    modes have equal chances, so that points are independent.
+    Gaussians at 0 and (distance, ..., distance): HDGM of [L20].  The correlation of the first two
+    coordinates is ``correlation`` in one mode and minus that in the other.  In [L20] every mode has
+    the same number of points; here modes have equal chances, so that points are independent.
     """
 
     neutral: ClassVar[dict[str, Any]] = {"correlation": 0.0}
@@ -163,23 +176,31 @@ class TwoModes(TwoSampleDesign):
     def _rows(self, rng: np.random.Generator, n: int) -> Array:
         mode = rng.integers(2, size=n)
         points = rng.standard_normal((n, self.dimension))
-        points[:, :2] = _correlated(points[:, :2], np.where(mode == 0, 1.0, -1.0) * self.correlation)
+        points[:, :2] = _correlated(
+            points[:, :2], np.where(mode == 0, 1.0, -1.0) * self.correlation
+        )
         return points + self.distance * mode[:, None]
 
 
 def _correlated(z: Array, correlation: Array) -> Array:
-    """Rows (n, 2) of unit variance whose two entries have these correlations (n,), from independent ones."""
-    return np.column_stack([z[:, 0], correlation * z[:, 0] + np.sqrt(1.0 - np.square(correlation)) * z[:, 1]])
+    """Rows (n, 2) of unit variance with these correlations (n,), from independent ones.
+
+    The correlations are those of the two entries of each row.
+    """
+    return np.column_stack(
+        [z[:, 0], correlation * z[:, 0] + np.sqrt(1.0 - np.square(correlation)) * z[:, 1]]
+    )
 
 
-# --- many variables: the settings of a likelihood ratio test of kernel embeddings ---------------------------
+# --- many variables: the settings of a likelihood ratio test of kernel embeddings -----------------
 
 
 @dataclass(frozen=True, repr=False)
 class SparseShift(TwoSampleDesign):
     """Gaussians whose means differ in a few of many coordinates.
 
-    The first ``moved`` means are shifted.  A setting of [SP25], with n = 100; the default dimension is not from there.
+    The first ``moved`` means are shifted.  A setting of [SP25], with n = 100; the default dimension
+    is not from there.
     """
 
     neutral: ClassVar[dict[str, Any]] = {"shift": 0.0}
@@ -197,7 +218,8 @@ class SparseShift(TwoSampleDesign):
 class SpikedCovariance(TwoSampleDesign):
     """Gaussians whose covariances differ in a small block.
 
-    All covariances within the block are ``covariance``, so that it has rank one.  A setting of [SP25], with n = 100.
+    All covariances within the block are ``covariance``, so that it has rank one.  A setting of
+    [SP25], with n = 100.
     """
 
     neutral: ClassVar[dict[str, Any]] = {"block": 0}
@@ -215,7 +237,8 @@ class SpikedCovariance(TwoSampleDesign):
 class ThinCube(TwoSampleDesign):
     """Uniform on a cube against uniform on a thinner box.
 
-    The first ``thin`` sides of the box are [margin, 1 - margin], margin < 0.5.  A setting of [SP25], with n = 100.
+    The first ``thin`` sides of the box are [margin, 1 - margin], margin < 0.5. A setting of [SP25],
+    with n = 100.
     """
 
     neutral: ClassVar[dict[str, Any]] = {"margin": 0.0}
@@ -250,8 +273,9 @@ class Bimodal(TwoSampleDesign):
 class Autoregressive(TwoSampleDesign):
     """Autoregressions with different correlations and the same margins.
 
-    Gaussian rows with correlation^|i - j| between coordinates against correlation + change.  A setting of [SP25], with
-    n = 100 and several changes; the default dimension and change are not from there.
+    Gaussian rows with correlation^|i - j| between coordinates against correlation + change.  A
+    setting of [SP25], with n = 100 and several changes; the default dimension and change are not
+    from there.
     """
 
     neutral: ClassVar[dict[str, Any]] = {"change": 0.0}
@@ -263,7 +287,8 @@ class Autoregressive(TwoSampleDesign):
         up_to(self.correlation + self.change, "correlation + change", high=1.0, included=False)
 
     def _rows(self, rng: np.random.Generator, n: int) -> Array:
-        columns, correlation = rng.standard_normal((self.dimension, n)), self.correlation + self.change
+        columns = rng.standard_normal((self.dimension, n))
+        correlation = self.correlation + self.change
         own = math.sqrt(1.0 - correlation**2)
         for before, column in pairwise(columns):
             column *= own
@@ -275,8 +300,8 @@ class Autoregressive(TwoSampleDesign):
 class Spheres(TwoSampleDesign):
     """Points near a sphere against the same moved a little.
 
-    Points of the unit sphere plus Gaussian noise, moved by ``shift`` in every coordinate.  A setting of [SP25], with
-    n = 100; the default dimension is not from there.
+    Points of the unit sphere plus Gaussian noise, moved by ``shift`` in every coordinate.  A
+    setting of [SP25], with n = 100; the default dimension is not from there.
     """
 
     neutral: ClassVar[dict[str, Any]] = {"shift": 0.0}
@@ -286,4 +311,6 @@ class Spheres(TwoSampleDesign):
 
     def _rows(self, rng: np.random.Generator, n: int) -> Array:
         points, noise = rng.standard_normal((2, n, self.dimension))
-        return points / np.linalg.norm(points, axis=1, keepdims=True) + self.noise * noise + self.shift
+        return (
+            points / np.linalg.norm(points, axis=1, keepdims=True) + self.noise * noise + self.shift
+        )

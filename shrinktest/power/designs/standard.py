@@ -1,4 +1,4 @@
-"""Standard designs: two samples that differ in one respect, and designs of tests of more samples or variables."""
+"""Standard designs: two samples that differ in one respect, and more samples or variables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shrinktest._check import Array, choice, count, positive
-from shrinktest.power.designs.base import Design, IndependenceDesign, TwoSampleDesign, parameter, up_to
+from shrinktest.power.designs.base import (
+    Design,
+    IndependenceDesign,
+    TwoSampleDesign,
+    parameter,
+    up_to,
+)
 from shrinktest.results.info import CHANGE, CONDITIONAL, JOINT, K_SAMPLE, SYMMETRY
 
 #: Where the coordinates end that a change acts on: the first, or all of them.
@@ -25,7 +31,9 @@ def _degrees(value: Any, name: str) -> float:
         return math.inf
     number = positive(value, name)
     if number <= 2:
-        raise ValueError(f"{name} must exceed 2, or t has no variance; got {value} (numpy.inf is the Gaussian)")
+        raise ValueError(
+            f"{name} must exceed 2, or t has no variance; got {value} (numpy.inf is the Gaussian)"
+        )
     return number
 
 
@@ -86,7 +94,8 @@ class CorrelationChange(TwoSampleDesign):
 class Tails(TwoSampleDesign):
     """Gaussian against Student's t of the same variance.
 
-    The multivariate t with ``df`` > 2 degrees of freedom (infinity: the Gaussian) times sqrt((df - 2)/df).
+    The multivariate t with ``df`` > 2 degrees of freedom (infinity: the Gaussian) times sqrt((df -
+    2)/df).
     """
 
     neutral: ClassVar[dict[str, Any]] = {"df": math.inf}
@@ -104,8 +113,8 @@ class Tails(TwoSampleDesign):
 class Contamination(TwoSampleDesign):
     """A fraction of one sample is moved or spread out.
 
-    With probability ``fraction`` a point has mean ``shift`` and standard deviation ``scale`` in every coordinate: the
-    gross error model of P. J. Huber, Ann. Math. Stat. 35 (1964).
+    With probability ``fraction`` a point has mean ``shift`` and standard deviation ``scale`` in
+    every coordinate: the gross error model of P. J. Huber, Ann. Math. Stat. 35 (1964).
     """
 
     neutral: ClassVar[dict[str, Any]] = {"fraction": 0.0}
@@ -124,10 +133,12 @@ class Contamination(TwoSampleDesign):
 class PerturbedUniform(TwoSampleDesign):
     """Uniform against a density with bumps and dents.
 
-    The density on the unit cube is 1 + amplitude e^d sum_v s_v prod_i G(P u_i - v_i), v in {1..P}^d, with P =
-    ``perturbations``, signs s_v drawn anew in every trial, and G(t) = exp(-1/(1 - (4t+3)^2)) on (-1, -1/2), -exp(-1/(1
-    - (4t+1)^2)) on (-1/2, 0): [S23], with ``amplitude`` e^d for c_d P^(-s).  There s = 1, c_1 = 2.7, P = 1, ..., 4 and
-    n = 500 in one dimension, c_2 = 7.3 and n = 2000 in two.  [B23] and [S22] set the amplitude itself, from 0 to 1.
+    The density on the unit cube is 1 + amplitude e^d sum_v s_v prod_i G(P u_i - v_i), v in
+    {1..P}^d, with P = ``perturbations``, signs s_v drawn anew in every trial, and G(t) = exp(-1/(1
+    - (4t+3)^2)) on (-1, -1/2), -exp(-1/(1
+    - (4t+1)^2)) on (-1/2, 0): [S23], with ``amplitude`` e^d for c_d P^(-s).  There s = 1, c_1 =
+      2.7, P = 1, ..., 4 and n = 500 in one dimension, c_2 = 7.3 and n = 2000 in two. [B23] and
+      [S22] set the amplitude itself, from 0 to 1.
     """
 
     neutral: ClassVar[dict[str, Any]] = {"amplitude": 0.0}
@@ -159,8 +170,8 @@ class PerturbedUniform(TwoSampleDesign):
 class PerturbedDependence(IndependenceDesign):
     """Uniform variables whose joint density has bumps and dents.
 
-    The two halves of the 2 ``dimension`` coordinates of :class:`PerturbedUniform`: [S22], after [A22], published with
-    one coordinate each, P = 2 and n = 1000.
+    The two halves of the 2 ``dimension`` coordinates of :class:`PerturbedUniform`: [S22], after
+    [A22], published with one coordinate each, P = 2 and n = 1000.
     """
 
     dimension: int = parameter(1, count, minimum=1)
@@ -168,7 +179,9 @@ class PerturbedDependence(IndependenceDesign):
     amplitude: float = parameter(1.0, up_to, high=1.0)
 
     def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
-        _, both = PerturbedUniform(2 * self.dimension, self.perturbations, self.amplitude).draw(rng, 0, n)
+        _, both = PerturbedUniform(2 * self.dimension, self.perturbations, self.amplitude).draw(
+            rng, 0, n
+        )
         return both[:, : self.dimension], both[:, self.dimension :]
 
 
@@ -176,8 +189,9 @@ class PerturbedDependence(IndependenceDesign):
 class Blobs(TwoSampleDesign):
     """A grid of round Gaussians against one of stretched ones.
 
-    ``rows`` x ``rows`` blobs in the plane, ``spacing`` standard deviations apart, with ``correlation`` within each blob
-    of the changed sample: [G12a].  The median bandwidth measures the grid, not the blobs, and has no power.
+    ``rows`` x ``rows`` blobs in the plane, ``spacing`` standard deviations apart, with
+    ``correlation`` within each blob of the changed sample: [G12a].  The median bandwidth measures
+    the grid, not the blobs, and has no power.
     """
 
     neutral: ClassVar[dict[str, Any]] = {"correlation": 0.0}
@@ -188,11 +202,13 @@ class Blobs(TwoSampleDesign):
     def _pair(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
         x, y = (rng.standard_normal((size, 2)) for size in (n, m))
         y[:, 1] = self.correlation * y[:, 0] + math.sqrt(1.0 - self.correlation**2) * y[:, 1]
-        centres_x, centres_y = (self.spacing * rng.integers(self.rows, size=(size, 2)) for size in (n, m))
+        centres_x, centres_y = (
+            self.spacing * rng.integers(self.rows, size=(size, 2)) for size in (n, m)
+        )
         return x + centres_x, y + centres_y
 
 
-# --- several samples, joint and conditional independence, changes, symmetry ---------------------------------
+# --- several samples, joint and conditional independence, changes, symmetry -----------------------
 
 _SHIFT = MeanShift()
 
@@ -201,7 +217,8 @@ _SHIFT = MeanShift()
 class OneApart(Design):
     """Several Gaussian samples, one with another mean.
 
-    The first coordinate of the last sample moves by ``shift``; ``ratio`` is its size over the size of the others.
+    The first coordinate of the last sample moves by ``shift``; ``ratio`` is its size over the size
+    of the others.
     """
 
     test = K_SAMPLE.name
@@ -222,8 +239,8 @@ class OneApart(Design):
 class Parity(Design):
     """Variables that are dependent only all together.
 
-    Gaussian variables; with probability ``strength`` the sign of the last is the product of the other signs (S. N.
-    Bernstein's example).
+    Gaussian variables; with probability ``strength`` the sign of the last is the product of the
+    other signs (S. N. Bernstein's example).
     """
 
     test = JOINT.name
@@ -243,8 +260,8 @@ class Parity(Design):
 class Changed(Design):
     """A series of rows whose distribution changes.
 
-    Rows come from the first sample of ``design`` and, from ``at`` to ``until`` (shares of the series), from the second.
-    If ``until`` is below 1, tests look for an epidemic change.
+    Rows come from the first sample of ``design`` and, from ``at`` to ``until`` (shares of the
+    series), from the second. If ``until`` is below 1, tests look for an epidemic change.
 
     Examples
     --------
@@ -263,7 +280,9 @@ class Changed(Design):
 
     def _check(self) -> None:
         if not self.at < self.until:
-            raise ValueError(f"until={self.until:g} must be above at={self.at:g}, where the change begins")
+            raise ValueError(
+                f"until={self.until:g} must be above at={self.at:g}, where the change begins"
+            )
 
     def places(self, n: int) -> tuple[int, int]:
         """Return the first row of the change, and the first one after it, of n rows."""
@@ -290,8 +309,8 @@ class Changed(Design):
 class SkewNormal(Design):
     """Skewed columns of mean zero.
 
-    Independent skew-normal columns of variance one (Azzalini 1985); ``delta``, from 0 (normal) to 1 (half-normal), is
-    the correlation of a column with the half-normal variable it contains.
+    Independent skew-normal columns of variance one (Azzalini 1985); ``delta``, from 0 (normal) to 1
+    (half-normal), is the correlation of a column with the half-normal variable it contains.
     """
 
     test = SYMMETRY.name
@@ -310,10 +329,11 @@ class SkewNormal(Design):
 class Confounded(Design):
     """Two variables that depend on each other given others, which they share.
 
-    x = strength f(u) + s e and y = strength f(u) + s (e' + effect g(e)), with u the scaled sum of the given columns.
-    ``shape``: "linear", f(u) = u; "smooth", u + cos(2 u); "rough", a saw with two teeth per unit; "heavy-tailed", u
-    with t noise and columns (three degrees of freedom); "spread", u, and s = exp(0.5 u).  ``how``: "mean", g(e) = e;
-    "turning", e with the sign of the first column; "square", (e^2 - 1) / sqrt(2).
+    x = strength f(u) + s e and y = strength f(u) + s (e' + effect g(e)), with u the scaled sum of
+    the given columns.  ``shape``: "linear", f(u) = u; "smooth", u + cos(2 u); "rough", a saw with
+    two teeth per unit; "heavy-tailed", u with t noise and columns (three degrees of freedom);
+    "spread", u, and s = exp(0.5 u).  ``how``: "mean", g(e) = e; "turning", e with the sign of the
+    first column; "square", (e^2 - 1) / sqrt(2).
     """
 
     test = CONDITIONAL.name
@@ -325,18 +345,30 @@ class Confounded(Design):
     how: str = parameter("mean", choice, known=HOWS)
 
     def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
-        noise = (lambda size: rng.standard_t(3, size)) if self.shape == "heavy-tailed" else rng.standard_normal
-        z, e, other = noise((n, self.columns)), noise((n, 1)), noise((n, 1))
+        noise = (
+            (lambda size: rng.standard_t(3, size))
+            if self.shape == "heavy-tailed"
+            else rng.standard_normal
+        )
+        z = noise((n, self.columns))
+        e = noise((n, 1))
+        other = noise((n, 1))
         shared = self.shared(z)
         spread = np.exp(0.5 * shared) if self.shape == "spread" else 1.0
-        added = {"mean": e, "turning": e * np.sign(z[:, :1]), "square": (np.square(e) - 1.0) / math.sqrt(2.0)}[self.how]
+        added = {
+            "mean": e,
+            "turning": e * np.sign(z[:, :1]),
+            "square": (np.square(e) - 1.0) / math.sqrt(2.0),
+        }[self.how]
         y = self.strength * shared + spread * (other + self.effect * added)
         return self.strength * shared + spread * e, y, z
 
     def shared(self, z: Array) -> Array:
         """Return f(u) (n, 1), which both variables share, for given columns (n, columns)."""
         u = z.sum(axis=1, keepdims=True) / math.sqrt(self.columns)
-        return {"smooth": u + np.cos(2.0 * u), "rough": math.sqrt(3.0) * (4.0 * u % 2.0 - 1.0)}.get(self.shape, u)
+        return {"smooth": u + np.cos(2.0 * u), "rough": math.sqrt(3.0) * (4.0 * u % 2.0 - 1.0)}.get(
+            self.shape, u
+        )
 
     def smallest(self) -> int:
         return 10

@@ -1,4 +1,7 @@
-"""Axes, colors, labels and files of pictures; matplotlib is imported when a picture is asked for."""
+"""Axes, colors, labels and files of pictures.
+
+Matplotlib is imported when a picture is asked for.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +22,14 @@ if TYPE_CHECKING:
     from matplotlib.legend import Legend
 
 # Okabe and Ito's palette: told apart with every kind of color vision
-BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#8C8C8C"
+BLUE = "#0072B2"
+ORANGE = "#D55E00"
+GREY = "#8C8C8C"
 #: Colors of the samples X and Y, and of regions with more of one than of the other.
-OF_X, OF_Y = BLUE, ORANGE
-#: Held while matplotlib's settings, or the filters of warnings, are changed and put back: all threads share them.
+OF_X = BLUE
+OF_Y = ORANGE
+#: Held while matplotlib's settings, or the filters of warnings, are changed and put back: all
+#: threads share them.
 SETTINGS = RLock()
 #: Units of the numbers of a kind of column.
 UNITS = {"duration": "days", "time": "hour of the day"}
@@ -50,7 +57,10 @@ def axes(ax: Axes | None) -> Axes:
 
 
 def ink(ax: Axes) -> Any:
-    """Return the color of words and lines, as of the labels: black in the usual style, white on black."""
+    """Return the color of words and lines.
+
+    Like the labels, they are black in the usual style, white on black.
+    """
     return ax.xaxis.label.get_color()
 
 
@@ -70,15 +80,27 @@ def fitted(text: str, ax: Axes, size: float | str = "medium", *, upright: bool =
 
 
 def short(label: str, most: int = _SHORT) -> str:
-    """Return a label of at most ``most`` letters; a long one keeps its end, where names tend to differ."""
-    line, end = " ".join(label.split()), most // 3 if most > _SHORT else 0
+    """Return a label of at most ``most`` letters.
+
+    A long one keeps its end, where names tend to differ.
+    """
+    line = " ".join(label.split())
+    end = most // 3 if most > _SHORT else 0
     return line if len(line) <= most else f"{line[: most - 1 - end]}…{line[len(line) - end :]}"
 
 
-def title(ax: Axes, text: str, size: float | str = "medium", *, right: bool = False, pad: float | None = None) -> None:
+def title(
+    ax: Axes,
+    text: str,
+    size: float | str = "medium",
+    *,
+    right: bool = False,
+    pad: float | None = None,
+) -> None:
     """Write a title in lines that fit, in which a dollar is a dollar.
 
-    Names at the left of axes may leave these less room than a title needs: it then ends at their ``right`` end.
+    Names at the left of axes may leave these less room than a title needs: it then ends at their
+    ``right`` end.
     """
     place: dict[str, Any] = {"x": 1.0, "ha": "right"} if right else {}
     ax.set_title(fitted(text, ax, size), fontsize=size, pad=pad, parse_math=False, **place)
@@ -105,9 +127,13 @@ def legend_below(ax: Axes, *, right: bool = False) -> None:
         return
     lengths = list(map(len, ax.get_legend_handles_labels()[1]))
     half = -(-len(lengths) // 2)
-    # a line and its gaps are as long as 6 letters, and a legend may be longer than the axes are wide
+    # a line and its gaps are as long as 6 letters, and a legend may be longer than the axes are
+    # wide
     wide = max(lengths[:half]) + max(lengths[half:], default=0) + 12 > 1.3 * letters(ax)
-    place = {"loc": "upper right" if right else "upper center", "bbox_to_anchor": (1.0 if right else 0.5, 0.0)}
+    place = {
+        "loc": "upper right" if right else "upper center",
+        "bbox_to_anchor": (1.0 if right else 0.5, 0.0),
+    }
     # 4 letters below the axes, behind their ticks and label
     legend(ax, **place, edgecolor="none", borderaxespad=4.0, ncols=1 if wide else 2)
 
@@ -139,8 +165,12 @@ def name_ticks(axis: Any, labels: Sequence[Any], most: int, letters: int) -> Non
     axis.set_ticks(range(0, len(labels), every), shown, parse_math=False)
 
 
-def draw_intervals(ax: Axes | None, rows: Sequence[tuple[str, float, Any, str]], none: float) -> Axes:
-    """Draw estimates with their intervals, one below the other: label, estimate, limits and color of each.
+def draw_intervals(
+    ax: Axes | None, rows: Sequence[tuple[str, float, Any, str]], none: float
+) -> Axes:
+    """Draw estimates with intervals, one below the other.
+
+    Each has a label, an estimate, limits and a color.
 
     A line marks ``none``, the value of no effect.
     """
@@ -155,7 +185,10 @@ def draw_intervals(ax: Axes | None, rows: Sequence[tuple[str, float, Any, str]],
 
 
 def below_offset(ax: Any) -> None:
-    """Put the label of the x axis below the text at its end, such as 1e9 or a year, if it has one."""
+    """Move the x axis label below its offset text, if any.
+
+    Such text is 1e9 or a year.
+    """
     ax.xaxis.get_majorticklabels()  # computes the offset
     if ax.xaxis.get_major_formatter().get_offset():
         ax.xaxis.labelpad += 11.0
@@ -205,7 +238,10 @@ def column_axis(encoding: Any, name: str) -> Along:
 
 
 def check_path(path: str | None) -> None:
-    """Raise an error, before the work and not after it, if a picture cannot be saved under this path."""
+    """Raise an error early if a picture cannot be saved under this path.
+
+    Early is before the work and not after it.
+    """
     if path is None:
         return
     endings = sorted(pyplot("backend_bases").FigureCanvasBase.get_supported_filetypes())
@@ -216,7 +252,10 @@ def check_path(path: str | None) -> None:
 
 
 def save(plot: Callable[[Axes], object], path: str) -> None:
-    """Draw on a new figure and save it; without pyplot, so that no display is needed and no global state changes."""
+    """Draw on a new figure and save it.
+
+    Without pyplot, so that no display is needed and no global state changes.
+    """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=SIZE, layout="constrained")

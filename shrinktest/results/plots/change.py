@@ -1,4 +1,4 @@
-"""Pictures of where a series changes: the distance at every cut, and the places that are not ruled out."""
+"""Pictures of where a series changes: distance at every cut, and places not ruled out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest._check import counted, percent
-from shrinktest.results.plots.axes import BLUE, GREY, ORANGE, axes, fitted, legend_below, open_frame, ticks, title
+from shrinktest.results.plots.axes import (
+    BLUE,
+    GREY,
+    ORANGE,
+    axes,
+    fitted,
+    legend_below,
+    open_frame,
+    ticks,
+    title,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,20 +33,34 @@ _ALIKE = 3.0  # ratio of spreads up to which columns are drawn in one unit
 
 
 def plot_change(result: Any, ax: Axes | None = None) -> Axes:
-    """Draw the standardised distance at every cut, the place of the change and its interval (matplotlib)."""
+    """Draw the standardized distance at every cut, and the change (matplotlib).
+
+    The place of the change and its interval are shown.
+    """
     if result.location is None:
-        raise ValueError("this result has no place of a change to draw; take the combined result, or omit missing rows")
-    ax, epidemic, combined = axes(ax), result.until is not None, hasattr(result, "members")
+        raise ValueError(
+            "this result has no place of a change to draw; take the combined result, or omit "
+            "missing rows"
+        )
+    ax = axes(ax)
+    epidemic = result.until is not None
+    combined = hasattr(result, "members")
     times = shown_times(result.times)
     first = "first row of the interval" if epidemic else "first row after the cut"
     at = _row_axis(ax, result.times, len(result.curve) - 1, first)
     _draw_curve(ax, at, result.curve, label="distance, standardised")
     critical = np.nan if combined else result.critical_value()
     if np.isfinite(critical):
-        ax.axhline(critical, color=GREY, linestyle="--", label=f"critical value at level {result.alpha:g}")
-    names = ("first changed row", "first row behind") if epidemic else ("first row after the change",)
+        ax.axhline(
+            critical, color=GREY, linestyle="--", label=f"critical value at level {result.alpha:g}"
+        )
+    names = (
+        ("first changed row", "first row behind") if epidemic else ("first row after the change",)
+    )
     for i, (name, (row, interval)) in enumerate(zip(names, result.place.ends, strict=True)):
-        label = f"{name}, {times[row] if row < len(times) else row}" + ("" if i else f"; p = {result.pvalue:.4g}")
+        label = f"{name}, {times[row] if row < len(times) else row}" + (
+            "" if i else f"; p = {result.pvalue:.4g}"
+        )
         _draw_place(ax, at, row, interval, label, None if i else result.confidence)
     ax.set_ylabel("distance outside and inside" if epidemic else "distance before and after")
     kernel = (result.best if combined else result).kernel
@@ -62,7 +86,10 @@ def plot_changes(result: Any, ax: Axes | None = None) -> Axes:
         label = None if i else f"first row after a change{largest}"
         _draw_place(ax, at, row, interval, label, None if i else result.confidence)
         if apart:
-            above: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
+            above: dict[str, Any] = {
+                "xycoords": ("data", "axes fraction"),
+                "textcoords": "offset points",
+            }
             ax.annotate(f"p = {adjusted:.2g}", (at[row], 1.0), (0.0, 2.0), fontsize=8, **above)
     title(ax, f"{counted(len(result), 'change')} at level {result.alpha:g}", "large", pad=14)
     if len(result):
@@ -76,18 +103,31 @@ def _draw_curve(ax: Axes, at: Any, curve: np.ndarray, label: str | None = None) 
 
 
 def _draw_columns(ax: Axes, at: Any, points: np.ndarray, names: Any) -> None:
-    spread, single = points.std(axis=0), points.shape[1] == 1
+    spread = points.std(axis=0)
+    single = points.shape[1] == 1
     alike = single or spread.max() <= _ALIKE * spread.min()
-    shown = points if alike else (points - points.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)
+    shown = (
+        points if alike else (points - points.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)
+    )
     for column in shown.T[:_COLUMNS]:
         ax.plot(at, column, linewidth=0.9, color=BLUE if single else None)
     label = names[0] if single and names else "rows"
-    label += f", {_COLUMNS} of {points.shape[1]} numbers of each" if points.shape[1] > _COLUMNS else ""
-    ax.set_ylabel(fitted(label + ("" if alike else ", in standard deviations"), ax, upright=True), parse_math=False)
+    label += (
+        f", {_COLUMNS} of {points.shape[1]} numbers of each" if points.shape[1] > _COLUMNS else ""
+    )
+    ax.set_ylabel(
+        fitted(label + ("" if alike else ", in standard deviations"), ax, upright=True),
+        parse_math=False,
+    )
 
 
-def _draw_place(ax: Axes, at: Any, row: int, interval: Any, label: str | None, confidence: float | None) -> None:
-    """Draw a line at a row and shade its interval, with an entry in the legend if a confidence is given."""
+def _draw_place(
+    ax: Axes, at: Any, row: int, interval: Any, label: str | None, confidence: float | None
+) -> None:
+    """Draw a line at a row and shade its interval.
+
+    The legend has an entry if a confidence is given.
+    """
     if interval is not None:
         low, high = (at[min(end, len(at) - 1)] for end in interval)
         shaded = None if confidence is None else f"{percent(confidence)} interval"
@@ -96,14 +136,21 @@ def _draw_place(ax: Axes, at: Any, row: int, interval: Any, label: str | None, c
 
 
 def _row_axis(ax: Axes, times: tuple[Any, ...], n: int, label: str) -> Any:
-    """Label the x axis by times, or by rows if there are none, or texts or periods; return the positions of n rows."""
+    """Label the x axis by times, or by rows if there are none, or texts or periods.
+
+    Return the positions of n rows.
+    """
     at: Any = np.arange(n)
     if times and not isinstance(times[0], str) and not hasattr(times[0], "freqstr"):
-        at, label = list(times), "time"
+        at = list(times)
+        label = "time"
         if isinstance(times[0], timedelta | np.timedelta64):
             seconds = np.array(times, dtype="timedelta64[ns]") / np.timedelta64(1, "s")
-            unit = next((name for name, length in _UNITS.items() if np.ptp(seconds) >= length), "seconds")
-            at, label = seconds / _UNITS[unit], f"time, in {unit}"
+            unit = next(
+                (name for name, length in _UNITS.items() if np.ptp(seconds) >= length), "seconds"
+            )
+            at = seconds / _UNITS[unit]
+            label = f"time, in {unit}"
         elif isinstance(times[0], date | np.datetime64):
             ticks(ax.xaxis, "date", getattr(times[0], "tzinfo", None))
     ax.set_xlabel(label)
@@ -111,7 +158,9 @@ def _row_axis(ax: Axes, times: tuple[Any, ...], n: int, label: str) -> Any:
 
 
 def shown_times(times: Sequence[Any]) -> list[str]:
-    """Write times: dates without their hour if all are at midnight, numbers with a decimal more than tells them apart.
+    """Write times: dates without hours if all are at midnight, numbers with enough decimals.
+
+    Numbers have one decimal more than tells them apart.
 
     Examples
     --------
@@ -120,7 +169,11 @@ def shown_times(times: Sequence[Any]) -> list[str]:
     (['1898-01-01', '1899-01-01'], ['1898', '1899'], ['0.14', '0.29'])
     """
     if any(isinstance(time, float) for time in times):
-        places = next((n for n in range(15) if np.unique(np.round(times, n)).size == len(times)), 15)
+        places = next(
+            (n for n in range(15) if np.unique(np.round(times, n)).size == len(times)), 15
+        )
         return [f"{round(time, places + 1):.15g}" for time in times]
     texts = list(map(str, times))
-    return [_MIDNIGHT.sub("", text) for text in texts] if all(map(_MIDNIGHT.search, texts)) else texts
+    return (
+        [_MIDNIGHT.sub("", text) for text in texts] if all(map(_MIDNIGHT.search, texts)) else texts
+    )

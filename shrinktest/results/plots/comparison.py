@@ -1,4 +1,7 @@
-"""Pictures of how tables and samples differ: columns, two columns together, pairs of samples; SVG for reports."""
+"""Pictures of how tables and samples differ: columns, two columns together, pairs of samples.
+
+SVG for reports.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ from shrinktest.results.plots.axes import (
     short,
     ticks,
     title,
-)  # fmt: skip
+)
 from shrinktest.results.plots.witness import draw_map
 
 if TYPE_CHECKING:
@@ -40,23 +43,40 @@ if TYPE_CHECKING:
 
 _MOST = 12  # columns that are drawn by default
 _PAIRS = 24  # pairs of samples, or candidates, whose names can be read
-_LETTERS, _LINES = 30, 3  # of names of candidates, and of a title
+_LETTERS = 30
+_LINES = 3  # of names of candidates, and of a title
 #: Colors of a picture, and their names in the style of a report.
-_VARIABLES = {BLUE: "var(--first)", ORANGE: "var(--second)", GREY: "var(--rule)", "#000000": "currentColor"}
-_STYLE = {"svg.fonttype": "none", "font.size": 9.0, "axes.linewidth": 0.6, "savefig.transparent": True}
+_VARIABLES = {
+    BLUE: "var(--first)",
+    ORANGE: "var(--second)",
+    GREY: "var(--rule)",
+    "#000000": "currentColor",
+}
+_STYLE = {
+    "svg.fonttype": "none",
+    "font.size": 9.0,
+    "axes.linewidth": 0.6,
+    "savefig.transparent": True,
+}
 
 
-def plot_comparison(result: Any, columns: Any = None, *, figure: Figure | None = None) -> np.ndarray:
+def plot_comparison(
+    result: Any, columns: Any = None, *, figure: Figure | None = None
+) -> np.ndarray:
     """Draw distributions in both tables of the columns that changed (matplotlib).
 
-    ``columns``, a name or several, are by default those that changed, or all (up to twelve) if none has; ``figure``
-    is where to draw.  Returns an ndarray of Axes.
+    ``columns``, a name or several, are by default those that changed, or all (up to twelve) if none
+    has; ``figure`` is where to draw.  Returns an ndarray of Axes.
     """
     names = list(result.changed()) or [column.name for column in result.ordered if column.kind]
     names = names[:_MOST]
     if columns is not None:
         given = columns if isinstance(columns, list | tuple) else [columns]
-        names = list(dict.fromkeys(choice(name, [c.name for c in result.effects], "a column") for name in given))
+        names = list(
+            dict.fromkeys(
+                choice(name, [c.name for c in result.effects], "a column") for name in given
+            )
+        )
     if not names:
         raise ValueError("columns is empty; name one or more columns, or leave it out")
     across = 2 if len(names) == 4 else min(len(names), 3)
@@ -73,22 +93,39 @@ def plot_comparison(result: Any, columns: Any = None, *, figure: Figure | None =
         for ax in grid[len(names) :]:
             ax.remove()
         handles = grid[0].get_legend_handles_labels()
-        figure.legend(*handles, loc="outside upper center", ncols=2, frameon=False, fontsize="small")
+        figure.legend(
+            *handles, loc="outside upper center", ncols=2, frameon=False, fontsize="small"
+        )
     return np.asarray(grid[: len(names)])
 
 
 def draw_distribution(ax: Axes, shares: Distribution, names: Sequence[str]) -> None:
-    """Draw shares in both tables, the first filled, the second as a line: histograms, or bars for categories."""
+    """Draw shares in both tables, as histograms or as bars for categories.
+
+    The first is filled, the second a line.
+    """
     first, second = (100.0 * np.nan_to_num(part) for part in (shares.first, shares.second))
     if shares.edges is None:
         places = np.arange(len(first))[::-1]
-        ax.barh(places + 0.2, first, height=0.38, color=BLUE, alpha=0.4, linewidth=0, label=names[0])
-        ax.barh(places - 0.2, second, height=0.34, facecolor="none", edgecolor=ORANGE, linewidth=1.4, label=names[1])
+        ax.barh(
+            places + 0.2, first, height=0.38, color=BLUE, alpha=0.4, linewidth=0, label=names[0]
+        )
+        ax.barh(
+            places - 0.2,
+            second,
+            height=0.34,
+            facecolor="none",
+            edgecolor=ORANGE,
+            linewidth=1.4,
+            label=names[1],
+        )
         ax.set_yticks(places, [*map(short, shares.labels)])
         ax.axvline(0.0, color=GREY, linewidth=0.6)
         ax.set_xlabel("% of values", fontsize="small")
     else:
-        ax.stairs(first, shares.edges, fill=True, color=BLUE, alpha=0.4, linewidth=0, label=names[0])
+        ax.stairs(
+            first, shares.edges, fill=True, color=BLUE, alpha=0.4, linewidth=0, label=names[0]
+        )
         ax.stairs(second, shares.edges, color=ORANGE, linewidth=1.6, label=names[1])
         ticks(ax.xaxis, shares.kind)
         ends = "the outermost bins count what is beyond them" if shares.clipped else ""
@@ -109,17 +146,22 @@ def draw_witness_map(ax: Axes, shown: Any, names: Sequence[str]) -> None:
 
 
 def plot_pairs(effect: Any, ax: Axes | None = None, *, measure: str = "auc") -> Axes:
-    """Draw ``measure`` ("auc" or "distance") of every two samples with its interval, largest first (matplotlib)."""
+    """Draw ``measure`` of every two samples with its interval, largest first (matplotlib).
+
+    ``measure`` is "auc" or "distance".
+    """
     choice(measure, ("auc", "distance"), "measure")
     (none, what), rows = {"auc": (0.5, "AUC"), "distance": (0.0, "distance")}[measure], []
     for pair in effect.pairs.values():
-        value, interval = getattr(pair, measure), getattr(pair, f"{measure}_interval")
+        value = getattr(pair, measure)
+        interval = getattr(pair, f"{measure}_interval")
         if np.isfinite(value):
             label = " and ".join(short(name, 24) for name in pair.names)
             rows.append((label, value, interval, BLUE if interval[0] > none else GREY))
     if not rows:
         raise ValueError(f"measure: no {measure} was estimated; choose the other measure")
-    every, rows = len(rows), sorted(rows, key=lambda row: -float(row[1]))[:_PAIRS]
+    every = len(rows)
+    rows = sorted(rows, key=lambda row: -float(row[1]))[:_PAIRS]
     ax = draw_intervals(ax, rows, none)
     # long names leave little room for the axes, but there is room at the left of them
     ax.set_xlabel(f"{what} ({percent(effect.confidence)} intervals, each by itself)", loc="right")
@@ -129,14 +171,20 @@ def plot_pairs(effect: Any, ax: Axes | None = None, *, measure: str = "auc") -> 
 
 
 def plot_candidates(result: Any, ax: Axes | None = None) -> Axes:
-    """Draw how much further away than the nearest every candidate is, with its interval (matplotlib)."""
+    """Draw how much further than the nearest every candidate is (matplotlib).
+
+    Each has its interval.
+    """
     nearest, *others = result.ranked[:_PAIRS]
     rows = [(shorten(nearest, _LETTERS, placeholder="..."), 0.0, (0.0, 0.0), BLUE)]
     for name in others:
         pair = next(pair for pair in result.pairs if {nearest, name} == {pair.first, pair.second})
         sign = 1.0 if pair.first == name else -1.0
-        value, limits = sign * pair.difference, np.sort([sign * pair.low, sign * pair.high])
-        reach = np.abs(limits[np.isfinite(limits)] - value).max(initial=0.0)  # infinite limits are drawn as long
+        value = sign * pair.difference
+        limits = np.sort([sign * pair.low, sign * pair.high])
+        reach = np.abs(limits[np.isfinite(limits)] - value).max(
+            initial=0.0
+        )  # infinite limits are drawn as long
         limits = np.clip(limits, value - reach, value + reach)
         color = GREY if name in result.best else ORANGE
         rows.append((shorten(name, _LETTERS, placeholder="..."), value, limits, color))
@@ -144,16 +192,24 @@ def plot_candidates(result: Any, ax: Axes | None = None) -> Axes:
     further = "further away than" if result.measure == "distance" else "less dependence than on"
     label = f"{further} {rows[0][0]} ({percent(result.confidence)} intervals)"
     ax.set_xlabel(fitted(label, ax), loc="right", parse_math=False)
-    rest = f" ({len(rows)} of {len(result.estimates)} shown)" if len(rows) < len(result.estimates) else ""
-    title(ax, f"{shorten(result.answer, _LINES * letters(ax), placeholder=' ...')}{rest}", right=True)
+    rest = (
+        f" ({len(rows)} of {len(result.estimates)} shown)"
+        if len(rows) < len(result.estimates)
+        else ""
+    )
+    title(
+        ax, f"{shorten(result.answer, _LINES * letters(ax), placeholder=' ...')}{rest}", right=True
+    )
     return ax
 
 
 def inline(draw: Callable[[Axes], object], size: tuple[float, float], words: str, name: str) -> str:
-    """Return a picture, ``size`` inches large, as an ``svg`` element in the colors and letters of its page.
+    """Return a picture, ``size`` inches large, as an ``svg`` element for its page.
 
-    ``words`` say what it shows, for those who cannot see it; ``name`` is unique in the page, for the names that parts
-    of the picture refer to each other by.
+    It has the colors and letters of its page.
+
+    ``words`` say what it shows, for those who cannot see it; ``name`` is unique in the page, for
+    the names that parts of the picture refer to each other by.
     """
     pyplot()
     from matplotlib import rc_context, style
@@ -161,8 +217,11 @@ def inline(draw: Callable[[Axes], object], size: tuple[float, float], words: str
 
     settings: dict[str, Any] = {**_STYLE, "text.parse_math": False, "svg.hashsalt": f"of {name}"}
     with SETTINGS, warnings.catch_warnings(), style.context("default"), rc_context(settings):
-        warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)  # the page has letters of its own
-        figure, out = Figure(figsize=size, layout="constrained"), StringIO()
+        warnings.filterwarnings(
+            "ignore", "Glyph .* missing", UserWarning
+        )  # the page has letters of its own
+        figure = Figure(figsize=size, layout="constrained")
+        out = StringIO()
         draw(figure.subplots())
         nothing: dict[str, Any] = dict.fromkeys(("Creator", "Date", "Format", "Type"))
         figure.savefig(out, format="svg", metadata=nothing, dpi=150)
@@ -173,5 +232,7 @@ def inline(draw: Callable[[Axes], object], size: tuple[float, float], words: str
     text = re.sub(r' id="([^"]*)"', lambda match: match[0] if match[1] in used else "", text)
     for color, variable in _VARIABLES.items():
         text = text.replace(color.lower(), variable)
-    text = text.replace("*{stroke-linejoin: round; stroke-linecap: butt}", "")  # would hold for the whole page
+    text = text.replace(
+        "*{stroke-linejoin: round; stroke-linecap: butt}", ""
+    )  # would hold for the whole page
     return f'<svg viewBox="{box}" role="img" aria-label="{escape(words)}">{text.strip()}'

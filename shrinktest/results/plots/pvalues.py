@@ -1,4 +1,4 @@
-"""Pictures of tests: a null distribution, the members of a combined test, many tests, the level of a test."""
+"""Pictures of tests: null distribution, combined members, many tests, and test level."""
 
 from __future__ import annotations
 
@@ -36,22 +36,34 @@ _DARK = 0.4  # of the way to the darkest color, from which black letters could n
 def plot_null(result: Any, ax: Axes | None = None) -> Axes:
     """Draw the null distribution with the observed statistic and the critical value (matplotlib).
 
-    A statistic far beyond the null distribution would leave a sliver of it: an arrow at the edge then points there.
+    A statistic far beyond the null distribution would leave a sliver of it: an arrow at the edge
+    then points there.
     """
     _check_permuted(result)
-    ax, values, critical = axes(ax), result.null_distribution, result.critical_value()
+    ax = axes(ax)
+    values = result.null_distribution
+    critical = result.critical_value()
     planned = f" of {result.n_planned}" if result.stopping is not None else ""
-    kind = f"all {values.size}" if result.exact and not planned else f"{values.size}{planned} random"
+    kind = (
+        f"all {values.size}" if result.exact and not planned else f"{values.size}{planned} random"
+    )
     bins: Any = "auto" if float(np.ptp(values)) > 0.0 else 1
     ax.hist(values, bins=bins, color=GREY, alpha=0.55, label=f"{kind} {result.kind.resamples}")
     if np.isfinite(critical):
-        ax.axvline(critical, color=BLUE, linestyle="--", label=f"critical value at level {result.alpha:g}")
+        ax.axvline(
+            critical, color=BLUE, linestyle="--", label=f"critical value at level {result.alpha:g}"
+        )
         values = [*values, critical]
     label = f"observed: {result.statistic:.4g}, p = {result.pvalue:.4g}"
     ax.axvline(result.statistic, color=ORANGE, linewidth=2, label=label)
     _point_beyond(ax, result.statistic, float(np.min(values)), float(np.max(values)))
-    combined, form = hasattr(result, "members"), f" ({result.form} form)" if result.form else ""
-    statistic = "-log10 of the smallest weighted p-value" if combined else f"{result.kind.statistic} statistic{form}"
+    combined = hasattr(result, "members")
+    form = f" ({result.form} form)" if result.form else ""
+    statistic = (
+        "-log10 of the smallest weighted p-value"
+        if combined
+        else f"{result.kind.statistic} statistic{form}"
+    )
     ax.set_xlabel(statistic.strip())
     ax.set_ylabel(f"number of {result.kind.resamples}")
     if ax.get_yscale() == "linear":  # other scales have ticks of their own
@@ -65,11 +77,17 @@ def plot_null(result: Any, ax: Axes | None = None) -> Axes:
 
 def _check_permuted(result: Any) -> None:
     if result.n_resamples == 0:
-        raise ValueError("no p-values to plot, because n_resamples=0 or values are missing: test with permutations")
+        raise ValueError(
+            "no p-values to plot, because n_resamples=0 or values are missing: test with "
+            "permutations"
+        )
 
 
 def _point_beyond(ax: Axes, observed: float, low: float, high: float) -> None:
-    """Leave an observed value outside, and say where it is, if it is further from the others than they reach."""
+    """Leave a distant observed value outside the axes, and say where it is.
+
+    It is distant if it is further from the others than they reach.
+    """
     reach = high - low
     if not reach > 0.0 or max(observed - high, low - observed) <= _FAR * reach:
         return
@@ -78,14 +96,22 @@ def _point_beyond(ax: Axes, observed: float, low: float, high: float) -> None:
     arrow = {"arrowstyle": "-|>", "color": ORANGE, "linewidth": 2}
     tip, tail, edge, side = (1.0, 0.9, 0.99, "right") if right else (0.0, 0.1, 0.01, "left")
     ax.annotate("", xy=(tip, 0.5), xytext=(tail, 0.5), xycoords="axes fraction", arrowprops=arrow)
-    ax.text(edge, 0.53, f"{observed:.4g}", transform=ax.transAxes, color=ORANGE, ha=side, va="bottom")
+    ax.text(
+        edge, 0.53, f"{observed:.4g}", transform=ax.transAxes, color=ORANGE, ha=side, va="bottom"
+    )
 
 
 def plot_members(result: Any, ax: Axes | None, labels: Sequence[str]) -> Axes:
-    """Draw p-values of the members of a combined test, adjusted and not; the smallest adjusted one is the test's."""
+    """Draw p-values of the members of a combined test, adjusted and not.
+
+    The smallest adjusted one is the test's.
+    """
     _check_permuted(result)
-    rows, every = result.rows(), len(result.members)
-    order = sorted(range(every), key=lambda i: (i != result.decided, rows[i]["adjusted"], rows[i]["pvalue"]))
+    rows = result.rows()
+    every = len(result.members)
+    order = sorted(
+        range(every), key=lambda i: (i != result.decided, rows[i]["adjusted"], rows[i]["pvalue"])
+    )
     shown = sorted(order[:_SHOWN])
     ax = _draw_pvalues(axes(ax), [rows[i] for i in shown], [labels[i] for i in shown], result.alpha)
     which = f", {_SHOWN} of {every} members shown" if every > _SHOWN else ""
@@ -93,7 +119,9 @@ def plot_members(result: Any, ax: Axes | None, labels: Sequence[str]) -> Axes:
     return ax
 
 
-def _draw_pvalues(ax: Axes, rows: Sequence[dict[str, Any]], labels: Sequence[str], alpha: float) -> Axes:
+def _draw_pvalues(
+    ax: Axes, rows: Sequence[dict[str, Any]], labels: Sequence[str], alpha: float
+) -> Axes:
     """Draw p-values, adjusted and not, one test below the other."""
     places = np.arange(len(rows))[::-1]
     single, adjusted = ([row[name] for row in rows] for name in ("pvalue", "adjusted"))
@@ -102,7 +130,9 @@ def _draw_pvalues(ax: Axes, rows: Sequence[dict[str, Any]], labels: Sequence[str
     ax.plot(adjusted, places, "s", color=ORANGE, markersize=5, label="adjusted")
     ax.axvline(alpha, color=GREY, linestyle=":", label=f"level {alpha:g}")
     ax.set_xscale("log")
-    ax.set_xlim(min(0.5 * min(single), 0.008), 1.3)  # two powers of ten, so that ticks need no numbers between these
+    ax.set_xlim(
+        min(0.5 * min(single), 0.008), 1.3
+    )  # two powers of ten, so that ticks need no numbers between these
     ax.tick_params(axis="x", which="minor", labelbottom=False)
     ax.set_yticks(places, labels, fontsize="small", parse_math=False)
     ax.set_xlabel("p-value")
@@ -111,7 +141,10 @@ def _draw_pvalues(ax: Axes, rows: Sequence[dict[str, Any]], labels: Sequence[str
 
 
 def plot_many(tests: Any, ax: Axes | None = None) -> Axes:
-    """Draw the p-values of columns, a heat map of those of pairs, or the statistics at every lag (matplotlib)."""
+    """Draw p-values of columns, a heat map of pairs, or lag statistics (matplotlib).
+
+    The statistics are those at every lag.
+    """
     if tests.keys == ("lag",):
         return _plot_lags(tests, ax)
     _check_permuted(tests)
@@ -119,18 +152,23 @@ def plot_many(tests: Any, ax: Axes | None = None) -> Axes:
     rows = tests.rows()[: len(tests)]
     if len(tests.keys) == 1:
         rows = sorted(rows, key=lambda row: (row["adjusted"], row["pvalue"]))[:_SHOWN]
-        ax = _draw_pvalues(axes(ax), rows, [short(str(row["column"]), 24) for row in rows], tests.alpha)
+        ax = _draw_pvalues(
+            axes(ax), rows, [short(str(row["column"]), 24) for row in rows], tests.alpha
+        )
         which = f", {_SHOWN} of {len(tests)} columns shown" if len(tests) > _SHOWN else ""
         title(ax, f"{every}{which}", right=True)
         return ax
     frame = tests.table[: len(tests)]
     down, across = (list(dict.fromkeys(frame[key])) for key in tests.keys)
     grid = frame.pivot(index="x", columns="y", values="adjusted").loc[down, across].to_numpy()
-    ax, least = axes(ax), 1.0 / (tests.n_resamples + (not tests.exact))
-    shades, lowest = np.log10(np.maximum(grid, least)), min(np.log10(least), -1.0)
+    ax = axes(ax)
+    least = 1.0 / (tests.n_resamples + (not tests.exact))
+    shades = np.log10(np.maximum(grid, least))
+    lowest = min(np.log10(least), -1.0)
     image = ax.imshow(shades, cmap="cividis", vmin=lowest, vmax=0.0, aspect="auto")
     for i, j in np.argwhere(~np.isnan(grid)):
-        number, star = f"{grid[i, j]:.2g}" if len(across) <= _NUMBERS else "", "*" if grid[i, j] <= tests.alpha else ""
+        number = f"{grid[i, j]:.2g}" if len(across) <= _NUMBERS else ""
+        star = "*" if grid[i, j] <= tests.alpha else ""
         color = "white" if shades[i, j] < _DARK * lowest else "black"
         ax.text(j, i, f"{number}{star}", ha="center", va="center", color=color)
     for axis, labels in ((ax.xaxis, across), (ax.yaxis, down)):
@@ -144,11 +182,15 @@ def plot_many(tests: Any, ax: Axes | None = None) -> Axes:
 
 def _plot_lags(tests: Any, ax: Axes | None) -> Axes:
     """Draw a stem for every lag, those that are rejected in another color."""
-    ax, rejected, lags = axes(ax), tests.reject(), np.array([lag for (lag,) in tests.labels])
+    ax = axes(ax)
+    rejected = tests.reject()
+    lags = np.array([lag for (lag,) in tests.labels])
     for which, color, sign in ((rejected, ORANGE, "<="), (~rejected, BLUE, ">")):
         if which.any():
             label = f"adjusted p {sign} {tests.alpha:g}" if tests.n_resamples else "lags"
-            ax.vlines(lags[which], 0.0, tests.statistics[which], color=color, linewidth=3, label=label)
+            ax.vlines(
+                lags[which], 0.0, tests.statistics[which], color=color, linewidth=3, label=label
+            )
     ax.axhline(0.0, color=GREY, linewidth=0.8)
     ax.locator_params(axis="x", integer=True, min_n_ticks=1)
     ax.set_xlabel("lag: rows by which Y comes after X")
@@ -163,16 +205,24 @@ def plot_level_check(result: Any, ax: Axes | None = None) -> Axes:
     """Draw the share of p-values up to every level, with the band of uniform ones (matplotlib)."""
     from scipy.stats import binom
 
-    ax, trials, grid = axes(ax), len(result.pvalues), np.linspace(0.0, 1.0, 201)
+    ax = axes(ax)
+    trials = len(result.pvalues)
+    grid = np.linspace(0.0, 1.0, 201)
     tail = (1.0 - result.confidence) / 2.0
     low, high = (binom.ppf(q, trials, grid) / trials for q in (tail, 1.0 - tail))
     band = f"uniform, {percent(result.confidence)} band"
     ax.fill_between(grid, low, high, color=GREY, alpha=0.3, linewidth=0, label=band)
     ax.ecdf(result.pvalues, color=BLUE, label=counted(trials, "trial"))
-    wrong = [(row["alpha"], row["level"]) for row in result.rows() if row["verdict"] == "anti-conservative"]
+    wrong = [
+        (row["alpha"], row["level"])
+        for row in result.rows()
+        if row["verdict"] == "anti-conservative"
+    ]
     if wrong:
         ax.plot(*zip(*wrong, strict=True), "o", color=ORANGE, label="anti-conservative")
-    ax.set(xlabel="p-value", ylabel="share of trials with a p-value at most this", xlim=(-0.05, 1.05))
+    ax.set(
+        xlabel="p-value", ylabel="share of trials with a p-value at most this", xlim=(-0.05, 1.05)
+    )
     title(ax, f"Level of {result.name}")
     ax.legend(frameon=False)
     return open_frame(ax)

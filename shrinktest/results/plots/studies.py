@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest._check import choice, counted, percent
-from shrinktest.results.plots.axes import BLUE, GREY, ORANGE, axes, ink, legend, legend_beside, open_frame, title
+from shrinktest.results.plots.axes import (
+    BLUE,
+    GREY,
+    ORANGE,
+    axes,
+    ink,
+    legend,
+    legend_beside,
+    open_frame,
+    title,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,10 +31,17 @@ _INSIDE = 4  # curves up to which a legend inside the axes leaves them room
 
 
 def look(ax: Axes, i: int) -> dict[str, Any]:
-    """Return color and marker of a curve; of further ones than there are colors, the colors with other markers."""
+    """Return color and marker of a curve.
+
+    Of further ones than there are colors, the colors with other markers.
+    """
     colour = COLOURS[i % len(COLOURS)]
     other = (i + i // len(COLOURS)) % len(MARKERS)
-    return {"color": ink(ax) if colour == "#000000" else colour, "marker": MARKERS[other], "markersize": 5}
+    return {
+        "color": ink(ax) if colour == "#000000" else colour,
+        "marker": MARKERS[other],
+        "markersize": 5,
+    }
 
 
 def _draw_curve(ax: Axes, table: Any, columns: Sequence[str], *, color: Any, **style: Any) -> None:
@@ -35,10 +52,14 @@ def _draw_curve(ax: Axes, table: Any, columns: Sequence[str], *, color: Any, **s
 
 
 def plot_power(result: Any, ax: Axes | None, counted_as: str) -> Axes:
-    """Draw rejection rates at the smallest level against n: solid under the design, dashed under its null twin."""
+    """Draw rejection rates at the smallest level against n.
+
+    Lines are solid under the design, dashed under its null twin.
+    """
     from matplotlib.ticker import MaxNLocator
 
-    ax, alpha = axes(ax), result.alphas[0]
+    ax = axes(ax)
+    alpha = result.alphas[0]
     tables = [table[table["alpha"] == alpha] for table in (result.table, result.size_table)]
     for i, label in enumerate(result.estimators):
         style: Any = look(ax, i)
@@ -47,7 +68,9 @@ def plot_power(result: Any, ax: Axes | None, counted_as: str) -> Axes:
         ax.plot(null["n"], null["level"], linestyle="--", linewidth=1, **style)
     ax.axhline(alpha, color=GREY, linestyle=":", label=f"α = {alpha:g}")
     ax.set_xlabel(f"n, {counted_as}")
-    ax.set_ylabel(f"rejections at level {alpha:g}" + (" (dashed: null holds)" if len(tables[1]) else ""))
+    ax.set_ylabel(
+        f"rejections at level {alpha:g}" + (" (dashed: null holds)" if len(tables[1]) else "")
+    )
     ax.set_ylim(-0.02, 1.02)
     design = repr(result.design)
     title(ax, design if len(design) <= 70 else f"{design[:67]}...")
@@ -69,23 +92,41 @@ def plot_sample_size(result: Any, ax: Axes | None = None) -> Axes:
     sizes = np.geomspace(table["n"].min(), max(table["n"].max(), result.n), 200)
     ax.plot(sizes, result.fitted_power(sizes), color=BLUE, label="fitted power")
     errors = [table["power"] - table["low"], table["high"] - table["power"]]
-    ax.errorbar(table["n"], table["power"], errors, fmt="o", color=GREY, label="simulated,\n95% intervals")
+    ax.errorbar(
+        table["n"], table["power"], errors, fmt="o", color=GREY, label="simulated,\n95% intervals"
+    )
     ax.axhline(result.power, color=GREY, linestyle=":")
     ax.axvline(result.n, color=ORANGE, label=f"n = {result.n}")
     if result.low < result.high:  # else it is the smallest size that can be tested
         label = f"{percent(result.confidence)} interval"
-        low, high = (np.ceil(limit) for limit in (result.low, result.high))  # whole numbers, as the answer is
+        low, high = (
+            np.ceil(limit) for limit in (result.low, result.high)
+        )  # whole numbers, as the answer is
         ax.axvspan(low, min(high, sizes[-1]), color=ORANGE, alpha=0.15, label=label)
-    ax.set(xscale="log", ylim=(0, 1.02), xlabel="sample size n", ylabel=f"power at level {result.alpha:g}")
+    ax.set(
+        xscale="log",
+        ylim=(0, 1.02),
+        xlabel="sample size n",
+        ylabel=f"power at level {result.alpha:g}",
+    )
     ax.xaxis.set_major_formatter(ScalarFormatter())
-    ax.xaxis.set_minor_formatter(LogFormatter(minor_thresholds=(2.5, 0.4)))  # no more than there is room for
-    ax.set_title(f"{result.estimator}, {result.design!r}", fontsize="medium", wrap=True, parse_math=False)
+    ax.xaxis.set_minor_formatter(
+        LogFormatter(minor_thresholds=(2.5, 0.4))
+    )  # no more than there is room for
+    ax.set_title(
+        f"{result.estimator}, {result.design!r}", fontsize="medium", wrap=True, parse_math=False
+    )
     legend_beside(ax)
     return open_frame(ax)
 
 
-def plot_risk(result: Any, ax: Axes | None = None, *, kernel: str | None = None, d: int | None = None) -> Axes:
-    """Draw the improvement over the plain average against n, or against d if there is one n (matplotlib)."""
+def plot_risk(
+    result: Any, ax: Axes | None = None, *, kernel: str | None = None, d: int | None = None
+) -> Axes:
+    """Draw the improvement over the plain average against n or d (matplotlib).
+
+    It is against d if there is one n.
+    """
     table = result.table
     kernel = choice(kernel or next(iter(result.kernels)), tuple(result.kernels), "kernel")
     table = table[table["kernel"] == kernel]
@@ -100,7 +141,9 @@ def plot_risk(result: Any, ax: Axes | None = None, *, kernel: str | None = None,
         curve = table[table["estimator"] == label]
         dashed = "--" if label == "oracle" else "-"
         _draw_curve(ax, curve, (along, *_IMPROVEMENT), label=label, linestyle=dashed, **look(ax, i))
-    ax.axhline(0.0, color=GREY, linestyle=":", label=f"{result.baseline} (above: closer to the truth)")
+    ax.axhline(
+        0.0, color=GREY, linestyle=":", label=f"{result.baseline} (above: closer to the truth)"
+    )
     fixed = "n" if along == "d" else "d"
     ax.set_xlabel({"n": "sample size n", "d": "dimension d"}[along])
     ax.set_xticks(sorted(set(table[along])))
@@ -112,16 +155,31 @@ def plot_risk(result: Any, ax: Axes | None = None, *, kernel: str | None = None,
 
 
 def plot_path(path: Any, ax: Axes | None = None, *, relative: bool = False) -> Axes:
-    """Draw the mean loss against the amount, or, ``relative``, the improvement over the plain average."""
+    """Draw the mean loss or, if ``relative``, the improvement, against the amount.
+
+    The improvement is over the plain average.
+    """
     ax = axes(ax)
     table = path.table.sort_values("amount")
     columns = _IMPROVEMENT if relative else ("loss", "low", "high")
-    value, label = columns[0], f"{path.estimator!r} at this {path.parameter}"
-    _draw_curve(ax, table, ("amount", *columns), label=label, color=BLUE, marker=MARKERS[0], markersize=4)
-    for (name, row), color, line in zip(path.references.iterrows(), (GREY, ORANGE), (":", "--"), strict=False):
+    value = columns[0]
+    label = f"{path.estimator!r} at this {path.parameter}"
+    _draw_curve(
+        ax, table, ("amount", *columns), label=label, color=BLUE, marker=MARKERS[0], markersize=4
+    )
+    for (name, row), color, line in zip(
+        path.references.iterrows(), (GREY, ORANGE), (":", "--"), strict=False
+    ):
         ax.axhline(row[value], label=f"{name}: {row[value]:.4g}", color=color, linestyle=line)
     best = table.loc[table["loss"].idxmin()]
-    ax.plot(best["amount"], best[value], "*", color=ORANGE, markersize=12, label=f"best: {best['amount']:.4g}")
+    ax.plot(
+        best["amount"],
+        best[value],
+        "*",
+        color=ORANGE,
+        markersize=12,
+        label=f"best: {best['amount']:.4g}",
+    )
     if table["amount"].min() > 0.0 and table["amount"].max() >= 30.0 * table["amount"].min():
         ax.set_xscale("log")
     if not relative and table["loss"].max() >= 10.0 * table["loss"].min() > 0.0:
@@ -129,6 +187,10 @@ def plot_path(path: Any, ax: Axes | None = None, *, relative: bool = False) -> A
     ax.set_xlabel(path.parameter)
     ax.set_ylabel("risk saved, % of the risk of kme" if relative else "mean loss")
     row = table.iloc[0]
-    title(ax, f"n = {row['n']}, d = {row['d']}, {counted(int(row['trials']), 'data set')}; band: 95% interval")
+    title(
+        ax,
+        f"n = {row['n']}, d = {row['d']}, {counted(int(row['trials']), 'data set')}; band: 95% "
+        "interval",
+    )
     legend(ax, frameon=False, fontsize="small")
     return open_frame(ax)
