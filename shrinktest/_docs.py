@@ -10,77 +10,87 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _PARAMETERS = """
 names : tuple of str, optional
-    Names of the samples in results, plots and messages, such as ``("before", "after")``; default X and Y.
+    Names of the samples in results, plots and messages, such as ``("before", "after")``; default X
+    and Y.
 given_method : {"auto", "strata", "residuals", "local"}, default "auto"
-    "strata" permutes Y among rows with equal values of ``given`` (and the same block), which is exact.  "residuals"
-    regresses X and Y on ``given`` and flips the signs of products of residuals.  "local" permutes the residuals of Y
-    among neighboring rows.  "auto" is "strata" for text, categories and booleans, and "residuals" for numbers.
+    "strata" permutes Y among rows with equal values of ``given`` (and the same block), which is
+    exact.  "residuals" regresses X and Y on ``given`` and flips the signs of products of residuals.
+    "local" permutes the residuals of Y among neighboring rows.  "auto" is "strata" for text,
+    categories and booleans, and "residuals" for numbers.
 regressor : regressor, optional
-    Unfitted scikit-learn regressor for the regressions on ``given``; default kernel ridge regression.
+    Unfitted scikit-learn regressor for the regressions on ``given``; default kernel ridge
+    regression.
 method : str, default "westfall-young"
-    Adjustment of the p-values for multiple testing.  "westfall-young" is step-down on the shared permutations.  Others
-    are the methods of statsmodels' ``multipletests``: "bonferroni", "sidak", "holm-sidak", "holm", "simes-hochberg" and
-    "hommel" control the family-wise error rate; "fdr_bh", "fdr_by", "fdr_tsbh" and "fdr_tsbky" the false discovery
-    rate.
+    Adjustment of the p-values for multiple testing.  "westfall-young" is step-down on the shared
+    permutations.  Others are the methods of statsmodels' ``multipletests``: "bonferroni", "sidak",
+    "holm-sidak", "holm", "simes-hochberg" and "hommel" control the family-wise error rate;
+    "fdr_bh", "fdr_by", "fdr_tsbh" and "fdr_tsbky" the false discovery rate.
 trim : float, default 0.05
     Smallest distance of a change from either end, as a share of the rows (at least two rows).
 confidence : float or None, default 0.95
-    Confidence level of the interval for the location of a change.  None skips the interval, which saves time.
+    Confidence level of the interval for the location of a change.  None skips the interval, which
+    saves time.
 times : array_like, shape (n,), optional
-    Increasing times of the rows (numbers, dates or text), which label the location; default the dates in the index of a
-    pandas table.
+    Increasing times of the rows (numbers, dates or text), which label the location; default the
+    dates in the index of a pandas table.
 estimator : str, MeanEstimator or callable, list of these, Ensemble or "auto", default "kme"
     Estimator of the kernel means: a name (``shrinktest estimators`` lists them), an object such as
-    ``FKMSE(lam_cov=0.3)``, or a function from a Gram matrix to weights.  Several are combined into one exact test;
-    "auto" is the recommended combination, which brings its own kernels.
+    ``FKMSE(lam_cov=0.3)``, or a function from a Gram matrix to weights.  Several are combined into
+    one exact test; "auto" is the recommended combination, which brings its own kernels.
 kernel : str, Kernel or callable, or list of these, default "gaussian"
-    A name such as "gaussian", "whitened" or "energy" (see :func:`~shrinktest.kernels.as_kernel`), a kernel object, or a
-    function ``(X, Y) -> Gram matrix``.
+    A name such as "gaussian", "whitened" or "energy" (see :func:`~shrinktest.kernels.as_kernel`), a
+    kernel object, or a function ``(X, Y) -> Gram matrix``.
 bandwidth : float, str, tuple, array or dict, or list of these, default "median"
-    Bandwidth of a kernel given by name.  "median" is the median distance in the pooled sample, "neighbours" the median
-    distance to the nearest tenth of the rows, "0.5 * median" half of the median.  A tuple or array has one number per
-    column, a dict numbers by column name.  A list holds candidates to combine; "grid" stands for five of them
+    Bandwidth of a kernel given by name.  "median" is the median distance in the pooled sample,
+    "neighbours" the median distance to the nearest tenth of the rows, "0.5 * median" half of the
+    median.  A tuple or array has one number per column, a dict numbers by column name.  A list
+    holds candidates to combine; "grid" stands for five of them
     (:func:`~shrinktest.kernels.bandwidth_grid`).
 scale : {"auto", None, "sd", "mad", "rank", "deviation"}, sequence or dict, default "auto"
-    Units of the columns, found in all rows without labels.  "sd" divides by the standard deviation, "mad" by the median
-    absolute deviation; "rank" takes ranks, "deviation" the distance from the median.  "auto" is "sd" for tables and
-    None (no scaling) for arrays.  A sequence has one entry per column; in tests of several variables, one per variable
-    (a name, None, or a number for each of its columns).  A dict has units by column name, and "sd" for the rest.
+    Units of the columns, found in all rows without labels.  "sd" divides by the standard deviation,
+    "mad" by the median absolute deviation; "rank" takes ranks, "deviation" the distance from the
+    median.  "auto" is "sd" for tables and None (no scaling) for arrays.  A sequence has one entry
+    per column; in tests of several variables, one per variable (a name, None, or a number for each
+    of its columns).  A dict has units by column name, and "sd" for the rest.
 form : {"auto", "biased", "unbiased"}, default "auto"
-    "biased" is the squared distance of the two estimates, "unbiased" the distance without the bias of its squared
-    norms.  "auto" is unbiased for samples of unequal size and biased otherwise.
+    "biased" is the squared distance of the two estimates, "unbiased" the distance without the bias
+    of its squared norms.  "auto" is unbiased for samples of unequal size and biased otherwise.
 n_resamples : int or inf, default 999
-    Number of random permutations.  If there are no more than this in total, each is used once (exact enumeration).
+    Number of random permutations.  If there are no more than this in total, each is used once
+    (exact enumeration).
 alpha : float, default 0.05
     Significance level of the decision; the p-value does not depend on it.
 stopping : {None, "besag-clifford", "curtailed"} or Stopping, optional
-    Rule for drawing fewer than ``n_resamples`` permutations.  "besag-clifford" stops after 20 exceedances
-    (:class:`BesagClifford` takes another number), and the p-value stays exact.  "curtailed" stops when the decision at
-    ``alpha`` is certain (:class:`Curtailed`).
+    Rule for drawing fewer than ``n_resamples`` permutations.  "besag-clifford" stops after 20
+    exceedances (:class:`BesagClifford` takes another number), and the p-value stays exact.
+    "curtailed" stops when the decision at ``alpha`` is certain (:class:`Curtailed`).
 blocks : array_like, optional
-    Block label of every row: one vector for all rows, or one vector per sample (a list, or a dict with the
-    names of the samples).  Rows are permuted only within blocks, so differences between blocks do not count.
+    Block label of every row: one vector for all rows, or one vector per sample (a list, or a dict
+    with the names of the samples).  Rows are permuted only within blocks, so differences between
+    blocks do not count.
 paired : bool, default False
     Row i of both samples is a pair; permutations swap the two rows of a pair.
 groups : array_like, optional
-    Label of the group of every row (elsewhere called ``clusters``), laid out as ``blocks``.  Whole groups are permuted,
-    among groups of equal size in the same block.
+    Label of the group of every row (elsewhere called ``clusters``), laid out as ``blocks``.  Whole
+    groups are permuted, among groups of equal size in the same block.
 block_length : int, "auto" or "whole", optional
-    For time series, with rows in order of time (of two samples, X before Y): how many successive rows move together.
-    "auto" chooses the number from the autocorrelation; "whole" shifts the series in one piece and joins its end to its
-    start.  With ``blocks`` every block is a series.
+    For time series, with rows in order of time (of two samples, X before Y): how many successive
+    rows move together. "auto" chooses the number from the autocorrelation; "whole" shifts the
+    series in one piece and joins its end to its start.  With ``blocks`` every block is a series.
 permutations : Permutations, optional
     Your own :class:`~shrinktest.Permutations`, for designs that no other option describes.
 column_types : dict, optional
-    How to read columns, by name (in arrays by number), if their type in the table does not tell: "number", "category",
-    "boolean", "date" or its format such as "%d/%m/%Y", "drop", "ordered", or a list of levels in their order.
+    How to read columns, by name (in arrays by number), if their type in the table does not tell:
+    "number", "category", "boolean", "date" or its format such as "%d/%m/%Y", "drop", "ordered", or
+    a list of levels in their order.
 transform : transformer or callable, optional
-    A scikit-learn transformer, or a function, that turns all rows into numbers first; it is given no labels.  In tests
-    of several variables it transforms each by itself, and a list has one per variable.
+    A scikit-learn transformer, or a function, that turns all rows into numbers first; it is given
+    no labels.  In tests of several variables it transforms each by itself, and a list has one per
+    variable.
 nan_policy : {"raise", "omit", "indicator", "propagate"}, default "raise"
-    Missing values.  "raise" is an error.  "omit" drops rows (or pairs) that miss a value, with a note.  "indicator"
-    counts missingness as information: an indicator column, and the median in place of the value.  "propagate" makes the
-    p-value NaN.
+    Missing values.  "raise" is an error.  "omit" drops rows (or pairs) that miss a value, with a
+    note.  "indicator" counts missingness as information: an indicator column, and the median in
+    place of the value.  "propagate" makes the p-value NaN.
 rng : None, int, SeedSequence, BitGenerator or Generator
     Seed or random generator.
 workers : int, optional
@@ -88,16 +98,18 @@ workers : int, optional
 progress : bool, default False
     Show a progress bar.
 gram : {"auto", "dense", "factor", "nystrom", "rff"}, default "auto"
-    How the kernel is evaluated.  "dense" uses the Gram matrix (in tiles if it does not fit in memory), "factor" a
-    pivoted Cholesky factor equal to it up to rounding; "auto" chooses between these.  "nystrom" and "rff" approximate
-    the kernel by random landmarks or random Fourier features; the test stays exact.  See :doc:`/large`.
+    How the kernel is evaluated.  "dense" uses the Gram matrix (in tiles if it does not fit in
+    memory), "factor" a pivoted Cholesky factor equal to it up to rounding; "auto" chooses between
+    these.  "nystrom" and "rff" approximate the kernel by random landmarks or random Fourier
+    features; the test stays exact.  See :doc:`/large`.
 rank : int, optional
-    Largest number of coordinates of an approximation (default 1000), or the rank at which "factor" is truncated.
+    Largest number of coordinates of an approximation (default 1000), or the rank at which "factor"
+    is truncated.
 max_memory : float, optional
     Bytes that kernel values may take; default a quarter of the free memory.
 store : path, optional
-    Checkpoint file for data in batches.  An interrupted run resumes from it when repeated with the same data, seed and
-    arguments.
+    Checkpoint file for data in batches.  An interrupted run resumes from it when repeated with the
+    same data, seed and arguments.
 """
 
 #: Sections that are alike in all tests.
@@ -117,9 +129,8 @@ def documented(function: Function) -> Function:
     """Complete the docstring of a test, and return the same function.
 
     Parameters that the docstring does not describe get the shared description, all in the order of
-    the signature.  An
-    entry without a type (no " : ") is added to the shared one.  Missing sections "Raises" and
-    "Warns" are added.
+    the signature.  An entry without a type (no " : ") is added to the shared one.  Missing sections
+    "Raises" and "Warns" are added.
     """
     if not function.__doc__:  # python -OO
         return function

@@ -87,7 +87,10 @@ HELP = {
     "skip_rows": "N skip lines at the beginning",
     "sort": "- put the rows into the order of --time first",
     "several": "- look for several changes, one after the other",
-    "set": "KEY=VALUE a parameter of the estimator (of studies: of the design), such as lam_cov=0.3; repeatable",
+    "set": (
+        "KEY=VALUE a parameter of the estimator (of studies: of the design), such as lam_cov=0.3; "
+        "repeatable"
+    ),
     "bins": "N bins of rows that are permuted, of data in batches (2000)",
     "effect": "- how large the difference or dependence is, with intervals",
     "json": "- print JSON, whose keys are the result's attributes in Python",
@@ -103,11 +106,22 @@ HELP = {
     "list": "- list the designs",
     "tests": "- list the tests of other packages for --estimators",
     "quiet": "- no progress bar, which only a terminal shows",
-    "estimator": "VALUE kme, fkmse:lam_cov=0.3, auto (recommended) or several; see `shrinktest estimators`",
-    "estimators": "VALUE kme,auto,ks_2samp,fkmse:loo=paper; kme+fkmse combines two; see `power --tests`",
-    "kernel": "VALUE gaussian, laplacian, linear, polynomial, whitened:lam=0.01, second-order, depth, energy",
-    "bandwidth": "VALUE median, neighbours, 0.5*median, 2, one per column (3,0.5 or income=3,age=0.5), grid",
-    "scale": "VALUE sd, mad, rank, deviation, none, or one per column (1,1000 or income=1000,age=mad)",
+    "estimator": (
+        "VALUE kme, fkmse:lam_cov=0.3, auto (recommended) or several; see `shrinktest estimators`"
+    ),
+    "estimators": (
+        "VALUE kme,auto,ks_2samp,fkmse:loo=paper; kme+fkmse combines two; see `power --tests`"
+    ),
+    "kernel": (
+        "VALUE gaussian, laplacian, linear, polynomial, whitened:lam=0.01, second-order, depth, "
+        "energy"
+    ),
+    "bandwidth": (
+        "VALUE median, neighbours, 0.5*median, 2, one per column (3,0.5 or income=3,age=0.5), grid"
+    ),
+    "scale": (
+        "VALUE sd, mad, rank, deviation, none, or one per column (1,1000 or income=1000,age=mad)"
+    ),
     "types": "TYPES zip=category,amount=number,id=drop,day=date,size=S<M<L; repeatable",
     "blocks": "NAME column of labels: permute rows only within blocks",
     "groups": "NAME column of labels: permute whole groups (clusters)",
@@ -127,13 +141,20 @@ HELP = {
 
 #: Groups of the help, in its order, and what is in them; other options are in the second.
 _GROUPS = {
-    "rows and columns": "columns x y z variable given given_method covariates covariate_method types scale nan_policy "
-    "header sep decimal thousands date_format encoding na comment skip_rows time sort",
+    "rows and columns": (
+        "columns x y z variable given given_method covariates covariate_method types scale "
+        "nan_policy header sep decimal thousands date_format encoding na comment skip_rows time "
+        "sort"
+    ),
     "what is compared": "",
-    "design": "blocks groups paired block_length lags resamples alpha alphas stopping seed trials n n_trials power "
-    "ratio confidence trim",
-    "output": "effect json paragraph plot html csv witness coordinates exit_code fail_if progress quiet store list "
-    "tests",
+    "design": (
+        "blocks groups paired block_length lags resamples alpha alphas stopping seed trials n "
+        "n_trials power ratio confidence trim"
+    ),
+    "output": (
+        "effect json paragraph plot html csv witness coordinates exit_code fail_if progress quiet "
+        "store list tests"
+    ),
     "expert": "gram rank max_memory workers bins largest folds tuning",
 }
 

@@ -302,8 +302,11 @@ def conditional(
             first=(x, y),
             combined=combined,
             method="signs of residual products",
-            assumption=f"the p-value is approximately valid if {regression.words} find what is given in X and in Y; "
-            "where they do not, the test rejects too often (see the page on levels given Z).",
+            assumption=(
+                f"the p-value is approximately valid if {regression.words} find what is given in "
+                "X and in Y; where they do not, the test rejects too often (see the page on "
+                "levels given Z)."
+            ),
         )
     codes = np.zeros(len(z), dtype=np.int64)
     blocks = codes if design.blocks is None else design.blocks
@@ -315,9 +318,11 @@ def conditional(
         first=(x, y),
         restriction=PermutationDesign(blocks=codes_of(blocks, codes)),
         method="local permutations of residuals",
-        assumption=f"the p-value is approximately valid if {regression.words} find what is given in the means of X "
-        f"and Y, and their spread hardly changes among {_NEIGHBORS} to {2 * _NEIGHBORS} "
-        "neighboring rows.",
+        assumption=(
+            f"the p-value is approximately valid if {regression.words} find what is given in the "
+            f"means of X and Y, and their spread hardly changes among {_NEIGHBORS} to "
+            f"{2 * _NEIGHBORS} neighboring rows."
+        ),
     )
 
 
@@ -386,7 +391,10 @@ def within_strata(test: _Test, z: np.ndarray, label: np.ndarray, argument: str) 
         restriction=replace(design.of(mixed), blocks=codes),
         remarks=(*test.remarks, *left_out, *on_means),
         method="permutations within strata",
-        assumption=f"the p-value is exact if rows with the same values of {argument} are independent of each other.",
+        assumption=(
+            f"the p-value is exact if rows with the same values of {argument} are independent of "
+            "each other."
+        ),
     )
 
 

@@ -268,7 +268,10 @@ def read_covariates(
         TwoByPropensity,
         odds=_known_odds(propensity, tuple(map(len, read.kept)))[retained],
         method=BY_PROPENSITY,
-        assumption="the p-value is exact if every row was put into the second sample with the chance in propensity=.",
+        assumption=(
+            "the p-value is exact if every row was put into the second sample with the chance in "
+            "propensity=."
+        ),
     )
 
 

@@ -112,8 +112,10 @@ def by_model(
         others=np.vstack([reference, *(copy - model.middle for copy in copies[:_AMONG])]),
         model=model,
         method="conditional randomisation test",
-        assumption="the p-value is exact if x_given_z draws from the distribution of X given Z, and the rows are "
-        "independent.",
+        assumption=(
+            "the p-value is exact if x_given_z draws from the distribution of X given Z, and the "
+            "rows are independent."
+        ),
     )
 
 

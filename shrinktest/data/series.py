@@ -106,7 +106,9 @@ def read_series(
             "untested-column",
             column=column,
             what="is not tested",
-            reason=f"it counts rows or tells the time (column_types={{{column!r}: {kind!r}}} tests it)",
+            reason=(
+                f"it counts rows or tells the time (column_types={{{column!r}: {kind!r}}} tests it)"
+            ),
         )
         for column, kind in telling.items()
     )

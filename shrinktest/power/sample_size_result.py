@@ -319,7 +319,9 @@ class SampleSizeResult(Result):
             sizes = f"{self.n} {unit} in each sample"
         return {
             "trials": str(int(self.table["trials"].sum())),
-            "source": f"{resampled} from {'the null twin of ' if self.shown else ''}{design.described}",
+            "source": (
+                f"{resampled} from {'the null twin of ' if self.shown else ''}{design.described}"
+            ),
             "sizes": sizes,
             "interval": f"{math.ceil(self.low)} {upper}",
             "checked": str(int(reached["trials"])),

@@ -281,7 +281,7 @@ def _with_ratio(design: Design, ratio: Any) -> Design:
             f"ratio compares the sizes of two samples; {kind.described} has one sample of "
             f"{kind.unit}"
         )
-    return replace(design, ratio=positive(ratio, "ratio"))  # type: ignore[type-var]  # a dataclass, as it has parameters
+    return replace(design, ratio=positive(ratio, ("ratio")))  # type: ignore[type-var]  # a dataclass, as it has parameters
 
 
 def _smallest(

@@ -494,18 +494,25 @@ def _how(result: ComparisonResult) -> dict[str, str]:
     design = f", {columns.data.restriction}" if columns.data.restriction else ""
     return {
         "Rows": " + ".join(map(str, overall.n_observations)),
-        "Overall test": f"{overall.kind.title}: {getattr(overall.estimator, 'label', repr(overall.estimator))}",
-        "Permutations": f"{columns.n_resamples} ({'all' if columns.exact else 'random'}){design}, the same for all "
-        "columns",
+        "Overall test": (
+            f"{overall.kind.title}: {getattr(overall.estimator, 'label', repr(overall.estimator))}"
+        ),
+        "Permutations": (
+            f"{columns.n_resamples} ({'all' if columns.exact else 'random'}){design}, the same "
+            "for all columns"
+        ),
         "Columns": f"{counted(len(columns), 'test')}, adjusted by {columns.method}",
         "Level": f"{result.alpha:g}",
-        "Intervals": f"{percent(result.confidence)} each, not adjusted for their number; medians compared by the AUC "
-        "of the values, interquartile ranges of the mid-distribution (Ma et al. 2011; Woodruff "
-        "1952), "
-        "shares after Newcombe (1998)",
-        "Which is which": "area under the ROC curve of the overall test's witness function, with every part of the "
-        "rows scored by the function of the others; interval after DeLong (1988) and Hanley and "
-        "McNeil (1982)",
+        "Intervals": (
+            f"{percent(result.confidence)} each, not adjusted for their number; medians compared "
+            "by the AUC of the values, interquartile ranges of the mid-distribution (Ma et al. "
+            "2011; Woodruff 1952), shares after Newcombe (1998)"
+        ),
+        "Which is which": (
+            "area under the ROC curve of the overall test's witness function, with every part of "
+            "the rows scored by the function of the others; interval after DeLong (1988) and "
+            "Hanley and McNeil (1982)"
+        ),
         "Seed": "-" if entropy is None else str(entropy),
         "Versions": ", ".join(
             f"{package} {version}" for package, version in overall.versions.items()

@@ -176,8 +176,10 @@ JOINT = TestInfo(
     bandwidths=("bandwidths",),
     forms=(),
     permuted="rows of all variables but the first permuted",
-    no_effect="there is no scale for the effect of a joint-independence test; test the variables two by two "
-    "(independence_matrix, independence_test), whose results have an effect",
+    no_effect=(
+        "there is no scale for the effect of a joint-independence test; test the variables two by "
+        "two (independence_matrix, independence_test), whose results have an effect"
+    ),
     verb="joint:joint_independence_test",
     reader="joint_independence:JointIndependence.read",
     ensemble="VARIABLES",
@@ -196,8 +198,10 @@ CONDITIONAL = replace(
     forms=("gram", "rank"),
     counted="rows",
     permuted="residuals of X and Y permuted",
-    no_effect="there is no scale for the dependence of two variables given others; without given=, independence_test "
-    "has one, for what is not taken off",
+    no_effect=(
+        "there is no scale for the dependence of two variables given others; without given=, "
+        "independence_test has one, for what is not taken off"
+    ),
     reader="conditional.given:read_given",
     named_data=("X", "Y", "given"),
 )
@@ -211,8 +215,11 @@ CHANGE = TestInfo(
     restrictions=("blocks", "block_length"),
     settings=("change", "trim", "confidence"),
     permuted="rows put into another order",
-    no_effect="the cut was chosen by the data to make the difference large, so that any measure of it is too large: "
-    "compare stretches that were fixed beforehand, two_sample_test(first, second).effect()",
+    no_effect=(
+        "the cut was chosen by the data to make the difference large, so that any measure of it "
+        "is too large: compare stretches that were fixed beforehand, two_sample_test(first, "
+        "second).effect()"
+    ),
     verb="change:change_point_test",
     reader="change_point:NoChange.read",
     result="results.change:ChangeResult",
