@@ -1,4 +1,4 @@
-# The public names, each with the module that it lives in; `__init__.py` imports them when they are used.
+# The public names, each with its module; `__init__.py` imports them when they are used.
 from shrinktest._version import __version__ as __version__
 from shrinktest.change_point import change_point_test as change_point_test
 from shrinktest.change_points import ChangesResult as ChangesResult

@@ -73,8 +73,8 @@ def check_level(
         What is permuted: the pooled observations of both samples, or the rows of Y.
     blocks, paired, groups, block_length
         Which permutations are allowed, as in :func:`two_sample_test` (``blocks``, ``paired``,
-        ``groups``) and
-        :func:`independence_test` (``blocks``, ``groups``, ``block_length``).  Labels themselves are not permuted.
+        ``groups``) and :func:`independence_test` (``blocks``, ``groups``, ``block_length``).
+        Labels themselves are not permuted.
     given : array_like, shape (n,) or (n, d), optional
         For conditional independence, if ``test`` conditions on it.  Given labels, Y is permuted
         among rows with the same label; given numbers, Y is the prediction of a regression plus its
@@ -90,8 +90,7 @@ def check_level(
         "omit" cannot be combined with restricted permutations.
     rng : None, int, SeedSequence, BitGenerator or Generator
         Seed of the permutations.  A function that draws random numbers needs a generator of its
-        own; an
-        :class:`~shrinktest.power.AnyTest` gets one for every data set.
+        own; an :class:`~shrinktest.power.AnyTest` gets one for every data set.
     workers : int, optional
         Processes; default all usable cores, or what ``joblib.parallel_config`` says.  If the test
         itself uses threads, set ``workers=1`` in one of the two.

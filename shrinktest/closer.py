@@ -156,7 +156,10 @@ def closer_test(
     >>> from shrinktest import closer_test
     >>> rng = np.random.default_rng(0)
     >>> observed = rng.gamma(2.0, 1.0, size=400)
-    >>> models = {"lognormal": rng.lognormal(0.5, 0.65, size=500), "normal": rng.normal(2.0, 1.4, size=500)}
+    >>> models = {
+    ...     "lognormal": rng.lognormal(0.5, 0.65, size=500),
+    ...     "normal": rng.normal(2.0, 1.4, size=500),
+    ... }
     >>> result = closer_test(observed, models, names="observed")
     >>> result.answer
     'observed is closer to lognormal than to normal (p = .0078).'
@@ -165,7 +168,9 @@ def closer_test(
 
     One of three models:
 
-    >>> result = closer_test(observed, {**models, "exponential": rng.exponential(2.0, size=500)}, names="observed")
+    >>> result = closer_test(
+    ...     observed, {**models, "exponential": rng.exponential(2.0, size=500)}, names="observed"
+    ... )
     >>> result.best
     ('lognormal',)
     >>> result.table[["first", "second", "difference", "adjusted", "closer"]].round(4)

@@ -110,9 +110,9 @@ def compare(
     Notes
     -----
     The overall p-value comes from :func:`two_sample_test`, and the p-values of columns come from
-    :func:`two_sample_test_columns`, from the same permutations.  The overall test and the adjusted tests each have
-    level ``alpha``, and may disagree.  Dates and counters that hardly overlap are left out of the
-    overall test, with a note.
+    :func:`two_sample_test_columns`, from the same permutations.  The overall test and the adjusted
+    tests each have level ``alpha``, and may disagree.  Dates and counters that hardly overlap are
+    left out of the overall test, with a note.
 
     Effects of numbers and dates are medians, the AUC of the column and the ratio of interquartile
     ranges; of categories, the change of every share.  Their intervals account for pairs and groups.
@@ -125,8 +125,12 @@ def compare(
     >>> import pandas as pd
     >>> from shrinktest import compare
     >>> rng = np.random.default_rng(1)
-    >>> march = pd.DataFrame({"income": rng.lognormal(8.0, 0.4, 100), "region": rng.choice(["north", "south"], 100)})
-    >>> april = pd.DataFrame({"income": rng.lognormal(8.4, 0.4, 100), "region": rng.choice(["north", "south"], 100)})
+    >>> march = pd.DataFrame(
+    ...     {"income": rng.lognormal(8.0, 0.4, 100), "region": rng.choice(["north", "south"], 100)}
+    ... )
+    >>> april = pd.DataFrame(
+    ...     {"income": rng.lognormal(8.4, 0.4, 100), "region": rng.choice(["north", "south"], 100)}
+    ... )
     >>> result = compare(march, april, names=("March", "April"), n_resamples=199, rng=0)
     >>> print(result.answer)
     These tables differ (p = .005). 1 of 2 columns changed: income. Shown one observation of March and one of
@@ -135,7 +139,7 @@ def compare(
     ...     print(f"{column}: {change}")
     income: median 3,018 → 4,213 (AUC .77 [.70, .83]); IQR 1,222 → 2,009 (× 1.64 [1.03, 2.66])
     region: north 51% → 55% (+4.0 points [-9.7, +17.5])
-    """
+    """  # noqa: E501  # printed lines
     called = two_names(names, "tables", ("March", "April"))
     method = choice(method, METHODS, "method")
     nan_policy = choice(nan_policy, POLICIES, "nan_policy")

@@ -49,7 +49,9 @@ class MeanEmbedding:
     --------
     >>> from shrinktest import FKMSE, KME, Gaussian
     >>> points = [0.0, 1.0, 5.0]
-    >>> mean, shrunken = (estimator.fit(points, Gaussian(1.0)) for estimator in (KME(), FKMSE(lam=1.0)))
+    >>> mean, shrunken = (
+    ...     estimator.fit(points, Gaussian(1.0)) for estimator in (KME(), FKMSE(lam=1.0))
+    ... )
     >>> shrunken.weights.round(4), shrunken.shrinkage
     (array([0.2054, 0.2055, 0.1667]), 1.0)
     >>> round(mean.norm2(), 4), round(shrunken.norm2(), 4)

@@ -88,10 +88,15 @@ class Ensemble:
     Examples
     --------
     >>> from shrinktest import Gaussian, Laplacian
-    >>> Ensemble([Candidate("kme", Gaussian("2 * median"), weight=2.0), Candidate("kme", Laplacian("0.5 * median"))])
+    >>> Ensemble(
+    ...     [
+    ...         Candidate("kme", Gaussian("2 * median"), weight=2.0),
+    ...         Candidate("kme", Laplacian("0.5 * median")),
+    ...     ]
+    ... )
     Ensemble(members=(Candidate(estimator=KME(), kernel=Gaussian(bandwidth='2.0 * median'), weight=2.0, grows=False),
         Candidate(estimator=KME(), kernel=Laplacian(bandwidth='0.5 * median'), weight=1.0, grows=False)))
-    """
+    """  # noqa: E501  # printed lines
 
     members: Sequence[Candidate]
 

@@ -130,7 +130,9 @@ def equivalence_test(
     >>> from shrinktest import equivalence_test
     >>> rng = np.random.default_rng(0)
     >>> before, after = rng.normal(size=(2, 500, 2))
-    >>> result = equivalence_test(before, after, margin=0.02, measure="distance", names=("before", "after"), rng=0)
+    >>> result = equivalence_test(
+    ...     before, after, margin=0.02, measure="distance", names=("before", "after"), rng=0
+    ... )
     >>> print(f"{result.estimate:.4f}, below {result.upper:.4f}: p = {result.pvalue:.2g}")
     0.0010, below 0.0060: p = 0.00024
     """

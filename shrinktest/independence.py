@@ -164,8 +164,8 @@ def independence_test(
     -------
     TestResult
         As in :func:`two_sample_test`; its one estimate belongs to the centered pairs.  A
-        :class:`~shrinktest.MultipleTestsResult`, with a p-value for all lags together and one per lag, if ``lags`` are
-        given.
+        :class:`~shrinktest.MultipleTestsResult`, with a p-value for all lags together and one per
+        lag, if ``lags`` are given.
 
     See Also
     --------
@@ -186,8 +186,8 @@ def independence_test(
     The test is exact if the rows of Y are exchangeable under the null hypothesis (within blocks, or
     as whole groups). With ``block_length`` it is exact for whole periodic series and approximate
     for other stationary ones (:doc:`/change`); with ``given`` it is exact for strata or a true
-    model of X given Z, and otherwise approximate (:doc:`/given`).
-    :doc:`/which` lists the statistics of "auto"; data in batches are tested as on :doc:`/large`.
+    model of X given Z, and otherwise approximate (:doc:`/given`). :doc:`/which` lists the
+    statistics of "auto"; data in batches are tested as on :doc:`/large`.
 
     Examples
     --------

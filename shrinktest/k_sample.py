@@ -90,11 +90,17 @@ def k_sample_test(
     >>> import numpy as np
     >>> from shrinktest import k_sample_test
     >>> rng = np.random.default_rng(0)
-    >>> samples = [rng.normal(size=(20, 3)), rng.normal(size=(15, 3)), rng.normal(0.7, 1.0, size=(25, 3))]
+    >>> samples = [
+    ...     rng.normal(size=(20, 3)),
+    ...     rng.normal(size=(15, 3)),
+    ...     rng.normal(0.7, 1.0, size=(25, 3)),
+    ... ]
     >>> result = k_sample_test(*samples, rng=0)
     >>> result.pvalue
     0.011
-    >>> k_sample_test(*samples, estimator="fkmse", comparison="pooled", rng=0, n_resamples=99).pvalue
+    >>> k_sample_test(
+    ...     *samples, estimator="fkmse", comparison="pooled", rng=0, n_resamples=99
+    ... ).pvalue
     0.02
     """
     given, called = named_samples(samples)

@@ -58,8 +58,8 @@ def permutation_test(
     permutations : int, tuple of int, or Permutations
         A number n: permutations of 0, ..., n - 1, which pair the rows of two variables.  Sizes (m,
         n, ...) of samples: the sample, 0, 1, ..., of every pooled row.  Or your own
-        :class:`~shrinktest.Permutations`, or
-        :class:`~shrinktest.Copies` that a model draws, for a null distribution by simulation.
+        :class:`~shrinktest.Permutations`, or :class:`~shrinktest.Copies` that a model draws, for a
+        null distribution by simulation.
     vectorized : bool, default False
         True if ``statistic`` takes many permutations at a time.
     workers : int, optional

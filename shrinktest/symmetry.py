@@ -133,7 +133,10 @@ def symmetry_test(
     >>> from shrinktest import symmetry_test
     >>> rng = np.random.default_rng(0)
     >>> symmetric, skewed = rng.normal(size=60), rng.exponential(size=60)
-    >>> symmetry_test(symmetric, rng=0).pvalue, symmetry_test(skewed, about=np.log(2.0), rng=0).pvalue
+    >>> (
+    ...     symmetry_test(symmetric, rng=0).pvalue,
+    ...     symmetry_test(skewed, about=np.log(2.0), rng=0).pvalue,
+    ... )
     (0.692, 0.019)
     """
     settings = Settings.read(

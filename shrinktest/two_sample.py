@@ -60,17 +60,15 @@ def two_sample_test(
         The samples, one row per observation: arrays, or tables (pandas, polars, pyarrow), whose
         columns are matched by name and may hold numbers, text, categories, dates and missing values
         (:doc:`/tables`).  Data larger than memory: file names such as ``"before/*.parquet"``, dask
-        collections, lazy tables, or
-        :class:`~shrinktest.Batches`.
+        collections, lazy tables, or :class:`~shrinktest.Batches`.
     covariates : pair of array_like, shape (m, p) and (n, p), optional
         Variables to adjust for: do X and Y differ in a way that these do not explain?
         ``result.method`` and ``result.assumption`` say how, and what must hold (:doc:`/given`).
     covariate_method : {"auto", "strata", "residuals", "propensity"}, default "auto"
         "strata" permutes rows with equal covariates, which is exact; "auto" takes it for text,
         categories and booleans. "residuals" tests whether the sample a row is from is independent
-        of its values given the covariates, as
-        :func:`independence_test` does with ``given``; "auto" takes it for numbers.  "propensity" reassigns rows with
-        the probabilities in ``propensity``.
+        of its values given the covariates, as :func:`independence_test` does with ``given``; "auto"
+        takes it for numbers.  "propensity" reassigns rows with the probabilities in ``propensity``.
     propensity : array_like, optional
         Known probability of every row to belong to Y, laid out as ``blocks``; the test is then
         exact.
@@ -128,7 +126,10 @@ def two_sample_test(
 
     >>> before = 5.0 * rng.normal(size=(30, 1)) + rng.normal(size=(30, 2))
     >>> after = before + rng.normal(0.6, 1.0, size=(30, 2))
-    >>> two_sample_test(before, after, rng=0).pvalue, two_sample_test(before, after, paired=True, rng=0).pvalue
+    >>> (
+    ...     two_sample_test(before, after, rng=0).pvalue,
+    ...     two_sample_test(before, after, paired=True, rng=0).pvalue,
+    ... )
     (0.944, 0.044)
     """
     called = () if names is None else two_names(names)

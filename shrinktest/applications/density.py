@@ -105,7 +105,9 @@ class KernelMeanMatching(DensityMixin, OnPoints):
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> X = np.concatenate([rng.normal(-4.0, 1.0, size=(60, 1)), rng.normal(4.0, 1.0, size=(60, 1))])
+    >>> X = np.concatenate(
+    ...     [rng.normal(-4.0, 1.0, size=(60, 1)), rng.normal(4.0, 1.0, size=(60, 1))]
+    ... )
     >>> mixture = KernelMeanMatching(2, estimator="skmse", random_state=0).fit(X)
     >>> np.sort(mixture.means_.ravel()).round(0)
     array([-4.,  4.])

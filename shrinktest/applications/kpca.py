@@ -48,8 +48,8 @@ class ShrinkageKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnPo
     ----------
     eigenvalues_ : ndarray, shape (c,)
         Positive eigenvalues of the operator, in descending order; for the standard estimators the
-        eigenvalues of
-        :class:`sklearn.decomposition.KernelPCA`, which are of the centred Gram matrix, over n.
+        eigenvalues of :class:`sklearn.decomposition.KernelPCA`, which are of the centred Gram
+        matrix, over n.
     coefficients_ : ndarray, shape (n, c)
         A of the orthonormal eigenfunctions f_k = sum_i A_ik (phi_i - m).
     covariance_weights_ : ndarray, shape (n,)

@@ -1,4 +1,4 @@
-"""Delimited text: its rows, what is between cells, comments, and whether the first row names the columns."""
+"""Delimited text: its rows, delimiters and comments, and whether it has a header."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class TextSource:
             yield from (line if line.strip(" \n") else "\n" for line in lines)
 
     def _without_comments(self, lines: Iterator[str]) -> Iterator[str]:
-        """Yield blank lines for the first ones and for comments, which are none within quotation marks."""
+        """Yield blank lines for the first ones and for comments outside of quotation marks."""
         marks = tuple(self.options.comment)
         quoted = False
         for number, line in enumerate(lines):
@@ -152,7 +152,7 @@ class TextSource:
             yield "\n" if blank else line
 
     def mark(self) -> str:
-        """Return what is between cells: as the options or the first line say, or by the cells of the first row."""
+        """Return the delimiter that the options or the first line say, or the first row shows."""
         if self.options.sep:
             return self.options.sep
         with self._opened() as text:
@@ -166,7 +166,7 @@ class TextSource:
         return next((mark for mark in "\t;,|" if mark in bare), ",")
 
     def cells(self, mark: str) -> Any:
-        """Return a reader of the cells of all rows, blank ones included, and of one more row, `_END`."""
+        """Return a reader of all rows, blank ones included, and of one more row, `_END`."""
         lines = self.lines()
         if mark == " ":
             lines = (re.sub(" +", " ", line.lstrip(" ")) for line in lines)

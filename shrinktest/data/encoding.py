@@ -142,7 +142,10 @@ class Encoding:
     samples, and ``fitted`` finds medians and units on the pooled rows.
 
     >>> import pandas as pd
-    >>> X, Y = pd.DataFrame({"size": [1.0, 3.0], "part": ["a", "b"]}), pd.DataFrame({"size": [2.0], "part": ["b"]})
+    >>> X, Y = (
+    ...     pd.DataFrame({"size": [1.0, 3.0], "part": ["a", "b"]}),
+    ...     pd.DataFrame({"size": [2.0], "part": ["b"]}),
+    ... )
     >>> summaries = [[ColumnSummary.of(X[name]), ColumnSummary.of(Y[name])] for name in X]
     >>> encoding = Encoding.of(summaries, None)
     >>> encoding.features

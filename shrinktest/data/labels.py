@@ -129,7 +129,9 @@ def patterns_kept(labels: Sequence[Any], keep: NDArray[np.bool_]) -> np.ndarray 
 
     Examples
     --------
-    >>> patterns_kept(["a", "a", "b", "b", "c", "c"], np.array([True, True, True, False, False, True]))
+    >>> patterns_kept(
+    ...     ["a", "a", "b", "b", "c", "c"], np.array([True, True, True, False, False, True])
+    ... )
     array([0, 0, 1, 2])
     """
     if keep.all():

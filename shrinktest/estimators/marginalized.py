@@ -197,8 +197,7 @@ class MMKME(Marginalized):
 
     [X20] section 3.2. The score is not convex: the search starts from the common variance of
     :class:`MKME`, from very little noise and from much noise, and stays within e^-12 to e^6 of the
-    squared bandwidth.  In one dimension it is
-    :class:`MKME`.
+    squared bandwidth.  In one dimension it is :class:`MKME`.
 
     Parameters
     ----------

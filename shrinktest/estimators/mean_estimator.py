@@ -95,10 +95,13 @@ class MeanEstimator(ABC):
     >>> @dataclass(frozen=True, repr=False)
     ... class Central(MeanEstimator):
     ...     power: float = 1.0
+    ...
     ...     def weights(self, gram):
     ...         return np.clip(np.mean(gram, axis=1), 0.0, None) ** self.power / len(gram)
     >>> check_estimator(Central())
-    >>> result = two_sample_test([1.2, 0.3, 0.5, 0.8], [2.1, 1.9, 3.0, 2.6], estimator=Central(power=2.0))
+    >>> result = two_sample_test(
+    ...     [1.2, 0.3, 0.5, 0.8], [2.1, 1.9, 3.0, 2.6], estimator=Central(power=2.0)
+    ... )
     >>> round(result.pvalue, 4)
     0.0286
     """

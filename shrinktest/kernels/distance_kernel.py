@@ -220,8 +220,7 @@ class Energy(Kernel):
     ----------
     origin : sequence of float, optional
         The point o (d,); default: the mean of the pooled sample.  It changes no difference of
-        means, and
-        :func:`closer_test` of groups of unequal sizes a little.
+        means, and :func:`closer_test` of groups of unequal sizes a little.
 
     Notes
     -----
@@ -233,7 +232,12 @@ class Energy(Kernel):
     Examples
     --------
     >>> from shrinktest import two_sample_test
-    >>> round(two_sample_test([0.0, 1.0, 2.0], [1.0, 3.0, 5.0], kernel="energy", n_resamples=0).statistic, 6)
+    >>> round(
+    ...     two_sample_test(
+    ...         [0.0, 1.0, 2.0], [1.0, 3.0, 5.0], kernel="energy", n_resamples=0
+    ...     ).statistic,
+    ...     6,
+    ... )
     1.777778
     """
 

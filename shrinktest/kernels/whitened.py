@@ -284,7 +284,10 @@ class SecondOrder(PooledKernel):
     >>> rng = np.random.default_rng(3)
     >>> X, Y = rng.normal(size=(50, 100)), rng.normal(size=(50, 100))
     >>> Y[:, 0] += rng.choice([-4, 4], size=50)
-    >>> two_sample_test(X, Y, rng=0).pvalue, two_sample_test(X, Y, kernel=SecondOrder(), rng=0).pvalue
+    >>> (
+    ...     two_sample_test(X, Y, rng=0).pvalue,
+    ...     two_sample_test(X, Y, kernel=SecondOrder(), rng=0).pvalue,
+    ... )
     (0.538, 0.001)
     """
 

@@ -46,8 +46,10 @@ class Permutations(ABC):
     >>> @dataclass(frozen=True)
     ... class Allotments(Permutations):
     ...     size, distinct = 4, 4
+    ...
     ...     def all(self):
     ...         return iter(np.array([[0, 1, 0, 1], [0, 1, 1, 0], [1, 0, 0, 1], [1, 0, 1, 0]]))
+    ...
     ...     def draw(self, rng, rows):
     ...         return np.array(list(self.all()))[rng.integers(4, size=rows)]
     >>> response = np.array([1.0, 3.0, 2.0, 4.0])

@@ -63,7 +63,9 @@ class BesagClifford(Stopping):
     >>> import numpy as np
     >>> from shrinktest import BesagClifford, two_sample_test
     >>> rng = np.random.default_rng(0)
-    >>> result = two_sample_test(rng.normal(size=30), rng.normal(size=30), stopping=BesagClifford(h=10), rng=0)
+    >>> result = two_sample_test(
+    ...     rng.normal(size=30), rng.normal(size=30), stopping=BesagClifford(h=10), rng=0
+    ... )
     >>> result.n_resamples, result.n_planned, round(result.pvalue, 3)
     (97, 999, 0.103)
     """

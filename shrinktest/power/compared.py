@@ -62,7 +62,9 @@ class AnyTest:
     >>> from scipy.stats import kruskal
     >>> from shrinktest.power import AnyTest, designs, power_study
     >>> study = {"n_trials": 20, "workers": 1, "rng": 0}
-    >>> result = power_study(designs.OneApart(dimension=1, shift=2.0), AnyTest(kruskal), 20, **study)
+    >>> result = power_study(
+    ...     designs.OneApart(dimension=1, shift=2.0), AnyTest(kruskal), 20, **study
+    ... )
     >>> result.table[["estimator", "n", "power"]]
       estimator   n  power
     0   kruskal  20    1.0
@@ -75,7 +77,8 @@ class AnyTest:
     permutes = False
 
     def __repr__(self) -> str:
-        return f"AnyTest({function_name(self.function)}{'' if self.name is None else f', name={self.name!r}'})"
+        name = "" if self.name is None else f", name={self.name!r}"
+        return f"AnyTest({function_name(self.function)}{name})"
 
     @property
     def label(self) -> str:

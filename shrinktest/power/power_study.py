@@ -78,8 +78,7 @@ def power_study(
         Levels, all read off the same tests.  A test rejects when p <= alpha.
     n_trials : int or range, default 500
         Data sets per sample size; ``range(100, 200)`` are those numbered 100 to 199, for a part of
-        a study that
-        :func:`~shrinktest.power.merge` puts together.
+        a study that :func:`~shrinktest.power.merge` puts together.
     n_resamples : int or inf, default 999
         Permutations per test, also for tests of other packages that are known by name and permute.
     stopping : {None, "besag-clifford", "curtailed"} or Stopping
@@ -130,7 +129,9 @@ def power_study(
     >>> from shrinktest.power import designs, power_study
     >>> wider = designs.ScaleChange(dimension=20, scale=1.3)
     >>> estimators = {"kme": "kme", "shrunken": FKMSE(lam_cov=0.3)}
-    >>> result = power_study(wider, estimators, [10, 20, 30], n_trials=40, n_resamples=99, workers=1, rng=0)
+    >>> result = power_study(
+    ...     wider, estimators, [10, 20, 30], n_trials=40, n_resamples=99, workers=1, rng=0
+    ... )
     >>> result.table[["estimator", "n", "alpha", "power", "trials"]]
       estimator   n  alpha  power  trials
     0       kme  10   0.05  0.175      40

@@ -152,7 +152,9 @@ class SampleSizeResult(Result):
     --------
     >>> from shrinktest.power import solve_sample_size
     >>> from shrinktest.power.designs import MeanShift
-    >>> answer = solve_sample_size(MeanShift(dimension=1, shift=1.0), n_trials=100, n_resamples=39, workers=1, rng=0)
+    >>> answer = solve_sample_size(
+    ...     MeanShift(dimension=1, shift=1.0), n_trials=100, n_resamples=39, workers=1, rng=0
+    ... )
     >>> answer.power, answer.alpha, bool(answer.fitted_power(answer.n) >= 0.8)
     (0.8, 0.05, True)
     """

@@ -158,7 +158,9 @@ def solve_sample_size(
     --------
     >>> from shrinktest.power import solve_sample_size
     >>> from shrinktest.power.designs import MeanShift
-    >>> answer = solve_sample_size(MeanShift(dimension=2, shift=1.0), n_trials=300, n_resamples=99, workers=1, rng=0)
+    >>> answer = solve_sample_size(
+    ...     MeanShift(dimension=2, shift=1.0), n_trials=300, n_resamples=99, workers=1, rng=0
+    ... )
     >>> answer.low < answer.n < answer.high
     True
     """

@@ -187,7 +187,9 @@ class PowerStudyResult(StudyResult):
         >>> study = {"n_trials": 50, "n_resamples": 99, "with_null": False, "workers": 1, "rng": 0}
         >>> result = power_study(designs.ScaleChange(dimension=20), ["kme", "skmse"], 25, **study)
         >>> table = result.difference("skmse", "kme")
-        >>> table[["both", "only_a", "only_b", "neither", "difference", "low", "high", "pvalue"]].round(3)
+        >>> table[
+        ...     ["both", "only_a", "only_b", "neither", "difference", "low", "high", "pvalue"]
+        ... ].round(3)
            both  only_a  only_b  neither  difference    low   high  pvalue
         0    19       5       0       26         0.1  0.022  0.214   0.062
         """

@@ -284,9 +284,13 @@ def merge(target: str | os.PathLike[str], *sources: str | os.PathLike[str]) -> N
     >>> import os, tempfile
     >>> from shrinktest.power import merge, power_study
     >>> def part(trials, store):
-    ...     return power_study("mean-shift", "kme", 10, n_trials=trials, store=store, workers=1, rng=0)
+    ...     return power_study(
+    ...         "mean-shift", "kme", 10, n_trials=trials, store=store, workers=1, rng=0
+    ...     )
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     first, second, both = (os.path.join(folder, name) for name in ("1.sqlite", "2.sqlite", "both.sqlite"))
+    ...     first, second, both = (
+    ...         os.path.join(folder, name) for name in ("1.sqlite", "2.sqlite", "both.sqlite")
+    ...     )
     ...     parts = part(range(3), first), part(range(3, 6), second)
     ...     merge(both, first, second)
     ...     part(6, both).to_csv() == part(6, None).to_csv()

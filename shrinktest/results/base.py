@@ -267,7 +267,10 @@ def same(entry: Any, other: Any) -> bool:
     Examples
     --------
     >>> import numpy as np
-    >>> same({"a": np.array([1.0, np.nan])}, {"a": np.array([1.0, np.nan])}), same((0.0, [1]), (0.0, [2]))
+    >>> (
+    ...     same({"a": np.array([1.0, np.nan])}, {"a": np.array([1.0, np.nan])}),
+    ...     same((0.0, [1]), (0.0, [2])),
+    ... )
     (True, False)
     """
     if entry is other:

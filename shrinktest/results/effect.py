@@ -58,10 +58,11 @@ class Effect(Result, ABC):
     measures: ClassVar[tuple[str, ...]]
 
     def __repr__(self) -> str:
-        shown = (
-            f"{name}={shown_estimate(getattr(self, name), getattr(self, f'{name}_interval'), spare=name == 'auc')}"
-            for name in self.measures
-        )
+        shown = []
+        for name in self.measures:
+            interval = getattr(self, f"{name}_interval")
+            estimate = shown_estimate(getattr(self, name), interval, spare=name == "auc")
+            shown.append(f"{name}={estimate}")
         return f"{type(self).__name__}({', '.join(shown)})"
 
     @abstractmethod
@@ -158,13 +159,15 @@ class TwoSampleEffect(Effect):
     >>> import numpy as np
     >>> from shrinktest import two_sample_test
     >>> rng = np.random.default_rng(0)
-    >>> effect = two_sample_test(rng.normal(size=(200, 2)), rng.normal(0.5, 1.0, size=(200, 2)), rng=0).effect()
+    >>> effect = two_sample_test(
+    ...     rng.normal(size=(200, 2)), rng.normal(0.5, 1.0, size=(200, 2)), rng=0
+    ... ).effect()
     >>> round(effect.auc, 3), [round(limit, 3) for limit in effect.auc_interval]
     (0.692, [0.635, 0.742])
     >>> print(effect.lines()[0])
     Shown one observation of X and one of Y, the witness function assigns them correctly with probability .69 [.64, .74]
     (.5 is guessing).
-    """
+    """  # noqa: E501  # printed lines
 
     auc: float
     auc_interval: Interval
@@ -215,7 +218,11 @@ class KSampleEffect(Effect):
     >>> import numpy as np
     >>> from shrinktest import k_sample_test
     >>> rng = np.random.default_rng(0)
-    >>> samples = {"a": rng.normal(size=40), "b": rng.normal(size=40), "c": rng.normal(1.0, 1.0, size=40)}
+    >>> samples = {
+    ...     "a": rng.normal(size=40),
+    ...     "b": rng.normal(size=40),
+    ...     "c": rng.normal(1.0, 1.0, size=40),
+    ... }
     >>> effect = k_sample_test(samples, rng=0).effect()
     >>> effect.auc.round(2)
           a     b     c

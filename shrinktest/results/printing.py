@@ -176,7 +176,9 @@ def number(value: Any, form: str = ".4g", unknown: str = "-") -> str:
     ``unknown`` for None and NaN, and the first four numbers of a tuple.
     """
     if isinstance(value, tuple):
-        return f"({', '.join(number(each, form) for each in value[:4])}{', ...' if len(value) > 4 else ''})"
+        entries = ", ".join(number(entry, form) for entry in value[:4])
+        more = ", ..." if len(value) > 4 else ""
+        return f"({entries}{more})"
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return unknown
     return str(value) if isinstance(value, int | str) else format(value, form)
@@ -189,7 +191,13 @@ def shown_pvalue(pvalue: float) -> str:
 
     Examples
     --------
-    >>> shown_pvalue(0.001), shown_pvalue(0.0423), shown_pvalue(0.3), shown_pvalue(1e-05), shown_pvalue(0.0502)
+    >>> (
+    ...     shown_pvalue(0.001),
+    ...     shown_pvalue(0.0423),
+    ...     shown_pvalue(0.3),
+    ...     shown_pvalue(1e-05),
+    ...     shown_pvalue(0.0502),
+    ... )
     ('.001', '.042', '.30', '1e-05', '.0502')
     """
     if math.isnan(pvalue):

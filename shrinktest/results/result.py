@@ -260,9 +260,10 @@ class TestResult(Decision):
 
         Notes
         -----
-        :class:`TwoSampleEffect` and :class:`DependenceEffect` define the estimands.  Intervals respect pairs, groups
-        and blocks; :doc:`/effects` reports their coverage.  The distance and the dependence depend
-        on the kernel and its bandwidth: compare data sets with one numeric ``bandwidth``.
+        :class:`TwoSampleEffect` and :class:`DependenceEffect` define the estimands.  Intervals
+        respect pairs, groups and blocks; :doc:`/effects` reports their coverage.  The distance and
+        the dependence depend on the kernel and its bandwidth: compare data sets with one numeric
+        ``bandwidth``.
         """
         folds = None if folds is None else count(folds, "folds", minimum=2)
         confidence = level(confidence, "confidence")

@@ -88,7 +88,9 @@ class AggregateResult(TestResult):
     >>> from shrinktest import two_sample_test
     >>> rng = np.random.default_rng(1)
     >>> X, Y = rng.normal(size=(30, 5)), 1.5 * rng.normal(size=(30, 5))
-    >>> result = two_sample_test(X, Y, estimator=["kme", "fkmse"], bandwidth=["median", "0.5 * median"], rng=0)
+    >>> result = two_sample_test(
+    ...     X, Y, estimator=["kme", "fkmse"], bandwidth=["median", "0.5 * median"], rng=0
+    ... )
     >>> result.table[["estimator", "bandwidth", "pvalue", "adjusted"]].round(3)
       estimator  bandwidth  pvalue  adjusted
     0     KME()      3.339   0.007     0.007
@@ -279,7 +281,9 @@ class MultipleTestsResult(Result):
     >>> import numpy as np
     >>> from shrinktest import two_sample_test_columns
     >>> rng = np.random.default_rng(0)
-    >>> result = two_sample_test_columns(rng.normal(size=(30, 3)), rng.normal([0, 2, 0], size=(30, 3)), rng=0)
+    >>> result = two_sample_test_columns(
+    ...     rng.normal(size=(30, 3)), rng.normal([0, 2, 0], size=(30, 3)), rng=0
+    ... )
     >>> len(result), result.reject().tolist()
     (3, [False, True, False])
     """

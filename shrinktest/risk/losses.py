@@ -161,7 +161,10 @@ def shrinkage_risk(
     --------
     >>> from shrinktest import Linear
     >>> from shrinktest.risk import true_embedding
-    >>> round(shrinkage_risk(true_embedding(([1.0], [[3.0]], [[[4.0]]]), Linear()), n=10, alpha=0.5), 4)
+    >>> round(
+    ...     shrinkage_risk(true_embedding(([1.0], [[3.0]], [[[4.0]]]), Linear()), n=10, alpha=0.5),
+    ...     4,
+    ... )
     2.35
     """
     alpha = positive(alpha, "alpha", allow_zero=True)

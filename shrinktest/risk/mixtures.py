@@ -40,6 +40,7 @@ class MixtureDesign(ABC):
     >>> @dataclass(frozen=True)
     ... class Round(MixtureDesign):
     ...     spread: float
+    ...
     ...     def draw(self, rng, dimension):
     ...         means = rng.normal(scale=self.spread, size=(2, dimension))
     ...         return NormalMixture([0.5, 0.5], means, [np.eye(dimension)] * 2)

@@ -26,7 +26,7 @@ ROWS = 128  # permutations whose cross-covariances are in memory
 
 _COPIED = (
     2**23
-    # bytes up to which coordinates are copied row by row; more are read as they lie, which is faster
+    # bytes up to which coordinates are copied row by row; larger ones are read in place
     # there
 )
 _TILE = 2048  # rows and columns of a tile

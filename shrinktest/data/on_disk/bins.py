@@ -90,13 +90,9 @@ class _LandmarkValues(FeatureMap):
 
     @cached_property
     def _centred(self) -> tuple[Array, Array, Array, Array]:
-        """Mean and bandwidths of the landmarks; these in units of them, in tiles.
-
-        And half of their squares.
-        """
-        widths = np.broadcast_to(
-            np.asarray(self.kernel.bandwidth, dtype=np.float64), self.points.shape[1:]
-        )  # type: ignore[attr-defined]
+        """Mean and bandwidths of the landmarks; these in units of them, in tiles; half squares."""
+        bandwidths = np.asarray(self.kernel.bandwidth, dtype=np.float64)  # type: ignore[attr-defined]
+        widths = np.broadcast_to(bandwidths, self.points.shape[1:])
         mean = self.points.mean(axis=0)
         points = (self.points - mean) / widths
         return mean, widths, tiles(points.T), 0.5 * np.square(points).sum(axis=1)

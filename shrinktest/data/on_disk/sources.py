@@ -112,6 +112,7 @@ class Batches:
     >>> class Simulated:
     ...     def __init__(self, seed, scale):
     ...         self.seed, self.scale = seed, scale
+    ...
     ...     def __iter__(self):
     ...         rng = np.random.default_rng(self.seed)
     ...         return (rng.normal(0.0, self.scale, size=(1000, 3)) for _ in range(20))

@@ -79,6 +79,7 @@ class Design:
     ...     test = "two-sample"
     ...     neutral = {"stretch": 0.0}
     ...     stretch: float = 0.5
+    ...
     ...     def draw(self, rng, n, m):
     ...         y = rng.normal(size=(m, 1))
     ...         return rng.normal(size=(n, 1)), np.where(y > 0, (1 + self.stretch) * y, y)
@@ -166,9 +167,8 @@ class Design:
         if not self.neutral:
             return Relabelled(self)
         for key in self.neutral:
-            choice(
-                key, [f.name for f in fields(self)], f"a parameter in {type(self).__name__}.neutral"
-            )  # type: ignore[arg-type]
+            names = [f.name for f in fields(self)]  # type: ignore[arg-type]
+            choice(key, names, f"a parameter in {type(self).__name__}.neutral")
         twin: Design = replace(self, **self.neutral)  # type: ignore[type-var]  # a dataclass, as it has parameters
         return self if same(twin, self) else twin
 
@@ -216,7 +216,8 @@ class Design:
             for f in ordered
             if not same(getattr(self, f.name), f.default)
         ]
-        return f"{type(self).__name__}({', '.join(f'{name}={_shown(value, digests)}' for name, value in shown)})"
+        arguments = [f"{name}={_shown(value, digests)}" for name, value in shown]
+        return f"{type(self).__name__}({', '.join(arguments)})"
 
     def _sizes(self, n: Any, m: Any) -> tuple[int, int]:
         """Return the numbers of rows of X and Y, checked; halves in n * ratio round up."""

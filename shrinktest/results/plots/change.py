@@ -165,7 +165,11 @@ def shown_times(times: Sequence[Any]) -> list[str]:
     Examples
     --------
     >>> import pandas as pd
-    >>> shown_times(pd.to_datetime(["1898", "1899"])), shown_times([1898, 1899]), shown_times([1 / 7, 2 / 7])
+    >>> (
+    ...     shown_times(pd.to_datetime(["1898", "1899"])),
+    ...     shown_times([1898, 1899]),
+    ...     shown_times([1 / 7, 2 / 7]),
+    ... )
     (['1898-01-01', '1899-01-01'], ['1898', '1899'], ['0.14', '0.29'])
     """
     if any(isinstance(time, float) for time in times):
