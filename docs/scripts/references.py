@@ -19,6 +19,9 @@ PAGES = [*sorted(DOCS.glob("*.md")), *sorted(ROOT.glob("*.md"))]
 WITH_TESTS = ("comparison", "validity", "theory")
 #: Made by the build of the site, which fails where these do not resolve.
 BUILT = ("gallery/", "api/")
+GALLERY = ROOT / "examples" / "gallery"
+#: What the text of each script in the gallery has, in this order.
+PARTS = ("What the result tells you", "What it does not tell you", "How to report it")
 
 
 def faults() -> Iterator[str]:
@@ -29,6 +32,8 @@ def faults() -> Iterator[str]:
     yield from code_that_is_not_run()
     for page in PAGES:
         yield from relative_links(page)
+    for script in sorted(GALLERY.glob("*/plot_*.py")):
+        yield from script_of_the_gallery(script)
     yield from external_links()
     yield from citations()
     yield from citation_file()
@@ -154,3 +159,29 @@ def citation_file() -> Iterator[str]:
             yield f"CITATION.cff: {name} must be {value}"
     if f"- name: {project['authors'][0]['name']}" not in text or "\nmessage: " not in text:
         yield "CITATION.cff needs the authors of the project and a message"
+
+
+def script_of_the_gallery(script: Path) -> Iterator[str]:
+    """A script reads as a page: title, question, parts, one picture, and pages to go on with that exist."""
+    text = text_of(script)
+    page = re.fullmatch(r'"""\n(.+?)\n"""\n(.*)', text, re.DOTALL)
+    if page is None:
+        yield f"{script.name} does not begin with its text"
+        return
+    docstring, body = page.groups()
+    title, line, empty, *_ = docstring.split("\n")
+    places = [docstring.find(f"\n{part}\n    ") for part in PARTS]
+    right = {
+        "a title": line == "=" * len(title) and empty == "",
+        "its question": "**Question.** " in docstring,
+        "its parts in order": -1 not in places and places == sorted(places),
+        "printed output and one picture": "print(" in body and text.count("plt.show()") == 1,
+        "fewer than 100 lines": len(text.splitlines()) < 100,
+        "pages to go on with at its end": body.rfind("# **Next:** :doc:`") > body.rfind("\n# %%\n"),
+        "a header in its folder": (script.parent / "GALLERY_HEADER.rst").exists(),
+    }
+    yield from (f"{script.name} needs {what}" for what, holds in right.items() if not holds)
+    for target in re.findall(r":doc:`[^<`]+<([^>]+)>`", re.sub(r"\n#? ?", " ", text)):
+        in_docs = target.startswith("/") and any(DOCS.glob(f"{target[1:]}.*"))
+        if not in_docs and not (script.parent / f"{target}.py").exists():
+            yield f"{script.name} links to {target}, which does not exist"

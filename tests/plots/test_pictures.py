@@ -43,7 +43,7 @@ def arrows(ax):
     return [text for text in ax.texts if getattr(text, "arrow_patch", None) is not None]
 
 
-@pytest.mark.parametrize("observed", [-3.0, 0.0, 4.0, 8.0])
+@pytest.mark.parametrize("observed", [-3.0, 8.0])
 def test_an_observed_statistic_nearby_is_a_line_among_the_others(observed):
     ax = picture(observed)
     low, high = ax.get_xlim()
@@ -51,7 +51,7 @@ def test_an_observed_statistic_nearby_is_a_line_among_the_others(observed):
     assert share(ax) > 0.35
 
 
-@pytest.mark.parametrize("observed", [-1e6, -40.0, 30.0, 1e4])
+@pytest.mark.parametrize("observed", [-1e6, 30.0])
 def test_a_far_one_is_an_arrow_at_the_edge_with_its_value(observed):
     ax = picture(observed)
     low, high = ax.get_xlim()

@@ -110,7 +110,7 @@ LEVELS = st.one_of(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     values=hnp.arrays(np.float64, st.integers(0, 40), elements=st.integers(-3, 4).map(float)),
     observed=st.sampled_from([-1.0, 0.0, 2.0, 4.0, 5.0]),

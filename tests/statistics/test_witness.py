@@ -67,7 +67,7 @@ def functions(result, x, y, estimator, at):
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-@pytest.mark.parametrize("sizes", [(5, 5), (6, 5)])
+@pytest.mark.parametrize("sizes", [pytest.param((5, 5), marks=pytest.mark.ci), (6, 5)])
 def test_band_is_that_of_estimates_fitted_again_in_every_relabelling(estimator, sizes):
     result = run(*sizes, estimator=estimator, n_resamples=19)
     rows = functions(result, *samples(*sizes), estimator, AT)

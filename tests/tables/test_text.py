@@ -83,7 +83,7 @@ def of_command(path):
 
 def of_batches(path):
     """The column of a file in parts of a few rows."""
-    batches = Batches(path, size=1)
+    batches = Batches(path, size=3)
     return [part for chunk in batches.chunks("X", batches.names("X"), {}) for part in chunk.parts()]
 
 
