@@ -8,9 +8,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from shrinktest._check import choice, counted, setup_rng
+from shrinktest._check import choice, counted
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
+from shrinktest._random import setup_rng
 from shrinktest._warn import warn_user
 from shrinktest.change_location import locate, place_confidence
 from shrinktest.data.observed import is_unasked

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shrinktest._check import as_rng, choice, count, counted, percent, rng_provenance
+from shrinktest._check import choice, count, counted, percent
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
+from shrinktest._random import as_rng, rng_provenance
 from shrinktest.change_point import NoChange
 from shrinktest.hypothesis import require_values
 from shrinktest.kernel_spec import KernelSpec, is_several

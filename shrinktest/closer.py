@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._check import as_rng, choice, counted, flag, level, rng_provenance
+from shrinktest._check import choice, counted, flag, level
 from shrinktest._hints import hinted
 from shrinktest._parallel import memory_limit, n_workers
+from shrinktest._random import as_rng, rng_provenance
 from shrinktest.data.labels import label_codes, named_samples, pooled_labels
 from shrinktest.data.observed import is_unasked
 from shrinktest.data.read import read_samples, read_variables

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from shrinktest._check import independent_rng, rng_provenance
+from shrinktest._random import independent_rng, rng_provenance
 from shrinktest.aggregation import aggregated, refuse_stopping
 from shrinktest.auto import collect, spares
 from shrinktest.ensembles import Candidate, Ensemble

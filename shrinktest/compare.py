@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._check import as_points, as_rng, choice, flag, level, listed
+from shrinktest._check import as_points, choice, flag, level, listed
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
+from shrinktest._random import as_rng
 from shrinktest._warn import each_once
 from shrinktest.data.column import DROP, Table
 from shrinktest.data.labels import columns_of_labels, labels_in_order, pooled_labels, two_names

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shrinktest._check import as_rng, check_signature, choice, count, level, real, real_values
+from shrinktest._check import check_signature, choice, count, level, real, real_values
 from shrinktest._hints import hinted
 from shrinktest._parallel import memory_limit
+from shrinktest._random import as_rng
 from shrinktest.data.labels import two_names
 from shrinktest.estimators import as_estimator
 from shrinktest.fitted import TestContext

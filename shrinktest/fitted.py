@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from shrinktest._check import as_rng, complete_points, count, counted, flag, level
+from shrinktest._check import complete_points, count, counted, flag, level
 from shrinktest._parallel import memory_limit, single_blas_thread
+from shrinktest._random import as_rng
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
 from shrinktest.kernels import Kernel

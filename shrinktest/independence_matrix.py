@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._check import as_rng, choice, counted
+from shrinktest._check import choice, counted
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
+from shrinktest._random import as_rng
 from shrinktest.conditional.conditional_independence import ConditionalIndependence, conditional
 from shrinktest.conditional.given import (
     GIVEN,

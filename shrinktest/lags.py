@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._check import as_rng
+from shrinktest._random import as_rng
 from shrinktest.aggregation import refuse_stopping
 from shrinktest.conditional.conditional_independence import ConditionalIndependence
 from shrinktest.independent_variables import Independence

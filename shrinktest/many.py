@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._check import counted, listed, n_dimensions, rng_provenance, setup_rng
+from shrinktest._check import counted, listed, n_dimensions
+from shrinktest._random import rng_provenance, setup_rng
 from shrinktest.aggregation import together
 from shrinktest.auto import spares
 from shrinktest.combination import ResolvedKernels, candidates_of, fit_all

@@ -10,18 +10,17 @@ import numpy as np
 
 from shrinktest._check import (
     MAX_SIZE,
-    as_rng,
     check_signature,
     count,
     flag,
     level,
     real_values,
     resample_count,
-    rng_provenance,
 )
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
 from shrinktest._parallel import free_memory, n_workers
+from shrinktest._random import as_rng, rng_provenance
 from shrinktest.permutations.base import Draws, Permutations, as_permutations
 from shrinktest.permutations.multiplicity import warn_too_few
 from shrinktest.permutations.null import TIE, null_distribution

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from shrinktest._check import as_rng, rng_provenance
+from shrinktest._random import as_rng, rng_provenance
 from shrinktest.combination import run_several
 from shrinktest.estimators import as_estimator
 from shrinktest.fit import fit_statistic

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._check import as_rng, choice
+from shrinktest._check import choice
 from shrinktest._docs import documented
 from shrinktest._hints import hinted
+from shrinktest._random import as_rng
 from shrinktest.data.on_disk.sources import in_batches
 from shrinktest.data.read import XY
 from shrinktest.data.untestable import without_untestable

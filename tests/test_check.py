@@ -16,7 +16,6 @@ from scipy.sparse import csr_array
 
 from shrinktest._check import (
     as_points,
-    as_rng,
     choice,
     complete_points,
     count,
@@ -25,6 +24,7 @@ from shrinktest._check import (
     resample_count,
 )
 from shrinktest._parallel import n_workers, usable_cores
+from shrinktest._random import as_rng
 from shrinktest.data.read import XY, read_samples, read_variables
 
 NAN = float("nan")

@@ -13,7 +13,15 @@ import pandas as pd
 from _levels import ALPHA, by_size, generator, ranges, rate
 from _levels import chart as level_chart
 from _study import in_processes, run
-from effect_coverage import SAMPLES, STRENGTHS, kernel_of, pairs_of, samples_of, true_area, true_effect
+from effect_coverage import (
+    SAMPLES,
+    STRENGTHS,
+    kernel_of,
+    pairs_of,
+    samples_of,
+    true_area,
+    true_effect,
+)
 from scipy.stats.qmc import Sobol
 
 from shrinktest import equivalence_test

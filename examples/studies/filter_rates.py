@@ -14,7 +14,16 @@ import numpy as np
 import pandas as pd
 from _study import markdown, run, span, store
 
-from shrinktest import FKMSE, TSVD, Gaussian, IteratedTikhonov, Kernel, Landweber, NuMethod, Polynomial
+from shrinktest import (
+    FKMSE,
+    TSVD,
+    Gaussian,
+    IteratedTikhonov,
+    Kernel,
+    Landweber,
+    NuMethod,
+    Polynomial,
+)
 from shrinktest.risk import NormalMixture, risk_study
 
 NAME = "filter_rates"

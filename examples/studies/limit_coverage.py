@@ -17,7 +17,13 @@ from _study import claim, markdown, options, parts, write
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from shrinktest.effects.columns import Middle, RowUnits, difference_of_shares, larger, ratio_of_widths
+from shrinktest.effects.columns import (
+    Middle,
+    RowUnits,
+    difference_of_shares,
+    larger,
+    ratio_of_widths,
+)
 from shrinktest.effects.dependence import dependence
 from shrinktest.effects.distance import NORMS, VARIANCE, Pair, distance
 from shrinktest.effects.separability import CrossFit, fold_codes, roc_area

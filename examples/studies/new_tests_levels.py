@@ -7,7 +7,17 @@ permutations.  The level is the share with p <= 0.05; for many tests, the family
 from __future__ import annotations
 
 import numpy as np
-from _levels import ALPHA, COMMON, RESAMPLES, block_data, level_values, measured_levels, numbers, region, span
+from _levels import (
+    ALPHA,
+    COMMON,
+    RESAMPLES,
+    block_data,
+    level_values,
+    measured_levels,
+    numbers,
+    region,
+    span,
+)
 from _levels import chart as level_chart
 from _study import run
 

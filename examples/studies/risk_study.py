@@ -14,7 +14,14 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import t
 
 from shrinktest import FKMSE, Gaussian, IteratedTikhonov, Landweber, Linear, NuMethod, Polynomial
-from shrinktest.risk import RandomMixture, kme_risk, loss_path, risk_study, shrinkage_risk, true_embedding
+from shrinktest.risk import (
+    RandomMixture,
+    kme_risk,
+    loss_path,
+    risk_study,
+    shrinkage_risk,
+    true_embedding,
+)
 
 NAME = "risk_study"
 CELLS = [(10, 5), (10, 30), (20, 30), (50, 30), (100, 20)]  # n, d

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shrinktest._check import Array, as_rng, count, positive, real_values
+from shrinktest._check import Array, count, positive, real_values
+from shrinktest._random import as_rng
 
 #: NIST's certified parameters of the model, and its residual standard deviation.
 B1 = 1.5543827178

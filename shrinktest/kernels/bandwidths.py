@@ -9,8 +9,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shrinktest._check import Array, as_rng, choice, complete_points, count, positive
+from shrinktest._check import Array, choice, complete_points, count, positive
 from shrinktest._machine_code import compiled_loop
+from shrinktest._random import as_rng
 from shrinktest._warn import warn_user
 from shrinktest.kernels.base import Kernel
 from shrinktest.notes import note

@@ -12,8 +12,9 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shrinktest._check import Array, as_rng, complete_points, counted, positive, real_values
+from shrinktest._check import Array, complete_points, counted, positive, real_values
 from shrinktest._parallel import n_workers
+from shrinktest._random import as_rng
 
 _ROUNDING = 1e-6  # of the largest value, so that kernels in single precision are accepted
 _TILE = 256  # rows of a Gram matrix that are checked at a time

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._check import Array, as_rng
+from shrinktest._check import Array
 from shrinktest._machine_code import compiled_loop
 from shrinktest._parallel import progress_steps
+from shrinktest._random import as_rng
 from shrinktest.kernels.bandwidths import spread_rows
 from shrinktest.kernels.base import Kernel, Scaled
 from shrinktest.kernels.distance_kernel import Gaussian, Laplacian

@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from shrinktest._check import as_rng, choice, count, counted, independent_rng
+from shrinktest._check import choice, count, counted
 from shrinktest._parallel import kernel_progress
+from shrinktest._random import as_rng, independent_rng
 from shrinktest.auto import collect, estimators_of, spares
 from shrinktest.data.observed import checked_types, is_unasked
 from shrinktest.data.on_disk.bins import Bins

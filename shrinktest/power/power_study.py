@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._check import as_rng, flag, listed, resample_count, to_plain
+from shrinktest._check import flag, listed, resample_count, to_plain
 from shrinktest._hints import hinted
 from shrinktest._machine_code import always
+from shrinktest._random import as_rng
 from shrinktest._warn import warn_user
 from shrinktest.permutations.base import Permutations
 from shrinktest.permutations.design import TooFewPermutations

@@ -17,8 +17,9 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any, Self
 
-from shrinktest._check import MAX_SIZE, as_path, as_rng, count, flag
+from shrinktest._check import MAX_SIZE, as_path, count, flag
 from shrinktest._parallel import n_workers
+from shrinktest._random import as_rng
 from shrinktest._version import __version__
 from shrinktest._warn import warn_user
 

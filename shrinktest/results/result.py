@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from shrinktest._check import as_rng, count, level
+from shrinktest._check import count, level
+from shrinktest._random import as_rng
 from shrinktest._warn import tiny_is_zero
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import KME

@@ -12,7 +12,6 @@ import numpy as np
 
 from shrinktest._check import (
     Array,
-    as_rng,
     check_signature,
     choice,
     count,
@@ -21,6 +20,7 @@ from shrinktest._check import (
     positive,
     real_values,
 )
+from shrinktest._random import as_rng
 from shrinktest.power.designs.base import function_name
 from shrinktest.power.designs.literature import GaussianMixture, optional
 

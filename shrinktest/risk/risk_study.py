@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._check import Array, as_rng, flag
+from shrinktest._check import Array, flag
 from shrinktest._hints import hinted
 from shrinktest._machine_code import always
+from shrinktest._random import as_rng
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import KME, as_estimator
 from shrinktest.kernels import Kernel, as_kernel

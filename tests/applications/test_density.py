@@ -16,7 +16,18 @@ from sklearn.svm import SVC
 import naive
 import naive_applications
 import naive_kernels
-from shrinktest import FKMSE, KME, MKME, MMKME, SKMSE, Gaussian, Laplacian, Linear, MeanEmbedding, Polynomial
+from shrinktest import (
+    FKMSE,
+    KME,
+    MKME,
+    MMKME,
+    SKMSE,
+    Gaussian,
+    Laplacian,
+    Linear,
+    MeanEmbedding,
+    Polynomial,
+)
 from shrinktest.applications import DistributionKernel, KernelMeanMatching, inner_products
 from shrinktest.applications._matching import Matching
 from shrinktest.applications._mixtures import Mixture

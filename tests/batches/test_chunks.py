@@ -17,7 +17,13 @@ from scipy import stats
 
 import naive_on_disk
 from answers import close, same
-from shrinktest import Batches, independence_test, k_sample_test, two_sample_test, two_sample_test_columns
+from shrinktest import (
+    Batches,
+    independence_test,
+    k_sample_test,
+    two_sample_test,
+    two_sample_test_columns,
+)
 from shrinktest.data.on_disk import chunks
 from shrinktest.data.on_disk.bins import Bijection, Bins, halves
 from shrinktest.data.on_disk.chunks import reduce

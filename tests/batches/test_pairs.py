@@ -7,7 +7,16 @@ from scipy import stats
 
 import naive_on_disk
 from answers import close, same
-from shrinktest import Batches, Candidate, Ensemble, Gaussian, Linear, Whitened, independence_test, two_sample_test
+from shrinktest import (
+    Batches,
+    Candidate,
+    Ensemble,
+    Gaussian,
+    Linear,
+    Whitened,
+    independence_test,
+    two_sample_test,
+)
 from shrinktest.data.on_disk.on_disk import OnDisk
 from shrinktest.data.on_disk.pairs import LENGTH, Blocks, pairs_of, products_of
 from shrinktest.data.on_disk.survey import survey

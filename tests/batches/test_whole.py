@@ -6,7 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shrinktest import Batches, independence_test, k_sample_test, two_sample_test, two_sample_test_columns
+from shrinktest import (
+    Batches,
+    independence_test,
+    k_sample_test,
+    two_sample_test,
+    two_sample_test_columns,
+)
 from shrinktest.cli.entry import main
 
 pytest.importorskip("pyarrow")

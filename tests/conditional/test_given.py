@@ -12,9 +12,25 @@ import pandas as pd
 import pytest
 
 import naive_given
-from shrinktest import Candidate, Ensemble, check_level, independence_matrix, independence_test, two_sample_test
+from shrinktest import (
+    Candidate,
+    Ensemble,
+    check_level,
+    independence_matrix,
+    independence_test,
+    two_sample_test,
+)
 from shrinktest.conditional.regressions import candidate_bases, tuned_smoother
-from shrinktest.kernels import Custom, Gaussian, Laplacian, Linear, Precomputed, Rescaled, SecondOrder, Whitened
+from shrinktest.kernels import (
+    Custom,
+    Gaussian,
+    Laplacian,
+    Linear,
+    Precomputed,
+    Rescaled,
+    SecondOrder,
+    Whitened,
+)
 from shrinktest.notes import has_code
 from shrinktest.permutations.base import Draws
 from shrinktest.permutations.schemes import LabelsByChance

@@ -14,7 +14,16 @@ from shrinktest.effects.columns import RowUnits, changes, missing_change
 from shrinktest.effects.dependence import dependences
 from shrinktest.effects.distance import distances
 from shrinktest.kernels import Gaussian, Linear, Polynomial
-from shrinktest.results.columns import MEDIAN, MISSING, POSITION, SHARE, SPREAD, Change, distribution, shares
+from shrinktest.results.columns import (
+    MEDIAN,
+    MISSING,
+    POSITION,
+    SHARE,
+    SPREAD,
+    Change,
+    distribution,
+    shares,
+)
 from shrinktest.statistics.kernel_cache import KernelCache
 
 RNG = np.random.default_rng(0)

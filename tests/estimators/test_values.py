@@ -12,7 +12,19 @@ import numpy as np
 import pytest
 
 import shrinktest
-from cases import BANDWIDTH, FIXED, POINTS, WEIGHTED, WIDTHS, X, Y, pair_test, samples, split_test, values
+from cases import (
+    BANDWIDTH,
+    FIXED,
+    POINTS,
+    WEIGHTED,
+    WIDTHS,
+    X,
+    Y,
+    pair_test,
+    samples,
+    split_test,
+    values,
+)
 from shrinktest import (
     FKMSE,
     KME,
@@ -29,7 +41,14 @@ from shrinktest import (
     joint_independence_test,
 )
 from shrinktest.applications import ShrinkageKernelPCA
-from shrinktest.estimators import ALIASES, ESTIMATORS, Compiled, FromFunction, MeanEstimator, as_estimator
+from shrinktest.estimators import (
+    ALIASES,
+    ESTIMATORS,
+    Compiled,
+    FromFunction,
+    MeanEstimator,
+    as_estimator,
+)
 
 TARGET = ([[0.0, 1.0], [2.0, 3.0]], [0.25, 0.75])
 VALUES = {

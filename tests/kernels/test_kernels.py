@@ -15,7 +15,14 @@ import naive_kernels as naive
 import shrinktest.kernels as names
 from naive_kernels import corrupted, gaussian, laplacian, linear, polynomial
 from naive_kernels import median_bandwidth as naive_median
-from shrinktest import Energy, Gaussian, Laplacian, independence_test, joint_independence_test, two_sample_test
+from shrinktest import (
+    Energy,
+    Gaussian,
+    Laplacian,
+    independence_test,
+    joint_independence_test,
+    two_sample_test,
+)
 from shrinktest.kernels import (
     Custom,
     Linear,

@@ -22,7 +22,16 @@ from shrinktest import (
     joint_independence_test,
     two_sample_test,
 )
-from shrinktest.kernels import Custom, FeatureMap, Product, Rescaled, Scaled, Sum, as_kernel, median_bandwidth
+from shrinktest.kernels import (
+    Custom,
+    FeatureMap,
+    Product,
+    Rescaled,
+    Scaled,
+    Sum,
+    as_kernel,
+    median_bandwidth,
+)
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(12, 2)), RNG.normal(0.5, 1.0, size=(12, 2))

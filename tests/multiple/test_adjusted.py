@@ -19,7 +19,13 @@ from shrinktest import (
     two_sample_test,
     two_sample_test_columns,
 )
-from shrinktest.permutations.multiplicity import overall_pvalue, scores, step_down, tail_ranks, tails
+from shrinktest.permutations.multiplicity import (
+    overall_pvalue,
+    scores,
+    step_down,
+    tail_ranks,
+    tails,
+)
 
 
 def draws(seed, rows=60, k=5):

@@ -18,8 +18,21 @@ import naive_permutations
 from shrinktest import Permutations, joint_independence_test, permutation_test, two_sample_test
 from shrinktest.permutations import base
 from shrinktest.permutations.base import Draws, random_orders, random_subsets
-from shrinktest.permutations.design import CircularShifts, ExchangeableUnits, ShiftedLabels, UnitLabels, UnitPairings
-from shrinktest.permutations.schemes import GroupShifts, Labels, Pairings, RelativeOrders, Shuffles, Signs
+from shrinktest.permutations.design import (
+    CircularShifts,
+    ExchangeableUnits,
+    ShiftedLabels,
+    UnitLabels,
+    UnitPairings,
+)
+from shrinktest.permutations.schemes import (
+    GroupShifts,
+    Labels,
+    Pairings,
+    RelativeOrders,
+    Shuffles,
+    Signs,
+)
 
 # (m, n, blocks, groups) and (n, blocks, groups)
 SPLITS = {

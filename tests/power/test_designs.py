@@ -13,7 +13,15 @@ from scipy import stats
 
 from shrinktest.datasets import load_eckerle4
 from shrinktest.power import designs as d
-from shrinktest.power.designs import DESIGNS, Design, FromData, FromFunction, Independent, Relabelled, as_design
+from shrinktest.power.designs import (
+    DESIGNS,
+    Design,
+    FromData,
+    FromFunction,
+    Independent,
+    Relabelled,
+    as_design,
+)
 from shrinktest.power.designs.independence import SIMULATIONS
 from shrinktest.power.designs.literature import CHANGES
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shrinktest.datasets import B1, B2, B3, RESIDUAL_SD, eckerle_curve, load_eckerle4, simulate_eckerle
+from shrinktest.datasets import (
+    B1,
+    B2,
+    B3,
+    RESIDUAL_SD,
+    eckerle_curve,
+    load_eckerle4,
+    simulate_eckerle,
+)
 
 
 def test_eckerle4_is_the_published_table():

@@ -15,7 +15,15 @@ import pytest
 from matplotlib.figure import Figure
 
 from shrinktest import compare
-from shrinktest.results.columns import MEDIAN, MISSING, POSITION, SHARE, SPREAD, Change, ColumnEffects
+from shrinktest.results.columns import (
+    MEDIAN,
+    MISSING,
+    POSITION,
+    SHARE,
+    SPREAD,
+    Change,
+    ColumnEffects,
+)
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 RUDE = '<b>"income" & $x$</b>'

@@ -9,9 +9,27 @@ import numpy as np
 import pytest
 
 import naive_risk as naive
-from shrinktest import FKMSE, KME, MKME, MMKME, SKMSE, Gaussian, Laplacian, Linear, MeanEmbedding, Polynomial
+from shrinktest import (
+    FKMSE,
+    KME,
+    MKME,
+    MMKME,
+    SKMSE,
+    Gaussian,
+    Laplacian,
+    Linear,
+    MeanEmbedding,
+    Polynomial,
+)
 from shrinktest.kernels import Custom
-from shrinktest.risk import NormalMixture, kme_risk, loss, oracle_shrinkage, shrinkage_risk, true_embedding
+from shrinktest.risk import (
+    NormalMixture,
+    kme_risk,
+    loss,
+    oracle_shrinkage,
+    shrinkage_risk,
+    true_embedding,
+)
 
 WEIGHTS = np.array([0.2, 0.5, 0.3])
 MEANS = np.array([[0.4, -1.0], [1.2, 0.3], [-0.7, 0.6]])

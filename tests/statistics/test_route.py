@@ -25,7 +25,13 @@ from shrinktest import (
     two_sample_test,
 )
 from shrinktest.kernels import Polynomial
-from shrinktest.kernels.feature_maps import TOLERANCE, _is_full, factorized, few_distinct, random_fourier
+from shrinktest.kernels.feature_maps import (
+    TOLERANCE,
+    _is_full,
+    factorized,
+    few_distinct,
+    random_fourier,
+)
 
 SUMS = {"kme": KME(), "skmse": SKMSE(), "plugin": SKMSE(rule="plugin"), "mkme": MKME(), "noisy": MKME(variance=0.3)}
 FILTERS = {

@@ -10,7 +10,15 @@ import pytest
 import naive_given
 from naive_change import gaussian, scans, seeded, smallest_of_lengths
 from naive_permutations import junction_excess as naive
-from shrinktest import SKMSE, Gaussian, Laplacian, change_points, independence_test, k_sample_test, two_sample_test
+from shrinktest import (
+    SKMSE,
+    Gaussian,
+    Laplacian,
+    change_points,
+    independence_test,
+    k_sample_test,
+    two_sample_test,
+)
 from shrinktest.estimators import ESTIMATORS, as_estimator
 from shrinktest.kernels import Linear
 from shrinktest.permutations.design import PermutationDesign

@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shrinktest._check import Array, as_rng, choice, count, flag, positive
+from shrinktest._check import Array, choice, count, flag, positive
+from shrinktest._random import as_rng
 from shrinktest.data.labels import numbered
 from shrinktest.data.read import XY, read_samples, read_variables
 from shrinktest.data.series import read_series

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._check import Array, as_rng, check_signature, choice, flag, positive
+from shrinktest._check import Array, check_signature, choice, flag, positive
+from shrinktest._random import as_rng
 from shrinktest.data.read import XY, read_samples, read_variables
 from shrinktest.data.tables import is_table
 from shrinktest.datasets import RESIDUAL_SD, load_eckerle4, simulate_eckerle
