@@ -78,8 +78,8 @@ class EqualDistributions(Hypothesis):
         return cls._of(
             read,
             "the samples",
-            names,
             scale,
+            repeats_in=names,
             called=called,
             own=own,
             comparison=comparison,
@@ -88,19 +88,27 @@ class EqualDistributions(Hypothesis):
 
     @classmethod
     def _of(
-        cls, samples: Samples, name: str, names: Sequence[str], scale: Any, own: Any, **options: Any
+        cls,
+        samples: Samples,
+        name: str,
+        scale: Any,
+        *,
+        own: Any = None,
+        repeats_in: Sequence[str] = (),
+        **options: Any,
     ) -> Self:
-        """Make the hypothesis; notes on repeated rows are found when they are read.
+        """Make the hypothesis.
 
-        They are also on the independence of rows, if these are permuted one by one.
+        Notes on repeated rows in samples of these names are found when they are read; they are also
+        on the independence of rows, if these are permuted one by one.
         """
         pooled = np.vstack(samples.values)
         repeats: Callable[[], tuple[str, ...]] = tuple
-        if not samples.restriction.paired:
+        if repeats_in and not samples.restriction.paired:
             repeats = partial(
                 repeat_notes,
                 np.split(pooled, np.cumsum(samples.sizes)[:-1]),
-                names,
+                repeats_in,
                 samples.encoding,
                 independent=not samples.restriction and own is None,
             )
@@ -278,7 +286,7 @@ class TwoEqualDistributions(EqualDistributions):
             )
         if read.restriction.paired:
             read = read.matched()
-        return cls._of(read, " and ".join(names), names, scale, called=called, own=own)
+        return cls._of(read, " and ".join(names), scale, called=called, own=own, repeats_in=names)
 
     def serial_notes(self) -> tuple[str, ...]:
         """Return notes on serial correlation, and on blocks or series too short for it.
