@@ -19,6 +19,7 @@ from shrinktest._check import MAX_SIZE, choice, count, flag, level, positive, re
 from shrinktest._hints import hinted
 from shrinktest.power.compared import (
     AnyTest,
+    Compared,
     as_compared,
     as_mapping,
     label_of,
@@ -167,10 +168,7 @@ def solve_sample_size(
     largest = count(largest, "largest", d.smallest())
     progress = flag(progress, "progress")
     seed = None if rng is None else seed_from(rng)  # once, for all studies of the search
-    if power <= alpha:
-        raise ValueError(
-            f"power={power:g} must be above the level alpha={alpha:g}, which needs no data at all"
-        )
+    _check_above_level(power, alpha)
     if ratio is not None:
         d = _with_ratio(d, ratio)
     options = as_mapping(test_options, "test_options")
@@ -185,9 +183,7 @@ def solve_sample_size(
     compared = as_compared(estimator, d.test)
     label = label_of(estimator, compared)
     check_store(store, POWER)
-    smallest = d.smallest()
-    if not isinstance(compared, AnyTest):
-        smallest = _smallest(d, largest, alpha, n_resamples, options)
+    smallest = _smallest(d, compared, largest, alpha, n_resamples, options)
     study = partial(
         power_study,
         d,
@@ -212,7 +208,7 @@ def solve_sample_size(
         alpha=alpha,
         estimator=label,
         design=d,
-        sizes=d._sizes(answer.n, None) if d.unit else tuple(map(len, d.sample(0, answer.n))),
+        sizes=_sizes_at(d, answer.n),
         table=search.table(),
         check=answer.study.to_frame()[["n", "null", "power", "low", "high", "trials"]],
         checks=answer.checks,
@@ -222,6 +218,18 @@ def solve_sample_size(
         seed=answer.study.seed,
         shown=shown,
     )
+
+
+def _check_above_level(power: float, alpha: float) -> None:
+    if power <= alpha:
+        raise ValueError(
+            f"power={power:g} must be above the level alpha={alpha:g}, which needs no data at all"
+        )
+
+
+def _sizes_at(design: Design, n: int) -> tuple[int, ...]:
+    """Return the sizes of all samples, or their numbers of groups, if the first has size n."""
+    return design._sizes(n, None) if design.unit else tuple(map(len, design.sample(0, n)))
 
 
 def _searched(
@@ -281,12 +289,19 @@ def _with_ratio(design: Design, ratio: Any) -> Design:
 
 
 def _smallest(
-    design: Design, largest: int, alpha: float, n_resamples: float, options: Mapping[str, Any]
+    design: Design,
+    compared: Compared,
+    largest: int,
+    alpha: float,
+    n_resamples: float,
+    options: Mapping[str, Any],
 ) -> int:
-    """Return the first size with enough permutations to reject.
+    """Return the first size of the design with enough permutations for its kernel test to reject.
 
-    The design and the tests determine the permutations.
+    Tests that are not ours may start at the smallest size of the design.
     """
+    if isinstance(compared, AnyTest):
+        return design.smallest()
     sizes = range(
         design.smallest(),
         min(largest, design.smallest() + math.ceil(min(1.0 / alpha, largest))) + 1,
