@@ -87,7 +87,11 @@ def in_blocks(size):
     return len(parts), [pooled(columns, [""] * len(parts)) for columns in zip(*parts, strict=True)]
 
 
-@pytest.mark.parametrize("name", FILES)
+#: Files like others of the table, which wait for CI.
+LATER = ("a line for Excel, with a mark", "a line for Excel, no names", "minus signs", "Windows", "other quotes")
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.ci if name in LATER else ()) for name in FILES])
 def test_blocks_are_the_whole_file(stored, name):
     stored(FILES[name])
     expected = whole().columns

@@ -181,7 +181,13 @@ def advice(problems):
     return options
 
 
-@pytest.mark.parametrize("name", ADVISED)
+#: Cells like others of the table, which wait for CI.
+LATER = ("-inf", "Infinity", "too large below zero", "two dashes", "a long dash", "percent", "euro", "thousands")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.ci if name in LATER else ()) for name in ADVISED]
+)
 def test_a_run_that_follows_all_advice_succeeds(run, tmp_path, name):
     for file in ("a.csv", "b.csv"):
         frame = pd.DataFrame({"x y": [*PLAIN[:20], *ADVISED[name], *PLAIN[20:]]})

@@ -95,7 +95,12 @@ def test_common_variance(kind):
     assert abs(MKME().loocv(X, Gaussian(bandwidth), mean.shrinkage)[1].sum()) < 1e-12
 
 
-@every_sample
+LATER = ("narrow", "duplicates", "unused column", "two scales")
+
+
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=pytest.mark.ci if kind in LATER else ()) for kind in SAMPLES]
+)
 def test_a_variance_per_coordinate(kind):
     X, bandwidth = SAMPLES[kind]
     th2 = np.broadcast_to(squares(bandwidth), X.shape[1])
