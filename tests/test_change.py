@@ -11,6 +11,7 @@ import pytest
 from matplotlib.figure import Figure
 from scipy.stats import binom
 
+from _ci import some_wait
 from naive_change import (
     gaussian,
     hierarchical,
@@ -317,28 +318,23 @@ def steps(seed, lengths, means, spreads=None):
     return np.concatenate(parts)
 
 
-def seeds(number):
-    """Return the first seed, and others that wait for CI."""
-    return [0, *(pytest.param(seed, marks=pytest.mark.ci) for seed in range(1, number))]
-
-
 def test_periods_of_ten_low_and_ten_high_values():
     result = change_points(steps(0, [10] * 12, [0, 20] * 6), **FAST)
     assert np.abs(result.locations - np.arange(10, 120, 10)).max() <= 1 and len(result) == 11
 
 
-@pytest.mark.parametrize("seed", seeds(5))
+@pytest.mark.parametrize("seed", some_wait(range(5), range(1, 5)))
 def test_one_pulse(seed):
     assert change_points(steps(seed, [40, 10, 40], [0, 20, 0]), **FAST).locations.tolist() == [40, 50]
 
 
-@pytest.mark.parametrize("seed", seeds(3))
+@pytest.mark.parametrize("seed", some_wait(range(3), range(1, 3)))
 def test_two_opposite_pulses(seed):
     result = change_points(steps(seed, [30, 12, 40, 12, 30], [0, 8, 0, -8, 0]), **FAST)
     assert {30, 42, 82, 94} <= set(result.locations.tolist()) and len(result) <= 5  # one too many at level .05
 
 
-@pytest.mark.parametrize("seed", seeds(3))
+@pytest.mark.parametrize("seed", some_wait(range(3), range(1, 3)))
 def test_a_spread_that_comes_and_goes(seed):
     result = change_points(steps(seed, [25] * 8, [0] * 8, [1, 8] * 4), n_resamples=499, **FAST)
     assert result.pvalue <= 0.05 and len(result) >= 5

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from _ci import some_wait
 from shrinktest import Batches, two_sample_test
 from shrinktest.cli.entry import main
 from shrinktest.data.delimited import TextOptions
@@ -91,7 +92,7 @@ def in_blocks(size):
 LATER = ("a line for Excel, with a mark", "a line for Excel, no names", "minus signs", "Windows", "other quotes")
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.ci if name in LATER else ()) for name in FILES])
+@pytest.mark.parametrize("name", some_wait(FILES, LATER))
 def test_blocks_are_the_whole_file(stored, name):
     stored(FILES[name])
     expected = whole().columns

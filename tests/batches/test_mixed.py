@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from _ci import some_wait
 from answers import close, same
 from shrinktest import Batches, independence_test, two_sample_test, two_sample_test_columns
 from shrinktest.data.on_disk import OnDisk, Part, summarized
@@ -56,10 +57,7 @@ def on_disk(pair, policy="raise", **types):
 
 
 @pytest.mark.parametrize("policy", ["raise", "omit", "indicator"])
-@pytest.mark.parametrize(
-    "kind",
-    ["frames", "parquet", *(pytest.param(kind, marks=pytest.mark.ci) for kind in ("csv", "polars", "dask"))],
-)
+@pytest.mark.parametrize("kind", some_wait(["frames", "parquet", "csv", "polars", "dask"], ["csv", "polars", "dask"]))
 def test_numbers_are_those_in_memory(kind, policy, tmp_path):
     frames = [table(n, seed, 0.0 if policy == "raise" else 0.1) for n, seed in ((90, 0), (70, 1))]
     pair = [stored(kind, frame, tmp_path / name) for frame, name in zip(frames, "xy", strict=True)]

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from _ci import some_wait
 from shrinktest import Batches, independence_test, k_sample_test, two_sample_test, two_sample_test_columns
 from shrinktest.cli.entry import main
 
@@ -34,7 +35,7 @@ def files(folder, name, frame, end):
     return str(folder / f"{name}*.{end}")
 
 
-@pytest.fixture(params=["parquet", "frames", *(pytest.param(kind, marks=pytest.mark.ci) for kind in ("csv", "polars"))])
+@pytest.fixture(params=some_wait(["parquet", "csv", "polars", "frames"], ["csv", "polars"]))
 def both(request, tmp_path):
     """Both samples in files, in lazy frames, and in batches of data frames."""
     if request.param == "frames":

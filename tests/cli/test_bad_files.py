@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from _ci import some_wait
 from shrinktest.cli import main
 
 
@@ -185,9 +186,7 @@ def advice(problems):
 LATER = ("-inf", "Infinity", "too large below zero", "two dashes", "a long dash", "percent", "euro", "thousands")
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.ci if name in LATER else ()) for name in ADVISED]
-)
+@pytest.mark.parametrize("name", some_wait(ADVISED, LATER))
 def test_a_run_that_follows_all_advice_succeeds(run, tmp_path, name):
     for file in ("a.csv", "b.csv"):
         frame = pd.DataFrame({"x y": [*PLAIN[:20], *ADVISED[name], *PLAIN[20:]]})

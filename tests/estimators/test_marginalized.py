@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import naive
+from _ci import some_wait
 from naive_kernels import (
     corrupted,
     gaussian,
@@ -98,9 +99,7 @@ def test_common_variance(kind):
 LATER = ("narrow", "duplicates", "unused column", "two scales")
 
 
-@pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=pytest.mark.ci if kind in LATER else ()) for kind in SAMPLES]
-)
+@pytest.mark.parametrize("kind", some_wait(SAMPLES, LATER))
 def test_a_variance_per_coordinate(kind):
     X, bandwidth = SAMPLES[kind]
     th2 = np.broadcast_to(squares(bandwidth), X.shape[1])

@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from _ci import some_wait
 from shrinktest import (
     Batches,
     change_point_test,
@@ -75,10 +76,7 @@ def test_a_bad_column_is_a_row_with_a_reason(bad):
     assert columns.pvalues.tolist() == alone.pvalues.tolist()
 
 
-SOME = ("constant", "known once", "rare", "names of rows")
-
-
-@pytest.mark.parametrize("bad", [pytest.param(bad, marks=() if bad in SOME else pytest.mark.ci) for bad in BAD])
+@pytest.mark.parametrize("bad", some_wait(BAD, BAD.keys() - {"constant", "known once", "rare", "names of rows"}))
 def test_a_bad_column_is_a_row_of_a_comparison_with_a_reason(bad):
     first, second, options, reason = tables(bad)
     report = compare(first, second, estimator="kme", **options, **HOW)

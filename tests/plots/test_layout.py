@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from matplotlib.text import Text
 
+from _ci import some_wait
 from shrinktest import (
     change_point_test,
     change_points,
@@ -95,13 +96,11 @@ PICTURES = {
 }
 
 
-#: Others, of the same kinds with other data, wait for CI.
-SOME = ("closer", "witness, a map", "samples", "columns", "margin", "comparison", "change, days")
+#: Of the same kinds as others, with other data.
+LATER = ("closer, many", "witness, a curve", "members", "matrix", "outermost bins", "change, hours", "changes")
 
 
-@pytest.mark.parametrize(
-    "called", [pytest.param(name, marks=() if name in SOME else pytest.mark.ci) for name in PICTURES]
-)
+@pytest.mark.parametrize("called", some_wait(PICTURES, LATER))
 def test_no_words_are_cut_off_or_covered_and_a_dollar_is_a_dollar(called):
     ax = PICTURES[called]()
     assert not cut_off(ax) and not covering(ax)

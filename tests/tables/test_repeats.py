@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from _ci import some_wait
 from shrinktest import compare, k_sample_test, two_sample_test, two_sample_test_columns
 from shrinktest.notes import has_code
 
@@ -180,7 +181,7 @@ ORDINARY = {
 }
 
 
-@pytest.mark.parametrize("shift", [1.0, *(pytest.param(shift, marks=pytest.mark.ci) for shift in (0.0, 3.0))])
+@pytest.mark.parametrize("shift", some_wait([0.0, 1.0, 3.0], [0.0, 3.0]))
 @pytest.mark.parametrize("kind", ORDINARY)
 def test_ordinary_data_get_no_note(kind, shift):
     rng = np.random.default_rng([len(kind), int(shift)])
