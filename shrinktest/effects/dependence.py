@@ -144,7 +144,7 @@ def _second_order(pairs: int) -> float:
     return 2.0 / (pairs * (pairs - 3.0)) if pairs > 3 else np.nan
 
 
-# --- HSIC of pairs, or of groups of pairs in order of their codes, by coordinates or by Gram matric
+# --- HSIC of pairs, or of groups of pairs in order of their codes ---------------------------------
 
 
 def hsic(x: Features, y: Features, codes: np.ndarray | None = None) -> tuple[float, np.ndarray]:

@@ -156,7 +156,7 @@ def test_level_in_many_data_sets(estimator, design, law):
         (likeness, (6, 12), {}),
         (likeness, 10, {}),
     ],
-    ids=str,
+    ids=lambda value: value.__name__ if callable(value) else str(value),
 )
 def test_level_of_variants_in_many_data_sets(estimator, design, options):
     check(design, estimator, BOTH, draws=1000, **options)
