@@ -111,6 +111,59 @@ def tune_common(x, y, th2):
     return middle
 
 
+def clip(log_variance, th2):
+    """Move the log variance of a coordinate into the admissible box."""
+    return min(max(log_variance, np.log(th2) + LOWEST), np.log(th2) + HIGHEST)
+
+
+def release(th2, logs, gradient, free):
+    """Write which coordinates are ``free``, 1 or 0; the others are at a bound and would leave it.
+
+    Return the steepest slope of those that are free, and whether any has changed.
+    """
+    steepest = 0.0
+    changed = False
+    for j in range(th2.size):
+        low = np.log(th2[j]) + LOWEST
+        high = np.log(th2[j]) + HIGHEST
+        blocked = (logs[j] <= low and gradient[j] > 0.0) or (logs[j] >= high and gradient[j] < 0.0)
+        now = 0.0 if blocked else 1.0
+        changed = changed or now != free[j]
+        free[j] = now
+        steepest = max(steepest, now * abs(gradient[j]))
+    return steepest, changed
+
+
+def step_by(inverse, gradient, free, step):
+    """Write the quasi-Newton ``step`` of the free coordinates.
+
+    Return the slope along it, and its longest coordinate.
+    """
+    descent = 0.0
+    longest = 0.0
+    for i in range(step.size):
+        step[i] = 0.0
+        for j in range(step.size):
+            step[i] -= free[i] * inverse[i, j] * free[j] * gradient[j]
+        descent += step[i] * gradient[i]
+        longest = max(longest, abs(step[i]))
+    return descent, longest
+
+
+def update(inverse, step, change, image, curvature):
+    """Update the inverse Hessian (BFGS); write its product with the change to ``image``."""
+    stretch = 0.0
+    for i in range(step.size):
+        image[i] = 0.0
+        for j in range(step.size):
+            image[i] += inverse[i, j] * change[j]
+        stretch += change[i] * image[i]
+    for i in range(step.size):
+        for j in range(step.size):
+            inverse[i, j] += (1.0 + stretch / curvature) * step[i] * step[j] / curvature
+            inverse[i, j] -= (image[i] * step[j] + step[i] * image[j]) / curvature
+
+
 def descend(x, y, th2, logs):
     """Minimize over ``logs`` (d,) within the admissible box by projected BFGS.
 
@@ -126,39 +179,21 @@ def descend(x, y, th2, logs):
     change = np.empty(d)
     image = np.empty(d)
     for j in range(d):
-        logs[j] = min(max(logs[j], np.log(th2[j]) + LOWEST), np.log(th2[j]) + HIGHEST)
+        logs[j] = clip(logs[j], th2[j])
     value = objective(x, y, th2, logs, gradient)
     for _ in range(200):
-        steepest = 0.0
-        moved = False
-        for j in range(d):  # at a bound, a coordinate that wants to leave the box stays
-            low = np.log(th2[j]) + LOWEST
-            high = np.log(th2[j]) + HIGHEST
-            blocked = (logs[j] <= low and gradient[j] > 0.0) or (
-                logs[j] >= high and gradient[j] < 0.0
-            )
-            now = 0.0 if blocked else 1.0
-            moved, free[j] = moved or now != free[j], now
-            steepest = max(steepest, now * abs(gradient[j]))
+        steepest, changed = release(th2, logs, gradient, free)
         if steepest < 1e-10:
             break
-        descent = longest = 0.0
-        for i in range(d):
-            step[i] = 0.0
-            for j in range(d):
-                if moved:
-                    inverse[i, j] = 1.0 if i == j else 0.0
-                step[i] -= free[i] * inverse[i, j] * free[j] * gradient[j]
-            descent += step[i] * gradient[i]
-            longest = max(longest, abs(step[i]))
+        if changed:
+            inverse[:] = np.eye(d)
+        descent, longest = step_by(inverse, gradient, free, step)
         if not descent < 0.0:
             break
         length = min(1.0, 2.0 / longest)  # never more than a factor e^2 in one step
         for _ in range(40):
             for j in range(d):
-                low = np.log(th2[j]) + LOWEST
-                high = np.log(th2[j]) + HIGHEST
-                trial[j] = min(max(logs[j] + length * step[j], low), high)
+                trial[j] = clip(logs[j] + length * step[j], th2[j])
             trial_value = objective(x, y, th2, trial, trial_gradient)
             if trial_value <= value + 1e-4 * length * descent:
                 break
@@ -167,21 +202,15 @@ def descend(x, y, th2, logs):
         value = min(value, trial_value)
         if not gain > 1e-15 * abs(value):
             break
-        curvature = stretch = 0.0
+        curvature = 0.0
         for j in range(d):
-            step[j], change[j] = trial[j] - logs[j], trial_gradient[j] - gradient[j]
-            logs[j], gradient[j] = trial[j], trial_gradient[j]
+            step[j] = trial[j] - logs[j]
+            change[j] = trial_gradient[j] - gradient[j]
+            logs[j] = trial[j]
+            gradient[j] = trial_gradient[j]
             curvature += step[j] * change[j]
         if curvature > 0.0:
-            for i in range(d):
-                image[i] = 0.0
-                for j in range(d):
-                    image[i] += inverse[i, j] * change[j]
-                stretch += change[i] * image[i]
-            for i in range(d):
-                for j in range(d):
-                    inverse[i, j] += (1.0 + stretch / curvature) * step[i] * step[j] / curvature
-                    inverse[i, j] -= (image[i] * step[j] + step[i] * image[j]) / curvature
+            update(inverse, step, change, image, curvature)
     return value
 
 

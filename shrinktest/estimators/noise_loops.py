@@ -148,7 +148,19 @@ def smoothed_sum(x, y, th2, noise, same):
 
 objective = compiled_with(noise.objective, __name__, loocv=loocv)
 tune_common = compiled_with(noise.tune_common, __name__, objective=objective)
-descend = compiled_with(noise.descend, __name__, objective=objective)
+clip = compiled(inline=True)(noise.clip)
+release = compiled(inline=True)(noise.release)
+step_by = compiled(inline=True)(noise.step_by)
+update = compiled(inline=True)(noise.update)
+descend = compiled_with(
+    noise.descend,
+    __name__,
+    objective=objective,
+    clip=clip,
+    release=release,
+    step_by=step_by,
+    update=update,
+)
 tune = compiled_with(noise.tune, __name__, tune_common=tune_common, descend=descend)
 smoothed_splits = compiled_with(
     noise.smoothed_splits, __name__, tune=tune, smoothed_sum=smoothed_sum

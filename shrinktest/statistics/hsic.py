@@ -129,7 +129,7 @@ def _features_of_both(
 
 
 def _cost(n: int, plain: bool, route: str) -> CostHint | None:
-    """Return the cost of a pairing; None if it is measured."""
+    """Return the cost of a pairing, if it is cheap in large batches only."""
     if route == "tiles":
         return CostHint(seconds=0.0, whole=True)  # tiles have threads of their own
     return CostHint(seconds=4e-9 * n**2, rows=4096) if plain else None
