@@ -99,7 +99,7 @@ def compare(
     See Also
     --------
     two_sample_test : The overall test with all its options; where the tables differ (witness
-    function).
+        function).
     two_sample_test_columns : The tests of the columns alone.
     equivalence_test : Practical equivalence of two tables, which a large p-value does not show.
     k_sample_test : Three or more tables.

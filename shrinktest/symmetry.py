@@ -116,7 +116,7 @@ def symmetry_test(
     See Also
     --------
     two_sample_test : Test two samples; with ``paired=True`` symmetry of differences implies
-    exchangeable pairs.
+        exchangeable pairs.
 
     Notes
     -----

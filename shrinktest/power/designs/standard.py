@@ -134,11 +134,10 @@ class PerturbedUniform(TwoSampleDesign):
     """Uniform against a density with bumps and dents.
 
     The density on the unit cube is 1 + amplitude e^d sum_v s_v prod_i G(P u_i - v_i), v in
-    {1..P}^d, with P = ``perturbations``, signs s_v drawn anew in every trial, and G(t) = exp(-1/(1
-    - (4t+3)^2)) on (-1, -1/2), -exp(-1/(1
-    - (4t+1)^2)) on (-1/2, 0): [S23], with ``amplitude`` e^d for c_d P^(-s).  There s = 1, c_1 =
-      2.7, P = 1, ..., 4 and n = 500 in one dimension, c_2 = 7.3 and n = 2000 in two. [B23] and
-      [S22] set the amplitude itself, from 0 to 1.
+    {1..P}^d, with P = ``perturbations``, signs s_v drawn anew in every trial, and
+    G(t) = exp(-1/(1 - (4t+3)^2)) on (-1, -1/2), -exp(-1/(1 - (4t+1)^2)) on (-1/2, 0): [S23], with
+    ``amplitude`` e^d for c_d P^(-s).  There s = 1, c_1 = 2.7, P = 1, ..., 4 and n = 500 in one
+    dimension, c_2 = 7.3 and n = 2000 in two. [B23] and [S22] set the amplitude itself, from 0 to 1.
     """
 
     neutral: ClassVar[dict[str, Any]] = {"amplitude": 0.0}
