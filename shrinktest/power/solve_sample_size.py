@@ -17,6 +17,7 @@ import numpy as np
 
 from shrinktest._check import MAX_SIZE, choice, count, flag, level, positive, resample_count
 from shrinktest._hints import hinted
+from shrinktest.power.alike import EQUIVALENCE, Alike, as_equivalence
 from shrinktest.power.compared import (
     AnyTest,
     Compared,
@@ -27,7 +28,6 @@ from shrinktest.power.compared import (
     permutes,
 )
 from shrinktest.power.designs import Design, as_design
-from shrinktest.power.equivalence import EQUIVALENCE, Alike, as_equivalence
 from shrinktest.power.power_study import permutations_of, power_study
 from shrinktest.power.sample_size_result import PowerCurve, SampleSizeResult
 from shrinktest.power.study_result import PowerStudyResult, rejection_rate
