@@ -50,9 +50,7 @@ class Formula:
         _refuse_other_syntax(text)
         left, tilde, right = text.rpartition("~")
         if tilde and not left.strip():
-            raise ValueError(
-                "formula has nothing to the left of ~; name a response there"
-            )
+            raise ValueError("formula has nothing to the left of ~; name a response there")
         sides = [_parsed(side) for side in ([left] if tilde else [])]
         response = tuple(factor for side in sides for term in side for factor in _factors(term))
         parsed = _parsed(right)

@@ -1,7 +1,7 @@
 """Sums of squares of a term in feature space, as functions of permutations.
 
-With features phi of the response (Gram matrix K), orthonormal bases Q of a term and N of the rest of
-its model, leverages h, and residuals e_i of the model,
+With features phi of the response (Gram matrix K), orthonormal bases Q of a term and N of the rest
+of its model, leverages h, and residuals e_i of the model,
 
     SS = tr(Q'KQ),    F = (SS / d) / (tr((I - QQ' - NN')K) / df),
     T = SS / sum_i |q_i|^2 |e_i|^2 / (1 - h_i).
@@ -20,6 +20,7 @@ import numpy as np
 from shrinktest._check import Array
 from shrinktest.data.formula import Projection, basis
 from shrinktest.permutations.null import Statistic
+from shrinktest.results.factors import Share
 from shrinktest.statistics.features import LAST_BITS, Features
 from shrinktest.statistics.statistic import Form
 from shrinktest.statistics.sums import times
@@ -196,7 +197,12 @@ class TermStatistic:
 
 
 def term_statistic(
-    features: Features, part: Projection, space: Array, moved: MovedBasis, columns: int, robust: bool
+    features: Features,
+    part: Projection,
+    space: Array,
+    moved: MovedBasis,
+    columns: int,
+    robust: bool,
 ) -> TermStatistic:
     """Return the statistic of a term; ``space`` is what no permutation changes."""
     return TermStatistic(
@@ -213,26 +219,13 @@ def term_statistic(
 # --- effect size ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Share:
-    """Partial omega squared of a term, and R squared of the total."""
-
-    omega2: float
-    error: float  # standard error by the jackknife
-    r2: float
-
-    def interval(self, z: float) -> tuple[float, float]:
-        """Return the limits z standard errors from the estimate."""
-        return self.omega2 - z * self.error, self.omega2 + z * self.error
-
-
 def share(features: Features, part: Projection, unit: np.ndarray) -> Share:
     """Estimate the share of what the other terms leave that a term explains.
 
     omega^2 = (SS - d MS) / (SS + SSres + MS), with MS the mean square of residuals.  The standard
-    error is that of a jackknife over units (n,) without refitting: the residual sum of squares of a
-    fit without the rows of a unit is SSres - tr((I - H)^-1 E) over these rows, with H the projection
-    on the model and E the Gram matrix of residuals.
+    error is that of a jackknife over units (n,) without refitting: the residual sum of squares of
+    a fit without the rows of a unit is SSres - tr((I - H)^-1 E) over these rows, with H the
+    projection on the model and E the Gram matrix of residuals.
     """
     full, full_left, lost = _without_each(features, part.model, unit)
     reduced, reduced_left, _ = _without_each(features, part.rest, unit)
@@ -253,9 +246,7 @@ def share(features: Features, part: Projection, unit: np.ndarray) -> Share:
     return Share(value, float(error), float(r2))
 
 
-def _without_each(
-    features: Features, model: Array, unit: np.ndarray
-) -> tuple[float, Array, Array]:
+def _without_each(features: Features, model: Array, unit: np.ndarray) -> tuple[float, Array, Array]:
     """Return the residual sum of squares, those without each unit, and their lost degrees."""
     residuals = projected(features, model)
     whole = float(residuals.diagonal().sum())
