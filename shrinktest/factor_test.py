@@ -121,10 +121,10 @@ def factor_test(
     >>> response[::2] += 1.0
     >>> result = factor_test("arm * time", table, response=response, rng=0)
     >>> result.table[["term", "df", "pvalue", "permuted"]]
-           term  df  pvalue                           permuted
-    0       arm   1   0.001          rows within cells of time
-    1      time   1   0.435           rows within cells of arm
-    2  arm:time   1   0.752  rows of the residualized predictor
+           term  df  pvalue                            permuted
+    0       arm   1   0.001           rows within cells of time
+    1      time   1   0.350            rows within cells of arm
+    2  arm:time   1   0.619  rows of the residualized predictor
     """
     settings = Settings.read(
         form=choice(statistic, ("robust", "F"), "statistic"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -120,7 +120,6 @@ class FactorResult(Result):
     confidence: float = 0.95
     by_distance: bool = False
     notes: Any = Notes()  # noqa: RUF009  # a descriptor: a tuple of texts
-    details: Any = field(default=None, compare=False, repr=False)
 
     computed: ClassVar[tuple[str, ...]] = ("rows",)
 

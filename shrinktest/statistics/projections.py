@@ -250,6 +250,11 @@ def _without_each(features: Features, model: Array, unit: np.ndarray) -> tuple[f
     """Return the residual sum of squares, those without each unit, and their lost degrees."""
     residuals = projected(features, model)
     whole = float(residuals.diagonal().sum())
+    if len(np.unique(unit)) == len(unit):
+        free = 1.0 - np.square(model).sum(axis=1)
+        kept = free > _SATURATED
+        without = np.where(kept, residuals.diagonal() / np.where(kept, free, 1.0), 0.0)
+        return whole, whole - without, kept.astype(np.float64)
     parts = np.split(np.argsort(unit, kind="stable"), np.cumsum(np.bincount(unit))[:-1])
     left = np.empty(len(parts))
     lost = np.empty(len(parts))
