@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,15 +14,15 @@ from shrinktest.data.formula import Formula, design_table, few_values_notes, ter
 from shrinktest.data.observed import at_least_two_rows, check_column_types, is_unasked, observed
 from shrinktest.data.read import check_nan_policy
 from shrinktest.data.tables import columns_at, names_in
-from shrinktest.factors import Design, NoEffect, coded, plans
+from shrinktest.factors import Design, coded
 from shrinktest.hypothesis import Variable
 from shrinktest.kernel_spec import KernelSpec
 from shrinktest.kernels import Distances, Kernel, Linear
 from shrinktest.kernels.user import takes_row_numbers
 from shrinktest.notes import note
 from shrinktest.results.factors import FactorResult
-from shrinktest.run import run
 from shrinktest.settings import Settings
+from shrinktest.trial import Trial
 
 
 @hinted
@@ -139,7 +138,6 @@ def factor_test(
     )
     if location is not None:
         choice(location, ("auto",), "location")
-    reading = {"scale": scale, "column_types": column_types, "nan_policy": nan_policy}
     trial = read(
         formula,
         data,
@@ -148,41 +146,25 @@ def factor_test(
         groups=groups,
         blocks=blocks,
         kernel=kernel,
-        **reading,
+        scale=scale,
+        column_types=column_types,
+        nan_policy=nan_policy,
+        bandwidth=bandwidth,
+        estimator=estimator,
+        settings=settings,
+        align=location == "auto",
     )
-    generator = as_rng(rng)
-    spec = KernelSpec(trial.kernel, bandwidth)
-    tests = []
-    for plan in plans(trial.design, settings.alpha if settings.n_resamples else 1.0):
-        hypothesis = NoEffect.of(
-            plan,
-            trial.response,
-            location == "auto",
-            remarks=trial.notes,
-        )
-        tests.append(run(hypothesis, estimator, [spec], settings, generator))
-    used = tests[0].kernel
+    tests = trial.tests(as_rng(rng))
     return FactorResult(
-        tests=tuple(tests),
+        tests=tests,
         formula=formula.rpartition("~")[2].strip(),
         response=trial.called,
         sizes=trial.sizes,
         alpha=settings.alpha,
-        by_distance=isinstance(used, Linear | Distances),
+        by_distance=isinstance(tests[0].kernel, Linear | Distances),
         notes=trial.notes,
+        trial=trial,
     )
-
-
-@dataclass(frozen=True, eq=False)
-class Trial:
-    """A design with its response."""
-
-    design: Design
-    response: Variable
-    kernel: Any
-    called: str  # the response, in words
-    sizes: dict[str, int]
-    notes: tuple[str, ...]
 
 
 def read(
@@ -197,6 +179,10 @@ def read(
     scale: Any = "auto",
     column_types: Any = None,
     nan_policy: str = "raise",
+    bandwidth: Any = "median",
+    estimator: Any = "kme",
+    settings: Settings,
+    align: bool = True,
 ) -> Trial:
     """Read a formula, a table and a response; raise ValueError or TypeError for faults."""
     check_nan_policy(nan_policy)
@@ -241,7 +227,8 @@ def read(
         notes += (note("additive-in-distance", term=names),)
     if isinstance(kernel, Distances) and not kernel.is_definite:
         notes += (note("negative-share"),)
-    return Trial(design, variable, kernel, called, sizes, notes)
+    spec = KernelSpec(kernel, bandwidth)
+    return Trial(design, variable, called, sizes, notes, estimator, spec, settings, align)
 
 
 def _check_typ(typ: Any) -> None:

@@ -103,6 +103,7 @@ class Factor:
     name: str
     columns: Array  # (n, levels), or numbers (n, c) such as a spline has several of
     categorical: bool
+    levels: tuple[str, ...] = ()  # of a categorical factor, in the order of its columns
 
     @cached_property
     def codes(self) -> np.ndarray:
@@ -110,8 +111,13 @@ class Factor:
         return self.columns.argmax(axis=1)
 
     def only(self, rows: np.ndarray) -> Factor:
-        """Keep some rows."""
-        return Factor(self.name, self.columns[rows], self.categorical)
+        """Keep some rows, and the levels that occur in them."""
+        columns = self.columns[rows]
+        if not self.categorical:
+            return Factor(self.name, columns, categorical=False)
+        occur = columns.any(axis=0)
+        levels = tuple(np.array(self.levels, dtype=object)[occur])
+        return Factor(self.name, columns[:, occur], True, levels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,8 +182,12 @@ def terms_of(formula: Formula, table: pd.DataFrame) -> tuple[Term, ...]:
         if not np.isfinite(values).all():
             raise ValueError(f"formula: {name!r} is not finite in every row; use other values")
         categorical = bool(matrix.model_spec.factor_contrasts)
-        kept = values[:, values.any(axis=0)] if categorical else values
-        factors[name] = Factor(name, kept, categorical)
+        factors[name] = Factor(name, values, categorical)
+        if categorical:
+            first = [column.argmax() if column.any() else len(column) for column in values.T]
+            order = [j for j in np.argsort(first, kind="stable") if first[j] < len(values)]
+            levels = tuple(str(matrix.columns[j]).partition("[")[2].rstrip("]") for j in order)
+            factors[name] = Factor(name, values[:, order], True, levels)
     return tuple(Term(tuple(factors[name] for name in term)) for term in formula.terms)
 
 

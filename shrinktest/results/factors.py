@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from shrinktest._check import choice, counted, level
 from shrinktest.results.base import Notes, Result, part_of, unique
+from shrinktest.results.plots.factors import plot_shares
 from shrinktest.results.printing import Summary, Table, shown_pvalue, without_zero
 from shrinktest.results.result import TestResult
-from shrinktest.results.several import AggregateResult
+from shrinktest.results.several import AggregateResult, MultipleTestsResult
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _LONGEST = 60  # characters of a list of responses
 _IN_WORDS = 3  # terms that matter, in sentences
@@ -100,6 +104,8 @@ class FactorResult(Result):
         True for linear kernels and distances, whose share of the total is in the table.
     notes : tuple of str
         Assumptions that may fail.
+    trial : Trial, str or None
+        The data for further tests; in a pickle, why they are missing.
 
     Examples
     --------
@@ -120,6 +126,7 @@ class FactorResult(Result):
     confidence: float = 0.95
     by_distance: bool = False
     notes: Any = Notes()  # noqa: RUF009  # a descriptor: a tuple of texts
+    trial: Any = field(default=None, compare=False)
 
     computed: ClassVar[tuple[str, ...]] = ("rows",)
 
@@ -178,6 +185,38 @@ class FactorResult(Result):
                 row["r2"] = test.share.r2
             rows.append(row)
         return rows
+
+    # --- further tests ----------------------------------------------------------------------------
+
+    def columns(self, term: str, *, rng: Any = None) -> MultipleTestsResult:
+        """Test one term for each column of the response, on shared permutations.
+
+        p-values are adjusted for the number of columns by the step-down method of Westfall and
+        Young.
+        """
+        return self._data().columns(  # type: ignore[no-any-return]
+            choice(term, self.terms, "term"), rng
+        )
+
+    def pairwise(
+        self, term: str, *, within: str | None = None, rng: Any = None
+    ) -> MultipleTestsResult:
+        """Test every pair of levels of a factor on the rows that have them.
+
+        ``within`` names another factor, at each level of which pairs are tested.  Terms with
+        either factor are left out; the others are adjusted for.  p-values are adjusted for the
+        number of pairs by Holm's method.
+        """
+        return self._data().pairwise(term, within, rng)  # type: ignore[no-any-return]
+
+    def _data(self) -> Any:
+        if self.trial is None or isinstance(self.trial, str):
+            raise ValueError(self.trial or "this result does not hold its data; run the test again")
+        return self.trial
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the share of every term with its interval (matplotlib)."""
+        return plot_shares(self, ax)
 
     # --- shown ------------------------------------------------------------------------------------
 

@@ -38,6 +38,11 @@ _NOTHING = 1e-12  # of the mean residual: what counts as no residual at all
 MovedBasis = Callable[[np.ndarray], tuple[Array, Array]]
 
 
+def _block(size: int) -> int:
+    """Return how many vectors of a size are multiplied at a time."""
+    return min(128, max(1, _NUMBERS // size))
+
+
 def projected(features: Features, space: Array) -> Features:
     """Return features without their projection on an orthonormal basis (n, k)."""
     if features.by_coordinates:
@@ -122,7 +127,8 @@ def orthonormal(columns: Array, rest: Array) -> tuple[Array, Array]:
     Return also their ranks (B,); directions that vanish are zero.
     """
     flat = columns.reshape(-1, columns.shape[-1])
-    left = (flat - times(times(flat, rest), rest.T)).reshape(columns.shape)
+    block = _block(flat.shape[1])
+    left = (flat - times(times(flat, rest, block), rest.T, block)).reshape(columns.shape)
     stack = left.transpose(1, 0, 2)
     before = np.einsum("cbn,cbn->b", columns, columns) / len(columns)
     sizes, turns = np.linalg.eigh(stack @ stack.transpose(0, 2, 1))
@@ -180,9 +186,10 @@ class TermStatistic:
         """Return inner products (k, B, n) of the sums along every basis vector with the rows."""
         flat = bases.reshape(-1, bases.shape[-1])
         values = self.residuals.values
+        block = _block(flat.shape[1])
         if self.residuals.by_coordinates:
-            return times(times(flat, values), values.T).reshape(bases.shape)
-        return times(flat, values).reshape(bases.shape)
+            return times(times(flat, values, block), values.T, block).reshape(bases.shape)
+        return times(flat, values, block).reshape(bases.shape)
 
     def _expected(self, bases: Array, products: Array, diagonal: Array, leverage: Array) -> Array:
         """Return the expectation of SS without an effect, for rows of unequal spread."""
