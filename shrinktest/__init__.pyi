@@ -24,11 +24,13 @@ from shrinktest.estimators import Landweber as Landweber
 from shrinktest.estimators import MeanEstimator as MeanEstimator
 from shrinktest.estimators import NuMethod as NuMethod
 from shrinktest.estimators import check_estimator as check_estimator
+from shrinktest.factor_test import factor_test as factor_test
 from shrinktest.independence import independence_test as independence_test
 from shrinktest.independence_matrix import independence_matrix as independence_matrix
 from shrinktest.joint_independence import joint_independence_test as joint_independence_test
 from shrinktest.k_sample import k_sample_test as k_sample_test
 from shrinktest.kernels import Depth as Depth
+from shrinktest.kernels import Distances as Distances
 from shrinktest.kernels import Energy as Energy
 from shrinktest.kernels import Gaussian as Gaussian
 from shrinktest.kernels import Kernel as Kernel
@@ -53,6 +55,8 @@ from shrinktest.results.effect import DependenceEffect as DependenceEffect
 from shrinktest.results.effect import KSampleEffect as KSampleEffect
 from shrinktest.results.effect import TwoSampleEffect as TwoSampleEffect
 from shrinktest.results.equivalence_result import EquivalenceResult as EquivalenceResult
+from shrinktest.results.factors import FactorResult as FactorResult
+from shrinktest.results.factors import TermResult as TermResult
 from shrinktest.results.result import TestResult as TestResult
 from shrinktest.results.several import AggregateResult as AggregateResult
 from shrinktest.results.several import MultipleTestsResult as MultipleTestsResult

@@ -22,6 +22,9 @@ ELSEWHERE = {
     **dict.fromkeys(("verbose",), "progress"),
     **dict.fromkeys(("shift", "block_size"), "block_length"),
     **dict.fromkeys(("clusters", "cluster", "subject"), "groups"),
+    **dict.fromkeys(("strata",), "blocks"),
+    **dict.fromkeys(("by",), "typ"),
+    **dict.fromkeys(("permutations", "perm"), "n_resamples"),
 }
 
 

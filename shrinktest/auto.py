@@ -16,7 +16,16 @@ from shrinktest.ensembles import Candidate, Ensemble, each_once
 from shrinktest.estimators import KME, MeanEstimator, as_estimator
 from shrinktest.hypothesis import Variable
 from shrinktest.kernel_spec import AUTO, KernelSpec, is_auto
-from shrinktest.kernels import Depth, Energy, Gaussian, Laplacian, Rescaled, SecondOrder, Whitened
+from shrinktest.kernels import (
+    Depth,
+    Energy,
+    Gaussian,
+    Laplacian,
+    Linear,
+    Rescaled,
+    SecondOrder,
+    Whitened,
+)
 from shrinktest.kernels.pooled import Differences
 from shrinktest.results.info import KINDS
 
@@ -40,6 +49,17 @@ SAMPLES = Ensemble(
         Candidate(KME(), Whitened(Gaussian("0.5 * neighbours"), 0.01), weight=4.0, grows=True),
         Candidate(KME(), SecondOrder(_BROAD), weight=3.0),  # correlations
         Candidate(KME(), Depth(_NEAR), weight=3.0),  # spread
+    )
+)
+
+#: The same for terms of a design with several factors.
+TERMS = Ensemble(
+    (
+        Candidate(KME(), Linear()),
+        Candidate(KME(), Gaussian()),
+        Candidate(KME(), _NEAR),
+        Candidate(KME(), Energy()),
+        Candidate(KME(), Rescaled(Gaussian(), "rank")),
     )
 )
 
@@ -89,7 +109,13 @@ PAIRS = Ensemble(
 #: for both.
 SYMMETRIC = Ensemble([member for member in SAMPLES.members if member.kernel != Depth(_NEAR)])
 
-_ENSEMBLES = {"SAMPLES": SAMPLES, "VARIABLES": VARIABLES, "PAIRS": PAIRS, "SYMMETRIC": SYMMETRIC}
+_ENSEMBLES = {
+    "SAMPLES": SAMPLES,
+    "TERMS": TERMS,
+    "VARIABLES": VARIABLES,
+    "PAIRS": PAIRS,
+    "SYMMETRIC": SYMMETRIC,
+}
 
 
 def recommended(test: str) -> Ensemble:

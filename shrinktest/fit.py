@@ -103,6 +103,8 @@ def _require_kernel(null: Null, kernel: Any, hypothesis: Hypothesis) -> None:
     if least >= -_NEGATIVE * null.tolerance:
         return
     kernels = kernel if isinstance(kernel, tuple) else (kernel,)
+    if not all(each.is_definite for each in kernels):
+        return
     # of features that do not vary nothing is left but rounding errors of k(x, x), of either sign
     units = (
         abs(each(v.points[:1])[0, 0]) for each, v in zip(kernels, hypothesis.variables, strict=True)

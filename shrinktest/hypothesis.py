@@ -13,7 +13,7 @@ from shrinktest._check import choice
 from shrinktest.data.encoding import Encoding
 from shrinktest.data.observed import is_unasked
 from shrinktest.data.samples import Variables
-from shrinktest.estimators import MeanEstimator
+from shrinktest.estimators import KME, MeanEstimator
 from shrinktest.fitted import EffectOptions, FittedStatistic, TestContext
 from shrinktest.kernels import Energy, Kernel, Linear, Polynomial, Rescaled
 from shrinktest.kernels.bandwidths import reach_notes
@@ -279,9 +279,22 @@ class Hypothesis(ABC):
             )
         if form.check is not None:
             form.check(estimator, self.sizes)
+        self._require_definite(estimator, kernel)
         return Setup(
             estimator, kernel, form.name, self.tuning(estimator), squared_norm=form.squared_norm
         )
+
+    def _require_definite(self, estimator: MeanEstimator, kernel: Any) -> None:
+        """Raise ValueError for distances that are not Euclidean where norms must be positive."""
+        kernels = kernel if isinstance(kernel, tuple) else (kernel,)
+        if all(getattr(each, "is_definite", True) for each in kernels):
+            return
+        if self.kind.needs_definite or not isinstance(estimator, KME):
+            what = self.described if self.kind.needs_definite else f"estimator={estimator!r}"
+            raise ValueError(
+                f"kernel: {what} needs Euclidean distances; use Precomputed(exp(-D**2 / (2 * "
+                "s**2))) instead"
+            )
 
     def context(self, members: tuple[FittedStatistic, ...], draws: Draws) -> TestContext:
         """Return what results carry; ``draws`` are the permutations, not drawn yet."""

@@ -111,6 +111,23 @@ TEXTS = {
         "test, not to be reported in place of this one; estimator='auto' includes differences "
         "within pairs."
     ),
+    # designs with several factors
+    "few-values": (
+        "{column} has {count} different numbers and enters as one slope; C({column}) compares "
+        "its levels."
+    ),
+    "few-exact": (
+        "Cells of the other factors leave {permutations} of rows for {term}, so rows of its "
+        "residualized predictor were permuted."
+    ),
+    "additive-in-distance": (
+        "{term} tests whether effects add up in this kernel or distance, not in the data, because "
+        "a precomputed matrix cannot be aligned."
+    ),
+    "negative-share": (
+        "The distances fit no Euclidean space, so shares may be negative or exceed 1; square "
+        "roots of the distances often fit one."
+    ),
     # rows in order of time
     "serial-correlation": (
         "Successive rows of {names} are correlated ({values}), in stretches of about {length}. If "

@@ -20,12 +20,13 @@ from shrinktest.kernels.base import Kernel, Product, Scaled, Sum
 from shrinktest.kernels.distance_kernel import DistanceKernel, Energy, Gaussian, Laplacian
 from shrinktest.kernels.inner import FeatureMap, Linear, Polynomial
 from shrinktest.kernels.pooled import PooledKernel, Rescaled
-from shrinktest.kernels.user import Custom, Precomputed
+from shrinktest.kernels.user import Custom, Distances, Precomputed
 from shrinktest.kernels.whitened import Depth, SecondOrder, Whitened
 
 __all__ = [
     "Custom",
     "Depth",
+    "Distances",
     "Energy",
     "FeatureMap",
     "Gaussian",
@@ -66,6 +67,7 @@ _ELSEWHERE = {
     "poly": "'polynomial'",
     "euclidean": "'energy'",
     "precomputed": "Precomputed(gram), with row numbers as observations",
+    "distances": "Distances(D), with row numbers as observations",
 }
 
 

@@ -1,4 +1,4 @@
-"""Kernels of the user: a Gram matrix, or a function that makes one."""
+"""Kernels of the user: a Gram matrix, distances, or a function that makes a matrix."""
 
 from __future__ import annotations
 
@@ -13,16 +13,53 @@ from numpy.typing import ArrayLike, NDArray
 from shrinktest._check import Array, check_signature, complete_points
 from shrinktest.kernels.base import Combination, Kernel, checked_gram
 
+_NEGATIVE = 1e-8  # of the largest eigenvalue: below it, distances are not Euclidean
+
+
+class _Matrix(Kernel):
+    """Kernel whose values are those of a matrix; the observations are row numbers of it."""
+
+    gram: Array
+
+    points_are = "row numbers"  # type: ignore[assignment]
+
+    def evaluate(self, X: Array, Y: Array) -> Array:
+        return self.gram[np.ix_(self._numbers(X), self._numbers(Y))]
+
+    def _numbers(self, points: Array) -> NDArray[np.intp]:
+        size = len(self.gram)
+        wrong = (points != np.floor(points)) | (points < 0) | (points >= size)
+        if points.shape[1] != 1 or wrong.any():
+            got = f"{points[wrong][0]:g}" if wrong.any() else f"{points.shape[1]} columns"
+            raise ValueError(
+                f"a {type(self).__name__} kernel takes row numbers, 0 to {size - 1}; got {got} "
+                "(use scale=None)"
+            )
+        return points[:, 0].astype(np.intp)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and np.array_equal(self.gram, other.gram)  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash(self.gram[0].tobytes())
+
+    def __repr__(self) -> str:
+        size = len(self.gram)
+        digest = hashlib.sha256(self.gram.sum(axis=1).tobytes()).hexdigest()[:12]
+        # stores of studies use it
+        name = type(self).__name__
+        return f"{name}(<{size} x {size} Gram matrix, sha256 of row sums {digest}>)"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Precomputed(Kernel):
+class Precomputed(_Matrix):
     """Kernel given by its Gram matrix; the observations are then row numbers of it.
 
     Parameters
     ----------
     gram : array_like of shape (N, N)
         Symmetric and positive semi-definite; only K_ij^2 <= K_ii K_jj is checked.  Of distances D,
-        give exp(-D**2 / (2 * s**2)), with s the median of D, for example.
+        give exp(-D**2 / (2 * s**2)), with s the median of D, for example, or :class:`Distances`.
 
     Examples
     --------
@@ -34,41 +71,71 @@ class Precomputed(Kernel):
 
     gram: Array
 
-    points_are = "row numbers"  # type: ignore[assignment]
-
     def __post_init__(self) -> None:
-        gram = complete_points(self.gram, "gram").values
-        if gram.shape[0] != gram.shape[1]:
-            raise ValueError(f"gram must be square, got shape {gram.shape}")
-        gram = checked_gram(gram, "gram")
+        gram = checked_gram(_square(self.gram, "gram"), "gram")
         gram.setflags(write=False)
         object.__setattr__(self, "gram", gram)
 
-    def evaluate(self, X: Array, Y: Array) -> Array:
-        return self.gram[np.ix_(self._numbers(X), self._numbers(Y))]
 
-    def _numbers(self, points: Array) -> NDArray[np.intp]:
-        size = len(self.gram)
-        wrong = (points != np.floor(points)) | (points < 0) | (points >= size)
-        if points.shape[1] != 1 or wrong.any():
-            got = f"{points[wrong][0]:g}" if wrong.any() else f"{points.shape[1]} columns"
+@dataclass(frozen=True, eq=False, repr=False)
+class Distances(_Matrix):
+    """Kernel given by distances D, -D^2 / 2 about the mean of all rows.
+
+    The observations are row numbers.  The squared distance between two kernel means is then the
+    mean squared distance between samples less half of that within each.  Distances need not be
+    Euclidean; tests of means accept those that are not, other tests raise an error.
+
+    Parameters
+    ----------
+    distances : array_like of shape (N, N)
+        Symmetric, not negative, with zeros in the diagonal.
+
+    See Also
+    --------
+    Precomputed : A Gram matrix.
+
+    Examples
+    --------
+    One-factor PERMANOVA of two samples, rows 0 to 3 and 4 to 7 of the matrix:
+
+    >>> import numpy as np
+    >>> from shrinktest import Distances, k_sample_test
+    >>> points = np.array([0.0, 0.2, 0.5, 0.6, 1.0, 1.3, 1.4, 1.7])
+    >>> kernel = Distances(np.abs(points[:, None] - points))
+    >>> result = k_sample_test([0, 1, 2, 3], [4, 5, 6, 7], kernel=kernel, comparison="pooled")
+    >>> round(result.pvalue, 3)
+    0.029
+    """
+
+    distances: Array
+
+    def __post_init__(self) -> None:
+        distances = checked_gram(_square(self.distances, "distances"), "distances", products=False)
+        if np.diagonal(distances).any() or (distances < 0.0).any():
             raise ValueError(
-                f"a Precomputed kernel takes row numbers, 0 to {size - 1}; got {got} (use "
-                "scale=None)"
+                "distances must be at least 0, and 0 in the diagonal; a Gram matrix is for "
+                "Precomputed"
             )
-        return points[:, 0].astype(np.intp)
+        gram = -0.5 * distances**2
+        gram = gram - gram.mean(axis=0)
+        gram = gram - gram.mean(axis=1, keepdims=True)
+        gram = (gram + gram.T) / 2.0
+        for name, values in (("distances", distances), ("gram", gram)):
+            values.setflags(write=False)
+            object.__setattr__(self, name, values)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Precomputed) and np.array_equal(self.gram, other.gram)
+    @property
+    def is_definite(self) -> bool:  # type: ignore[override]
+        """True if the distances are those of points in a Euclidean space."""
+        values = np.linalg.eigvalsh(self.gram)
+        return bool(values[0] >= -_NEGATIVE * max(values[-1], 0.0))
 
-    def __hash__(self) -> int:
-        return hash(self.gram[0].tobytes())
 
-    def __repr__(self) -> str:
-        size = len(self.gram)
-        digest = hashlib.sha256(self.gram.sum(axis=1).tobytes()).hexdigest()[:12]
-        # stores of studies use it
-        return f"Precomputed(<{size} x {size} Gram matrix, sha256 of row sums {digest}>)"
+def _square(matrix: Any, name: str) -> Array:
+    values = complete_points(matrix, name).values
+    if values.shape[0] != values.shape[1]:
+        raise ValueError(f"{name} must be square, got shape {values.shape}")
+    return values
 
 
 @dataclass(frozen=True, repr=False)

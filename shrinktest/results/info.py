@@ -48,6 +48,7 @@ class TestInfo:
         "hypothesis",
         "hypotheses",
     )  # what many tests are made of: one, and several
+    needs_definite: bool = False  # True if a kernel must be positive definite
     no_effect: str = ""  # why results have no effect, and what to do
     verb: str = ""  # module and function that runs the test on data in the order of a design
     reader: str = ""  # module and function that reads the data of the test
@@ -172,6 +173,7 @@ JOINT = TestInfo(
     statistic="dHSIC",
     statistics=_SQUARED_NORM,
     estimates=("rows",),
+    needs_definite=True,
     kernels=("kernels",),
     bandwidths=("bandwidths",),
     forms=(),
@@ -241,10 +243,37 @@ SYMMETRY = TestInfo(
     ensemble="SYMMETRIC",
 )
 
+FACTOR = TestInfo(
+    name="factor",
+    title="Kernel test of a term",
+    null="the other terms explain the response",
+    statistic="T",
+    statistics={
+        "robust": "shrinktest.statistics.projections:ROBUST",
+        "F": "shrinktest.statistics.projections:F",
+    },
+    unit="rows",
+    restrictions=("blocks", "groups"),
+    settings=("typ", "statistic", "location"),
+    forms=("gram", "rank"),
+    counted="rows",
+    permuted="rows permuted",
+    several=("term", "terms"),
+    no_effect="a term has a share of what the other terms leave: result.table of factor_test",
+    verb="factor_test:factor_test",
+    reader="factor_test:read",
+    ensemble="TERMS",
+    result="results.factors:TermResult",
+    combined="results.factors:AggregateTermResult",
+)
+
 #: Every kind of test, by the name that results have it under.
 KINDS = {
     kind.name: kind
-    for kind in (TWO_SAMPLE, INDEPENDENCE, K_SAMPLE, JOINT, CONDITIONAL, CHANGE, SYMMETRY)
+    for kind in (
+        *(TWO_SAMPLE, INDEPENDENCE, K_SAMPLE, JOINT, CONDITIONAL, CHANGE, SYMMETRY),
+        FACTOR,
+    )
 }
 
 #: Method of taking covariates into account that leaves no effect, and why.

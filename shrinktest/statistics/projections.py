@@ -1,0 +1,276 @@
+"""Sums of squares of a term in feature space, as functions of permutations.
+
+With features phi of the response (Gram matrix K), orthonormal bases Q of a term and N of the rest
+of its model, leverages h, and residuals e_i of the model,
+
+    SS = tr(Q'KQ),    F = (SS / d) / (tr((I - QQ' - NN')K) / df),
+    T = SS / sum_i |q_i|^2 |e_i|^2 / (1 - h_i).
+
+The denominator of T is the expectation of SS if rows have unequal spread (HC2).  For one factor, T
+is the modified pseudo-F of Anderson, Walsh, Clarke, Gorley and Guerra-Castro (2017).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from shrinktest._check import Array
+from shrinktest.data.formula import Projection, basis
+from shrinktest.permutations.null import Statistic
+from shrinktest.results.factors import Share
+from shrinktest.statistics.features import LAST_BITS, Features
+from shrinktest.statistics.statistic import Form
+from shrinktest.statistics.sums import times
+
+ROBUST = Form(name="robust", combine=lambda *_: None)
+F = Form(name="F", combine=lambda *_: None)
+
+_NUMBERS = 2**21  # of moved bases that are in memory at a time
+_SATURATED = 1e-6  # least 1 - h: rows that a model fits exactly
+_DEPENDENT = 1e-8  # of the largest eigenvalue: directions that a permutation takes from a term
+_NOTHING = 1e-12  # of the mean residual: what counts as no residual at all
+
+#: Permutations (B, N) to orthonormal bases (k, B, n), those of the term first, and how many
+#: directions the term has (B,).
+MovedBasis = Callable[[np.ndarray], tuple[Array, Array]]
+
+
+def _block(size: int) -> int:
+    """Return how many vectors of a size are multiplied at a time."""
+    return min(128, max(1, _NUMBERS // size))
+
+
+def projected(features: Features, space: Array) -> Features:
+    """Return features without their projection on an orthonormal basis (n, k)."""
+    if features.by_coordinates:
+        z = features.values
+        return Features(z - space @ (space.T @ z), by_coordinates=True)
+    left = features.values - space @ (space.T @ features.values)
+    both = left - (left @ space) @ space.T
+    return Features((both + both.T) / 2.0)
+
+
+def mapped(features: Features, rows: Array) -> Features:
+    """Return weighted sums of features; ``rows`` (m, n) has the weights of each."""
+    if features.by_coordinates:
+        return Features(rows @ features.values, by_coordinates=True)
+    return Features(rows @ features.values @ rows.T)
+
+
+def adjusted_means(group: np.ndarray, within: Array) -> Array:
+    """Return the matrix (g, n) from rows to means of groups, adjusted for columns ``within``.
+
+    With D the indicators of groups, and W the projection that centers within groups, these are
+    (D'D)^-1 D'(I - X(X'WX)^+X'W).
+
+    Examples
+    --------
+    >>> adjusted_means(np.array([0, 0, 1]), np.array([[1.0], [-1.0], [0.0]]))
+    array([[0.5, 0.5, 0. ],
+           [0. , 0. , 1. ]])
+    """
+    sums = (np.unique(group)[:, None] == group).astype(np.float64)
+    means = sums / sums.sum(axis=1, keepdims=True)
+    if not within.shape[1]:
+        return means
+    centered = within - sums.T @ (means @ within)
+    return np.asarray(means - means @ within @ np.linalg.pinv(centered))
+
+
+# --- what a permutation moves ---------------------------------------------------------------------
+
+
+def moved_rows(part: Projection) -> MovedBasis:
+    """Return the rows of a model, moved to other rows with the same adjusted terms.
+
+    Rows (B, n) say which row of the model each row of the data gets.
+    """
+    extra = basis(part.rest, part.adjusted)
+    model = np.ascontiguousarray(np.hstack([part.added, extra]).T)
+
+    def moved(rows: np.ndarray) -> tuple[Array, Array]:
+        return model[:, rows], np.full(len(rows), part.df)
+
+    return moved
+
+
+def moved_predictor(part: Projection) -> MovedBasis:
+    """Return the residualized predictor: rows of Q in another order, with N projected out again."""
+    rows_of_term = np.ascontiguousarray(part.added.T)
+
+    def moved(rows: np.ndarray) -> tuple[Array, Array]:
+        return orthonormal(rows_of_term[:, rows], part.rest)
+
+    return moved
+
+
+def moved_labels(labels: Array, group: np.ndarray, stay: Array, rest: Array) -> MovedBasis:
+    """Return products of labels of whole groups, which move, and columns that stay.
+
+    ``labels`` (g, c) has the columns of each group, ``group`` (n,) the group of each row.
+    """
+
+    def moved(groups: np.ndarray) -> tuple[Array, Array]:
+        given = labels.T[:, groups[:, group]]  # (c, B, n)
+        both = given[:, None] * stay.T[None, :, None]
+        return orthonormal(both.reshape(-1, *given.shape[1:]), rest)
+
+    return moved
+
+
+def orthonormal(columns: Array, rest: Array) -> tuple[Array, Array]:
+    """Return orthonormal bases of columns (c, B, n) after ``rest`` is projected out.
+
+    Return also their ranks (B,); directions that vanish are zero.
+    """
+    flat = columns.reshape(-1, columns.shape[-1])
+    block = _block(flat.shape[1])
+    left = (flat - times(times(flat, rest, block), rest.T, block)).reshape(columns.shape)
+    stack = left.transpose(1, 0, 2)
+    before = np.einsum("cbn,cbn->b", columns, columns) / len(columns)
+    sizes, turns = np.linalg.eigh(stack @ stack.transpose(0, 2, 1))
+    least = _DEPENDENT * np.maximum(sizes[:, -1], before)
+    kept = sizes > np.maximum(least, np.finfo(np.float64).tiny)[:, None]
+    scale = np.where(kept, np.where(kept, sizes, 1.0) ** -0.5, 0.0)
+    turned = (turns * scale[:, None, :]).transpose(0, 2, 1) @ stack
+    return np.ascontiguousarray(turned.transpose(1, 0, 2)), kept.sum(axis=1)
+
+
+# --- statistics -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class TermStatistic:
+    """F or T of a term for every permutation."""
+
+    residuals: Features  # of the space that no permutation changes
+    space: Array  # (n, q): its basis
+    moved: MovedBasis
+    directions: int  # columns of a moved basis that belong to the term
+    residual_df: int
+    robust: bool
+    rounding: float = 0.0  # what rounding may have changed in a squared norm, over `LAST_BITS`
+
+    def statistic(self) -> Statistic:
+        """Return the statistic as a function of permutations (B, N)."""
+        diagonal = np.ascontiguousarray(self.residuals.diagonal())
+        total = float(diagonal.sum())
+        leverage = np.square(self.space).sum(axis=1)
+        least = _NOTHING * abs(total) / len(diagonal) + np.finfo(np.float64).tiny
+        d = self.directions
+
+        def some(rows: np.ndarray) -> Array:
+            bases, rank = self.moved(rows)
+            products = self._products(bases)
+            explained = np.einsum("kbn,kbn->kb", bases, products)
+            squares = explained[:d].sum(axis=0)
+            if self.robust:
+                expected = self._expected(bases, products, diagonal, leverage)
+            else:
+                left = total - explained.sum(axis=0)
+                expected = np.maximum(rank, 1) * left / self.residual_df
+            size = np.abs(squares) + LAST_BITS * self.rounding * d
+            return np.stack([squares, size], axis=1) / np.maximum(expected, least)[:, None]
+
+        def values(rows: np.ndarray) -> Array:
+            step = max(1, _NUMBERS // (len(diagonal) * max(1, d)))
+            parts = [some(rows[start : start + step]) for start in range(0, len(rows), step)]
+            return np.concatenate(parts)
+
+        return values
+
+    def _products(self, bases: Array) -> Array:
+        """Return inner products (k, B, n) of the sums along every basis vector with the rows."""
+        flat = bases.reshape(-1, bases.shape[-1])
+        values = self.residuals.values
+        block = _block(flat.shape[1])
+        if self.residuals.by_coordinates:
+            return times(times(flat, values, block), values.T, block).reshape(bases.shape)
+        return times(flat, values, block).reshape(bases.shape)
+
+    def _expected(self, bases: Array, products: Array, diagonal: Array, leverage: Array) -> Array:
+        """Return the expectation of SS without an effect, for rows of unequal spread."""
+        first = bases[: self.directions]
+        lengths = np.einsum("kbn,kbn->bn", first, first)
+        stack = bases.transpose(1, 0, 2)
+        inner = stack @ products.transpose(1, 2, 0)
+        fitted = (inner @ stack).transpose(1, 0, 2)
+        residual = diagonal + np.einsum("kbn,kbn->bn", fitted - 2.0 * products, bases)
+        free = 1.0 - leverage - np.einsum("kbn,kbn->bn", bases, bases)
+        return np.einsum("bn,bn->b", lengths, residual / np.maximum(free, _SATURATED))
+
+
+def term_statistic(
+    features: Features,
+    part: Projection,
+    space: Array,
+    moved: MovedBasis,
+    columns: int,
+    robust: bool,
+) -> TermStatistic:
+    """Return the statistic of a term; ``space`` is what no permutation changes."""
+    return TermStatistic(
+        projected(features, space),
+        space,
+        moved,
+        columns,
+        part.residual_df,
+        robust,
+        float(np.abs(features.diagonal()).mean()),
+    )
+
+
+# --- effect size ----------------------------------------------------------------------------------
+
+
+def share(features: Features, part: Projection, unit: np.ndarray) -> Share:
+    """Estimate the share of what the other terms leave that a term explains.
+
+    omega^2 = (SS - d MS) / (SS + SSres + MS), with MS the mean square of residuals.  The standard
+    error is that of a jackknife over units (n,) without refitting: the residual sum of squares of
+    a fit without the rows of a unit is SSres - tr((I - H)^-1 E) over these rows, with H the
+    projection on the model and E the Gram matrix of residuals.
+    """
+    full, full_left, lost = _without_each(features, part.model, unit)
+    reduced, reduced_left, _ = _without_each(features, part.rest, unit)
+
+    def omega2(less: Array | float, more: Array | float, df: Array | float) -> Array | float:
+        mean = more / np.maximum(df, 1.0)
+        return (less - more - part.df * mean) / (less + mean)
+
+    if reduced <= 0.0:
+        return Share(np.nan, np.nan, np.nan)
+    value = float(omega2(reduced, full, part.residual_df))
+    left = np.asarray(omega2(reduced_left, full_left, part.residual_df - lost))
+    count = len(left)
+    error = np.sqrt((count - 1) / count * np.square(left - left.mean()).sum())
+    center = basis(np.ones((len(unit), 1)))
+    total = float(projected(features, center).diagonal().sum())
+    r2 = (reduced - full) / total if total > 0.0 else np.nan
+    return Share(value, float(error), float(r2))
+
+
+def _without_each(features: Features, model: Array, unit: np.ndarray) -> tuple[float, Array, Array]:
+    """Return the residual sum of squares, those without each unit, and their lost degrees."""
+    residuals = projected(features, model)
+    whole = float(residuals.diagonal().sum())
+    if len(np.unique(unit)) == len(unit):
+        free = 1.0 - np.square(model).sum(axis=1)
+        kept = free > _SATURATED
+        without = np.where(kept, residuals.diagonal() / np.where(kept, free, 1.0), 0.0)
+        return whole, whole - without, kept.astype(np.float64)
+    parts = np.split(np.argsort(unit, kind="stable"), np.cumsum(np.bincount(unit))[:-1])
+    left = np.empty(len(parts))
+    lost = np.empty(len(parts))
+    for i, rows in enumerate(parts):
+        free = np.eye(len(rows)) - model[rows] @ model[rows].T
+        sizes, turns = np.linalg.eigh(free)
+        kept = sizes > _SATURATED
+        block = residuals[rows].gram
+        squares = np.einsum("ij,ik,kj->j", turns, block, turns)
+        left[i] = whole - (squares[kept] / sizes[kept]).sum()
+        lost[i] = kept.sum()
+    return whole, left, lost

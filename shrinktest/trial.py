@@ -1,0 +1,180 @@
+"""Trial: a design with its response, and the tests that are made of its terms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from shrinktest._check import choice, counted
+from shrinktest._random import as_rng, rng_provenance
+from shrinktest.data.formula import Factor, Term
+from shrinktest.factors import Design, NoEffect, Plan, coded, plans
+from shrinktest.hypothesis import Variable
+from shrinktest.kernel_spec import KernelSpec
+from shrinktest.many import run_many
+from shrinktest.results.base import Setup, TestData, unique
+from shrinktest.results.several import WESTFALL_YOUNG, MultipleTestsResult
+from shrinktest.run import run
+from shrinktest.settings import Settings
+
+_NOT_IN_PICKLE = (
+    "this result was pickled without its data, which further tests need; run factor_test again"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A design with its response, and how it is tested."""
+
+    design: Design
+    response: Variable
+    called: str  # the response, in words
+    sizes: dict[str, int]
+    notes: tuple[str, ...]
+    estimator: Any
+    spec: KernelSpec
+    settings: Settings
+    align: bool
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return str, (_NOT_IN_PICKLE,)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Trial:
+        return self
+
+    def plans(self) -> tuple[Plan, ...]:
+        """Return how each term is tested."""
+        return plans(self.design, self.settings.alpha if self.settings.n_resamples else 1.0)
+
+    def hypothesis(self, plan: Plan, response: Variable | None = None) -> NoEffect:
+        """Return the hypothesis about a term, of all columns or of a part of them."""
+        values = self.response if response is None else response
+        return NoEffect.of(plan, values, self.align, remarks=self.notes)
+
+    def tests(self, rng: np.random.Generator) -> tuple[Any, ...]:
+        """Test every term."""
+        tested = []
+        for plan in self.plans():
+            hypothesis = self.hypothesis(plan)
+            tested.append(run(hypothesis, self.estimator, [self.spec], self.settings, rng))
+        return tuple(tested)
+
+    # --- one term, in parts -----------------------------------------------------------------------
+
+    def columns(self, term: str, rng: Any) -> MultipleTestsResult:
+        """Test one term for each column of the response, on shared permutations."""
+        (plan,) = [plan for plan in self.plans() if plan.term == term]
+        if self.response.numbers:
+            raise ValueError("columns: a matrix has no columns; give the response as a table")
+        labels, parts = self._columns()
+        if isinstance(self.spec.bandwidth, dict | tuple | np.ndarray):
+            raise ValueError("columns: bandwidth= has one number per column; use one rule for all")
+        hypotheses = [self.hypothesis(plan, part) for part in parts]
+        specs = [[self.spec]] * len(parts)
+        return run_many(
+            hypotheses,
+            [(label,) for label in labels],
+            ("column",),
+            specs,
+            self.estimator,
+            self.settings,
+            as_rng(rng),
+            WESTFALL_YOUNG,
+        )
+
+    def _columns(self) -> tuple[list[str], list[Variable]]:
+        """Return the columns that a user gave, with their names."""
+        values = self.response
+        encoding = values.encoding
+        if encoding is None:
+            groups = [slice(j, j + 1) for j in range(values.points.shape[1])]
+            labels = [str(j) for j in range(len(groups))]
+        else:
+            groups = list(encoding.groups)
+            labels = list(encoding.names)
+        parts = []
+        for label, group in zip(labels, groups, strict=True):
+            scale = values.scale[group] if isinstance(values.scale, tuple) else values.scale
+            points = np.ascontiguousarray(values.points[:, group])
+            name = f"column {label!r} of the response"
+            parts.append(Variable(points, name, scale, units_chosen=True))
+        return labels, parts
+
+    def pairwise(self, term: str, within: str | None, rng: Any) -> MultipleTestsResult:
+        """Test every pair of levels of a factor, at each level of another if ``within`` names it.
+
+        Rows of other levels are left out, so that p-values are adjusted by Holm's method.
+        """
+        factors = {
+            factor.name: factor
+            for each in self.design.terms
+            for factor in each.factors
+            if factor.categorical
+        }
+        tested = factors[choice(term, factors, "term")]
+        keys: tuple[str, ...] = ("first", "second")
+        places: list[tuple[tuple[str, ...], np.ndarray]] = [((), np.ones(self.design.size, bool))]
+        if within is not None:
+            other = factors[choice(within, [name for name in factors if name != term], "within")]
+            keys = (*keys, within)
+            places = [((level,), other.codes == i) for i, level in enumerate(other.levels)]
+        generator = as_rng(rng)
+        provenance = rng_provenance(generator)
+        results = {}
+        for place, rows in places:
+            pairs = combinations(np.argsort(tested.levels, kind="stable").tolist(), 2)
+            for first, second in pairs:
+                chosen = np.flatnonzero(rows & np.isin(tested.codes, (first, second)))
+                label = (tested.levels[first], tested.levels[second], *place)
+                results[label] = self._pair(tested, within, chosen, generator)
+        last = next(iter(results.values()))
+        return MultipleTestsResult(
+            nulls={label: result.null for label, result in results.items()},
+            keys=keys,
+            method="holm",
+            alpha=self.settings.alpha,
+            data=TestData(last.test, (self.design.size,), restriction=last.permuted),
+            setup=Setup(last.estimator, None, last.form, last.tuning),
+            rng=provenance,
+            notes=unique(text for result in results.values() for text in result.notes),
+        )
+
+    def _pair(
+        self, tested: Factor, within: str | None, rows: np.ndarray, rng: np.random.Generator
+    ) -> Any:
+        """Test a factor on some rows, next to the other terms that still vary."""
+        terms = _reduced(self.design.terms, tested.name, within, rows)
+        if len(terms[0].factors[0].levels) < 2:
+            raise ValueError(
+                f"pairwise: {tested.name} has one level in {counted(len(rows), 'row')}; leave out "
+                "within="
+            )
+        group = self.design.group
+        design = replace(
+            self.design,
+            terms=terms,
+            group=None if group is None else coded(group[rows]),
+            block=coded(self.design.block[rows]),
+        )
+        part = replace(self, design=design, response=self.response.only(rows))
+        (plan,) = [plan for plan in part.plans() if plan.term == tested.name]
+        return run(part.hypothesis(plan), self.estimator, [self.spec], self.settings, rng)
+
+
+def _reduced(
+    terms: Sequence[Term], tested: str, within: str | None, rows: np.ndarray
+) -> tuple[Term, ...]:
+    """Return the tested factor, first, and the other terms that vary in some rows."""
+    factors = {factor.name: factor for term in terms for factor in term.factors}
+    left = [Term((factors[tested].only(rows),))]
+    for term in terms:
+        if term.variables & {tested, within}:
+            continue
+        part = term.only(rows)
+        if all(np.ptp(factor.columns, axis=0).any() for factor in part.factors):
+            left.append(part)
+    return tuple(left)
