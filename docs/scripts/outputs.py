@@ -28,6 +28,7 @@ PAGES = (
                 "compare",
                 "effects",
                 "closer",
+                "factors",
                 "equivalence",
                 "change",
                 "given",
