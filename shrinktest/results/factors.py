@@ -64,6 +64,17 @@ class TermResult(TestResult):
         partial omega squared and its standard error.
     null, data, setup, alpha, estimates, rng, notes, context
         As in a :class:`TestResult`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shrinktest import factor_test
+    >>> rng = np.random.default_rng(0)
+    >>> table = {"arm": ["drug", "placebo"] * 15}
+    >>> result = factor_test("arm", table, response=rng.normal(size=(30, 2)), rng=0)
+    >>> arm = result["arm"]
+    >>> arm.term.permuted, arm.term.validity
+    ('rows', 'exact')
     """
 
     term: TestedTerm | None = None
